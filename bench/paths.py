@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
 """Times geodesic distances, paths and distance fields for robots beside other libraries, on the same inputs.
 
-paths.py host [--quick] [--json FILE]      arrays in memory, beside scikit-image's MCP and dijkstra3d
+paths.py host [--quick] [--json FILE]      arrays in memory, beside scikit-image's MCP, dijkstra3d and nav2's inflation
 paths.py device [--quick] [--json FILE]    CuPy's arrays
-paths.py --table FILE...                   writes docs/tables/paths-host.md and paths-device.md from such files
+paths.py --table FILE...                   writes docs/tables/paths.md (host) and paths-device.md from such files
 
-Peers that are not installed are named and left out. Costs of a peer that differ from ours are an error. A maze is
+On the host one thread runs, and its CPU time counts, which other programs change less than they do the clock's. Peers
+that are not installed are named and left out. Costs of a peer that differ from ours are an error. A maze is
 perfect: there is one way between two of its cells. Needs nearfield and NumPy.
 """
 
+import ctypes
 import datetime
 import importlib
 import importlib.metadata
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
 from contextlib import suppress
 from functools import partial
 
@@ -25,11 +32,13 @@ from shapes import main
 SIDES = {"host": {2: (2048, 256), 3: (192, 48)}, "device": {2: (4096, 512), 3: (256, 64)}}
 HEAD = (
     "Paths, on the {place}",
-    "One seed in a corner unless a number stands there; a maze has corridors of the width said. All calls are "
-    "Python's, medians, answers allocated in the call; peers ran in the same process on the same arrays, and gave the "
-    "same costs. "
-    "`./dev bench paths {place}` times every row.",
+    "Milliseconds, in brackets how many times as long as ours; on the host CPU time of one thread, a median of three, "
+    "peers once. Peers ran in the same process on the same arrays: scikit-image's MCP and dijkstra3d flood from the "
+    "same seed along axes; nav2 is its inflation as its documentation describes it, in C++ "
+    "(`bench/nav2_inflation.cpp`). A maze has corridors of the width said; a path leads from the first free cell to "
+    "the last. `./dev bench paths {place}` times every row.",
 )
+CALLS = ("along axes", "1000 seeds, with seeds", "quasi-Euclidean")
 
 
 def corridors(side, wide, edges):
@@ -132,11 +141,31 @@ def same_costs(ours, theirs, seed):
     return bool((ours[reached] == (found - found[tuple(seed[0])])[reached].round()).all())
 
 
+class OneThread(Host):
+    """Arrays in memory, timed by what the process took of a core."""
+
+    def median_ms(self, call, repeat):
+        call()
+        taken = []
+        for _ in range(repeat):
+            start = time.process_time()
+            call()
+            taken.append(1e3 * (time.process_time() - start))
+        return statistics.median(taken)
+
+
+def named(peer):
+    """With its version, where it is a distribution."""
+    with suppress(importlib.metadata.PackageNotFoundError):
+        return f"{peer} {importlib.metadata.version(peer)}"
+    return peer
+
+
 class Sheet:
     """Rows, timed one after the other."""
 
-    def __init__(self, place, quick):
-        self.device = Host() if place == "host" else Device()
+    def __init__(self, place, quick, host=Host):
+        self.device = host() if place == "host" else Device()
         self.repeat, self.rows, self.missing = 1 if quick else self.device.repeat, [], set()
 
     def add(self, title, shape, name, call, of_peers=()):
@@ -145,11 +174,10 @@ class Sheet:
         for distribution, theirs, *part in of_peers:
             try:
                 run, times = theirs(), part[0] if part else 1
-                version = importlib.metadata.version(distribution)
-            except ImportError:
+            except (ImportError, OSError):
                 self.missing.add(distribution)
                 continue
-            row["peers"].append([f"{distribution} {version}", times * self.device.median_ms(run, 1)])
+            row["peers"].append([named(distribution), times * self.device.median_ms(run, 1)])
         self.rows.append(row)
         beside = "".join(f"  {who} {ms:.1f} ms, {ms / row['ms']:.1f}x" for who, ms in row["peers"])
         print(f"{title:16} {'x'.join(map(str, shape)):12} {name:26} {row['ms']:10.2f} ms{beside}", flush=True)
@@ -166,12 +194,12 @@ def add_floods(nf, sheet, place, quick, random, sides):
         of_peers = list(peers(mask, seed, True)) if place == "host" else []
         if quick:
             check(nf.geodesic(mask, marks, weights="cityblock"), seed, of_peers)
-        flood = partial(nf.geodesic, given, one, weights="cityblock")
+        flood = partial(nf.geodesic, given, one, weights="cityblock", threads=1)
         sheet.add(title, mask.shape, "along axes", flood, of_peers)
-        spread = partial(nf.geodesic, given, thousand, weights="cityblock", return_sites=True)
+        spread = partial(nf.geodesic, given, thousand, weights="cityblock", return_sites=True, threads=1)
         sheet.add(title, mask.shape, "1000 seeds, with seeds", spread)
         if mask.ndim == 2:
-            sheet.add(title, mask.shape, "quasi-Euclidean", partial(nf.geodesic, given, one))
+            sheet.add(title, mask.shape, "quasi-Euclidean", partial(nf.geodesic, given, one, threads=1))
 
 
 def check(ours, seed, of_peers):
@@ -180,28 +208,45 @@ def check(ours, seed, of_peers):
             assert same_costs(ours, theirs()(), seed), f"{distribution} gives other costs"
 
 
+def nav2(costs):
+    """The inflation of nav2 by its documentation, at its default radii."""
+    with tempfile.TemporaryDirectory() as folder:
+        library, source = pathlib.Path(folder) / "nav2.so", pathlib.Path(__file__).with_name("nav2_inflation.cpp")
+        subprocess.run(["c++", "-std=c++20", "-O3", "-shared", "-fPIC", source, "-o", library], check=True)
+        inflate = ctypes.CDLL(str(library)).inflate
+    image, out = np.ctypeslib.ndpointer(np.uint8, 2), np.empty_like(costs)
+    inflate.argtypes = [image, image, ctypes.c_int, ctypes.c_int] + 4 * [ctypes.c_double]
+
+    def run():
+        inflate(costs, out, *costs.shape, 0.05, 0.1, 0.55, 10.0)
+        return out
+
+    return run
+
+
 def add_robots(nf, sheet, place, random, sides):
     walls = smooth_mask(random, (sides[0],) * 2, 8, 0.7) > 0
     rock = smooth_mask(random, (sides[1],) * 3, 6, 0.8) <= 0
     for title, occupancy in (("walls", walls), ("caves", rock)):
         there = sheet.device.move(occupancy)
-        field = nf.Esdf(occupancy.shape, like=there)
+        field = nf.Esdf(occupancy.shape, like=there, threads=1)
         sheet.add(title, occupancy.shape, "distance field, kept", partial(field.update, there))
-    costs = sheet.device.move(np.where(walls, 254, 0).astype(np.uint8))
-    sheet.add("walls", walls.shape, "costmap", partial(nf.inflate_costmap, costs))
+    bytes_ = np.where(walls, 254, 0).astype(np.uint8)
+    costs = partial(nf.inflate_costmap, sheet.device.move(bytes_), threads=1)
+    sheet.add("walls", walls.shape, "costmap", costs, [("nav2", partial(nav2, bytes_))] if place == "host" else [])
     free = np.argwhere(~walls)
     ends = free[0], free[-1]
-    sheet.add("walls", walls.shape, "path, shortest", partial(nf.plan_path, sheet.device.move(walls), *ends))
+    sheet.add("walls", walls.shape, "path, shortest", partial(nf.plan_path, sheet.device.move(walls), *ends, threads=1))
     if place == "host":
         roads = nf.roadmap(walls)
-        sheet.add("walls", walls.shape, "roadmap", partial(nf.roadmap, walls))
+        sheet.add("walls", walls.shape, "roadmap", partial(nf.roadmap, walls, threads=1))
         sheet.add("walls", walls.shape, "path on the roadmap", partial(roads.path, *ends))
 
 
 def measure(place, quick):
     import nearfield as nf
 
-    sheet, random = Sheet(place, quick), np.random.default_rng(5)
+    sheet, random = Sheet(place, quick, OneThread), np.random.default_rng(5)
     sides = [SIDES[place][axes][quick] for axes in (2, 3)]
     add_floods(nf, sheet, place, quick, random, sides)
     add_robots(nf, sheet, place, random, sides)
@@ -225,5 +270,26 @@ def write_rows(sheet, head, said):
     write_table(f"{sheet}-{said['place']}", text, tuple(each.format(place=said["place"]) for each in head))
 
 
+def write_paths(said):
+    """A line for each input that is flooded, and for each other call."""
+    floods, others, peers = {}, [], {}
+    for row in said["rows"]:
+        size, ms = "x".join(map(str, row["shape"])), number(row["ms"])
+        beside = {who.split()[0]: f"{number(its)} ({its / row['ms']:.1f})" for who, its in row["peers"]}
+        peers |= {who.split()[0]: who for who, _ in row["peers"]}
+        if row["call"] in CALLS:
+            floods.setdefault(f"{row['input']}, {size}", {}).update({row["call"]: ms, **beside})
+        else:
+            others.append(
+                [f"{row['call']}, {row['input']} {size}", ms, "; ".join(f"{w} {t}" for w, t in beside.items())]
+            )
+    of_floods = [who for who in peers if any(who in line for line in floods.values())]
+    lines = [[title, *(line.get(each, "") for each in (*CALLS, *of_floods))] for title, line in floods.items()]
+    text = f"{said['device']}, {said['date']}.\n\n" + table(["geodesic", *CALLS, *map(peers.get, of_floods)], lines)
+    text += "\n\n" + table(["other calls", "ms", "beside"], others)
+    name = "paths" if said["place"] == "host" else "paths-device"
+    write_table(name, text, tuple(each.format(place=said["place"]) for each in HEAD))
+
+
 if __name__ == "__main__":
-    main(__doc__, measure, partial(write_rows, "paths", HEAD))
+    main(__doc__, measure, write_paths)

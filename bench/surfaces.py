@@ -25,10 +25,11 @@ SIDES = {"host": (192, 24), "device": (512, 64)}
 STEPS = {"trimesh": (24, 6), "libigl": (4, 2)}  # along each axis, between the cells at which peers measure
 HEAD = (
     "Surfaces, on the {place}",
-    "A torus of 100,200 triangles across 0.82 of the grid, in cells of 1. All calls are Python's, and take the mesh from "
-    "memory of the CPU. Times are medians; on a GPU answers are filled where they are; on the CPU ms are of processor "
-    "time, which threads share and other programs change least, of the second run. Peers ran in the same process, those "
-    "of distances for a part of the cells (trimesh 1 of 24^3, libigl 1 of 4^3), and their times are scaled to all. "
+    "A torus of 100,200 triangles across 0.82 of the grid, in cells of 1. All calls are Python's, and take the mesh "
+    "from memory of the CPU. Times are medians; on a GPU answers are filled where they are; on the CPU ms are of "
+    "processor time, which threads share and other programs change least, of the second run. Peers ran in the same "
+    "process, those of distances for a part of the cells (trimesh 1 of 24^3, libigl 1 of 4^3), and their times are "
+    "scaled to all. "
     "`./dev bench surfaces {place}` times every row.",
 )
 

@@ -52,11 +52,12 @@ struct arguments {
     std::string seeds, start, goal, cost, max_cost, objective = "shortest", path, clearance_weight, clearance_decay,
                                                     gradient;
     std::string step_weights = "quasi-euclidean", costmap, inflation, unknown = "obstacle";
-    bool no_corners = false, smooth = false, is_signed = false;
+    bool no_corners = false, smooth = false, world = false, is_signed = false;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
     // Of stipple.
     std::string stipple_method = "lloyd", dots = "ink", frames;
+    bool equal_ink = false;
     std::int64_t points = 0, rounds = -1;
     double dot_size = 0, dot_scale = 1, paper_width = 200;
     bool cmyk = false, line = false, mosaic = false;

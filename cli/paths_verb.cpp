@@ -9,7 +9,6 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
-#include "cli/ros_map.hpp"
 #include "cli/values.hpp"
 #include "nearfield/distance.hpp"
 
@@ -65,15 +64,6 @@ void check_csv(const std::string& name, const std::string& path) {
     io::require_place(path);
 }
 
-std::string csv_of_cells(std::span<const std::int64_t> cells, std::size_t axes) {
-    std::string text;
-    for (std::size_t axis = 0; axis < axes; ++axis) text += fmt::format("{}axis_{}", axis > 0 ? "," : "", axis);
-    text += "\n";
-    for (std::size_t i = 0; i < cells.size(); i += axes)
-        text += fmt::format("{}\n", fmt::join(cells.subspan(i, axes), ","));
-    return text;
-}
-
 void draw_ways(const arguments& args, const loaded& input, std::span<const drawn_way> ways) {
     if (args.picture.empty()) return;
     io::array distance = make_like(input.image, dtype::float32, input.image.shape);
@@ -105,11 +95,44 @@ std::vector<std::int64_t> parse_cells(const std::string& name, const std::string
     return cells;
 }
 
-std::vector<std::int64_t> parse_cell(const std::string& name, const std::string& text,
-                                     const std::vector<std::int64_t>& shape) {
-    std::vector<std::int64_t> cell = parse_cells(name, text, shape);
-    if (cell.size() > shape.size()) refuse(fmt::format("{} is {}; give one cell", name, text));
+cell_words::cell_words(const arguments& args, const loaded& input) : shape_(input.image.shape) {
+    if (!args.world) return;
+    if (!is_ros_map(args.input)) refuse(fmt::format("--world is for a map.yaml; {} is none", args.input));
+    frame_ = frame_of(args.input, shape_[0]);
+}
+
+std::vector<std::int64_t> cell_words::cells(const std::string& name, const std::string& text) const {
+    if (!frame_) return parse_cells(name, text, shape_);
+    std::vector<std::int64_t> made;
+    for (const std::string& each : split(text, ';')) {
+        const std::vector<std::string> xy = split(each, ',');
+        if (xy.size() != 2) refuse(fmt::format("{} is {}; with --world give x and y, e.g. 1.5,-2", name, text));
+        for (const std::int64_t at :
+             frame_->cell_at(parse_number(name, xy[0], name + " 1.5,-2"), parse_number(name, xy[1], name + " 1.5,-2")))
+            made.push_back(at);
+        const std::int64_t row = made[made.size() - 2], column = made.back();
+        if (row < 0 || row >= shape_[0] || column < 0 || column >= shape_[1])
+            refuse(fmt::format("{} is {}; the map has x from {:g} to {:g}, y from {:g} to {:g}", name, text, frame_->x,
+                               frame_->x + frame_->resolution * static_cast<double>(shape_[1]), frame_->y,
+                               frame_->y + frame_->resolution * static_cast<double>(shape_[0])));
+    }
+    return made;
+}
+
+std::vector<std::int64_t> cell_words::one_cell(const std::string& name, const std::string& text) const {
+    std::vector<std::int64_t> cell = cells(name, text);
+    if (cell.size() > shape_.size()) refuse(fmt::format("{} is {}; give one cell", name, text));
     return cell;
+}
+
+std::string cell_words::csv(std::span<const std::int64_t> cells) const {
+    const std::size_t axes = shape_.size();
+    std::string text = frame_ ? "x,y" : "axis_0";
+    for (std::size_t axis = 1; axis < axes && !frame_; ++axis) text += fmt::format(",axis_{}", axis);
+    for (std::size_t i = 0; i < cells.size(); i += axes)
+        text += frame_ ? fmt::format("\n{:.9g}", fmt::join(frame_->centre_of(cells[i], cells[i + 1]), ","))
+                       : fmt::format("\n{}", fmt::join(cells.subspan(i, axes), ","));
+    return text + "\n";
 }
 
 bool check_paths_outputs(const arguments& args, const std::vector<std::string>& arrays) {

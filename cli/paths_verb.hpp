@@ -1,6 +1,7 @@
 // What geodesic, path, roadmap and esdf share: cells in words, paths as text and in pictures, outputs.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cli/compute.hpp"
 #include "cli/load.hpp"
 #include "cli/report.hpp"
+#include "cli/ros_map.hpp"
 
 namespace nearfield::cli {
 
@@ -16,18 +18,24 @@ namespace nearfield::cli {
 [[nodiscard]] std::vector<std::int64_t> parse_cells(const std::string& name, const std::string& text,
                                                     const std::vector<std::int64_t>& shape);
 
-/// One of them.
-[[nodiscard]] std::vector<std::int64_t> parse_cell(const std::string& name, const std::string& text,
-                                                   const std::vector<std::int64_t>& shape);
+/// Cells of a map as words: coordinates in array order, or with --world x and y in the frame of a map.yaml.
+class cell_words {
+public:
+    cell_words(const arguments& args, const loaded& input);
+    [[nodiscard]] std::vector<std::int64_t> cells(const std::string& name, const std::string& text) const;
+    [[nodiscard]] std::vector<std::int64_t> one_cell(const std::string& name, const std::string& text) const;
+    [[nodiscard]] std::string csv(std::span<const std::int64_t> cells) const;
+
+private:
+    std::vector<std::int64_t> shape_;
+    std::optional<map_frame> frame_;
+};
 
 /// The obstacles of a file, --unknown applied.
 [[nodiscard]] loaded load_obstacles(const arguments& args);
 
 /// Throws where a CSV file goes to another suffix or place; "-" and nothing are fine.
 void check_csv(const std::string& name, const std::string& path);
-
-/// Coordinates of cells, a row each.
-[[nodiscard]] std::string csv_of_cells(std::span<const std::int64_t> cells, std::size_t axes);
 
 inline constexpr rgb path_ink{200, 30, 60}, road_ink{20, 60, 160};
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -48,6 +49,11 @@ double number_of(const std::string& path, const std::map<std::string, std::strin
     return parse_number(fmt::format("{} of {}", key, path), found->second, fmt::format("{}: {}", key, usual));
 }
 
+std::string origin_of(const std::map<std::string, std::string>& map) {
+    const auto found = map.find("origin");
+    return found == map.end() || found->second.empty() ? "[0, 0, 0]" : found->second;
+}
+
 /// As map_server has it: p = (255 - gray) / 255, or gray / 255 where `negate`.
 io::array occupancy_of(const io::array& gray, bool negate, double occupied, double free) {
     io::array grid = make_like(gray, dtype::int8, gray.shape);
@@ -86,12 +92,37 @@ loaded load_occupancy(const std::string& path, const arguments& args) {
     return made;
 }
 
-void write_ros_map(const std::string& path, const io::array& bytes, double resolution) {
+std::array<std::int64_t, 2> map_frame::cell_at(double at_x, double at_y) const {
+    const auto up = static_cast<std::int64_t>(std::floor((at_y - y) / resolution));
+    return {rows - 1 - up, static_cast<std::int64_t>(std::floor((at_x - x) / resolution))};
+}
+
+std::array<double, 2> map_frame::centre_of(std::int64_t row, std::int64_t column) const {
+    return {x + resolution * (static_cast<double>(column) + 0.5),
+            y + resolution * (static_cast<double>(rows - 1 - row) + 0.5)};
+}
+
+map_frame frame_of(const std::string& path, std::int64_t rows) {
+    const auto map = pairs_of(path);
+    const std::string origin = origin_of(map);
+    const std::vector<std::string> parts = split(origin.substr(1, origin.size() - 2), ',');
+    if (origin.size() < 2 || origin.front() != '[' || parts.size() != 3)
+        refuse(path, "has no origin on one line; give a line such as origin: [0, 0, 0]");
+    double at[3];
+    for (std::size_t k = 0; k < 3; ++k)
+        at[k] = parse_number(fmt::format("origin of {}", path), trimmed(parts[k]), "origin: [0, 0, 0]");
+    if (at[2] != 0)
+        throw error(error_code::invalid_argument, fmt::format("{} is turned by {}; --world takes 0", path, at[2]));
+    return {at[0], at[1], number_of(path, map, "resolution", 0), rows};
+}
+
+void write_ros_map(const std::string& path, const io::array& bytes, double resolution, const std::string& like) {
+    const std::string origin = is_ros_map(like) ? origin_of(pairs_of(like)) : "[0, 0, 0]";
     const std::filesystem::path image = std::filesystem::path(path).replace_extension(".pgm");
     io::write(image, bytes);
-    write_text(path, fmt::format("image: {}\nmode: raw\nresolution: {:.17g}\norigin: [0, 0, 0]\nnegate: 0\n"
+    write_text(path, fmt::format("image: {}\nmode: raw\nresolution: {:.17g}\norigin: {}\nnegate: 0\n"
                                  "occupied_thresh: 0.65\nfree_thresh: 0.196\n",
-                                 image.filename().string(), resolution));
+                                 image.filename().string(), resolution, origin));
 }
 
 }  // namespace nearfield::cli

@@ -1,6 +1,8 @@
 // Maps of ROS: a .yaml file that names an image and says what its grays mean.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 
 #include "cli/load.hpp"
@@ -14,7 +16,19 @@ namespace nearfield::cli {
 /// Throws io for a map that is not what it claims, invalid_argument for other modes.
 [[nodiscard]] loaded load_occupancy(const std::string& path, const arguments& args);
 
-/// Writes an array of two axes, uint8, as a PGM beside `path`, and the map.yaml in raw mode that names it.
-void write_ros_map(const std::string& path, const io::array& bytes, double resolution);
+/// Where a map lies: metres of the lower left corner of its image.
+struct map_frame {
+    double x = 0, y = 0, resolution = 1;
+    std::int64_t rows = 0;
+
+    [[nodiscard]] std::array<std::int64_t, 2> cell_at(double at_x, double at_y) const;
+    [[nodiscard]] std::array<double, 2> centre_of(std::int64_t row, std::int64_t column) const;
+};
+/// By the origin of a map.yaml. Throws io where it has none, invalid_argument where it is turned.
+[[nodiscard]] map_frame frame_of(const std::string& path, std::int64_t rows);
+
+/// Writes an array of two axes, uint8, as a PGM beside `path`, and the map.yaml in raw mode that names it, with the
+/// origin of `like` where that is a map.yaml.
+void write_ros_map(const std::string& path, const io::array& bytes, double resolution, const std::string& like);
 
 }  // namespace nearfield::cli

@@ -53,6 +53,8 @@ const std::vector<option> geodesic_rows{
 const option radius{"--radius", "R",
                     "of the robot, in units of the spacing: cells nearer to an obstacle are closed (default 0)",
                     &a::radius};
+const option world{"--world", "",
+                   "--start, --goal and the cells of a path are x,y in metres in the frame of a map.yaml", &a::world};
 const option smooth{"--smooth", "", "replace parts of the path by straight lines", &a::smooth};
 
 const std::vector<option> path_rows{
@@ -70,6 +72,7 @@ const std::vector<option> path_rows{
      &a::clearance_weight},
     {"--clearance-decay", "X", "of safe: over which length that falls to 1/e (default 8 cells)", &a::clearance_decay},
     smooth,
+    world,
     unknown,
     cell,
     open_border,
@@ -84,6 +87,7 @@ const std::vector<option> roadmap_rows{
     {"--path", "FILE", "where the cells of the path go: .csv; '-' is stdout", &a::path, {}, false, true},
     radius,
     smooth,
+    world,
     unknown,
     cell,
     picture,

@@ -107,7 +107,7 @@ int esdf_verb(const arguments& args) {
         save_field(args, run.input, args.picture, run.distance, args.is_signed);
         if (!args.indices.empty()) io::write(args.indices, run.site);
         if (!args.gradient.empty()) io::write(args.gradient, run.gradient);
-        if (map) write_ros_map(args.costmap, run.costs, run.inflation.resolution);
+        if (map) write_ros_map(args.costmap, run.costs, run.inflation.resolution, args.input);
         else if (!args.costmap.empty()) io::write(args.costmap, run.costs);
         json_report said = start_report(args);
         said["input"] = describe(run.input.image), said["input"]["path"] = args.input;

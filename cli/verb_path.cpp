@@ -52,8 +52,8 @@ int path_verb(const arguments& args) {
     in_words_of_options([&] {
         const loaded input = load_obstacles(args);
         const path_options options = path_options_of(args, input);
-        const auto starts = parse_cell("--start", args.start, input.image.shape);
-        const auto goals = parse_cells("--goal", args.goal, input.image.shape);
+        const cell_words words(args, input);
+        const auto starts = words.one_cell("--start", args.start), goals = words.cells("--goal", args.goal);
         std::vector<path> paths;
         const any_input<host> obstacles = input.image.in();
         const placed_call call{
@@ -64,7 +64,7 @@ int path_verb(const arguments& args) {
         };
         const computed done = compute(args, call);
         const path& found = paths.front();
-        if (!args.output.empty()) write_text(args.output, csv_of_cells(found.cells, input.image.shape.size()));
+        if (!args.output.empty()) write_text(args.output, words.csv(found.cells));
         const drawn_way way[] = {{found.cells, path_ink}};
         draw_ways(args, input, way);
         report(args, input, found, done, stdout_carries_data);

@@ -92,13 +92,12 @@ int roadmap_verb(const arguments& args) {
         check_paths_outputs(args, {args.output == "-" ? args.output : "", args.path == "-" ? args.path : ""});
     in_words_of_options([&] {
         const loaded input = load_obstacles(args);
-        const std::size_t axes = input.image.shape.size();
+        const cell_words words(args, input);
         roadmap_options options{0, input.cell()};
         if (!args.radius.empty()) options.radius = parse_number("--radius", args.radius, "--radius 8");
         std::vector<std::int64_t> start, goal;
         if (!args.start.empty())
-            start = parse_cell("--start", args.start, input.image.shape),
-            goal = parse_cell("--goal", args.goal, input.image.shape);
+            start = words.one_cell("--start", args.start), goal = words.one_cell("--goal", args.goal);
         std::unique_ptr<const roadmap> map;
         const placed_call call{
             [&](const host& on) { map = std::make_unique<const roadmap>(on, input.image.in(), options); },
@@ -109,8 +108,8 @@ int roadmap_verb(const arguments& args) {
         const computed done = compute(args, call);
         std::optional<timed_path> way;
         if (!start.empty()) way = find(args, *map, start, goal);
-        if (!args.output.empty()) write_text(args.output, csv_of(*map, axes));
-        if (!args.path.empty()) write_text(args.path, csv_of_cells(way->found.cells, axes));
+        if (!args.output.empty()) write_text(args.output, csv_of(*map, input.image.shape.size()));
+        if (!args.path.empty()) write_text(args.path, words.csv(way->found.cells));
         if (!args.picture.empty()) draw(args, input, *map, way);
         report(args, input, *map, way, done, stdout_carries_data);
     });

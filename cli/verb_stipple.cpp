@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "cli/compute.hpp"
@@ -16,6 +17,7 @@
 #include "cli/tour.hpp"
 #include "cli/values.hpp"
 #include "edge/arrays_run.hpp"
+#include "io/gif_write.hpp"
 #include "io/io.hpp"
 #include "nearfield/centroidal.hpp"
 #include "nearfield/stipple.hpp"
@@ -54,8 +56,11 @@ void check_words(const arguments& args) {
     if (args.picture_size != usual_picture_size && (args.picture_size < 16 || args.picture_size > 16384))
         refuse(fmt::format("--picture-size is {}; give 16 to 16384 pixels", args.picture_size));
     if (args.cmyk && !args.frames.empty()) refuse("--frames draws one ink; leave out --cmyk");
+    if (!args.frames.empty() && args.rounds == 0) refuse("--frames draws rounds; give --rounds 1 or more");
+    if (args.equal_ink && args.mosaic) refuse("--mosaic draws nearest points; leave out --equal-ink");
     if (args.cmyk && args.invert) refuse("--cmyk is ink on white paper; leave out --invert");
     if (!is_array(args.output) && args.output != "-") io::require_place(args.output);
+    if (ends_with(args.frames, ".gif")) io::require_place(args.frames);
 }
 
 /// An image of 8 bits a channel on white, or with --invert black.
@@ -107,6 +112,7 @@ struct dotted {
     const photo& of;
     computed done{};
     double share = 1;  ///< of the points
+    double error = 0;  ///< of --equal-ink: by how much of its share the ink of a point differs at most
 
     [[nodiscard]] stipple_options options(std::int64_t inked) const {
         stipple_options o;
@@ -121,18 +127,38 @@ struct dotted {
     stipples points_of(const std::vector<std::uint8_t>& light, const std::function<void(const stipple_state&)>& watch) {
         stipple_options o = options(std::count_if(light.begin(), light.end(), [](auto v) { return v < 255; }));
         o.watch = watch;
+        std::vector<std::uint8_t> ink;
+        for (const std::uint8_t v : light) ink.push_back(static_cast<std::uint8_t>(255 - v));
         stipples made;
-        const any_input<host> image = any_input<host>::contiguous(light.data(), dtype::uint8, of.shape());
-        const computed one = compute(
-            args, {[&](const host& on) { made = stipple(on, image, o); },
-                   [&](int ordinal, int warmups, int repeat) {
-                       return edge::run_arrays_on_device(
-                           ordinal, {&image, 1}, {},
-                           [&](const device& on, auto in, auto) { made = stipple(on, in[0], o); }, warmups, repeat);
-                   }});
+        const any_input<host> both[] = {any_input<host>::contiguous(light.data(), dtype::uint8, of.shape()),
+                                        any_input<host>::contiguous(ink.data(), dtype::uint8, of.shape())};
+        const auto place = [&](const auto& on, const auto& image, const auto& density) {
+            made = stipple(on, image, o);
+            if (args.equal_ink) share_ink(on, density, made);
+        };
+        const computed one =
+            compute(args, {[&](const host& on) { place(on, both[0], both[1]); },
+                           [&](int ordinal, int warmups, int repeat) {
+                               return edge::run_arrays_on_device(
+                                   ordinal, both, {}, [&](const device& on, auto in, auto) { place(on, in[0], in[1]); },
+                                   warmups, repeat);
+                           }});
         if (done.compute_ms.empty()) done = one;
         else done.add(one);
         return made;
+    }
+
+private:
+    /// Rounds that move points to the centroids of regions with the same ink.
+    template <class Place>
+    void share_ink(const Place& on, const any_input<Place>& density, stipples& points) {
+        const std::int64_t rows[] = {points.count(), points.axes};
+        centroidal_options more;
+        more.rounds = 10, more.supersample = points.supersample;
+        capacity_regions found = capacity_voronoi(
+            on, density, any_input<host>::contiguous(points.parts.data(), dtype::int32, rows), {}, more);
+        points.parts = std::move(found.sites), points.weights = std::move(found.weights);
+        error = std::max(error, found.error);
     }
 };
 
@@ -173,6 +199,7 @@ public:
         if (args_.cmyk) return draw_inks();
         if (args_.line) return draw_line(light);
         points_ = run_.points_of(light, watcher());
+        end_film();
         if (args_.mosaic) make_facets();
         else layer("ink", ink_, {0, 0, 0, 1}, points_);
     }
@@ -180,6 +207,7 @@ public:
     [[nodiscard]] const drawing& made() const { return made_; }
     [[nodiscard]] const stipples& points() const { return points_; }
     [[nodiscard]] const computed& done() const { return run_.done; }
+    [[nodiscard]] double error_of_ink() const { return run_.error; }
     [[nodiscard]] std::int64_t count() const { return count_ > 0 ? count_ : points_.count(); }
     [[nodiscard]] int pixels() const {
         return static_cast<int>(args_.picture_size == usual_picture_size ? usual_pixels : args_.picture_size);
@@ -223,6 +251,7 @@ private:
             ink += dark / 255.0, v = static_cast<std::uint8_t>(255 - (dark * dark + 127) / 255);
         }
         points_ = run_.points_of(light, watcher());
+        end_film();
         std::vector<point2> points;
         for (std::int64_t i = 0; i < points_.count(); ++i) points.push_back(place_of(points_, i));
         double length = 0;
@@ -237,6 +266,21 @@ private:
 
     void make_facets();
 
+    void add_frame(const picture& frame) {
+        if (!ends_with(args_.frames, ".gif"))
+            return io::write(fmt::format("{}/round-{:04}.png", args_.frames, ++frame_), to_array(frame));
+        if (!film_) film_.emplace(args_.frames, frame.width, frame.height);
+        last_frame_.clear();
+        for (const rgb& gray : frame.pixels) last_frame_.push_back(gray.red);
+        film_->add(last_frame_, 6);
+    }
+    /// The last picture stays for two seconds.
+    void end_film() {
+        if (!film_) return;
+        film_->add(last_frame_, 200);
+        film_->commit();
+    }
+
     /// Draws a frame for each round.
     std::function<void(const stipple_state&)> watcher() {
         if (args_.frames.empty()) return {};
@@ -250,7 +294,7 @@ private:
             frame.layers.push_back({"ink", ink_, {}, {}});
             for (std::int64_t i = 0; i < state.count(); ++i)
                 frame.layers[0].dots.push_back({place_of(state, i), diameter});
-            io::write(fmt::format("{}/round-{:04}.png", args_.frames, ++frame_), to_array(pixels_of(frame, pixels())));
+            add_frame(pixels_of(frame, pixels()));
         };
     }
 
@@ -262,6 +306,8 @@ private:
     rgb ink_{};
     std::int64_t count_ = 0;
     int frame_ = 0;
+    std::optional<io::gray_animation> film_;
+    std::vector<std::uint8_t> last_frame_;
 };
 
 void artist::make_facets() {
@@ -322,7 +368,7 @@ int stipple_verb(const arguments& args) {
     check_words(args);
     in_words_of_options([&] {
         const photo of = photo_of(args, load(args.input, args, true).image);
-        if (!args.frames.empty()) make_folder(args.frames);
+        if (!args.frames.empty() && !ends_with(args.frames, ".gif")) make_folder(args.frames);
         artist by(args, of);
         by.draw();
         if (!by.done().note.empty()) note(args, by.done().note);
@@ -330,12 +376,14 @@ int stipple_verb(const arguments& args) {
         json_report said = start_report(args);
         said["input"] = {{"path", args.input}, {"shape", of.shape()}};
         said["points"] = by.count();
+        if (args.equal_ink) said["ink_error"] = by.error_of_ink();
         said["outputs"] = json_report::array({{{"path", args.output}}});
         said["run"] = describe(by.done(), of.width * of.height);
+        const std::string within = fmt::format(" of the same ink within {:.2g} %", 100 * by.error_of_ink());
         finish(args, said,
-               fmt::format("stipple: {}x{}: {} point{} in {} on {} ({}){}", of.height, of.width, by.count(),
-                           by.count() == 1 ? "" : "s", text_of_ms(by.done().median_ms()), by.done().device,
-                           by.done().name, args.output == "-" ? "" : " -> " + args.output),
+               fmt::format("stipple: {}x{}: {} point{}{} in {} on {} ({}){}", of.height, of.width, by.count(),
+                           by.count() == 1 ? "" : "s", args.equal_ink ? within : "", text_of_ms(by.done().median_ms()),
+                           by.done().device, by.done().name, args.output == "-" ? "" : " -> " + args.output),
                args.output == "-");
     });
     return 0;

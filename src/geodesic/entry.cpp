@@ -131,7 +131,7 @@ void set_axes(problem_of<Place>& p, const geodesic_options& o) {
     for (int axis = 0; axis < p.mask.rank; ++axis) {
         const auto k = static_cast<std::size_t>(axis);
         if (axis >= o.batch_axes && ends[k] == border::closed)
-            fail(fmt::format("border along axis {} is closed; give open or periodic", axis));
+            fail(fmt::format("border is closed along axis {}; give open or periodic", axis));
         if (p.mask.shape[k] == 1) continue;
         tiling& t = p.where;
         t.size[t.axes] = p.mask.shape[k], t.wraps[t.axes] = axis >= o.batch_axes && ends[k] == border::periodic;

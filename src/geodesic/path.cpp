@@ -39,7 +39,7 @@ void check(const any_input<Place>& obstacles, std::span<const std::int64_t> star
     static_cast<void>(checked_spacing(o.spacing, obstacles.shape.data(), obstacles.rank));
     const auto ends = checked_borders(o.border, obstacles.shape.data(), obstacles.rank);
     if (const auto* closed = std::find(ends.begin(), ends.end(), border::closed); closed != ends.end())
-        fail(fmt::format("border along axis {} is closed; give open or periodic", closed - ends.begin()));
+        fail(fmt::format("border is closed along axis {}; give open or periodic", closed - ends.begin()));
 }
 
 class device_fields final : public path_fields {

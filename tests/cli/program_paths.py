@@ -7,7 +7,13 @@ from program_case import Case, npy, parse_npy
 
 WALL = npy((3, 5), [0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])
 MASK = npy((3, 3), [1, 1, 1, 0, 0, 1, 1, 1, 1])
-MAP = "image: map.pgm\nresolution: 0.5  # metres\noccupied_thresh: 0.65\nfree_thresh: 0.196\nnegate: 0\n"
+MAP = """image: map.pgm
+resolution: 0.5  # metres
+origin: [-1.0, 2, 0.0]
+occupied_thresh: 0.65
+free_thresh: 0.196
+negate: 0
+"""
 
 
 class Paths(Case):
@@ -74,11 +80,22 @@ class Paths(Case):
         self.run_program(*words)
         self.assertEqual(parse_npy((self.folder / "d.npy").read_bytes())[2], [0, 0.5, 0.5, 0, 0.5])
         self.assertEqual((self.folder / "c.pgm").read_bytes()[-5:], bytes([254, 253, 152, 255, 0]))
-        self.assertIn("resolution: 0.5\n", (self.folder / "c.yaml").read_text())
+        self.assertIn("resolution: 0.5\norigin: [-1.0, 2, 0.0]\n", (self.folder / "c.yaml").read_text())
         said = json.loads(self.run_program("path", "map.yaml", "--start", "0,1", "--goal", "0,4", "--json").stdout)
         self.assertFalse(said["found"])
         words = ("path", "map.yaml", "--start", "0,1", "--goal", "0,4", "--json", "--unknown", "free")
         self.assertEqual(json.loads(self.run_program(*words).stdout)["length"], 1.5)
+
+    def test_the_frame_of_a_map(self):
+        self.write_map()
+        (self.folder / "map.pgm").write_bytes(b"P5 3 2 255\n" + bytes(4 * [254] + [0, 254]))
+        words = ("path", "map.yaml", "--start", "-1,2.2", "--goal", "0.49,2.49", "--world", "-o", "-")
+        lines = self.run_program(*words).stdout.decode().split()
+        self.assertEqual(lines, ["x,y", "-0.75,2.25", "-0.75,2.75", "-0.25,2.75", "0.25,2.75", "0.25,2.25"])
+        self.assertIn("y from 2 to 3", self.refusal(*words[:3], "0,3", *words[4:]))
+        self.assertIn("map.yaml", self.refusal("path", "map.pgm", *words[2:]))
+        (self.folder / "map.yaml").write_text(MAP.replace("0.0]", "1.5]"))
+        self.assertIn("turned by 1.5", self.refusal(*words))
 
     def test_messages(self):
         for words, said in (

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "arrays.hpp"
 #include "io/bytes.hpp"
+#include "io/gif_write.hpp"
 
 namespace nearfield::io::test {
 namespace {
@@ -130,6 +132,27 @@ TEST(io_round_trip, colors) {
                 const array got = decoded(encoded(values, suffix), format_of(std::string("x") + suffix));
                 ASSERT_NO_FATAL_FAILURE(expect_same_values(got, values)) << suffix;
             }
+}
+
+/// Noise fills the table of codes many times over, even pictures have strings of hundreds of pixels.
+TEST(io_round_trip, the_first_picture_of_an_animation) {
+    const folder temporary;
+    constexpr int width = 301, height = 257;
+    for (int kind = 0; kind < 4; ++kind) {
+        std::vector<std::uint8_t> pixels(std::size_t{width} * height);
+        std::uint32_t random = 1;
+        for (std::size_t i = 0; i < pixels.size(); ++i) {
+            random = random * 1664525U + 1013904223U;
+            const auto noise = static_cast<std::uint8_t>(random >> 24);
+            pixels[i] = kind == 0 ? noise : kind == 1 ? noise & 1 : kind == 2 ? 77 : static_cast<std::uint8_t>(i / 300);
+        }
+        gray_animation film(temporary / "film.gif", width, height);
+        film.add(pixels, 6), film.add(std::vector<std::uint8_t>(pixels.size()), 6);
+        film.commit();
+        const array back = read(temporary / "film.gif");
+        ASSERT_EQ(back.shape, (std::vector<std::int64_t>{height, width}));
+        ASSERT_EQ(std::memcmp(back.data.get(), pixels.data(), pixels.size()), 0) << kind;
+    }
 }
 
 TEST(io_round_trip, spacing_and_unit) {

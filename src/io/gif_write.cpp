@@ -1,0 +1,92 @@
+#include "io/gif_write.hpp"
+
+#include <string>
+#include <vector>
+
+namespace nearfield::io {
+namespace {
+
+constexpr int clear_code = 256, end_code = 257, first_code = 258, most_codes = 4096;
+
+std::string word(int value) { return {static_cast<char>(value & 255), static_cast<char>(value >> 8)}; }
+
+/// LZW codes of a picture of 8 bits, in blocks of at most 255 bytes. A string of pixels that has a code grows by the
+/// next one until it has none.
+class lzw_writer {
+public:
+    explicit lzw_writer(std::string& to) : to_(to), code_of_(std::size_t{most_codes} << 8) { clear(); }
+
+    void write(std::span<const std::uint8_t> pixels) {
+        int string = pixels[0];
+        for (const std::uint8_t next : pixels.subspan(1)) {
+            std::uint16_t& longer = code_of_[static_cast<std::size_t>(string) << 8 | next];
+            if (longer != 0) {
+                string = longer;
+                continue;
+            }
+            put(string);
+            longer = static_cast<std::uint16_t>(next_);
+            grow();
+            if (next_ == most_codes) clear();
+            string = next;
+        }
+        put(string);
+        grow();
+        put(end_code);
+        if (have_ > 0) byte();
+        if (!block_.empty()) flush();
+        to_ += '\0';
+    }
+
+private:
+    /// Readers add a code one step later, and widen codes when the last one of a width is taken.
+    void grow() {
+        if (++next_ == (1 << width_) + 1 && width_ < 12) ++width_;
+    }
+    void clear() {
+        put(clear_code);
+        code_of_.assign(code_of_.size(), 0), next_ = first_code, width_ = 9;
+    }
+    void put(int code) {
+        pending_ |= static_cast<std::uint32_t>(code) << have_, have_ += width_;
+        while (have_ >= 8) byte();
+    }
+    void byte() {
+        block_ += static_cast<char>(pending_ & 255), pending_ >>= 8, have_ -= 8;
+        if (block_.size() == 255) flush();
+    }
+    void flush() {
+        to_ += static_cast<char>(block_.size());
+        to_ += block_;
+        block_.clear();
+    }
+
+    std::string& to_;
+    std::string block_;
+    std::vector<std::uint16_t> code_of_;  ///< by code of a string and next pixel; 0: none
+    int next_ = first_code, width_ = 9, have_ = 0;
+    std::uint32_t pending_ = 0;
+};
+
+}  // namespace
+
+gray_animation::gray_animation(const std::filesystem::path& path, int width, int height)
+    : to_(path), width_(width), height_(height) {
+    std::string head = "GIF89a" + word(width) + word(height) + std::string("\xf7\0\0", 3);
+    for (int gray = 0; gray < 256; ++gray) head += std::string(3, static_cast<char>(gray));
+    to_.write(head + std::string("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", 19));
+}
+
+void gray_animation::add(std::span<const std::uint8_t> pixels, int hundredths) {
+    std::string made = std::string("\x21\xf9\x04\0", 4) + word(hundredths) + std::string("\0\0\x2c\0\0\0\0", 7) +
+                       word(width_) + word(height_) + std::string("\0\x08", 2);
+    lzw_writer(made).write(pixels);
+    to_.write(made);
+}
+
+void gray_animation::commit() {
+    to_.write(";");
+    to_.commit();
+}
+
+}  // namespace nearfield::io
