@@ -352,6 +352,8 @@ def peaks(
     """
     check_flags(squared=squared)
     work, apart = workplace_of("distance", distance), length_of("min_distance", min_distance)
+    if not apart >= 0:
+        raise ValueError(f"min_distance is {apart:g}; give a length of 0 or more, in cells")
     axes = len(work.shape)
     options = options_of(axes, axes if connectivity is None else connectivity, border, True, False, h, squared)
     with words("distance"):
