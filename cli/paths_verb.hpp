@@ -37,7 +37,7 @@ private:
 /// Throws where a CSV file goes to another suffix or place; "-" and nothing are fine.
 void check_csv(const std::string& name, const std::string& path);
 
-inline constexpr rgb path_ink{200, 30, 60}, road_ink{20, 60, 160};
+inline constexpr rgb path_ink{200, 30, 60}, road_ink{250, 250, 250};
 
 /// Cells of a way, joined by lines of this colour.
 struct drawn_way {
