@@ -144,6 +144,8 @@ class Asked:
         `ahead`: while one is computed, the next one is read and the one before is written.
         """
         left = [k for k in numbers if f"{kind}:{k}" not in self.work.done]
+        if self.gpu is not None:
+            self.gpu.hand_on(ahead)
         self._tell(share, len(numbers) - len(left), len(numbers))
         with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as writer:
             coming = reader.submit(read, left[0]) if ahead and left else None
