@@ -6,12 +6,12 @@
 #include "nearfield/components.hpp"
 #include "nearfield/link_propagation.hpp"
 #include "python/bind_label.hpp"
-#include "python/bind_lock.hpp"
+#include "python/bind_run.hpp"
 
 namespace nearfield::python {
 namespace {
 
-/// Where a call runs: on the CPU where `ordinal` is negative.
+/// Where the arrays are and the call runs: on the CPU where `ordinal` is negative.
 struct place {
     int ordinal = -1;
     std::uintptr_t stream = 0;
@@ -20,7 +20,7 @@ struct place {
 
 /// Calls run(host) or run(device), without the interpreter's lock.
 template <class Run>
-void run_at(const place& where, std::int64_t cells, const Run& run) {
+void run_there(const place& where, std::int64_t cells, const Run& run) {
     if (where.ordinal < 0) {
         run_watched(cells, nb::none(),
                     [&](std::function<bool(double)> told) { run(host{where.threads, std::move(told)}); });
@@ -45,19 +45,19 @@ list_of list_kind(bool runs) { return runs ? list_of::runs : list_of::cells; }
 void statistics(const array& labels, const nb::tuple& tables, const place& where) {
     const auto here = tables_of<host>(tables);
     const auto there = tables_of<device>(tables);
-    run_at(where, labels.cells(), [&]<class Place>(const Place& on) {
+    run_there(where, labels.cells(), [&]<class Place>(const Place& on) {
         if constexpr (std::is_same_v<Place, host>) component_statistics(on, in(on, labels), here);
         else component_statistics(on, in(on, labels), there);
     });
 }
 
 void list_offsets(const array& labels, const array& offsets, bool runs, const place& where) {
-    run_at(where, labels.cells(),
-           [&](const auto& on) { label_list_offsets(on, in(on, labels), out(on, offsets), list_kind(runs)); });
+    run_there(where, labels.cells(),
+              [&](const auto& on) { label_list_offsets(on, in(on, labels), out(on, offsets), list_kind(runs)); });
 }
 
 void lists(const array& labels, const array& offsets, const array& entries, bool runs, const place& where) {
-    run_at(where, labels.cells(), [&](const auto& on) {
+    run_there(where, labels.cells(), [&](const auto& on) {
         label_lists(on, in(on, labels), in(on, offsets), out(on, entries), list_kind(runs));
     });
 }
@@ -66,7 +66,7 @@ void lists(const array& labels, const array& offsets, const array& entries, bool
 std::int64_t renumber(const array& labels, const array& to, bool counted, const place& where) {
     std::int64_t count = 0;
     const auto give_back = [&](void* data) { edge::release(where.ordinal, data); };
-    run_at(where, labels.cells(), [&]<class Place>(const Place& on) {
+    run_there(where, labels.cells(), [&]<class Place>(const Place& on) {
         if constexpr (std::is_same_v<Place, host>) {
             const auto counter = any_output<host>::contiguous(&count, dtype::int64, std::array{1});
             relabel(on, in(on, labels), out(on, to), counted ? counter : any_output<host>{});
@@ -81,10 +81,12 @@ std::int64_t renumber(const array& labels, const array& to, bool counted, const 
     return count;
 }
 
-void without_small(const array& image, const array& to, std::int64_t smallest, const label_words& words,
-                   const place& where) {
-    run_at(where, image.cells(),
-           [&](const auto& on) { remove_small(on, in(on, image), out(on, to), smallest, words.options()); });
+void without_small(const array& image, const array& to, std::int64_t smallest, const label_words& words, int ordinal,
+                   std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
+    over<1, 1>({ordinal, stream, staged, threads, progress}, {&image}, {&to},
+               [&](const auto& on, const auto& in, const auto& out) {
+                   remove_small(on, in[0], out[0], smallest, words.options());
+               });
 }
 
 /// Four values of 8 bytes for each pair of labels: a, b, pairs of cells, and the area as a double.
@@ -92,7 +94,7 @@ nb::bytes touching(const array& labels, int connectivity, const std::vector<doub
     static_assert(sizeof(contact) == 32);
     std::vector<contact> found;
     const nearfield::spacing cell(spacing.data(), spacing.size());
-    run_at(where, labels.cells(), [&](const auto& on) { found = contacts(on, in(on, labels), connectivity, cell); });
+    run_there(where, labels.cells(), [&](const auto& on) { found = contacts(on, in(on, labels), connectivity, cell); });
     return nb::bytes(found.data(), found.size() * sizeof(contact));
 }
 
@@ -101,14 +103,14 @@ nb::bytes shapes(const array& labels, std::int64_t rows, const std::vector<doubl
     static_assert(sizeof(component_shape) == 28 * 8);
     std::vector<component_shape> found;
     const nearfield::spacing cell(spacing.data(), spacing.size());
-    run_at(where, labels.cells(), [&](const auto& on) { found = shape_measures(on, in(on, labels), rows, cell); });
+    run_there(where, labels.cells(), [&](const auto& on) { found = shape_measures(on, in(on, labels), rows, cell); });
     return nb::bytes(found.data(), found.size() * sizeof(component_shape));
 }
 
 nb::dict propagated(const array& image, const array& to, const label_words& words,
                     const propagation_options& propagation, const place& where) {
     propagation_report said;
-    run_at(where, image.cells(), [&](const auto& on) {
+    run_there(where, image.cells(), [&](const auto& on) {
         said = label_by_propagation(on, in(on, image), out(on, to), words.options(), propagation);
     });
     nb::dict d;
@@ -148,7 +150,8 @@ void bind_components(nb::module_& module) {
                nb::arg("place"));
     module.def("relabel", &renumber, nb::arg("labels"), nb::arg("out"), nb::arg("counted"), nb::arg("place"));
     module.def("remove_small", &without_small, nb::arg("image"), nb::arg("out"), nb::arg("smallest"),
-               nb::arg("options"), nb::arg("place"));
+               nb::arg("options"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
     module.def("contacts", &touching, nb::arg("labels"), nb::arg("connectivity"), nb::arg("spacing"), nb::arg("place"));
     module.def("shape_measures", &shapes, nb::arg("labels"), nb::arg("rows"), nb::arg("spacing"), nb::arg("place"));
     module.def("label_by_propagation", &propagated, nb::arg("image"), nb::arg("out"), nb::arg("options"),

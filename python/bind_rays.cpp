@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "edge/arrays_run.hpp"
 #include "nearfield/chessboard.hpp"
 #include "nearfield/raycast.hpp"
 #include "nearfield/render.hpp"
@@ -11,28 +10,6 @@
 
 namespace nearfield::python {
 namespace {
-
-/// A call that reads and fills these arrays, of which some may be missing.
-template <std::size_t In, std::size_t Out, class Call>
-void over(const run_at& where, const std::array<const array*, In>& in, const std::array<const array*, Out>& out,
-          const Call& call) {
-    const auto at = [&]<class Place>(const Place& on) {
-        std::array<any_input<Place>, In> read;
-        std::array<any_output<Place>, Out> to;
-        for (std::size_t k = 0; k < In; ++k) read[k] = view_of<const void, Place>(in[k]);
-        for (std::size_t k = 0; k < Out; ++k) to[k] = view_of<void, Place>(out[k]);
-        call(on, read, to);
-    };
-    run(
-        where, in[0]->cells(), [&](const host& on) { at(on); }, [&](const device& on) { at(on); },
-        [&](int ordinal) {
-            std::vector<any_input<host>> read;
-            std::vector<any_output<host>> to;
-            for (const array* each : in) read.push_back(each->view<const void, host>());
-            for (const array* each : out) to.push_back(view_of<void, host>(each));
-            edge::run_arrays_on_device(ordinal, read, to, call);
-        });
-}
 
 void step_distance(const array& image, const array& out, const distance_options& grid, bool diagonal, int ordinal,
                    std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {

@@ -1,7 +1,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "edge/arrays_run.hpp"
 #include "nearfield/effects.hpp"
 #include "nearfield/sdf.hpp"
 #include "python/bind_run.hpp"
@@ -9,30 +8,12 @@
 namespace nearfield::python {
 namespace {
 
-/// A call of the library with arrays that it reads, some of which may be missing, and one that it fills.
-template <class Call>
-void filled(const run_at& where, const array& image, const array* more, const array& out, const Call& call) {
-    const auto at = [&]<class Place>(const Place& on) {
-        call(on, image.view<const void, Place>(), view_of<const void, Place>(more), out.view<void, Place>());
-    };
-    run(
-        where, image.cells(), [&](const host& on) { at(on); }, [&](const device& on) { at(on); },
-        [&](int ordinal) {
-            const any_input<host> read[] = {image.view<const void, host>(), view_of<const void, host>(more)};
-            const any_output<host> to = out.view<void, host>();
-            edge::run_arrays_on_device(ordinal, std::span(read, more == nullptr ? 1 : 2), {&to, 1},
-                                       [&](const device& on, auto in, auto made) {
-                                           call(on, in[0], more == nullptr ? any_input<device>{} : in[1], made[0]);
-                                       });
-        });
-}
-
 void field_of(const array& image, const array& out, const distance_options& grid, double radius, double cutoff,
               int supersample, bool antialias, int ordinal, std::uintptr_t stream, bool staged, int threads,
               const nb::object& progress) {
     const sdf_options options{radius, cutoff, supersample, antialias, grid.border, grid.batch_axes};
-    filled({ordinal, stream, staged, threads, progress}, image, nullptr, out,
-           [&](const auto& on, const auto& read, const auto&, const auto& to) { sdf(on, read, to, options); });
+    over<1, 1>({ordinal, stream, staged, threads, progress}, {&image}, {&out},
+               [&](const auto& on, const auto& in, const auto& to) { sdf(on, in[0], to[0], options); });
 }
 
 /// An effect by its name, and its numbers in the order of its members.
@@ -53,19 +34,16 @@ void layer_of(const array& field, const array& out, const distance_options& grid
               const std::vector<double>& numbers, int ordinal, std::uintptr_t stream, bool staged, int threads,
               const nb::object& progress) {
     const effects::effect what = effect_of(name, numbers);
-    filled({ordinal, stream, staged, threads, progress}, field, nullptr, out,
-           [&](const auto& on, const auto& read, const auto&, const auto& to) {
-               effects::layer(on, read, to, what, grid.border);
-           });
+    over<1, 1>(
+        {ordinal, stream, staged, threads, progress}, {&field}, {&out},
+        [&](const auto& on, const auto& in, const auto& to) { effects::layer(on, in[0], to[0], what, grid.border); });
 }
 
 void padded(const array& image, const array* known, const array& out, const distance_options& grid, double radius,
             double least, int ordinal, std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
     const effects::pad_options options{radius, least, grid.border};
-    filled({ordinal, stream, staged, threads, progress}, image, known, out,
-           [&](const auto& on, const auto& read, const auto& mask, const auto& to) {
-               effects::pad(on, read, to, options, mask);
-           });
+    over<2, 1>({ordinal, stream, staged, threads, progress}, {&image, known}, {&out},
+               [&](const auto& on, const auto& in, const auto& to) { effects::pad(on, in[0], to[0], options, in[1]); });
 }
 
 /// Of canvases, which are on the host.

@@ -21,31 +21,12 @@ skeleton_options options_of(const distance_options& given, const std::string& ke
     return options;
 }
 
-void on_host(const array& image, const array* anchors, const array& out, const distance_options& given,
-             const std::string& keep, bool faces, int threads, const nb::object& progress) {
-    run_watched(image.cells(), progress, [&](std::function<bool(double)> told) {
-        skeletonize(host{threads, std::move(told)}, image.view<const void, host>(), out.view<void, host>(),
-                    options_of(given, keep, faces), view_of<const void, host>(anchors));
-    });
-}
-
-void on_device(const array& image, const array* anchors, const array& out, const distance_options& given,
-               const std::string& keep, bool faces, int ordinal, std::uintptr_t stream, bool staged) {
+void thin(const array& image, const array* anchors, const array& out, const distance_options& given,
+          const std::string& keep, bool faces, int ordinal, std::uintptr_t stream, bool staged, int threads,
+          const nb::object& progress) {
     const skeleton_options options = options_of(given, keep, faces);
-    const unlocked released;
-    if (!staged) {
-        const edge::current_device current(ordinal);
-        return skeletonize(device{reinterpret_cast<void*>(stream)}, image.view<const void, device>(),
-                           out.view<void, device>(), options, view_of<const void, device>(anchors));
-    }
-    const std::array<any_input<host>, 2> in{image.view<const void, host>(), view_of<const void, host>(anchors)};
-    const auto to = out.view<void, host>();
-    edge::run_arrays_on_device(ordinal, std::span(in.data(), anchors == nullptr ? 1 : 2), {&to, 1},
-                               [&](const device& on, auto read, auto written) {
-                                   skeletonize(on, read[0], written[0], options,
-                                               anchors == nullptr ? any_input<device>{} : read[1]);
-                               });
-    end_plan();
+    over<2, 1>({ordinal, stream, staged, threads, progress}, {&image, anchors}, {&out},
+               [&](const auto& on, const auto& in, const auto& to) { skeletonize(on, in[0], to[0], options, in[1]); });
 }
 
 // ---- graphs --------------------------------------------------------------------------------------------------------
@@ -96,11 +77,9 @@ std::string text(const array& at, const array* values, int axes, const std::arra
 }  // namespace
 
 void bind_skeleton(nb::module_& module) {
-    module.def("skeletonize", &on_host, nb::arg("image"), nb::arg("anchors").none(), nb::arg("out"), nb::arg("options"),
-               nb::arg("keep"), nb::arg("faces"), nb::arg("threads"), nb::arg("progress").none());
-    module.def("skeletonize_on_device", &on_device, nb::arg("image"), nb::arg("anchors").none(), nb::arg("out"),
-               nb::arg("options"), nb::arg("keep"), nb::arg("faces"), nb::arg("ordinal"), nb::arg("stream"),
-               nb::arg("staged"));
+    module.def("skeletonize", &thin, nb::arg("image"), nb::arg("anchors").none(), nb::arg("out"), nb::arg("options"),
+               nb::arg("keep"), nb::arg("faces"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"),
+               nb::arg("threads"), nb::arg("progress").none());
     module.def("skeleton_graph", &traced, nb::arg("cells"), nb::arg("values").none(), nb::arg("axes"), nb::arg("shape"),
                nb::arg("spacing"), nb::arg("wraps"), nb::arg("rule"), nb::arg("bound"));
     module.def("skeleton_text", &text, nb::arg("cells"), nb::arg("values").none(), nb::arg("axes"), nb::arg("shape"),

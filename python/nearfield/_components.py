@@ -22,8 +22,10 @@ from nearfield._label_request import (
     lengths_of,
 )
 from nearfield._label_run import label_slot, run
+from nearfield._medial_axis import _Where
 from nearfield._progress import Progress
 from nearfield._request import Spacing, count_of, flag_of, threads_of
+from nearfield._sdf import filled
 from nearfield._traced import is_traced
 from nearfield._workplace import Workplace, keywords_named
 
@@ -250,7 +252,9 @@ def remove_small(
     min_size: int,
     *,
     out: Any = None,
+    device: str | None = None,
     threads: int | None = None,
+    progress: Progress = None,
     **keywords: Unpack[RemovalKeywords],
 ) -> Any:
     """The image without its components of fewer than `min_size` cells, which become background.
@@ -264,7 +268,7 @@ def remove_small(
     out : array, optional
         Of the image's shape and type (float32 where that is float16), or the image itself; filled instead of a new
         array.
-    threads, **keywords
+    device, threads, progress, **keywords
         As in `label`: neighbours, criterion, background and the other filters.
 
     Returns
@@ -285,17 +289,20 @@ def remove_small(
         from nearfield import _jax_workplace
 
         _request_of("remove_small", len(image.shape), keywords)
-        words: dict[str, Any] = {**keywords, "min_size": least, "threads": threads}
+        words: dict[str, Any] = {**keywords, "min_size": least, "device": device, "threads": threads}
         return _jax_workplace.called_back(
             remove_small, "image", image, image.shape, image.dtype.name, out, False, **words
         )
     work = workplace_of("image", image)
     request = _request_of("remove_small", len(work.shape), keywords)
     slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
-    with keywords_named("image"):
-        _core.remove_small(work.described(), slot.described, least, request.options, _place(work, threads))
-    work.finish()
-    return work.hand_out(slot) if out is not None else work.in_given_type(work.hand_out(slot))
+    where = _Where(work, device, threads, progress)
+
+    def call(read: _core.Array, to: _core.Array) -> None:
+        _core.remove_small(read, to, least, request.options, *where.place())
+
+    made = filled(work, slot, where, call)
+    return made if out is not None else work.in_given_type(made)
 
 
 # ---- the work --------------------------------------------------------------------------------------------------------

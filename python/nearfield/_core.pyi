@@ -196,19 +196,11 @@ def skeletonize(
     options: Options,
     keep: str,
     faces: bool,
-    threads: int,
-    progress: Callable[[float], object] | None,
-) -> None: ...
-def skeletonize_on_device(
-    image: Array,
-    anchors: Array | None,
-    out: Array,
-    options: Options,
-    keep: str,
-    faces: bool,
     ordinal: int,
     stream: int,
     staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
 ) -> None: ...
 def skeleton_graph(
     cells: Array,
@@ -295,7 +287,17 @@ def component_statistics(labels: Array, tables: tuple[Array | None, ...], place:
 def label_list_offsets(labels: Array, offsets: Array, runs: bool, place: Place) -> None: ...
 def label_lists(labels: Array, offsets: Array, entries: Array, runs: bool, place: Place) -> None: ...
 def relabel(labels: Array, out: Array, counted: bool, place: Place) -> int: ...
-def remove_small(image: Array, out: Array, smallest: int, options: LabelOptions, place: Place) -> None: ...
+def remove_small(
+    image: Array,
+    out: Array,
+    smallest: int,
+    options: LabelOptions,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
 def contacts(labels: Array, connectivity: int, spacing: Sequence[float], place: Place) -> bytes: ...
 def shape_measures(labels: Array, rows: int, spacing: Sequence[float], place: Place) -> bytes: ...
 def label_by_propagation(

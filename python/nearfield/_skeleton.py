@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from nearfield import _core
-from nearfield._arrays import NUMPY
-from nearfield._call import as_numpy, target
 from nearfield._dispatch import workplace_of
-from nearfield._progress import Progress, callable_of
+from nearfield._medial_axis import _Where
+from nearfield._progress import Progress
 from nearfield._request import (
     Border,
     Request,
@@ -20,10 +17,10 @@ from nearfield._request import (
     count_of,
     said,
     spacing_of,
-    threads_of,
 )
+from nearfield._sdf import filled
 from nearfield._traced import is_traced
-from nearfield._workplace import Slot, Workplace, keywords_named
+from nearfield._workplace import Workplace
 
 KEPT = ("ends", "isthmuses")
 
@@ -89,7 +86,6 @@ def skeletonize(
            [0, 1, 1, 1, 1, 0],
            [0, 0, 0, 0, 0, 0]])
     """
-    used, tell = threads_of(threads), callable_of(progress)
     if is_traced(image):
         from nearfield import _jax_workplace
 
@@ -102,20 +98,13 @@ def skeletonize(
     options = Request((), spacing_of(spacing, ndim, batch), border=border_of(border, ndim, batch), batch_axes=batch)
     faces = _faces(connectivity, ndim - batch)
     word, anchors = _kept(work, keep)
-    ordinal = target(device, work.place, work.name)
-    slot = work.empty(work.shape, "bool")
-    with keywords_named(work.name):
-        if work.place.ordinal < 0 and ordinal >= 0:
-            _staged(work, anchors, slot, options.options(), word, faces, ordinal)
-        else:
-            seen, held = work.described(), None if anchors is None else work.read("keep", anchors)
-            asked = seen, held, slot.described, options.options(), word, faces
-            if ordinal < 0:
-                _core.skeletonize(*asked, used, tell)
-            else:
-                _core.skeletonize_on_device(*asked, *work.place, False)
-    work.finish()
-    return work.hand_out(slot)
+    where, slot = _Where(work, device, threads, progress), work.empty(work.shape, "bool")
+
+    def call(read: _core.Array, to: _core.Array) -> None:
+        held = None if anchors is None else where.other("keep", anchors)
+        _core.skeletonize(read, held, to, options.options(), word, faces, *where.place())
+
+    return filled(work, slot, where, call)
 
 
 def _kept(work: Workplace, keep: Any) -> tuple[str, Any]:
@@ -146,22 +135,3 @@ def _faces(connectivity: int | None, axes: int) -> bool:
             f"corner) for {axes} axes"
         )
     return False
-
-
-def _staged(
-    work: Workplace, anchors: Any, slot: Slot, options: _core.Options, word: str, faces: bool, ordinal: int
-) -> None:
-    """Arrays of the host on a device: the library copies contiguous memory there and back."""
-    image = np.ascontiguousarray(as_numpy(work.array))
-    held = None if anchors is None else np.ascontiguousarray(as_numpy(anchors))
-    _core.skeletonize_on_device(
-        NUMPY.describe(work.name, image, False),
-        None if held is None else NUMPY.describe("keep", held, False),
-        NUMPY.describe("out", as_numpy(slot.array), True),
-        options,
-        word,
-        faces,
-        ordinal,
-        0,
-        True,
-    )

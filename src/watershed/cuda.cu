@@ -50,7 +50,7 @@ public:
 
     std::vector<peak> peaks() {
         merge_basins();
-        std::uint32_t counts[counters + 1];
+        std::uint32_t counts[counters + 1] = {};
         cuda::fetch(on_, counts, w_.count, sizeof counts);
         if (counts[wide_labels] != 0) fail_wide_label();
         const std::uint32_t count = counts[counters];

@@ -114,6 +114,7 @@ def test_what_is_made_of_labels(cupy, torch):
             same(a, b)
     small = nf.remove_small(cupy.asarray(VALUES), 4, criterion="equal")
     same(small.get(), nf.remove_small(VALUES, 4, criterion="equal"))
+    same(nf.remove_small(VALUES, 4, criterion="equal", device="cuda"), nf.remove_small(VALUES, 4, criterion="equal"))
     labels, report = nf.label_by_propagation(cupy.asarray(IMAGE), connectivity=3)
     same(labels.get(), nf.label(IMAGE, connectivity=3))
     assert report.rounds > 1
