@@ -31,11 +31,11 @@ struct centroidal_fields {
 
 /// Moves sites to the centroids of their Voronoi regions, weighted by a density, round after round: Lloyd's method.
 ///
-/// Every cell of the density is split in `supersample` parts along each axis; each part carries the density of its
-/// cell. Sites are parts: coordinate u lies at (u + 0.5) / supersample - 0.5 cells. The region of a site are the parts
-/// nearest to it, by the tie rule of distance_transform. Its target is the part nearest to the centroid of its region,
-/// ties to the smaller coordinate. A site moves to its target, but waits if a site is there at the beginning of the
-/// round, or if a site of smaller number has the same target. Sites of regions without mass stay.
+/// The call splits every cell of the density in `supersample` parts along each axis; each part has the density of its
+/// cell. Sites are parts: coordinate u lies at (u + 0.5) / supersample - 0.5 cells. The region of a site consists of
+/// the parts nearest to it, by the tie rule of distance_transform. Its target is the part nearest to the centroid of
+/// its region, ties to the smaller coordinate. A site moves to its target, but waits if a site is there at the
+/// beginning of the round, or if a site of smaller number has the same target. Sites of regions without mass stay.
 ///
 /// The energy is the sum of density times squared distance to the nearest site, over all parts, in squared parts; an
 /// exact integer. No round of Lloyd's raises it. With relax > 1 a target lies `relax` times as far away in the first

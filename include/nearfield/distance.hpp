@@ -22,12 +22,12 @@ enum class sign : std::uint8_t { none, inside_negative, outside_negative };
 struct distance_options {
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
     nearfield::sites sites = nearfield::sites::zero;  ///< SciPy's convention: distance to the nearest zero
-    nearfield::sign sign = nearfield::sign::none;     ///< also give sites a distance: to the nearest cell that is none
+    nearfield::sign sign = nearfield::sign::none;     ///< also give sites a distance: to the nearest other cell
     /// Distances end at the nearest point of the site's cell instead of at its centre: half a cell less along each axis
     /// on which the two cells differ.
     bool half_cell = false;
     borders border{};  ///< what lies beyond the ends of each axis, in array order
-    /// In units of `spacing`; cells whose distance (as a double) is larger are treated as having no site.
+    /// Bound in units of `spacing`; cells whose distance (as a double) is larger are treated as having no site.
     double max_distance = std::numeric_limits<double>::infinity();
     int batch_axes = 0;  ///< leading axes that number images, each solved by itself; the answer is that of a loop
 };

@@ -36,7 +36,7 @@ struct shadow {
 struct bevel {
     double width = 8;
     double azimuth = 135;   ///< direction of the light, degrees anticlockwise from the right
-    double elevation = 45;  ///< of the light above the plane, degrees
+    double elevation = 45;  ///< elevation of the light above the plane, degrees
     bool round = true;      ///< a quarter of a circle; false: a slope of 45 degrees
 };
 /// Lines of equal distance, `every` pixels, on one side; each `width` wide.
@@ -60,7 +60,7 @@ struct light {
 /// not a distance. The tone is read at the centre of each dot.
 struct halftone {
     double pitch = 8;
-    double angle = 45;  ///< of the lattice, degrees anticlockwise
+    double angle = 45;  ///< angle of the lattice, degrees anticlockwise
 };
 using effect = std::variant<outline, glow, shadow, bevel, contour, trail, light, halftone>;
 

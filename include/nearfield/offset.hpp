@@ -40,7 +40,7 @@ struct offset_result {
 /// nothing is left inside. If `hollow`, one of its shells is the mesh itself or, if that is not closed, the isosurface
 /// at 0.
 ///
-/// Time and workspace: mesh_distance() within the distance, or voxelize() and distance_transform(); isosurface(); and
+/// Time and workspace: mesh_distance() within the distance, or voxelize() and distance_transform(); furthermore
 /// isosurface(), and 4 bytes a cell. Throws nearfield::error before any work is started.
 [[nodiscard]] offset_result offset(const host& on, const mesh& of, double distance, const offset_options& options = {});
 [[nodiscard]] offset_result offset(const device& on, const mesh& of, double distance,

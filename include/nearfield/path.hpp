@@ -18,7 +18,7 @@ enum class path_objective : std::uint8_t {
 };
 
 struct path_options {
-    double radius = 0;  ///< of the robot, in units of `spacing`: a cell is free where its clearance exceeds it
+    double radius = 0;  ///< radius of the robot, in units of `spacing`: a cell is free if its clearance exceeds it
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
     path_objective objective = path_objective::shortest;
     borders border{};             ///< open or periodic, one per axis

@@ -49,7 +49,7 @@ struct throat {
 struct pore_network {
     int axes = 1;
     std::vector<pore> pores;      ///< in the order of their labels; then those of the boundary, by side and region
-    std::vector<throat> throats;  ///< by the numbers of their pores
+    std::vector<throat> throats;  ///< ordered by the numbers of their pores
 };
 
 /// Computes the pore network of given regions, from watershed() or any other partition.

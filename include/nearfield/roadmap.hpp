@@ -11,7 +11,7 @@
 namespace [[gnu::visibility("default")]] nearfield {
 
 struct roadmap_options {
-    double radius = 0;  ///< of the robot, in units of `spacing`: a cell is free where its clearance exceeds it
+    double radius = 0;  ///< radius of the robot, in units of `spacing`: a cell is free if its clearance exceeds it
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
 };
 

@@ -18,7 +18,7 @@ struct device_info {
 };
 
 struct system_info {
-    std::string version;      ///< of the library, "0.1.0"
+    std::string version;      ///< version of the library, "0.1.0"
     std::string compiler;     ///< compiler that built the library
     std::string simd;         ///< instruction set that the host code selected on this machine, such as "AVX3"
     int cores = 0;            ///< number of cores that this process may use

@@ -73,7 +73,7 @@ void watershed(const device& on, const any_input<device>& image, const watershed
 /// A minimum or maximum of an image.
 struct peak {
     std::int64_t cell = 0;  ///< linear index of its first cell in raster order
-    double value = 0;       ///< of the image
+    double value = 0;       ///< value of the image there
     friend bool operator==(const peak&, const peak&) = default;
 };
 
@@ -94,7 +94,7 @@ struct peak {
 /// An extremum of an image, by its first cell in raster order.
 struct extremum {
     std::int64_t cell = 0;   ///< linear index
-    double value = 0;        ///< of the image
+    double value = 0;        ///< value of the image there
     double saddle = 0;       ///< value of the pass to a lower one (maxima: higher); infinite without one
     std::int64_t into = -1;  ///< number of that lower one in the list; -1: none
     friend bool operator==(const extremum&, const extremum&) = default;
@@ -120,7 +120,7 @@ struct cut_options {
     attribute by = attribute::height;
     double least = 0;          ///< regions that end with less than that merge into those that continue
     std::int64_t regions = 0;  ///< if positive, instead: number of regions that stay, those of the largest amounts
-    bool roots = false;        ///< of `height`: values are squared lengths, as in watershed_options
+    bool roots = false;        ///< for `height`: values are squared lengths, as in watershed_options
 };
 
 /// The basins of an image and the lowest passes between them: computed once, queried many times, on the host. A query

@@ -5,9 +5,9 @@
 //     value(r) + weight * (q - r)^2
 // where value(r) is the result of the passes before at row r. Two facts carry everything:
 //   1. No row at distance d or more can beat a value below weight * d^2, so a search outward from q may stop.
-//   2. The winning row never moves back as q moves on (the terms are parabolas of equal width): if the winners of two
-// rows
-//      are known, those of all rows between lie between.
+//   2. The winning row never moves back as q moves on (the terms are parabolas of equal width): the winners of all
+//      rows between two rows lie between the winners of these two.
+//      This holds under any tie rule.
 // Ties are decided by the packed site (`key`): smallest last coordinate first, then the axis before it, and so on.
 #pragma once
 

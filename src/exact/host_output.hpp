@@ -53,7 +53,7 @@ private:
         std::int64_t first, count;
         const V* value;           ///< no_site if there is none
         const K* key;             ///< -1 if there is none
-        const std::int8_t* sign;  ///< of the distances; null: all positive
+        const std::int8_t* sign;  ///< signs of the distances; null: all positive
         const std::uint8_t* trusted;
     };
     void write_alone(const V* value, std::int64_t count, float* to) const;

@@ -160,7 +160,7 @@ private:
     host_scratch<wide> few_number_;
     host_scratch<std::int32_t> site_;  ///< for the plane's cells: the site along the first axis
     host_scratch<std::int32_t>
-        column_;  ///< of a line's cells: the site along the axes before the last; then -1, for none
+        column_;  ///< for a line's cells: the site along the axes before the last; then -1, for none
 };
 
 }  // namespace nearfield::exact

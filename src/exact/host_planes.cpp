@@ -184,7 +184,7 @@ private:
     const output_writer<std::int32_t, std::int32_t> writer_;
     workers crew_;
     const bool bytes_;                     ///< the image's own bytes can be read
-    std::int64_t pieces_ = 1, piece_ = 1;  ///< of a plane: number of pieces, and their cells
+    std::int64_t pieces_ = 1, piece_ = 1;  ///< pieces of a plane, and cells of a piece
     std::vector<slab_ends> ends_;
     std::vector<std::unique_ptr<buffers>> mine_;
     std::vector<std::unique_ptr<plane_search<Keyed>>> search_;

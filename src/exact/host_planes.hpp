@@ -1,4 +1,4 @@
-// The host's dense engine: plain images and volumes, in 16 bits wherever the values allow it.
+// The host's dense engine: plain masks of images and volumes, in 16 bits wherever the values allow it.
 //
 // It solves the axes in another order than the general engine (host.cpp): the first one first. Steps along the first
 // axis are counted for whole planes at a time, the middle axis of a volume is searched with neighbouring columns in the

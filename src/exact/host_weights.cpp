@@ -72,7 +72,7 @@ weight_field<V>::weight_field(const plan& p, const arrays<host>& a, workers& cre
                               if (site[static_cast<std::size_t>(x)] != 0) {
                                   const V weight =
                                       element<V>(a.weights->data, a.weights->type, from + x * stride[last]);
-                                  // NaN: no site. A difference, because -0.0 is not a weight of zero.
+                                  // NaN: no site. A difference, because negation would make -0.0 of zero.
                                   if (weight == weight) value = V{} - weight;
                               }
                               initial_.get()[line * length + x] = value;

@@ -38,7 +38,7 @@ struct thread_buffers {
     line_lists lists;
     host_scratch<T> plane, best, other, first;
     host_scratch<float> root;
-    host_scratch<std::int64_t> value, site;  ///< of a finished tile
+    host_scratch<std::int64_t> value, site;  ///< values and sites of a finished tile
     std::int64_t column_site[number<T>::columns]{};
     host_scratch<std::uint8_t> classes;  ///< two rows of classes, flags and bits
 };

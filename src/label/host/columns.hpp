@@ -15,7 +15,7 @@ template <int Axes>
 struct row_place {
     std::int64_t at[Axes] = {};
     bool at_end = false;                ///< true if all of them lie at the end of an axis
-    std::int64_t first = -1, end = -1;  ///< of the row, if the last axis has ends
+    std::int64_t first = -1, end = -1;  ///< ends of the row, if the last axis has ends
     std::int64_t offset = 0, step = 1;
 };
 

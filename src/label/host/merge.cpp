@@ -231,7 +231,7 @@ public:
     }
 
 private:
-    rule<T> rule_[3];  ///< by shift
+    rule<T> rule_[3];  ///< rules by shift
     const T *here_, *there_;
     int channels_;
     std::int64_t cells_;
@@ -256,7 +256,7 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
                     const row_links* slanted, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
     const word *const here_starts = bits.starts(row), *const there_starts = bits.starts(other);
-    word l_before = 0;  // of the word to the west
+    word l_before = 0;  // links of the word to the west
     for (std::int64_t w = 0; w < bits.words; ++w) {
         const word l = known.columns[w], l_west = l << 1 | l_before >> 63, covered = known.covered[w];
         l_before = l;

@@ -53,7 +53,7 @@ struct outputs {
     float* distance32 = nullptr;
     double* distance64 = nullptr;
     std::uint16_t* distance16 = nullptr;
-    std::uint8_t* within = nullptr;  ///< whether there is a site
+    std::uint8_t* within = nullptr;  ///< 1 if there is a site
     std::uint32_t* squared32 = nullptr;
     std::uint64_t* squared64 = nullptr;
     double* squared_float = nullptr;
@@ -84,7 +84,7 @@ NF_HD constexpr V last_value() {
     else return no_site<V>() - 1;
 }
 
-/// Returns the root of a whole number below 2^23, correctly rounded (checked for all of them): sqrt's fast path alone.
+/// Returns the root of a whole number below 2^23, correctly rounded (checked for all of them): only sqrt's fast path.
 __device__ inline float root_of_whole(float x) {
     float guess;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // the root of 0 must not become 0 * inf

@@ -167,9 +167,9 @@ __device__ inline bool is_zero(std::uint64_t bits, int bytes, bool floating) {
 /// A problem, and the destinations of its cells.
 struct option_call {
     const device& on;
-    const plan& p;                     ///< of the problem: for a list, one batch axis and padded sizes
-    const any_input<device>& image;    ///< of the first item: its element type
-    const fields<device>& out;         ///< of the first item: the wanted fields and their types
+    const plan& p;                     ///< plan of the problem: for a list, one batch axis and padded sizes
+    const any_input<device>& image;    ///< image of the first item: its element type
+    const fields<device>& out;         ///< fields of the first item: the wanted ones and their types
     const any_input<device>* weights;  ///< weights of a power diagram
     std::span<const item> list;        ///< one item is the call itself: its image is read in place
     call_plan* described = nullptr;    ///< if given, receives the passes, and nothing is started

@@ -52,7 +52,7 @@ struct line_pass {
     std::int64_t inner = 1, columns = 1;
     V weight = 1;
     V done_weight
-        [max_rank]{};  ///< of the axes that are done, the last axis first: operands of the kernels' instructions
+        [max_rank]{};  ///< weights of the axes that are done, last axis first: operands of the kernels' instructions
     int done_size[max_rank]{};
     float inverse = 1;    ///< inverse of the weight, rounded up
     float nearly = 1;     ///< the weight, rounded down
@@ -63,7 +63,7 @@ struct line_pass {
     void* to = nullptr;                ///< keys for the next pass or the epilogue; null if fields are written
     bool values = false;               ///< `to` receives values instead of keys
     marked ends;                       ///< ends of the runs of a label
-    const V* before = nullptr;         ///< of power diagrams: what each cell's site costs so far, minus its weight
+    const V* before = nullptr;         ///< power diagrams: cost of each cell's site so far, minus its weight
     V* after = nullptr;                ///< the same for the next pass; null if fields are written
     const V* extremes = nullptr;       ///< least first value, and the largest magnitude
     double largest = 0;                ///< bound of the terms of a power diagram

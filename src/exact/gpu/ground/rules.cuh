@@ -11,7 +11,7 @@ template <class V>
 struct rules {
     metric<V> m;
     V limit = no_site<V>();      ///< larger values mean no site
-    const V* initial = nullptr;  ///< of a power diagram: first values of the sites, one per cell
+    const V* initial = nullptr;  ///< first values of a power diagram's sites, one per cell
 
     /// Returns the value of the packed site `key` at the packed coordinates `own`, over axes from `first` on; `start`
     /// is the first cell of the image.

@@ -52,7 +52,7 @@ struct left_strips {
 template <class C, class Row>
 struct pivot_rows {
     const C& c;
-    Row* winners;  ///< of pivot j: winners[j * 32], in the lane's line
+    Row* winners;  ///< winner of pivot j at winners[j * 32], in the lane's line
 
     [[nodiscard]] __device__ int strips() const { return (c.rows() + strip - 1) / strip; }
     /// Returns the number of pivots to solve; a joined line has one more, which follows from the first.

@@ -22,9 +22,9 @@ struct alignas(16) volume_memory {
     std::uint32_t squares[2 * whole_side];  ///< squares of -64 to 63
     std::uint32_t planes_sited;             ///< bit i: plane i of the block has sites
     alignas(16) std::uint32_t bits[read_words];
-    alignas(16) std::uint32_t rows[whole_side * row_pitch];  ///< by row: 8 planes of 4 columns each
+    alignas(16) std::uint32_t rows[whole_side * row_pitch];  ///< rows of 8 planes, 4 columns each
     // The blocks of the cluster, this one included, write the members below.
-    std::uint32_t lines[whole_side * lanes];  ///< by plane: the block's 8 rows of 4 columns each
+    std::uint32_t lines[whole_side * lanes];  ///< planes of the block's 8 rows, 4 columns each
     volume_sites<Sites> sites;
 };
 

@@ -79,7 +79,7 @@ struct near_call {
 struct near_memory {
     std::uint32_t moved[2 * near_side + 1][near_all_planes][near_all_rows]
                        [near_tile_words];  ///< bit i: a site dx cells on
-    std::int32_t places[1 << place_bits];  ///< by code: summand of a cell's index
+    std::int32_t places[1 << place_bits];  ///< summands of a cell's index, by code
     uint4 codes[near_threads / cuda::warp][2 * cuda::warp + 4];
 };
 

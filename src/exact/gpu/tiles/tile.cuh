@@ -346,7 +346,7 @@ __device__ bool finish_all_lines(const tile<Pairs>& t, int count, const tile_row
                                  std::int32_t limit) {
     __syncthreads();
     bool fits = true;
-    constexpr int lanes = line_lanes<Pairs>, lines = cuda::warp / lanes;  // of a warp at a time
+    constexpr int lanes = line_lanes<Pairs>, lines = cuda::warp / lanes;  // lines of a warp at a time
     const int thread = static_cast<int>(threadIdx.x), nth = thread % cuda::warp / lanes;
     for (int line = thread / cuda::warp * lines; line < count && fits; line += tile_warps<Pairs> * lines)
         fits = finish_lines(t, line + nth, line + nth < count, r, first_steps, limit);

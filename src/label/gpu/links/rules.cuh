@@ -23,9 +23,9 @@ struct row_links {
 /// Straight links of the word, and of the same columns in the rows around it.
 struct link_facts {
     row_links here, above, front, front_above;
-    word up = 0, to_front = 0;              ///< of the word
+    word up = 0, to_front = 0;              ///< links of the word
     word above_to_front = 0, front_up = 0;  ///< of the row above to the one in front of it; of the row in front upwards
-    word sides_up = 0, sides_front = 0;     ///< of the cell before the word in bit 0, of the one after it in bit 31
+    word sides_up = 0, sides_front = 0;     ///< links of the cell before the word in bit 0, of the one after in bit 31
     word same_up = 0, same_front = 0, same_above_front = 0,
          same_front_up = 0;  ///< a subset of these between equal values
     int last = 31;           ///< bit of the last cell

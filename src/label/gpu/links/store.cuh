@@ -46,7 +46,7 @@ struct alignas(16) kept_record {
 struct link_store {
     kept_record* records;
     std::uint16_t* flags;  ///< a bit for each kind that the word has, and `joined`
-    word* slanted;         ///< of each kind the words of all tiles; words without such a link are not written
+    word* slanted;         ///< for each kind the words of all tiles; words without such a link are not written
     std::uint32_t words;   ///< number of words of all tiles
 
     static constexpr unsigned joined = 1U << link_kinds;  ///< the first cell is connected with the word before

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(Tiling::threads)
             if (border) atomicOr(held + part, 1U);
         });
         __syncthreads();
-        for (std::uint32_t i = threadIdx.x; i - threadIdx.x < here; i += Tiling::threads) {  // by whole warps
+        for (std::uint32_t i = threadIdx.x; i - threadIdx.x < here; i += Tiling::threads) {  // whole warps take part
             std::uint32_t which = none;
             part_cells mine;
             if (i < here) {

@@ -123,7 +123,7 @@ struct component_numbers {
     const word* firsts;
     const std::uint32_t* before;
     const state* kept = nullptr;  ///< the result of component_choice; null: all components stay
-    /// From 1 on; 0 for a component that was dropped.
+    /// Returns the number from 1 on; 0 for a component that was dropped.
     [[nodiscard]] __device__ std::uint32_t of(std::uint32_t id) const { return staying(of_all(id)); }
     /// Returns the number of a component after the filter; 0 if it was dropped.
     [[nodiscard]] __device__ std::uint32_t staying(std::uint32_t number) const {
