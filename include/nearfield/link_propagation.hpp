@@ -42,8 +42,8 @@ struct propagation_report {
 ///   options  criterion, connectivity, background and channels as for label(); open borders only, no filters, no batch,
 ///            no steps
 ///
-/// Workspace, a cell: 8 bytes for labels (4 when `hooked`); for links one byte a direction, two if the gather length
-/// exceeds 255, with the number of directions rounded up to a multiple of four.
+/// Workspace, a cell: 8 bytes for labels (4 when `hooked`); for links a byte a direction, two if the gather length
+/// exceeds 255, for a multiple of 4 directions. Time O(cells * directions) for each round and each doubling.
 ///
 /// Throws nearfield::error as label() does, and if a limit on the rounds or the switches leave labels unfinished
 /// (invalid_argument; the message says after how many rounds). `out` is then not written.

@@ -1,5 +1,5 @@
 // A cell's distance to the other class is its distance in the plain field whose sites are that class, and 0 in the
-// other one. So two plain fields replace a signed one if the engine of planes serves them, and if no engine searches
+// other one. So two plain fields replace a signed one if the engine of planes serves them, or if no engine can search
 // both classes at once.
 #include "exact/host_sides.hpp"
 
@@ -75,9 +75,9 @@ bool keeps_steps(const plan& p) {
 /// largest distance between the cells of such an axis.
 constexpr std::int64_t short_line = 32, long_line = 64, most_apart = 1024;
 
-/// If the last axis is short, moves the nearest long axis behind those after it: lines of two cells took 70 times as
-/// long as a square with as many cells. The last pass then writes cells that are neighbours in memory. Packed sites
-/// keep their bits, so that ties do not change.
+/// If the last axis is short, reverses the axes from the nearest long one on, so that the long axis is the last: lines
+/// of two cells took 70 times as long as a square with as many cells. The last pass then writes cells that are
+/// neighbours in memory. Packed sites keep their bits, so that ties do not change.
 plan with_long_lines(plan p) {
     const int last = p.rank - 1;
     const auto size_of_axis = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };

@@ -22,7 +22,7 @@ constexpr std::int64_t planes_a_thread = 4;
 /// Integers up to this one are exact doubles.
 constexpr double most_whole = 9007199254740992.0;
 
-/// True if a trial with 16 bits makes sense: one step along every axis fits.
+/// True if a trial with 16 bits makes sense: four steps along every axis fit.
 bool suits_16_bits(const plan& p) {
     for (int axis = p.first_axis; axis < p.rank; ++axis)
         if (p.weight[static_cast<std::size_t>(axis)] * 16 >= number<std::uint16_t>::infinite) return false;

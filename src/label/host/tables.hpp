@@ -21,9 +21,9 @@ struct look {
     bool shapes = true, ranges = false, sums = false;
 };
 
-/// Components are numbered over all images of the batch; an image has at least `Axes` axes. Threads process parts of
-/// the image in parallel. A part adds directly to the components that begin in it, which no other part does, and to
-/// earlier ones in tables of its own until they are joined.
+/// Components are numbered over all images of the batch; an image has at most `Axes` axes. Threads process parts of the
+/// image in parallel. A part adds directly to the components that begin in it, which no other part does, and to earlier
+/// ones in tables of its own until they are joined.
 template <int Axes>
 class component_sums {
 public:

@@ -43,7 +43,7 @@ struct marked {
     std::uint32_t* bits = nullptr;
     std::uint32_t* to_before =
         nullptr;  ///< null if not wanted; cells from the word's first cell back to the last mark before it
-    std::uint32_t* to_after = nullptr;  ///< cells from the word's last cell on to the first mark after the word
+    std::uint32_t* to_after = nullptr;  ///< cells from the word's first cell on to the first mark after the word
     std::uint32_t* zeros = nullptr;     ///< cells of value zero, along the last axis only; null if not wanted
     std::int32_t* lasts = nullptr;      ///< scratch of most_summaries()
 
