@@ -10,20 +10,20 @@
 namespace [[gnu::visibility("default")]] nearfield {
 
 struct centroidal_options {
-    int rounds = 100;  ///< at most
-    /// 1: Lloyd's method. Up to 2: early rounds go beyond the centroids, and come to lower energies sooner: 1.9 where
-    /// regions have a hundred parts, 1.5 where they have ten.
+    int rounds = 100;  ///< largest number of rounds
+    /// Over-relaxation, 1 to 2. 1 is Lloyd's method. Above 1, early rounds move sites beyond the centroids and lower
+    /// the energy sooner: use 1.9 if regions have about 100 parts, 1.5 if they have about 10.
     double relax = 1;
     double tolerance = 0;  ///< stop after a round of Lloyd's that lowers the energy by less than this share of it
-    int supersample = 1;   ///< sites have so many places along each axis of a cell; 1 to 8
+    int supersample = 1;   ///< number of places that a site can take along each axis of a cell; 1 to 8
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; whole numbers up to 1000
     borders border{};              ///< open or periodic
 };
 
-/// What centroidal_voronoi fills. Only `sites` must be given.
+/// The outputs of centroidal_voronoi. Only `sites` is required.
 template <class Place>
 struct centroidal_fields {
-    any_output<Place> sites;    ///< int32 (n, axes): where the sites are at last
+    any_output<Place> sites;    ///< int32 (n, axes): final position of each site
     any_output<Place> weights;  ///< int64 (n): mass of each site's region, in units of density / supersample^-axes
     any_output<Place> energy;   ///< uint64 (rounds + 1, 2): before each round and after the last; high and low 64 bits
     any_output<Place> labels;   ///< int32, shape of the density: number of the site nearest to each cell
@@ -31,11 +31,11 @@ struct centroidal_fields {
 
 /// Moves sites to the centroids of their Voronoi regions, weighted by a density, round after round: Lloyd's method.
 ///
-/// Every cell of the density is split in `supersample` parts along each axis; each part carries the density of its
-/// cell. Sites are parts: coordinate u lies at (u + 0.5) / supersample - 0.5 cells. The region of a site are the parts
-/// nearest to it, by the tie rule of distance_transform. Its target is the part nearest to the centroid of its region,
-/// ties to the smaller coordinate. A site moves to its target unless any site is there at the beginning of the round,
-/// or a site of smaller number has the same target: it then waits. Sites of regions without mass stay.
+/// The call splits every cell of the density in `supersample` parts along each axis; each part has the density of its
+/// cell. Sites are parts: coordinate u lies at (u + 0.5) / supersample - 0.5 cells. The region of a site consists of
+/// the parts nearest to it, by the tie rule of distance_transform. Its target is the part nearest to the centroid of
+/// its region, ties to the smaller coordinate. A site moves to its target, but waits if a site is there at the
+/// beginning of the round, or if a site of smaller number has the same target. Sites of regions without mass stay.
 ///
 /// The energy is the sum of density times squared distance to the nearest site, over all parts, in squared parts; an
 /// exact integer. No round of Lloyd's raises it. With relax > 1 a target lies `relax` times as far away in the first
@@ -44,14 +44,14 @@ struct centroidal_fields {
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   density  1 to 3 axes, bool, uint8 or uint16, any strides; fewer than 2^31 parts, at most 65535 along an axis times
 ///            its spacing; not changed
-///   sites    int32 (n, axes), where sites begin: different parts of the grid. On a device, which cannot wait to tell,
-///            sites outside of it are moved to its edge, and of equal ones the last is at no cell
+///   sites    int32 (n, axes), initial positions: different parts of the grid. A device call cannot wait to report bad
+///            ones: it moves sites outside of the grid to its edge, and of equal ones the last has no cell
 ///   out      sites may be the memory of `sites`; the others overlap nothing
 ///
 /// Equal bits on host and device, whatever the number of threads.
 ///
-/// Time a distance_transform of all parts a round. Workspace: that of distance_transform; 9 bytes a part, 2 bytes a
-/// cell and 48 bytes a site.
+/// Time: one distance_transform of all parts per round. Workspace: that of distance_transform, 9 bytes a part, 2 bytes
+/// a cell and 48 bytes a site.
 ///
 /// Throws nearfield::error before any work is started: wrong types, shapes, options; equal sites or sites outside of
 /// the grid (host); closed borders.
@@ -62,39 +62,39 @@ void centroidal_voronoi(const host& on, const any_input<host>& density, const an
 void centroidal_voronoi(const device& on, const any_input<device>& density, const any_input<device>& sites,
                         const centroidal_fields<device>& out, const centroidal_options& options = {});
 
-/// What capacity_voronoi finds.
+/// The result of capacity_voronoi.
 struct capacity_regions {
     std::vector<std::int32_t> sites;    ///< rows of coordinates, in parts
     std::vector<std::int64_t> weights;  ///< mass of each region, in units of density / supersample^-axes
-    std::vector<std::int64_t> powers;   ///< of each site, in squared parts; the largest is 0
-    /// Density times squared distance to the site of the region, summed over all parts: before each round that moved a
-    /// site and after the last; high and low 64 bits of each.
+    std::vector<std::int64_t> powers;   ///< power of each site, in squared parts; the largest is 0
+    /// Density times squared distance to the site of the region, summed over all parts: one entry before each round
+    /// that moved a site, and one after the last; high and low 64 bits of each.
     std::vector<std::uint64_t> energy;
-    std::vector<std::int32_t> labels;  ///< C order, of cells: number of the site whose region it is
-    double bound = 0;        ///< no way to give each site its capacity, parts divided as need be, has a smaller energy
+    std::vector<std::int32_t> labels;  ///< owner of each cell, in C order: number of the site whose region has the cell
+    double bound = 0;        ///< no assignment that meets the capacities has a smaller energy, even with divided parts
     double error = 0;        ///< the largest |mass - capacity| / capacity
     bool converged = false;  ///< error is 1 % at most
 };
 
-/// Regions of given masses: the power diagram of the sites whose powers make it so, which is optimal transport of the
-/// density to the sites. With options.rounds > 0 the sites then move to the centroids of their regions, as
-/// centroidal_voronoi moves them, and regions are adjusted anew; the energy then falls as a rule, not always.
+/// Finds regions of given masses: the power diagram whose powers give each site its capacity. It is the optimal
+/// transport of the density to the sites. With options.rounds > 0 the sites then move to the centroids of their
+/// regions, as in centroidal_voronoi, and regions are adjusted anew; the energy usually falls, but not always.
 ///
-/// Powers are integers, found by Newton's method on the dual problem. Where sites are aligned whole rows of parts
-/// change their owner at once; at last parts at the ends of regions go to neighbours, the cheapest first, until masses
+/// Newton's method on the dual problem finds the powers, which are integers. If sites are aligned, whole rows of parts
+/// change owner at once; a last step gives parts at the ends of regions to neighbours, the cheapest first, until masses
 /// meet their capacities as nearly as single parts can. `bound` says how much this may have cost.
 ///
-///   on          host or device, which finds the diagrams; the call waits
-///   density     as above
+///   on          host or device, which computes the diagrams; the call waits on both
+///   density     as for centroidal_voronoi
 ///   sites       int32 (n, axes) on the host: different parts
-///   capacities  n positive numbers, or none for equal masses. They are shares: only their ratios count
-///   options     tolerance is not read
+///   capacities  n positive numbers, of which only the ratios count; empty for equal masses
+///   options     as for centroidal_voronoi; `tolerance` is ignored
 ///
-/// Does not fail where masses cannot be met, which `error` and `converged` tell: with too few parts a region, or
-/// regions of mass too far apart. The same result on host and device. Time 10 to 30 power diagrams a round, 200 where
-/// the density is 0 around sites. Workspace that of power_diagram, and 40 bytes a part on the host.
+/// The call does not fail if masses cannot be met, because regions have too few parts or mass lies too far apart;
+/// `error` and `converged` report it. Host and device give the same result. Time: 10 to 30 power diagrams a round, 200
+/// if the density is 0 around sites. Workspace: that of power_diagram, and 40 bytes a part on the host.
 ///
-/// Throws nearfield::error as above, and where there are more sites than parts with mass.
+/// Throws nearfield::error as centroidal_voronoi does, and if there are more sites than parts with mass.
 ///
 /// Aurenhammer, Hoffmann, Aronov, "Minkowski-type theorems and least-squares clustering", Algorithmica 20, 1998.
 /// Kitagawa, Merigot, Thibert, "Convergence of a Newton algorithm for semi-discrete optimal transport", JEMS 21, 2019.

@@ -1,4 +1,4 @@
-// Distances in steps between cells, axis by axis: chessboard and city block.
+// Distances in steps between cells: chessboard and city block.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ struct step_options {
     /// Cells whose distance is larger are treated as having no site.
     double max_distance = std::numeric_limits<double>::infinity();
     int batch_axes = 0;  ///< leading axes that number images, each solved by itself; the answer is that of a loop
-    /// Along each axis, which sites count: 1 those at the cell's coordinate or a larger one, -1 at it or a smaller one,
-    /// 0 all. With no zeros the sites of one octant. On the host only.
+    /// For each axis, selects the sites that count: 1 those at the cell's coordinate or a larger one, -1 those at it or
+    /// a smaller one, 0 all. Without zeros these are the sites of one octant. On the host only.
     std::array<std::int8_t, max_rank> side{};
 };
 
@@ -26,15 +26,15 @@ struct step_options {
 ///
 ///   on     host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image  1 to 8 axes of any sizes, any element type, any strides; not changed. NaN is not zero
-///   out    shape of image, any strides, apart from it: int32 or uint32; or uint8 or uint16, in which distances that do
-///          not fit are the type's maximum. The maximum without a site
+///   out    shape of image, any strides, no overlap with it: int32 or uint32, or uint8 or uint16, in which distances
+///          that do not fit become the type's maximum. A cell without a site gets the maximum
 ///
-/// Integers and exact; the same on host and device, whatever the number of threads. The city-block distance is
-/// chamfer_transform's with weights {1}, the chessboard distance that with {1, 1, ...}; it names sites too.
+/// Distances are exact integers, the same on host and device for any number of threads. chamfer_transform with weights
+/// {1} gives the same city-block distance, and with {1, 1, ...} the same chessboard distance; it names sites too.
 ///
-/// Time O(cells) for up to three axes: on the host two sweeps along every axis, in SIMD; on a device a pass along every
-/// axis. Workspace: 2 bytes a cell while distances are below 65534, else 4; on a device for the chessboard metric 4, or
-/// 8, more, and those twice with a periodic axis.
+/// Time O(cells) for up to three axes: on the host two SIMD sweeps along every axis, on a device one pass along every
+/// axis. Workspace: 2 bytes a cell while distances are below 65534, else 4. On a device the chessboard metric takes 4
+/// or 8 bytes a cell more, and twice that with a periodic axis.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; distances that
 /// could reach 2^31 - 1; no memory; no GPU.

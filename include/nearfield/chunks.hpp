@@ -1,4 +1,4 @@
-// A step of distance fields that are computed chunk by chunk, because the grid does not fit into memory.
+// One pass of distance fields that are computed chunk by chunk, because the grid does not fit into memory.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// Squared distances to the nearest site, found along some of the axes only: all after a certain one. Contiguous
-/// arrays of one shape. `site` and `label` may be left out, `label` alone may not be given.
+/// Squared distances to the nearest site along some of the axes only: all axes after a certain one. Contiguous arrays
+/// of one shape. `site` and `label` may be left out; `label` requires `site`.
 template <class Element, class Place = host>
 struct partial_field {
     any_view<Element, Place> squared{};  ///< uint32, uint64 or float64; the type's maximum, or infinity: no site
@@ -23,21 +23,21 @@ struct partial_options {
 };
 
 /// Extends a partial field by one axis: to(q) is the minimum over the cells r of q's line along `axis` of
-/// from(r) + (spacing (q - r))^2. Of equal ones it takes the site with the smallest last coordinate, then by the axis
+/// from(r) + (spacing (q - r))^2. Ties go to the site with the smallest last coordinate, then to that by the axis
 /// before, so that passes from the last axis to the first make the field of distance_transform, bit for bit.
 ///
-///   on    runs the work; on a device the call returns before the work is done
-///   from  cells whose lines along `axis` are whole; squares that are no integers are added as distance_transform does
+///   on    host: returns when done. device: returns before the work is done
+///   from  cells whose lines along `axis` are whole; squares that are not integers are added as in distance_transform
 ///   to    the same arrays as `from`, or others of their types that do not overlap them
 ///
-/// Time on the host O(cells). On a device each cell searches outward for up to 32 steps, and if its site may lie
-/// farther away, then only those groups of 32 rows whose least value allows it.
-/// Workspace on the host: at most 256 bytes a thread and a cell of a line, and 16 labels. On a device: a 32nd of the
-/// squares where lines are longer than 33 cells, and the size of arrays that are their own output.
+/// Time on the host O(cells). On a device each cell searches outward for up to 32 steps. If its site may lie farther
+/// away, it then searches only those groups of 32 rows whose least value allows it.
+/// Workspace on the host: at most 256 bytes for each thread and cell of a line, and 16 labels. On a device: 1/32 of the
+/// squares if lines are longer than 33 cells, and the size of those arrays that are their own output.
 ///
-/// Throws nearfield::error, before any work is started: shapes or types that differ, arrays that are not contiguous,
-/// a closed border, a spacing that is not positive, or not integral for integers, squares that reach 2^62 or the type's
-/// maximum. A device looks at no square before: sums that go beyond the type are no site there.
+/// Throws nearfield::error, before any work is started: shapes or types that differ, arrays that are not contiguous, a
+/// closed border, a spacing that is not positive or, for integers, not integral, squares that reach 2^62 or the type's
+/// maximum. A device call does not check the squares: a sum beyond the type's range counts as no site.
 void pass_along(const host& on, const partial_field<const void>& from, int axis, const partial_field<void>& to,
                 const partial_options& options = {});
 void pass_along(const device& on, const partial_field<const void, device>& from, int axis,

@@ -11,66 +11,66 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// Which cells of the image are sites. NaN is not zero. With `other_labels` (integer images) the sites of a cell are
-/// the cells of any other value; cells of value zero are background and sites for all, as in edt.
+/// Selects the cells that are sites. NaN is not zero. With `other_labels` (integer images) the sites of a cell are the
+/// cells of any other value; cells of value zero are background and sites for all, as in edt.
 enum class sites : std::uint8_t { zero, nonzero, other_labels };
 
-/// Signed fields are the distance outside minus the distance inside; inside are the cells that are not sites by the
-/// rule `sites`. `outside_negative` turns the sign round.
+/// Signed fields are the distance outside minus the distance inside. Cells that are not sites by the rule `sites` are
+/// inside. `outside_negative` reverses the sign.
 enum class sign : std::uint8_t { none, inside_negative, outside_negative };
 
 struct distance_options {
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
     nearfield::sites sites = nearfield::sites::zero;  ///< SciPy's convention: distance to the nearest zero
-    nearfield::sign sign = nearfield::sign::none;     ///< also give sites a distance: to the nearest cell that is none
-    /// Distances end at the nearest point of the site's cell, its boundary at the faces, instead of at its centre: half
-    /// a cell less along each axis on which the two cells differ.
+    nearfield::sign sign = nearfield::sign::none;     ///< also give sites a distance: to the nearest other cell
+    /// Distances end at the nearest point of the site's cell instead of at its centre: half a cell less along each axis
+    /// on which the two cells differ.
     bool half_cell = false;
     borders border{};  ///< what lies beyond the ends of each axis, in array order
-    /// In units of `spacing`; cells whose distance (as a double) is larger are treated as having no site.
+    /// Bound in units of `spacing`; cells whose distance (as a double) is larger are treated as having no site.
     double max_distance = std::numeric_limits<double>::infinity();
     int batch_axes = 0;  ///< leading axes that number images, each solved by itself; the answer is that of a loop
 };
 
-/// The fields one call fills. Leave out what is not wanted; at least one must be given. All must have the image's shape
-/// and may have any strides, but may overlap neither the image nor each other.
+/// The outputs of one call. Leave out what is not wanted; at least one is required. All must have the image's shape and
+/// may have any strides, but may overlap neither the image nor each other.
 ///
 /// A cell has no site when there is none, when all are farther than `max_distance`, or (index, coordinates, label) when
 /// a closed border is nearer than every site of the grid.
 template <class Place>
 struct fields {
     /// float16, float32 or float64, units of `spacing`; +inf without a site, -inf where the sign is negative. Or bool:
-    /// whether the cell has a site, within `max_distance`; not with a sign.
+    /// whether the cell has a site within `max_distance`; not with a sign.
     any_output<Place> distance{};
-    /// uint16, uint32, uint64, float16, float32 or float64, where it holds every answer of the call exactly (float64
-    /// always); see squared_distance_type. Its maximum without a site (floating point: as `distance`). Signed like
+    /// uint16, uint32, uint64, float16, float32 or float64, if the type holds every answer of the call exactly (float64
+    /// always does); see squared_distance_type. Its maximum without a site (floating point: as `distance`). Signed like
     /// `distance`.
     any_output<Place> squared{};
-    /// int64, or int32 where that suffices: C-order linear index of the nearest site within its image; -1 without a
+    /// int64, or int32 if that suffices: C-order linear index of the nearest site within its image; -1 without a
     /// site.
     any_output<Place> index{};
-    /// int32, shape (axes that are no batch axes, ...image shape): its coordinates; -1 without a site.
+    /// int32, shape (axes that are not batch axes, ...image shape): coordinates of the nearest site; -1 without one.
     any_output<Place> coordinates{};
     /// The image's element type: the image's value at the nearest site; 0 without a site.
     any_output<Place> label{};
-    /// bool or uint8: 1 where the distance would stay the same whatever lay beyond the open borders, else 0.
+    /// bool or uint8: 1 if the distance does not depend on what lies beyond the open borders, else 0.
     any_output<Place> trusted{};
 };
 
-/// One call's arguments in a list of calls.
+/// The arguments of one call in a list of calls.
 template <class Place>
 struct job {
     any_input<Place> image{};
     fields<Place> out{};
 };
 
-/// The narrowest of uint32, uint64 and float64 that holds every squared distance of such a call exactly: an unsigned
-/// type where the spacing is integral and neither `sign` nor `half_cell` is asked for; uint32 while the largest
-/// possible value is below 2^32 - 1, uint64 while the squared distance of no two cells of the grid reaches 2^62.
-/// Throws nearfield::error when rank is not 1..max_rank or an option is not valid.
+/// Returns the narrowest of uint32, uint64 and float64 that holds every squared distance of such a call exactly. It is
+/// unsigned if the spacing is integral and neither `sign` nor `half_cell` is asked for: uint32 if the largest possible
+/// value is below 2^32 - 1, uint64 if the squared distance of no two cells of the grid reaches 2^62. Throws
+/// nearfield::error when rank is not 1..max_rank or an option is not valid.
 [[nodiscard]] dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options = {});
 
-/// Distance from every cell of an image to its nearest site, that site, or both.
+/// Computes the distance from every cell of an image to its nearest site, that site, or both.
 ///
 /// Integral spacing: squared distances are integers and exact (a spacing beyond 94906265 has its square rounded to
 /// double first). The same spacing along all axes (but those of batches), as long as no two cells are 2^52 apart: every
@@ -90,26 +90,26 @@ struct job {
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image   1 to 8 axes of any sizes (an axis of length 0 is fine), any element type, any strides; not changed
-///   out     where the answers go
+///   out     receives the results
 ///
-/// Time O(cells log(longest side)) at worst, O(cells) for most images; spacings whose ratio exceeds a million or so may
-/// cost O(cells * side). The number of labels does not matter. A small `max_distance` makes it faster.
+/// Time O(cells log(longest side)) at worst, O(cells) for most images; spacings whose ratio exceeds about a million may
+/// cost O(cells * side). The number of labels does not matter. A small `max_distance` saves time.
 ///
-/// Workspace on the host: 4 bytes a cell; 8 where distances can reach 2^15 cells or the spacing is not integral, and
-/// sites or more than 2 axes are wanted; none where a contiguous output of that width can serve (unless the last axis
-/// is shorter than 32 cells and another is long); plus one tile of lines a thread.
-/// Of 2 or 3 axes in unit or small integral spacing, without labels, signs and periodic borders: a quarter to 4 bytes a
-/// cell and some planes a thread, in all at most 8 bytes a cell and 64 MiB.
+/// Workspace on the host: 4 bytes a cell; 8 if distances can reach 2^15 cells or the spacing is not integral, and sites
+/// or more than 2 axes are wanted; none if a contiguous output of that width can serve (unless the last axis is shorter
+/// than 32 cells and another is long); plus one tile of lines per thread. Calls of 2 or 3 axes in unit or small
+/// integral spacing, without labels, signs and periodic borders, take 0.25 to 4 bytes a cell and some planes per
+/// thread, in all at most 8 bytes a cell and 64 MiB.
 /// On the device, bytes a cell: distances alone or linear indices alone in unit spacing take 0.25 to 0.5 in images of
-/// sides up to 65536 and 4.25 in volumes, indices 1 more where a side other than the last two is longer than 1024 or
-/// packed sites have more than 31 bits. Labels take as much, and 4 or 8 more where no field of 4 bytes lends its
-/// memory. On GPUs of compute capability 9.0 or later images of up to 512x512 and volumes of up to 64x64x64 cells take
-/// none. All other calls, coordinates and several fields among them, take 2.3 in images and 6.3 in volumes whose sides
-/// are at most 32767 and whose packed sites have 31 bits, and so do distances alone of volumes of more than 64 planes
-/// whose corners are more than 1773 cells apart; 8.5 in lines and for distances alone, of which all squares in units
-/// are below 2^30, along more axes; 16.5 in all others. Labels and signs take 0.5 more, power diagrams 16 to 26 more,
-/// fields that are not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes. nearfield::plan
-/// tells the sum for every call.
+/// sides up to 65536 and 4.25 in volumes; indices take 1 more if a side other than the last two is longer than 1024 or
+/// packed sites have more than 31 bits. Labels take the same, and 4 or 8 more unless a field of 4 bytes lends its
+/// memory. On GPUs of compute capability 9.0 or later, images of up to 512x512 and volumes of up to 64x64x64 cells take
+/// none. All other calls, including coordinates and several fields, take 2.3 in images and 6.3 in volumes if sides are
+/// at most 32767 and packed sites have 31 bits. So do distances alone in volumes of more than 64 planes whose corners
+/// are more than 1773 cells apart. 8.5 are taken in 1-D, and for distances alone along more axes if all squares in
+/// units are below 2^30; 16.5 in all other cases. Labels and signs take 0.5 more, power diagrams 16 to 26 more, fields
+/// that are not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes. nearfield::plan reports the
+/// sum for every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///
@@ -120,10 +120,10 @@ void distance_transform(const host& on, const any_input<host>& image, const fiel
 void distance_transform(const device& on, const any_input<device>& image, const fields<device>& out,
                         const distance_options& options = {});
 
-/// The same for many images of different shapes (and one number of axes, element type and set of fields) in one call:
-/// the answer is that of a loop, the work is spread over all of them together. On a device images of similar size share
-/// their launches, in a workspace of about three times their cells. The memory of different jobs may not overlap, which
-/// is not checked.
+/// Runs distance_transform for many images of different shapes (and one number of axes, element type and set of fields)
+/// in one call. The answer is that of a loop; the work is spread over all images together. On a device images of
+/// similar size share their launches, in a workspace of about three times their cells. The memory of different jobs may
+/// not overlap, which is not checked.
 void distance_transform(const host& on, std::span<const job<host>> jobs, const distance_options& options = {});
 void distance_transform(const device& on, std::span<const job<device>> jobs, const distance_options& options = {});
 

@@ -1,4 +1,4 @@
-// The one exception the library throws, and what can be asked of it.
+// The one exception that the library throws.
 #pragma once
 
 #include <source_location>
@@ -10,7 +10,7 @@ namespace [[gnu::visibility("default")]] nearfield {
 #ifdef __cpp_lib_source_location
 using source_location = std::source_location;
 #else
-/// For clang before 15, which has none: of the same size, and of no place.
+/// Replacement for clang before 15, which lacks it: an object of the same size that holds no place.
 class source_location {
 public:
     static constexpr source_location current() noexcept { return {}; }
@@ -24,7 +24,7 @@ private:
 };
 #endif
 
-/// What went wrong, for callers that branch on it; the command line maps each to an exit code.
+/// Kind of failure, for callers that branch on it; the command line maps each to an exit code.
 enum class error_code {
     invalid_argument,  ///< an argument breaks a rule of the call; nothing was started
     out_of_memory,     ///< host or device memory; the message says the bytes needed and, where known, free

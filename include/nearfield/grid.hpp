@@ -1,4 +1,4 @@
-// The nouns: extent, view, and the two places where work can run. Needs no CUDA toolkit.
+// The basic types: extent, view, and the two places where work can run. Needs no CUDA toolkit.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace [[gnu::visibility("default")]] nearfield {
 /// Largest number of axes of any grid.
 inline constexpr int max_rank = 8;
 
-/// One number an axis, in array order.
+/// One number per axis, in array order.
 template <int D>
 using axis_values = std::array<std::int64_t, static_cast<std::size_t>(D)>;
 
@@ -74,7 +74,7 @@ constexpr const char* name_of(dtype type) {
     return names[static_cast<int>(type)];
 }
 
-/// The dtype of a C++ element type; does not compile for types that are no element type.
+/// The dtype of a C++ element type; other types do not compile.
 template <class T>
 constexpr dtype dtype_of() {
     using U = std::remove_const_t<T>;
@@ -90,7 +90,7 @@ constexpr dtype dtype_of() {
 
 /// Runs on the CPU; calls return when the work is done.
 struct host {
-    /// Threads to use, above 4096 only 4096; 0 means every core the process may use. The answer does not depend on it.
+    /// Threads to use, at most 4096; 0 means every core the process may use. The answer does not depend on it.
     int threads = 0;
     /// Called now and then from one of the working threads, never from two at once, with the share done in [0, 1].
     /// Returning false stops the work with error_code::cancelled; the outputs then hold no meaningful values.
@@ -100,13 +100,13 @@ struct host {
 /// Runs on an NVIDIA GPU, ordered on the caller's stream; calls return before the work is done and can be captured in a
 /// CUDA graph.
 struct device {
-    /// `stream` is a cudaStream_t; written out, so that nobody lands on the default stream by accident.
+    /// `stream` is a cudaStream_t. It has no default, so that nobody uses the default stream by accident.
     explicit constexpr device(void* stream_) : stream(stream_) {}
     void* stream;
 };
 
-/// A strided array that someone else owns: `Place` says whose memory it is. Strides count elements, may be negative,
-/// and may be zero only for read-only views.
+/// A strided array that someone else owns; `Place` says in which memory it lies. Strides count elements, may be
+/// negative, and may be zero only for read-only views.
 template <class T, int D, class Place>
 struct view {
     static_assert(std::is_same_v<Place, host> || std::is_same_v<Place, device>);
@@ -125,7 +125,7 @@ struct view {
     }
     constexpr view(T* data_, const extent<D>& shape_, const axis_values<D>& stride_)
         : data(data_), shape(shape_), stride(stride_) {}
-    /// A view of elements that may change is also one of elements that may not.
+    /// Converts a view of mutable elements to a view of const ones.
     constexpr operator view<const T, D, Place>() const
         requires(!std::is_const_v<T>)
     {
@@ -150,7 +150,7 @@ struct any_view {
     constexpr any_view(const view<T, D, Place>& v) : data(v.data), type(dtype_of<T>()), rank(D) {
         for (std::size_t axis = 0; axis < D; ++axis) shape[axis] = v.shape.size[axis], stride[axis] = v.stride[axis];
     }
-    /// A template, because a plain constructor would take the place of the copy constructor where Element is void.
+    /// This is a template, because a plain constructor would replace the copy constructor if Element is void.
     template <class Other>
         requires(std::is_const_v<Element> && std::is_same_v<Other, void>)
     constexpr any_view(const any_view<Other, Place>& v)
@@ -176,7 +176,7 @@ struct any_view {
     }
 };
 
-/// What functions take: any array to read, any array to write.
+/// The argument types of functions: any array to read, any array to write.
 template <class Place>
 using any_input = any_view<const void, Place>;
 template <class Place>
@@ -203,7 +203,7 @@ private:
     int count_ = 0;
 };
 
-/// What lies beyond both ends of an axis: nothing, only sites, or the other end of the grid again.
+/// Content beyond both ends of an axis: nothing, only sites, or the grid repeated.
 enum class border : std::uint8_t { open, closed, periodic };
 
 /// Borders along each axis, in array order. Empty means open everywhere; one value means the same along every axis.

@@ -13,33 +13,33 @@ namespace [[gnu::visibility("default")]] nearfield {
 enum class isosurface_method : std::uint8_t { marching_cubes, dual_contouring };
 
 struct isosurface_options {
-    std::array<double, 3> origin{};                ///< where the first value of the field lies
-    std::array<double, 3> spacing{1.0, 1.0, 1.0};  ///< between values along each axis; positive, finite
-    bool inside_below = false;  ///< values below the level are inside, as in signed distances; else those above it are
-    bool closed = false;        ///< beyond the ends of the grid lies outside: caps half a cell beyond them
+    std::array<double, 3> origin{};                ///< position of the first value of the field
+    std::array<double, 3> spacing{1.0, 1.0, 1.0};  ///< distance between values along each axis; positive, finite
+    bool inside_below = false;  ///< values below the level are inside, as in signed distances; else those above it
+    bool closed = false;        ///< the space beyond the grid is outside: caps lie half a cell beyond its ends
     isosurface_method method = isosurface_method::marching_cubes;
 };
 
 /// Faces look outwards, counter-clockwise. Coordinate k runs along axis k.
 ///
 /// A vertex lies where the straight line between two neighbouring values has the level, but no nearer to either than
-/// 2^-10 of their distance, so that no two vertices coincide; in the middle where a value is not finite and tells
-/// nothing. Values equal to the level, and NaN, are outside. Vertices are numbered in C order of the lower ends of
-/// their edges, along axis 0, 1, 2; faces in C order of their cells. Where the inside corners of a face of a cell lie
-/// on a diagonal, they are separated, on both sides of it alike: every edge belongs to two faces, which run along it in
-/// opposite directions, but for edges at the ends of the grid, of which there are none if the inside keeps away from
-/// them, or `closed`. The surface goes through no vertex or edge twice.
+/// 2^-10 of their distance, so that no two vertices coincide; if a value is not finite, it lies in the middle. Values
+/// equal to the level, and NaN, are outside. Vertices are numbered in C order of the lower ends of their edges, along
+/// axis 0, 1, 2; faces in C order of their cells. If the inside corners of a face of a cell lie on a diagonal, they are
+/// separated, in the same way on both sides of it. Every edge belongs to two faces, which run along it in opposite
+/// directions. The exception are edges at the ends of the grid, where the inside touches them, unless `closed`. The
+/// surface goes through no vertex or edge twice.
 ///
-/// With dual contouring vertices are numbered by cells and faces by edges of the grid. Tangent planes come from central
+/// Dual contouring numbers vertices by cells and faces by edges of the grid. It takes tangent planes from central
 /// differences; a vertex stays within its cell.
 ///
 ///   on     returns when done, on a device too, where `method` is marching_cubes
 ///   field  3 axes, any element type but float16, any strides; not changed
 ///
-/// Time O(cells). Workspace: 32 bytes a cell of two planes and thread, 16 bytes a line of cells; with dual contouring
-/// 13 bytes a cell; on a device 1/4 byte a cell, 16 bytes a line of cells, and the mesh. Host and device make the same
-/// mesh, for any number of threads. Throws nearfield::error before any work is started; where
-/// there are 2^31 vertices or more.
+/// Time O(cells). Workspace: 32 bytes per thread for each cell of two planes, 16 bytes a line of cells; with dual
+/// contouring 13 bytes a cell; on a device 1/4 byte a cell, 16 bytes a line of cells, and the mesh. Host and device
+/// make the same mesh, for any number of threads. Throws nearfield::error before any work is started, except if the
+/// mesh has 2^31 vertices or more.
 ///
 /// Lorensen, Cline, "Marching cubes", SIGGRAPH 1987; Montani, Scateni, Scopigno, "A modified look-up table for implicit
 /// disambiguation of marching cubes", The Visual Computer 10, 1994, for the separation; Ju, Losasso, Schaefer, Warren,

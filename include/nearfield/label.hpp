@@ -1,4 +1,4 @@
-// Connected components: which cells hang together, numbered, measured and filtered in one call.
+// Connected components: numbered, measured and filtered in one call.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// A number of any element type, kept exactly: what an image of 64-bit integers is compared with.
+/// A number of any element type, kept exactly, so that it can be compared with 64-bit integers.
 class scalar {
 public:
     constexpr scalar() = default;
@@ -42,26 +42,26 @@ private:
     double real_ = 0;
 };
 
-/// Which neighbouring cells belong together; background cells belong to nothing and get label 0.
+/// Rule by which neighbouring cells are connected; background cells are never connected and get label 0.
 enum class criterion : std::uint8_t {
-    nonzero,  ///< all cells that are not zero are alike. NaN is not zero
+    nonzero,  ///< all cells that are not zero are connected. NaN is not zero
     equal,    ///< cells of equal value. NaN equals nothing, so that each such cell is a component
     /// Cells whose values differ by at most `tolerance`: |a - b| exactly for integers, as a double rounded once for
-    /// floating point; equal infinities belong together, NaN to nothing. A component may drift: only neighbours are
-    /// compared.
+    /// floating point. Equal infinities are connected, NaN to nothing. Only neighbours are compared, so values may
+    /// drift across a component.
     within,
-    /// The image is a graph: the bits of a cell name the neighbours that it is linked with (link_bit). A link leads
-    /// both ways, so that it is enough if one of the two cells names the other. No cell is background; one without
-    /// links is a component of its own. Integers of at least 8 bits, of 32 where more than the 6 neighbours of a volume
-    /// count; 1 to 3 axes, no channels.
+    /// The image is a graph: the bits of a cell name the neighbours that it is linked with (link_bit). A link holds
+    /// both ways: it is enough if one of the two cells names the other. No cell is background; a cell without links is
+    /// a component of its own. Integers of at least 8 bits, 32 with more than the 6 neighbours of a volume; 1 to 3
+    /// axes, no channels.
     links,
 };
 
-/// The bit of criterion::links that names the neighbour `step` away: -1, 0 or 1 along each of 1 to 3 axes, all of them
-/// 0: no bit. Bits 0 and 1 name the cells after and before it along the last axis (x), 2 and 3 along the one before
-/// that (y), 4 and 5 along the first of three (z). Others come behind those: bits of images where x and y change, in
-/// volumes those, then xz and yz forwards along z, then both back, then the corners. These are the voxel connectivity
-/// graphs of cc3d and edt, whose x is the axis that lies contiguous.
+/// Returns the bit of criterion::links that names the neighbour `step` away, which is -1, 0 or 1 along each of 1 to 3
+/// axes; no bit if all are 0. Bits 0 and 1 name the cells after and before it along the last axis (x), 2 and 3 along
+/// the axis before (y), 4 and 5 along the first of three (z). Higher bits name diagonal neighbours: xy; in volumes then
+/// xz and yz forwards along z, both of them backwards, and the corners. This is the voxel connectivity graph of cc3d
+/// and edt, whose x is the contiguous axis.
 [[nodiscard]] constexpr std::uint32_t link_bit(const int* step, int axes) {
     int changed[3] = {}, changes = 0, back = 0;
     for (int axis = 0; axis < axes; ++axis) {  // x, y, z
@@ -81,12 +81,12 @@ enum class criterion : std::uint8_t {
     return link_bit(step.begin(), static_cast<int>(step.size()));
 }
 
-/// How far two colours are from each other, channel by channel: the largest difference, the sum, or the root of the sum
-/// of squares (compared as squares, in double).
+/// Distance between two colours, channel by channel: the largest difference, the sum, or the root of the sum of squares
+/// (compared as squares, in double).
 enum class colour_norm : std::uint8_t { maximum, sum, euclidean };
 
 struct label_options {
-    /// How many coordinates a step to a neighbour may change, 1 to the number of axes, as in SciPy and scikit-image; or
+    /// Number of coordinates that a step to a neighbour may change, 1 to the number of axes, as in SciPy; or
     /// the number of neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
     int connectivity = 1;
     nearfield::criterion criterion = nearfield::criterion::nonzero;
@@ -99,24 +99,24 @@ struct label_options {
     colour_norm norm = colour_norm::maximum;
     borders border{};    ///< open or periodic, one per axis of the image that is neither batch nor channel
     int batch_axes = 0;  ///< leading axes that number images, each labelled by itself
-    /// The steps themselves instead of `connectivity`: 3^axes values, zero or not, in C order over (-1, 0, 1) along
-    /// each axis; the same for a step and its opposite; the middle is not looked at. Any number of axes. Host only,
-    /// open borders only.
+    /// Explicit steps instead of `connectivity`: 3^axes values, zero or not, in C order over (-1, 0, 1) along each
+    /// axis, the same for a step and its opposite; the middle is ignored. Any number of axes. Host only, open borders
+    /// only.
     std::span<const std::uint8_t> steps{};
 
-    // What is kept; the rest becomes background before the components are numbered.
+    // Filters. Cells of dropped components become background before the components are numbered.
     std::int64_t smallest = 1;                                        ///< cells; components with fewer are dropped
     std::int64_t largest = std::numeric_limits<std::int64_t>::max();  ///< cells; components with more are dropped
-    /// The k components with the most cells of what is left by the other filters; of equal ones the first in raster
-    /// order.
+    /// Keep the k components with the most cells among those that the other filters keep; ties go to the first in
+    /// raster order.
     std::int64_t keep_largest = std::numeric_limits<std::int64_t>::max();
     bool clear_border = false;  ///< drop components with a cell at the end of an axis that is not periodic
 };
 
 /// Tables with a row for each component: row i is label i + 1 (of a batch: the rows of all images one after another).
-/// Leave out what is not wanted. Each has at least as many rows as it shall hold; rows beyond the number of components
-/// are not written, components beyond the number of rows are left out. `axes` are those that are neither batch nor
-/// channels.
+/// Leave out what is not wanted. A table needs a row for each component to be measured: rows beyond the number of
+/// components are not written, components beyond the number of rows are omitted. `axes` are those that are neither
+/// batch nor channels.
 template <class Place>
 struct component_tables {
     any_output<Place> size{};      ///< int64 (n): cells
@@ -127,7 +127,7 @@ struct component_tables {
         faces{};  ///< int64 (n): faces of its cells (2-D: edges) towards other cells or an end of the grid
 
     any_input<Place> intensity{};  ///< read, not filled: values to measure, of the labels' shape, any type but float16
-    any_output<Place> lowest{};    ///< type of `intensity` (n). NaN where the component has one, as below
+    any_output<Place> lowest{};    ///< type of `intensity` (n). NaN if the component has one
     any_output<Place> highest{};   ///< type of `intensity` (n)
     any_output<Place> sum{};       ///< float64 (n), or int64 for integers of up to 32 bits
     any_output<Place> mean{};      ///< float64 (n)
@@ -139,7 +139,7 @@ struct component_tables {
     }
 };
 
-/// What one call fills; at least one of them.
+/// The outputs of one call; at least one is required.
 template <class Place>
 struct label_fields {
     /// uint16, int32, uint32, int64 or uint64, of the image's shape without channels, any strides: 1..N in raster order
@@ -147,41 +147,41 @@ struct label_fields {
     any_output<Place> label{};
     any_output<Place> count{};  ///< int64 (images): N of each image of the batch, one value without a batch
     component_tables<Place> tables{};
-    /// Asked for the tables once the number of rows is known, instead of `tables`. A device call waits for that number.
+    /// Called for the tables once the number of rows is known, instead of `tables`. A device call waits for the number.
     std::function<component_tables<Place>(std::int64_t rows)> make_tables{};
 };
 
-/// The most components that such an image can have: tight for open borders, criterion::nonzero and even sides; what a
-/// label type has to hold so that no image can be too much for it. Throws nearfield::error on invalid options.
+/// Returns the largest number of components that such an image can have: tight for open borders, criterion::nonzero and
+/// even sides. A label type that holds it never overflows. Throws nearfield::error on invalid options.
 [[nodiscard]] std::int64_t most_components(const std::int64_t* shape, int rank, const label_options& options = {});
 
-/// int32 where that holds most_components, else int64.
+/// Returns int32 if that holds most_components, else int64.
 [[nodiscard]] dtype label_type(const std::int64_t* shape, int rank, const label_options& options = {});
 
-/// Connected components of an image.
+/// Labels the connected components of an image.
 ///
 /// Labels are consecutive and in raster order: equal bits on host and device, whatever the number of threads, and equal
 /// to SciPy's where SciPy has the operation.
 ///
-///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph; except
-///            that it waits for the count with `make_tables`, where the label's type could be too narrow for
-///            most_components, and with tables of a batch that are made from labels (below)
+///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph. But it
+///            waits for the count with `make_tables` and if the label's type could be too narrow for most_components;
+///            it also waits for tables of a batch that are made from labels (below)
 ///   image    1 to 3 axes besides batch and channels (host: up to 8), any sizes, bool, integers of 1 to 8 bytes,
 ///            float32 or float64, any strides; not changed
-///   out      where the answers go
+///   out      receives the results
 ///   options  neighbours, criterion, filters
 ///
 /// Time O(cells). Workspace on a device, bytes a cell: masks with open borders 2.8 (8 neighbours), 1.6 (26) or 5.3 (4,
-/// 6, 18), all else 11.0 to 12.5; lines, images of few rows and more than 2^31 cells 2.3 to 8.3. Sizes, boxes,
-/// centroids and borders take 0.13 more and 32 to 80 bytes a row; so do, of masks with open borders, faces (96) and
-/// values of one or two bytes (128). Filters take 8 or 9 for each component that there may be (most_components). Other
-/// tables are made from labels: 4 more a cell where those are not 32 bits in C order.
+/// 6, 18), all else 11.0 to 12.5; 1-D images, images of few rows and more than 2^31 cells 2.3 to 8.3. Sizes, boxes,
+/// centroids and borders take 0.13 more and 32 to 80 bytes a row. The same holds in masks with open borders for faces
+/// (96) and values of one or two bytes (128). Filters take 8 or 9 bytes for each possible component (most_components).
+/// Other tables are made from labels: 4 more a cell unless those are 32 bits in C order.
 ///
-/// On the host: 0.19 bytes a cell (masks) or, for equal values and criteria, 0.32 in lines, 0.44 in images and 0.57 in
-/// volumes; 32 or 72 a row, and 4 a run of cells along the last axis that hang together; each thread 6 for each cell of
-/// a row and five copies of its values. Other steps, more than three axes and short rows: 0.4 a cell and 8 a run; for
-/// criteria a copy of an image that is not contiguous; 9 a component for filters; 8 a cell of an image for tables. 16
-/// to 56 a component for tables of values.
+/// On the host: 0.19 bytes a cell (masks) or, for equal values and criteria, 0.32 in 1-D, 0.44 in 2-D and 0.57 in 3-D;
+/// 32 or 72 a row, and 4 for each run of connected cells along the last axis; each thread 6 for each cell of a row and
+/// five copies of its values. Other steps, more than three axes and short rows: 0.4 a cell and 8 a run. Criteria take a
+/// copy of an image that is not contiguous, filters 9 a component, tables 8 a cell of an image, tables of values 16 to
+/// 56 a component.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 /// After the components are counted and before a label is written: more components than the label's type can number.

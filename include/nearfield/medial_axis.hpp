@@ -1,4 +1,4 @@
-// The medial axis of a shape, and the shape again from balls.
+// The medial axis of a shape, and the reconstruction of a shape from balls.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// Which cells make up the axis.
+/// Selects the definition of the axis.
 enum class axis_method : std::uint8_t {
     /// The integer medial axis of Hesselink and Roerdink: a local test of the nearest sites of neighbouring cells.
     integer,
     /// Ball centres: cells whose ball no neighbour's ball is known to contain. The balls cover the shape exactly.
     balls,
-    /// Those of `balls` that own a cell of the shape in the power diagram of all of them: still all of the shape.
+    /// Balls of `balls` that own a cell of the shape in the power diagram of them all: they still cover the shape.
     reduced,
 };
 
-/// Which pairs of neighbours count for axis_method::integer. With f(p) and f(q) the nearest sites of the neighbours p
-/// and q, e = f(p) - f(q), and g = `gamma`:
+/// Condition on the pairs of neighbours that count for axis_method::integer. f(p) and f(q) are the nearest sites of the
+/// neighbours p and q, e = f(p) - f(q), and g = `gamma`:
 enum class pruning : std::uint8_t {
     constant,     ///< |e| > g: a length. g <= 1 keeps all that the definition has
     linear,       ///< |e| > g |(p - f(p)) + (q - f(q))|: g is the tangent of half an angle
@@ -28,52 +28,52 @@ enum class pruning : std::uint8_t {
 
 struct medial_axis_options {
     nearfield::spacing spacing{};                     ///< as in distance_options
-    nearfield::sites sites = nearfield::sites::zero;  ///< sites are what lies outside of the shape
+    nearfield::sites sites = nearfield::sites::zero;  ///< cells outside of the shape
     borders border{};                                 ///< as in distance_options
     int batch_axes = 0;                               ///< leading axes that number images, each with its own axis
     axis_method method = axis_method::integer;
-    pruning prune = pruning::constant;  ///< of axis_method::integer; the other methods leave it alone
-    double gamma = 1;                   ///< in units of the spacing (constant), of nothing, or in degrees (angle)
+    pruning prune = pruning::constant;  ///< for axis_method::integer; the other methods ignore it
+    double gamma = 1;                   ///< in units of the spacing (constant), without a unit, or in degrees (angle)
 };
 
-/// What one call fills. `axis` must be given. All have the image's shape and any strides, but may overlap neither the
+/// The outputs of one call. `axis` is required. All have the image's shape and any strides, but may overlap neither the
 /// image nor each other.
 template <class Place>
 struct medial_axis_fields {
     any_output<Place> axis{};      ///< bool or uint8: 1 on the axis, else 0
-    any_output<Place> distance{};  ///< of every cell, as in `fields`: on the axis the radius
+    any_output<Place> distance{};  ///< distance of every cell, as in `fields`: on the axis the radius
     any_output<Place> squared{};   ///< its square, as in `fields`
     any_output<Place> index{};     ///< nearest site of every cell, as in `fields`
-    /// int64, or int32 where that suffices, of axis_method::integer: on the axis f(q) of the neighbour q that is the
-    /// reason and for which |e| is largest (of equal ones: axis by axis, the one before the cell first). -1 off the
-    /// axis, and where that site lies beyond a closed border.
+    /// int64, or int32 if that suffices, for axis_method::integer: on the axis f(q) of the neighbour q that puts the
+    /// cell there and has the largest |e| (ties: axis by axis, the neighbour before the cell first). -1 off the axis,
+    /// and if that site lies beyond a closed border.
     any_output<Place> second{};
 };
 
-/// Medial axis of the shape that the cells form which are no sites.
+/// Computes the medial axis of the shape that consists of the cells that are not sites.
 ///
 /// Integer medial axis: p and q are face neighbours, at least one of them in the shape. Unless |e| is at most one step
 /// along an axis, or `prune` drops the pair, p is on the axis if e.(f(p) + f(q) - p - q) >= 0, and q if it is <= 0;
-/// only cells of the shape are. f is the nearest site by the tie rule of distance_transform. The axis may be two cells
-/// thick and need not be connected: measure with it, do not trace it.
+/// cells outside of the shape never are. f is the nearest site by the tie rule of distance_transform. The axis may be
+/// two cells thick and need not be connected: it is for measurement, not for tracing.
 ///
 /// Ball centres: a cell c with squared distance r2 is dropped if a neighbour c + v (8 in 2-D, 26 in 3-D) has a squared
 /// distance R2 > r2 - 1 + |v|^2 + 2 floor(sqrt((r2 - 1) |v|^2)). Then every lattice point within r2 of c is within R2
 /// of c + v. Radii grow along a chain of such neighbours, so it ends at a ball that is kept: the union of the balls
 /// that are kept is the shape. Every ball that no other one contains is kept, and so are some others.
 ///
-/// With sites::other_labels every label is a shape: the answer is that of a loop over labels. Along a periodic axis
-/// f(p) is the copy that is nearest to p, the lower one of two; along a closed axis the first cell beyond either end is
-/// a site and a neighbour; of several equally near ones the one with the smallest coordinates, as by the tie rule, is
-/// the nearest, where it is nearer than every site of the grid.
-/// Where there is no site at all nothing is on the axis.
+/// With sites::other_labels every label is a shape: the answer is that of a loop over labels. Along a
+/// periodic axis f(p) is the copy nearest to p, the lower one of two. Along a closed axis the first cell
+/// beyond either end is a site and a neighbour; of several equally near ones that with the smallest
+/// coordinates is the nearest, if it is nearer than every site of the grid. Without any site the axis is
+/// empty.
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image   1 to 3 axes besides those of a batch, any element type (labels: integers), any strides; not changed
-///   out     where the answers go
+///   out     receives the results
 ///
 /// Integral spacing, and spacings that are multiples of one length: all tests are exact, in integers; gamma^2 of
-/// `linear` and `square_root` and cos^2 of an angle are rounded to a multiple of 2^-24, and square_root counts in the
+/// `linear` and `square_root` and cos^2 of an angle are rounded to a multiple of 2^-24, and square_root measures in the
 /// common length. Other spacings: in double, axis_method::integer only. Equal bits on host and device.
 ///
 /// Time O(cells) after distance_transform, `reduced` after power_diagram too. Workspace besides theirs, bytes a cell: 4
@@ -94,20 +94,20 @@ void medial_axis(const device& on, const any_input<device>& image, const medial_
 
 struct reconstruct_options {
     nearfield::spacing spacing{};  ///< that of the squared radii
-    borders border{};              ///< balls go on at the other end of a periodic axis, and end at others
+    borders border{};              ///< balls continue at the other end of a periodic axis, and end at others
     int batch_axes = 0;
 };
 
-/// The union of balls: every cell p with |p - c|^2 < squared(c) for a cell c of the axis gets the axis' value at the c
-/// for which |p - c|^2 - squared(c) is smallest (ties as in power_diagram), every other cell 0. So a mask gives a mask,
-/// and labels, if the centres carry them, give labels.
+/// Computes the union of balls: every cell p with |p - c|^2 < squared(c) for a cell c of the axis gets the axis' value
+/// at the c with the smallest |p - c|^2 - squared(c) (ties as in power_diagram), every other cell 0. So a mask gives a
+/// mask, and labels at the centres give labels.
 ///
 ///   axis     bool or integers of 1 to 8 bytes: balls are at cells that are not zero
 ///   squared  shape of `axis`: integers of 1 to 8 bytes, float32 or float64; read on the axis only
 ///   out      shape and element type of `axis`; may overlap neither input
 ///
-/// From axis_method::balls and axis_method::reduced the shape comes back exactly, if spacings are multiples of one
-/// length. Cost and errors as power_diagram; workspace 8 bytes a cell more, 16 where radii are not of an integer type.
+/// The axes of axis_method::balls and axis_method::reduced give the shape back exactly, if spacings are multiples of
+/// one length. Cost and errors as power_diagram; workspace 8 bytes a cell more, 16 if radii are not integers.
 void reconstruct(const host& on, const any_input<host>& axis, const any_input<host>& squared,
                  const any_output<host>& out, const reconstruct_options& options = {});
 void reconstruct(const device& on, const any_input<device>& axis, const any_input<device>& squared,

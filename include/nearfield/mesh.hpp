@@ -1,4 +1,4 @@
-// Triangle meshes: vertices and faces, what is measured of them, and their files.
+// Triangle meshes: vertices and faces, their measures, and their files.
 #pragma once
 
 #include <array>
@@ -28,25 +28,25 @@ struct mesh_measures {
     bool closed = false;          ///< every edge belongs to two faces, which run along it in opposite directions
     std::int64_t open_edges = 0;  ///< edges that faces do not run along equally often in both directions
     std::int64_t euler = 0;       ///< vertices that faces use - edges + faces: 2 for a sphere, 0 for a torus
-    double volume = 0;            ///< enclosed, negative where faces point inwards; of open meshes without meaning
+    double volume = 0;            ///< enclosed volume, negative if faces point inwards; without meaning for open meshes
     double area = 0;
 };
 
 /// Time O(vertices + faces). Throws nearfield::error: a face names no vertex, a coordinate is not finite.
 [[nodiscard]] mesh_measures measure_mesh(const mesh& of);
 
-/// `more` behind the vertices and faces of `to`; `reversed` turns its faces round.
+/// Appends `more` to the vertices and faces of `to`; `reversed` flips its faces.
 void append_mesh(mesh& to, const mesh& more, bool reversed = false);
 
-/// A mesh in the memory of a GPU, checked and with its open edges found, for any number of calls there.
+/// A mesh in the memory of a GPU, checked and with its open edges found, for any number of device calls.
 class device_mesh {
 public:
-    /// Copies, and waits until that is done: the stream may not be captured. Throws as measure_mesh() does.
+    /// Copies the mesh and waits until that is done: the stream may not be captured. Throws as measure_mesh() does.
     device_mesh(const device& on, const mesh& of);
     device_mesh(device_mesh&&) noexcept;
     device_mesh& operator=(device_mesh&&) noexcept;
-    /// Frees the memory on the stream of `on` after the work that is on it. Work on other streams, and graphs, have to
-    /// be done.
+    /// Frees the memory on the stream of `on` after the work that is on it. The caller must finish work on other
+    /// streams, and graphs, before.
     ~device_mesh();
 
     struct parts;
@@ -58,28 +58,28 @@ private:
 
 enum class mesh_format : std::uint8_t { stl, obj, ply, off };
 
-/// By suffix, in any case: .stl .obj .ply .off. Throws error(io) that names them.
+/// Finds the format by suffix, in any case: .stl .obj .ply .off. Throws error(io), which lists these, for others.
 [[nodiscard]] mesh_format mesh_format_of(const std::filesystem::path& path);
 
-/// The mesh of a file's bytes: binary or ASCII STL, OBJ, ASCII or binary PLY of either byte order, OFF.
+/// Reads the mesh from a file's bytes: binary or ASCII STL, OBJ, ASCII or binary PLY of either byte order, OFF.
 ///
 /// Corners of STL with the same coordinates become one vertex, in the order in which they come; 0 and -0 are the same.
 /// Polygons become fans of triangles round their first corner; those with fewer than three corners are left out, as is
 /// all else: normals, colours, texture coordinates, lines, groups. All solids of an STL file and all objects of an OBJ
 /// file make one mesh.
 ///
-///   name  of the file, for messages
+///   name  name of the file, for messages
 ///
-/// Throws error(io) for bytes that are truncated or not what they claim, which allocates no more than a small multiple
-/// of their number; error(out_of_memory).
+/// Throws error(io) for bytes that are truncated or malformed, after allocating no more than a small multiple of their
+/// number; error(out_of_memory).
 [[nodiscard]] mesh read_mesh(std::span<const std::byte> bytes, mesh_format as, const std::string& name = "mesh");
-/// The same from a regular file.
+/// Reads a mesh from a regular file.
 [[nodiscard]] mesh read_mesh(const std::filesystem::path& path);
 
-/// The bytes of a file. STL holds float32 coordinates, PLY float64, and both are binary, little endian, unless `text`.
-/// Texts have the shortest decimals that read back as the same float64, in STL too.
+/// Makes the bytes of a file. STL holds float32 coordinates, PLY float64; both are binary, little endian, unless
+/// `text`. Texts have the shortest decimals that read back as the same float64, in STL too.
 [[nodiscard]] std::string mesh_bytes(const mesh& of, mesh_format as, bool text = false);
-/// Writes them by suffix. Throws error(io) where the file cannot be written.
+/// Writes a mesh to a file, in the format of its suffix. Throws error(io) if the file cannot be written.
 void write_mesh(const std::filesystem::path& path, const mesh& of, bool text = false);
 
 }  // namespace nearfield

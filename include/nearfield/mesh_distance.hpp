@@ -8,13 +8,13 @@
 namespace [[gnu::visibility("default")]] nearfield {
 
 struct mesh_distance_options {
-    bool is_signed = false;  ///< negative inside, as voxelize() has it with `solid`
-    bool winding = false;    ///< inside by the winding number; without it the mesh has no open edges
-    /// Cells that are farther have no triangle; a small value makes it faster.
+    bool is_signed = false;  ///< negative inside, which is where voxelize() with `solid` sets cells
+    bool winding = false;    ///< inside is decided by the winding number; without it the mesh must have no open edges
+    /// Cells farther away have no triangle; a small value saves time.
     double max_distance = std::numeric_limits<double>::infinity();
-    /// Faster: only cells within two cell diagonals of the mesh, which lies within the grid, are exact. Other cells get
-    /// the distance to a triangle that is nearest to one of those: never too small, and too large by at most the
-    /// diagonal of a cell.
+    /// Faster: only cells within two cell diagonals of the mesh, which lies within the grid, are exact. Every other
+    /// cell gets the distance to a triangle that is nearest to one of those: never too small, and too large by at most
+    /// one cell diagonal.
     bool samples = false;
 };
 
@@ -25,30 +25,30 @@ struct mesh_fields {
     any_output<Place> triangle{};  ///< int32: the number of the nearest face, -1 without one
 };
 
-/// Distance from the centre of every cell to the nearest point of a mesh, and the triangle it lies on.
+/// Computes the distance from the centre of every cell to the nearest point of a mesh, and the triangle with it.
 ///
-/// The squared distance to a triangle is the least of those to its three sides and, where the foot of the perpendicular
-/// falls inside, that to the foot, each from its nearest point in double by one formula (src/mesh_distance/core.hpp):
-/// off by a few roundings of the coordinates, whatever the triangle's shape. The answer is the smallest value of all
-/// triangles, and of those that have it the first one: what a loop over all triangles gives, to the bit, on host and
-/// device, for any number of threads. The distance is its root, in double, rounded once to the output's type.
+/// The squared distance to a triangle is the least of those to its three sides and, if the foot of the perpendicular
+/// falls inside, that to the foot. Each comes from its nearest point in double by one formula
+/// (src/mesh_distance/core.hpp), off by a few roundings of the coordinates for any triangle. The answer is the smallest
+/// value of all triangles, and the first triangle that has it, as in a loop over all triangles, bit for bit, on host
+/// and device, for any number of threads. The distance is the root in double, rounded once to the output's type.
 ///
 ///   on    on a device, whose mesh is copied there once, the call returns before the work is done
 ///   of    at least one face
 ///   grid  any; see voxelize() for its reach where distances are signed
 ///
-/// Cells are solved by blocks that are halved down to one cell. A block keeps the triangles that can be nearest to one
-/// of its cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through
-/// the nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are
-/// looked at. Time O(cells log(faces)) for shapes that are not all round one point. Workspace: 8 bytes a triangle and
-/// thread, 144 bytes a triangle, and that of voxelize() where distances are signed; on a device 2.2 KB a triangle, of
-/// which lists take 1 GB at most, and 1/12 byte a cell.
+/// The call halves blocks of cells down to one cell. A block keeps the triangles that can be nearest to one of its
+/// cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through the
+/// nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are examined.
+/// Time O(cells log(faces)) unless the shape lies round one point. Workspace: 8 bytes a triangle and thread, 144 bytes
+/// a triangle, and that of voxelize() for signed distances; on a device 2.2 KB a triangle, with lists of at most 1 GB,
+/// and 1/12 byte a cell.
 ///
-/// With `samples` a cell p far away takes the triangle of s, the nearest cell to it that is exact. The distance d of p
-/// grows by no more than a diagonal c: the straight way from p to its nearest point of the mesh passes a point x at 3/2
-/// c from the mesh. The centre of the cell of x is c/2 away or less, so it is exact, and s is no farther from p than it
-/// is: by d - c at most. The triangle of s is 2 c from s at most, hence d + c from p. Ties between cells are those of
-/// voronoi(). Workspace: 4 bytes a cell more, 8 without `triangle`, and that of expand_labels() for int32.
+/// With `samples` a distant cell p takes the triangle of s, the nearest cell to it that is exact. The result exceeds
+/// the distance d of p by at most a cell diagonal c: the straight way from p to its nearest point of the mesh passes a
+/// point x at 3/2 c from the mesh. The centre of the cell of x is c/2 away or less, so it is exact, and s is no farther
+/// from p than it is: d - c at most. The triangle of s is 2 c from s at most, hence d + c from p. Ties between cells
+/// are those of voronoi(). Workspace: 4 bytes a cell more, 8 without `triangle`, and expand_labels() for int32.
 ///
 /// Throws nearfield::error before any work is started.
 void mesh_distance(const host& on, const mesh& of, const mesh_grid& grid, const mesh_fields<host>& out,

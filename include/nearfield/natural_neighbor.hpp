@@ -11,17 +11,17 @@ struct natural_neighbor_options {
     int batch_axes = 0;            ///< leading axes that number images, each interpolated by itself
 };
 
-/// Smooth values everywhere from values at some cells. A cell whose value is known keeps it.
+/// Interpolates smooth values everywhere from values at some cells. A cell whose value is known keeps it.
 ///
-/// f(p) is the nearest known cell of p by the tie rule of distance_transform, D2(p) the squared distance to it, and p
-/// gives the value of f(p) to every cell of its ball { q : |p - q|^2 < D2(p) } and to itself. The answer at q is the
-/// mean of what q is given: the share of each known cell is what q, were it known, would take from its Voronoi cell.
-/// Beyond the hull of the known cells it extrapolates.
+/// f(p) is the nearest known cell of p by the tie rule of distance_transform, and D2(p) the squared distance to it. p
+/// gives the value of f(p) to itself and to every cell of its ball { q : |p - q|^2 < D2(p) }. The answer at q is the
+/// mean of the values that q is given: the share of each known cell is the part of its Voronoi cell that q would take
+/// if q were known. Beyond the hull of the known cells it extrapolates.
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   values  1 to 3 axes besides those of batches, any element type but float16, any strides; not changed
-///   known   shape of values, bool or uint8: where values count. Left out: everywhere. Values that are NaN or infinite
-///           are never known
+///   known   shape of values, bool or uint8: cells whose values are known. Left out: all. Values that are NaN or
+///           infinite are never known
 ///   out     shape of values, float32 or float64; may overlap neither. NaN in images where nothing is known
 ///
 /// Sums are exact: values are rounded to multiples of a power of two, q, and added as integers. Let m be the largest

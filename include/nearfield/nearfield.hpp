@@ -1,4 +1,4 @@
-// All of the library.
+// Includes every public header of the library.
 #pragma once
 
 #include "nearfield/call_plan.hpp"

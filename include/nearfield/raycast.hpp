@@ -7,48 +7,48 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// How a walk gets over empty cells. The hits are the same.
+/// Method to skip empty cells. The hits do not depend on it.
 enum class ray_skips : std::uint8_t {
-    none,    ///< from cell to cell
-    cubes,   ///< over the largest cube round the cell that is empty: its half side is the chessboard distance
-    octants  ///< over the largest empty cube that has the cell at its corner and lies ahead; on the host only
+    none,    ///< steps from cell to cell
+    cubes,   ///< skips the largest empty cube round the cell: its half side is the chessboard distance
+    octants  ///< skips the largest empty cube that has the cell at its corner and lies ahead; on the host only
 };
 
 struct raycast_options {
     ray_skips skips = ray_skips::cubes;
 };
 
-/// What is to be filled of `count` rays; at least one.
+/// The outputs for `count` rays; at least one is required.
 template <class Place>
 struct ray_hits {
-    any_output<Place> cells{};  ///< int32, shape (count, axes): coordinates of the occupied cell, -1 where none is hit
+    any_output<Place> cells{};  ///< int32, shape (count, axes): coordinates of the occupied cell, -1 without a hit
     /// int8, shape (count): 2 * axis + side for the face by which the ray enters that cell, side 0 for the face at the
-    /// smaller coordinate; -1 where none is hit, or the ray starts in it.
+    /// smaller coordinate; -1 without a hit, or if the ray starts in it.
     any_output<Place> faces{};
-    /// float64, shape (count): t at that face, where the ray is origin + t * direction; 0 where it starts in the cell,
-    /// +inf where none is hit.
+    /// float64, shape (count): t at that face, where the ray is origin + t * direction; 0 if it starts in the cell,
+    /// +inf without a hit.
     any_output<Place> entry{};
-    any_output<Place> steps{};  ///< int32, shape (count): cells looked at
+    any_output<Place> steps{};  ///< int32, shape (count): cells examined
 };
 
-/// Walks along each ray from cell to cell, and says which occupied cell it enters first.
+/// Walks along each ray from cell to cell and finds the first occupied cell that it enters.
 ///
-/// Cell c has its centre at c and reaches from c - 1/2, which is its own, to c + 1/2. The walk takes one face at a
+/// Cell c has its centre at c and extends from c - 1/2, which belongs to it, to c + 1/2. The walk crosses one face at a
 /// time, in the order of t; of faces at the same t, at edges and corners, that across the last axis first. Origins are
-/// rounded to multiples of 2^-16, and directions so that their largest component is 2^26 in integers; from there on
-/// comparisons are exact, in integers. So nothing drifts, skipping changes no hit, and host and device agree to the
-/// last bit.
+/// rounded to multiples of 2^-16, and directions so that their largest component is 2^26 in integers; after that
+/// comparisons are exact, in integers. So errors do not add up, skipping changes no hit, and host and device agree bit
+/// for bit.
 ///
 ///   on          host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
-///   mask        2 or 3 axes of at most 2^19 cells; not zero is occupied. Any element type, any strides
+///   mask        2 or 3 axes of at most 2^19 cells; cells that are not zero are occupied. Any type, any strides
 ///   origins     float64, shape (count, axes): in cells, in the order of the mask's axes; of at most 2^19 in size
 ///   directions  float64, shape (count, axes): of any length but 0
-///   out         where the answers go
+///   out         receives the results
 ///
-/// A ray whose origin is farther off, or that has NaN, infinity or no direction, hits nothing.
+/// A ray whose origin is farther away, or that has NaN, infinity or no direction, hits nothing.
 ///
-/// Time: O(cells) for the distances, 8 times with octants; a step of a ray goes over a cube. Workspace: 1 byte a cell,
-/// 8 in octants (4 in images), and that of chessboard_distance.
+/// Time: O(cells) for the distances, 8 times with octants; each step of a ray crosses a cube. Workspace: 1 byte a cell,
+/// 8 with octants (4 in images), and that of chessboard_distance.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap; no memory; no GPU.
 ///

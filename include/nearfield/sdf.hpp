@@ -6,33 +6,33 @@
 namespace [[gnu::visibility("default")]] nearfield {
 
 struct sdf_options {
-    /// Of integers: how many pixels of the output their whole range spans. Positive, finite.
+    /// For integer outputs: number of pixels of the output that their whole range spans. Positive, finite.
     double radius = 8;
-    /// Of integers: the share of the range that lies above the value of the outline. In [0, 1].
+    /// For integer outputs: share of the range above the value of the outline. In [0, 1].
     double cutoff = 0.25;
-    /// Cells of the image along each axis that make a pixel of the output; 1 to 256.
+    /// Number of cells of the image along each axis that make a pixel of the output; 1 to 256.
     int supersample = 1;
-    /// Values are coverage, the share of a cell that the shape covers. False: they are a mask, whose shape is made of
-    /// whole cells.
+    /// True: values are coverage, the share of a cell that the shape covers. False: they are a mask, whose shape
+    /// consists of whole cells.
     bool antialias = true;
     borders border{};    ///< open: nothing lies beyond; periodic: the other end. One value or one per axis
     int batch_axes = 0;  ///< leading axes that number images, each by itself
 };
 
-/// Signed distance from the centre of every pixel to the outline of the shape, positive inside.
+/// Computes the signed distance from the centre of every pixel to the outline of the shape, positive inside.
 ///
 /// A mask (`antialias` false): the shape is the union of the cells that are not zero, each a square of side 1 (of a
 /// pixel 1/supersample). Distances are exact, rounded once to float32; +inf or -inf where there is no outline.
 ///
-/// Coverage: an outline runs through the cells that are partly covered, and along those that are covered and have an
-/// empty neighbour. In each it is taken as the straight line across the gradient (Sobel's, of 3x3 cells) that cuts off
-/// the covered share of the square, and kept as a segment with ends on a grid of 2^-12 cells. A cell with a gradient of
-/// zero that differs from both neighbours along an axis is a stroke, or a gap, with two edges. A pixel's distance is
-/// the least one to the segments that are nearest to the 13 cells around it (12 for an even `supersample`, where its
-/// centre is a corner), and from the best of them to better ones in cells beside it, in at most 16 steps. It is
-/// approximate: near straight lines and circles the error is 0.01 cells RMS, with the corners of polygons 0.05; sharp
-/// tips are blunted. Supersampling divides that: 0.01 pixels with corners at 8.
-/// Inside are pixels whose centre is covered by more than half.
+/// Coverage: an outline runs through partly covered cells, and along covered cells that have an empty neighbour. In
+/// each such cell it is the straight line across the gradient (Sobel's, of 3x3 cells) that cuts off the covered share
+/// of the square, kept as a segment with ends on a grid of 2^-12 cells. A cell with a zero gradient that differs from
+/// both neighbours along an axis is a stroke, or a gap, with two edges. A pixel's distance is the least one to the
+/// segments nearest to the 13 cells around it (12 for an even `supersample`, where its centre is a corner); from the
+/// best one the search moves to better ones in adjacent cells, in at most 16 steps. It is approximate: near straight
+/// lines and circles the error is 0.01 cells RMS, with the corners of polygons 0.05; sharp tips are blunted.
+/// Supersampling divides the error: 0.01 pixels with corners at 8. Pixels whose centre is covered by more than half are
+/// inside.
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image   2 axes besides those of batches, any strides; not changed. Coverage: bool, uint8 or uint16 (the largest

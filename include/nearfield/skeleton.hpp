@@ -5,39 +5,39 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// Which cells a skeleton keeps although the shape's topology does not need them. Without any, what is left of a solid
-/// body is one cell.
+/// Cells that a skeleton keeps although the shape's topology does not need them. With `nothing` a solid body is reduced
+/// to one cell.
 enum class kept_cells : std::uint8_t {
-    /// Ends of curves: cells with exactly one neighbour in the shape when the round begins and when they are looked at.
+    /// Ends of curves: cells with exactly one neighbour in the shape when the round begins and when they are tested.
     ends,
-    /// Cells of curves: those whose neighbours in the shape are of two or more components when they are looked at.
+    /// Cells of curves: those whose neighbours in the shape have two or more components when they are tested.
     isthmuses,
     nothing
 };
 
 struct skeleton_options {
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
-    /// What lies beyond the ends of each axis. For distances as in distance_transform: open nothing, closed background,
+    /// Content beyond the ends of each axis. For distances as in distance_transform: open nothing, closed background,
     /// periodic the other end. For topology background beyond open and closed ends.
     borders border{};
     int batch_axes = 0;  ///< leading axes that number images, each by itself
     kept_cells keep = kept_cells::ends;
-    /// Neighbours within the shape share a face, an edge or a corner, those outside a face: 8 and 4 in images, 26 and 6
-    /// in volumes. `true`: the other way round, 4 and 8, 6 and 26.
+    /// False: neighbours within the shape share a face, an edge or a corner, those outside a face: 8 and 4 in images,
+    /// 26 and 6 in volumes. True: the other way round, 4 and 8, 6 and 26.
     bool faces = false;
 };
 
 /// Thins a shape in the order of the distance of its cells to the nearest cell outside.
 ///
-/// A cell is simple where its removal changes the number of no components, tunnels or cavities of the shape. Distances
-/// fall into layers: a layer is an eighth of a cell thick, measured along the shortest side of a cell, and beyond 512
-/// of these sides thinner than 1/2048 of its distance. For each layer, from small distances to large ones, the call
-/// removes simple cells of this layer and of those before it that are not kept, in rounds until one removes nothing.
-/// Cells without any cell outside are the last layer. A round has turns: one turn looks at the cells whose coordinates
-/// have given parities, (even, even, even) first, the last axis changing fastest. Along a periodic axis of odd length
-/// the last cell has a turn of its own, after the odd ones. No two cells of a turn touch, so the answer is defined
-/// without an order among them: equal bits on host and device, whatever the number of threads. No simple cell is left
-/// in the answer but those kept.
+/// A cell is simple if its removal does not change the number of components, tunnels or cavities of the shape. Cells
+/// are sorted into layers by distance: a layer is an eighth of a cell thick, measured along the shortest side of a
+/// cell, and beyond 512 of these sides thinner than 1/2048 of its distance. For each layer, in ascending order, the
+/// call removes simple cells of this layer and of those before it that are not kept, in rounds until one removes
+/// nothing. If no cell lies outside, all cells are the last layer. A round has turns: one turn tests the cells whose
+/// coordinates have given parities, (even, even, even) first, the last axis changing fastest. Along a periodic axis of
+/// odd length the last cell has a turn of its own, after the odd ones. No two cells of a turn touch, so the result does
+/// not depend on an order among them: equal bits on host and device, whatever the number of threads. The only simple
+/// cells left are those kept.
 ///
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image    1 to 3 axes besides those of batches, any sizes, any element type, any strides; not changed. The shape is

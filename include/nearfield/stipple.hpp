@@ -12,31 +12,31 @@
 namespace [[gnu::visibility("default")]] nearfield {
 
 enum class stipple_method : std::uint8_t {
-    lloyd,  ///< so many points from the start: samples of the image, moved by centroidal_voronoi
-    lbg,    ///< Linde-Buzo-Gray: from one point on, points split and go until each has its share of ink
+    lloyd,  ///< Lloyd: a fixed number of points, samples of the image, moved by centroidal_voronoi
+    lbg,    ///< Linde-Buzo-Gray: from one point on, points split and vanish until each has its share of ink
 };
 
-/// Where points are after some rounds: parts of cells as in centroidal_voronoi.
+/// The points after some rounds: parts of cells as in centroidal_voronoi.
 struct stipple_state {
     int axes = 2;
     int supersample = 1;
     std::vector<std::int32_t> parts;  ///< (n, axes)
 
     [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(parts.size()) / axes; }
-    /// In cells; centres of cells are at integers.
+    /// Returns a coordinate in cells; centres of cells are at integers.
     [[nodiscard]] double coordinate(std::int64_t point, int axis) const {
         return (parts[static_cast<std::size_t>(point * axes + axis)] + 0.5) / supersample - 0.5;
     }
 };
 
 struct stipple_options {
-    std::int64_t points = 0;  ///< how many; 0: as many as dots of `size` have the ink of the image
-    double size = 0;          ///< diameter of a dot, in cells; 0: that of `points`
+    std::int64_t points = 0;  ///< number of points; 0: as many as dots of `size` need for the ink of the image
+    double size = 0;          ///< diameter of a dot, in cells; 0: derived from `points`
     stipple_method method = stipple_method::lloyd;
-    int rounds = -1;  ///< at most, of either method; -1: 60 of Lloyd's, 50 of Linde-Buzo-Gray
+    int rounds = -1;  ///< largest number of rounds of the method; -1: 60 of Lloyd's, 50 of Linde-Buzo-Gray
     std::uint64_t seed = 0;
     bool invert = false;  ///< ink is light
-    int supersample = 0;  ///< as in centroidal_options; 0: 1 to 4 by how near points are
+    int supersample = 0;  ///< as in centroidal_options; 0: 1 to 4, by the distance of points
     nearfield::spacing spacing{};
     borders border{};
     /// Called after each round, from the calling thread. Rounds then take twice as long.
@@ -44,13 +44,13 @@ struct stipple_options {
 };
 
 struct stipples : stipple_state {
-    /// Ink of the region of each point, in units of 1 / full_ink of a black part.
+    /// Ink of the region of each point; a black part has full_ink.
     std::vector<std::int64_t> weights;
     std::int64_t full_ink = 255;  ///< ink of a black part
-    /// Energies of the last rounds of centroidal_voronoi: two a round, high and low 64 bits.
+    /// Energies of the last rounds of centroidal_voronoi: high and low 64 bits of each.
     std::vector<std::uint64_t> energy;
 
-    /// Diameter in cells of a dot that has the ink of its region: a disc, in 3-D a ball, in 1-D a length.
+    /// Returns the diameter in cells of a dot that has the ink of its region: a disc, in 3-D a ball, in 1-D a length.
     [[nodiscard]] double diameter(std::int64_t point) const {
         const double cells = static_cast<double>(weights[static_cast<std::size_t>(point)]) /
                              static_cast<double>(full_ink) / std::pow(supersample, axes);
@@ -59,26 +59,26 @@ struct stipples : stipple_state {
     }
 };
 
-/// Points that lie as densely as an image is dark, and apart from each other.
+/// Makes points that lie as densely as an image is dark, and apart from each other.
 ///
-/// The ink of a cell is how much darker than white it is; white is the largest value of the type. With `invert` it is
-/// how much lighter than black. Where sites of centroidal diagrams are many, they are as dense as the power
-/// axes / (axes + 2) of the density. Rounds of centroidal_voronoi therefore take the inverse power of the ink, in 2-D
-/// its square.
+/// The ink of a cell is the largest value of the type, which is white, minus its value. With `invert` it is the
+/// value minus black. If there are many sites, centroidal diagrams place them as densely as the power axes / (axes
+/// + 2) of the density. Rounds of centroidal_voronoi therefore take the inverse power of the ink, in 2-D its
+/// square.
 ///
 /// Lloyd's: samples of the ink, rounds / 2 of centroidal_voronoi at whole cells, then rounds / 2 in parts.
 /// Linde-Buzo-Gray: each round drops every other point whose region has less than 1 - h / 2 of its share of the ink,
 /// splits those with more than 1 + h / 2 along the main axis of their region, and moves all others to its centroid; h
-/// is 0.6 at first and grows by 0.01 a round. Rounds end when none goes or splits. With `points` the smallest go or the
-/// largest split until there are so many. Ten rounds of centroidal_voronoi follow.
+/// is 0.6 at first and grows by 0.01 a round. Rounds end when no point is dropped or split. With `points` the smallest
+/// are dropped or the largest split to reach that number. Ten rounds of centroidal_voronoi follow.
 ///
-///   on     as for every call. Both wait
+///   on     host or device; the call waits on both
 ///   image  1 to 3 axes, bool, uint8 or uint16, any strides; not changed
 ///
-/// The same points on host and device, for any number of threads.
+/// Host and device make the same points, for any number of threads.
 ///
-/// Time rounds * that of distance_transform of all parts. Workspace of centroidal_voronoi, and on the host 2 bytes a
-/// cell and 1 bit a part.
+/// Time: rounds * that of distance_transform of all parts. Workspace: that of centroidal_voronoi, and on the host 2
+/// bytes a cell and 1 bit a part.
 ///
 /// Throws nearfield::error before any work is started: as centroidal_voronoi; points and size given, or neither; more
 /// points than parts with ink.

@@ -1,4 +1,4 @@
-// Local thickness: for every cell the largest ball that covers it and fits into the foreground.
+// Local thickness: for every cell the largest ball in the foreground that covers it.
 #pragma once
 
 #include <span>
@@ -10,35 +10,35 @@ namespace [[gnu::visibility("default")]] nearfield {
 struct thickness_options {
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
     borders border{};              ///< what lies beyond the ends of each axis, as for distance_transform
-    /// Every value other than 0 is a shape of its own: a ball ends at the nearest cell of another value. Integers only.
+    /// Every value other than 0 is a separate shape: a ball ends at the nearest cell of another value. Integers only.
     bool multilabel = false;
     int batch_axes = 0;  ///< leading axes that number images, each solved by itself
-    /// Diameters in units of `spacing`, positive, ascending; memory of the caller's, read during the call. The diameter
-    /// of each ball is rounded down to the largest of them that does not exceed it; smaller balls are left out. Empty:
-    /// every ball keeps its own diameter.
+    /// Diameters in units of `spacing`, positive, ascending; the caller's memory, read during the call. The diameter of
+    /// each ball is rounded down to one of them; balls smaller than the first are omitted. Empty: every ball keeps its
+    /// own diameter.
     std::span<const double> sizes{};
 };
 
-/// The fields one call fills; at least one. Both have the image's shape, any strides, and overlap nothing.
+/// The outputs of one call; at least one is required. Both have the image's shape, any strides, and overlap nothing.
 template <class Place>
 struct thickness_fields {
-    /// float32 or float64, units of `spacing`: the diameter 2 sqrt(T2); one of `sizes` where these are given.
+    /// float32 or float64, units of `spacing`: the diameter 2 sqrt(T2); one of `sizes` if these are given.
     any_output<Place> thickness{};
     /// uint32, uint64 or float64, squared units of `spacing`: T2, the squared radius; see squared_distance_type.
     any_output<Place> squared{};
 };
 
-/// Local thickness of the cells of `image` that are not zero (NaN is not zero).
+/// Computes the local thickness of the cells of `image` that are not zero (NaN is not zero).
 ///
-/// D2(c) is the squared distance of cell c to the nearest cell that is zero, as by distance_transform, which also says
-/// how spacing and borders count. The open ball of c is B(c) = { p : |p - c|^2 < D2(c) }. Then
+/// D2(c) is the squared distance of cell c to the nearest cell that is zero, by distance_transform, which also defines
+/// spacing and borders. The open ball of c is B(c) = { p : |p - c|^2 < D2(c) }. Then
 ///
 ///   T2(p) = max { D2(c) : p in B(c) },    thickness(p) = 2 sqrt(T2(p)),
 ///
-/// and 0 for cells that are zero. Exact: every ball counts, none is left out by a skeleton, no radius is rounded. Equal
-/// bits on host and device, whatever the number of threads. The thickness is the square root in double, doubled, and
-/// rounded once to the output's type. Without any zero cell there is no largest ball: the thickness is +inf and T2 the
-/// type's maximum.
+/// and 0 for cells that are zero. The result is exact: every ball counts, without a skeleton and without rounded radii.
+/// Equal bits on host and device, whatever the number of threads. The thickness is the square root in double, doubled,
+/// and rounded once to the output's type. Without any zero cell there is no largest ball: the thickness is +inf and T2
+/// the type's maximum.
 ///
 /// With `sizes` the squared radius of a ball becomes the smallest squared distance r2 on this grid for which
 /// 2 sqrt(r2), as a double, is at least the size: the ball holds the cells nearer to c than size / 2. T2 is that r2,
@@ -46,14 +46,14 @@ struct thickness_fields {
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image   1 to 8 axes, of which 1 to 3 are no batch axes, of any sizes; any element type, any strides; not changed
-///   out     where the answers go
+///   out     receives the results
 ///
-/// Time: a few operations a cell for most shapes, O(radius^2) in plates with rough faces. Images that are counted in
-/// cells (equal spacing, no periodic axis) and whose D2 stays below 2^29 take the fast way; others take about ten times
-/// as long. Spacings without a common measure (such as 1 and sqrt(2)) are solved in double, by the same definition,
-/// with squared distances rounded as distance_transform rounds them.
+/// Time: a few operations a cell for most shapes, O(radius^2) in plates with rough faces. Calls with equal spacing, no
+/// periodic axis and D2 below 2^29 take the fast way, which counts in cells; others take about ten times as long.
+/// Spacings without a common measure (such as 1 and sqrt(2)) are solved in double, by the same definition, with squared
+/// distances rounded as distance_transform rounds them.
 ///
-/// Workspace: that of distance_transform; 4 bytes a cell for D2, 8 where it may reach 2^29 or is not counted; as much
+/// Workspace: that of distance_transform; 4 bytes a cell for D2, 8 if it may reach 2^29 or is not an integer; the same
 /// again for T2 unless an output of that width can serve; on a device 1 byte a cell more in the fast way.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
@@ -65,9 +65,9 @@ void local_thickness(const host& on, const any_input<host>& image, const thickne
 void local_thickness(const device& on, const any_input<device>& image, const thickness_fields<device>& out,
                      const thickness_options& options = {});
 
-/// The same for balls that the caller gives: `squared_radii` holds the squared radius of the ball of each cell, in
-/// squared units of `spacing`; 0 and negative values are no ball. T2(p) is the largest squared radius of all balls that
-/// hold p. Spacing must be integral, `multilabel` false.
+/// Computes the same for balls that the caller gives: `squared_radii` holds the squared radius of the ball of each
+/// cell, in squared units of `spacing`; 0 and negative values are no ball. T2(p) is the largest squared radius of all
+/// balls that hold p. Spacing must be integral, `multilabel` false.
 ///
 ///   squared_radii  uint8, uint16, int16, int32, uint32, int64 or uint64; values beyond 2^57 count as 2^57
 ///

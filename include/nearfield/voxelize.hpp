@@ -1,4 +1,4 @@
-// Meshes as cells: the grid round a mesh, which cells lie inside it and which ones it passes through.
+// Meshes as cells: the grid round a mesh, the cells inside it and the cells that it passes through.
 #pragma once
 
 #include <array>
@@ -19,30 +19,30 @@ struct mesh_grid {
     friend bool operator==(const mesh_grid&, const mesh_grid&) = default;
 };
 
-/// The smallest grid of cubes of side `pitch` that has the mesh and `margin` cells on every side of it, centred.
+/// Makes the smallest grid of cubes of side `pitch` that has the mesh and `margin` cells on every side, centred.
 /// Throws nearfield::error: a pitch that is not positive, a mesh without vertices, 2^31 cells or more along an axis.
 [[nodiscard]] mesh_grid grid_around(const mesh& of, double pitch, std::int64_t margin = 1);
-/// The grid of that shape with the smallest cubes.
+/// Makes the grid of that shape with the smallest cubes.
 [[nodiscard]] mesh_grid grid_around(const mesh& of, const std::array<std::int64_t, 3>& shape, std::int64_t margin = 1);
 
 struct voxelize_options {
-    bool solid = true;     ///< cells whose centre lies inside
-    bool surface = false;  ///< cells that a triangle meets, if only at their boundary
-    /// Inside is where the generalised winding number is above 1/2 or below -1/2, and not where a line outwards meets
-    /// an odd number of triangles: what several shells cover stays inside, and open meshes are taken.
+    bool solid = true;     ///< mark cells whose centre lies inside
+    bool surface = false;  ///< mark cells that a triangle touches, also at their boundary
+    /// Decides inside by a generalised winding number above 1/2 or below -1/2, instead of the parity of crossings:
+    /// cells that several shells cover stay inside, and open meshes are accepted.
     bool winding = false;
 };
 
 /// Marks the cells of a mesh.
 ///
-/// Vertices are moved to a lattice of at least 2^8 points a cell, the finest one that keeps products in 64 bits (2^19
-/// points for 512 cells); all tests are exact integers after that. A centre on a surface is settled as if it were moved
-/// by an infinitesimal step along axis 2, and by far smaller ones along axes 0 and 1: closed meshes have no leaks. The
-/// winding number of open meshes is the count of crossings below the centre, which is an integer, and the solid angles
-/// of the open edges in double. Host and device have the same bits.
+/// Vertices move to a lattice of at least 2^8 points a cell, the finest one that keeps products in 64 bits (2^19 points
+/// for 512 cells); after that all tests are exact in integers. A centre on a surface counts as if it were moved by an
+/// infinitesimal step along axis 2, and by far smaller ones along axes 0 and 1: closed meshes have no leaks. The
+/// winding number of open meshes is the number of crossings below the centre, an integer, and the solid angles of the
+/// open edges in double. Host and device have the same bits.
 ///
-///   on    on a device, whose mesh is copied there once, the call returns before the work is done
-///   of    with `solid` and without `winding` it has no open edges
+///   on    a device call copies the mesh there once, and returns before the work is done
+///   of    must have no open edges with `solid` and without `winding`
 ///   grid  any; the mesh may reach beyond it, up to 2^20 cells
 ///   out   bool or uint8, shape of the grid, any strides: 1 in marked cells, else 0
 ///

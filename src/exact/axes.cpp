@@ -1,4 +1,4 @@
-// The order in which the axes of a problem are solved.
+// Selects the order in which the axes of a problem are solved.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>

@@ -1,5 +1,5 @@
-// The epilogue of bounds that each cell has for itself: what a cell becomes whose distance exceeds its own. Host and
-// device search with distances in float64, then run the same lines of this over the fields.
+// Epilogue for per-cell bounds: a cell whose distance exceeds its own bound becomes a cell without a site. Host and
+// device both search with distances in float64, then run these functions over the fields.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace nearfield::exact {
 
-/// An array of a call along the axes of its image.
+/// An array of a call, with strides along the axes of its image.
 struct bounded_array {
     std::byte* data = nullptr;
     std::int64_t step[max_rank]{};
@@ -22,11 +22,11 @@ struct bounded_array {
     NF_HD T& at(std::int64_t element) const {
         return reinterpret_cast<T*>(data)[element];
     }
-    /// Of float32 or float64.
+    /// Returns an element of float32 or float64.
     [[nodiscard]] NF_HD double value(std::int64_t element) const {
         return type == dtype::float32 ? static_cast<double>(at<float>(element)) : at<double>(element);
     }
-    /// Rounded once; as bool, whether it is finite.
+    /// Stores a distance, rounded once; as bool, whether it is finite.
     NF_HD void store(std::int64_t element, double distance) const {
         constexpr double endless = std::numeric_limits<double>::infinity();
         switch (type) {
@@ -48,18 +48,18 @@ struct bounded_array {
             default: return put(none);
         }
     }
-    int bytes = 1;  ///< of an element
+    int bytes = 1;  ///< bytes of an element
 };
 
 /// A solved call, whose distances lie in `found`. Passed to kernels by value.
 struct bounded_cells {
     int rank = 1, fields = 0;
     std::int64_t size[max_rank]{}, lines = 1;
-    bounded_array bounds, found, distance;  ///< `distance` is the caller's, without data where it is not wanted
-    bounded_array field[3 + max_rank];      ///< the caller's others
+    bounded_array bounds, found, distance;  ///< `distance` is the caller's array, without data if it is not wanted
+    bounded_array field[3 + max_rank];      ///< the caller's other fields
 
     [[nodiscard]] NF_HD std::int64_t length() const { return size[rank - 1]; }
-    /// Element of the first cell of a line along the last axis.
+    /// Returns the element of the first cell of a line along the last axis.
     [[nodiscard]] NF_HD std::int64_t start(const bounded_array& of, std::int64_t line) const {
         std::int64_t at = 0;
         for (int axis = rank - 2; axis >= 0; --axis) {
@@ -89,7 +89,7 @@ struct bounded_cells {
 template <class Place>
 bounded_array bounded_array_of(const any_input<Place>& of, int leading_axes = 0) {
     bounded_array to;
-    // Inputs are only read.
+    // Inputs are never written.
     to.data = static_cast<std::byte*>(const_cast<void*>(of.data)), to.type = of.type;
     to.bytes = static_cast<int>(size_of(of.type));
     for (int axis = leading_axes; axis < of.rank; ++axis)
@@ -97,7 +97,7 @@ bounded_array bounded_array_of(const any_input<Place>& of, int leading_axes = 0)
     return to;
 }
 
-/// Where a call finds distances in float64: in the caller's field, or in memory that is still to be had.
+/// Array for the distances in float64: the caller's field, or one whose memory is still to be allocated.
 template <class Place>
 any_output<Place> found_distances(const any_input<Place>& image, const fields<Place>& out) {
     if (out.distance.wanted() && out.distance.type == dtype::float64) return out.distance;

@@ -1,13 +1,13 @@
-// The mathematics of the exact engine, shared by host and device: which numbers are compared, how a site is packed into
-// one integer, who wins a tie, and the limits within which all of it is exact.
+// The mathematics of the exact engine, shared by host and device: number types, the packing of a site into one integer,
+// the tie rule, and the limits within which all of it is exact.
 //
 // The engine works in line passes, last axis first. Along one line, row q gets the minimum over rows r of
 //     value(r) + weight * (q - r)^2
-// where value(r) is what the passes before found at row r. Two facts carry everything:
-//   1. Of rows at distance d or more, none can beat a value below weight * d^2: a search outward from q may stop.
-//   2. The winning row never moves back as q moves on (the terms are parabolas of equal width): if the winners of two
-// rows
-//      are known, those of all rows between lie between.
+// where value(r) is the result of the passes before at row r. Two facts carry everything:
+//   1. No row at distance d or more can beat a value below weight * d^2, so a search outward from q may stop.
+//   2. The winning row never moves back as q moves on (the terms are parabolas of equal width): the winners of all
+//      rows between two rows lie between the winners of these two.
+//      This holds under any tie rule.
 // Ties are decided by the packed site (`key`): smallest last coordinate first, then the axis before it, and so on.
 #pragma once
 
@@ -21,11 +21,11 @@
 
 namespace nearfield::exact {
 
-/// The numbers that a problem is solved in; the smallest that is exact is chosen.
+/// The number type of a problem; the smallest exact one is chosen.
 enum class tier : std::uint8_t { int32, int64, float64 };
 
-/// Value of a row that has no site. For integers it exceeds every real value, and adding any real squared distance to
-/// it does not overflow; `largest` squared distances stay below it.
+/// Value of a row without a site. For integers it exceeds every real value, and adding any real squared distance to it
+/// does not overflow; `largest` squared distances stay below it.
 template <class V>
 NF_HD constexpr V no_site() {
     if constexpr (std::is_floating_point_v<V>) return std::numeric_limits<V>::infinity();
@@ -34,8 +34,8 @@ NF_HD constexpr V no_site() {
 static_assert(no_site<std::int32_t>() == 1 << 30 && no_site<std::int64_t>() == std::int64_t{1} << 62);
 static_assert(no_site<std::int32_t>() + (no_site<std::int32_t>() - 1) == std::numeric_limits<std::int32_t>::max());
 
-/// weight * distance^2; in double the square is exact up to distances of 2^26 cells and the product is rounded once.
-/// `Steps` is any signed integer type that holds the square.
+/// Returns weight * distance^2; in double the square is exact up to distances of 2^26 cells and the product is rounded
+/// once. `Steps` is any signed integer type that holds the square.
 template <class V, class Steps>
 NF_HD constexpr V along(V weight, Steps distance) {
     return weight * static_cast<V>(distance * distance);
@@ -70,7 +70,7 @@ struct key_layout {
     }
 };
 
-/// Field widths for a grid whose axes have `size` cells; axes before `first` number images and take no bits.
+/// Computes field widths for a grid whose axes have `size` cells; axes before `first` number images and take no bits.
 constexpr key_layout layout_for(const std::int64_t* size, int rank, int first = 0) {
     key_layout layout;
     int at = 0;
@@ -86,23 +86,23 @@ constexpr key_layout layout_for(const std::int64_t* size, int rank, int first = 
 inline constexpr int narrow_key_bits = 31;
 inline constexpr int wide_key_bits = 63;
 
-/// Cells between two coordinates of one axis, the shorter way round where it is periodic.
+/// Returns the cells between two coordinates of one axis, the shorter way round if it is periodic.
 template <class Steps>
 NF_HD constexpr Steps apart(Steps a, Steps b, Steps size, bool periodic) {
     const Steps direct = a < b ? b - a : a - b;
     return periodic && size - direct < direct ? size - direct : direct;
 }
 
-/// What is squared for cells that are `distance` apart: the distance, or, where distances end at faces, twice it less
-/// one. In that case all values of a problem are in quarters.
+/// Returns the number that is squared for cells `distance` apart: the distance or, if distances end at faces, twice the
+/// distance minus one. In that case all values of a problem are in quarters.
 template <class Steps>
 NF_HD constexpr Steps reach(Steps distance, bool half_cell) {
     if (!half_cell) return distance;
     return distance > 0 ? 2 * distance - 1 : 0;
 }
 
-/// What both backends need to know of a grid; axes of length 1 have been dropped, so rank is 1 to 8 and sizes are 2 or
-/// more, except for a grid of a single cell. Axes before `first_axis` number images. Passed to kernels by value.
+/// Metric of a grid for both backends. Axes of length 1 have been dropped, so rank is 1 to 8 and sizes are 2 or more,
+/// except for a grid of a single cell. Axes before `first_axis` number images. Passed to kernels by value.
 template <class V>
 struct metric {
     int rank = 1;
@@ -113,19 +113,19 @@ struct metric {
     bool half_cell = false;
     bool periodic[max_rank]{};
 
-    /// What `distance` cells along an axis add to a squared distance.
+    /// Returns the term that `distance` cells along an axis add to a squared distance.
     template <class Steps>
     NF_HD constexpr V term(int axis, Steps distance) const {
         return along(weight[axis], reach(distance, half_cell));
     }
-    /// The same for two coordinates.
+    /// Returns that term for two coordinates.
     template <class Steps>
     NF_HD constexpr V between(int axis, Steps a, Steps b) const {
         return term(axis, apart(a, b, static_cast<Steps>(size[axis]), periodic[axis]));
     }
 };
 
-/// True when (value, key) `a` is nearer than `b`.
+/// Returns true when (value, key) `a` is nearer than `b`.
 template <class V, class K>
 NF_HD constexpr bool nearer(V a, K a_key, V b, K b_key) {
     return a < b || (a == b && a_key < b_key);

@@ -1,4 +1,4 @@
-// The public calls: check, plan, hand over to a backend.
+// The public calls: they check arguments, plan, and start a backend.
 #include <fmt/format.h>
 
 #include <vector>
@@ -22,7 +22,7 @@ void check_place(const host& on) {
 }
 void check_place(const device&) {}
 
-/// Adds a call's arrays to what an engine says.
+/// Adds the sizes of a call's arrays to an engine's plan.
 template <class Place>
 void count_arrays(const any_input<Place>& image, const fields<Place>& out, call_plan& to) {
     to.cells += image.cells();
@@ -41,7 +41,7 @@ call_plan plan_of(const Place& on, const exact::plan& p, const exact::arrays<Pla
     return what;
 }
 
-/// Runs a call, or tells its plan where it is rehearsed.
+/// Runs a call, or records its plan during a rehearsal.
 template <class Place>
 void run_or_tell(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
     if (p.cells == 0) return;
@@ -55,7 +55,7 @@ void solve(const Place& on, const any_input<Place>& image, const fields<Place>& 
     run_or_tell(on, exact::make_plan(image, out, {options}), {image, out});
 }
 
-/// All jobs are alike but for their sizes; checked before the first one is started.
+/// Plans all jobs, which differ in sizes only; checks them before the first one starts.
 template <class Place>
 std::vector<exact::plan> plans_of(std::span<const job<Place>> jobs, const distance_options& options, bool reads_data) {
     std::vector<exact::plan> plans;
@@ -90,7 +90,7 @@ void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance
     else if (!jobs.empty()) exact::run(on, plans, jobs);
 }
 
-/// Checks what is particular to weights; the rest is make_plan's.
+/// Checks the requirements on weights; make_plan checks the rest.
 template <class Place>
 exact::plan plan_weighted(const any_input<Place>& seeds, const any_input<Place>& weights, const fields<Place>& out,
                           const distance_options& options, bool reads_data) {

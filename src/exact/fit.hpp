@@ -1,4 +1,4 @@
-// What an out-of-memory error says besides the bytes: the largest part of the call that would fit.
+// Advice in out-of-memory errors: the largest part of the call that would fit.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace nearfield::exact {
 
-/// The same problem with fewer cells along its first axis (the batch, or the first axis that is searched). Its numbers
-/// and bounds stay those of the whole, so that its needs are never understated.
+/// Returns the same problem with fewer cells along its first axis (the batch, or the first axis that is searched). Its
+/// numbers and bounds stay those of the whole, so that its needs are never understated.
 inline plan with_first_axis(const plan& p, std::int64_t size) {
     plan smaller = p;
     smaller.cells = p.cells / p.size[0] * size;
@@ -17,8 +17,8 @@ inline plan with_first_axis(const plan& p, std::int64_t size) {
     return smaller;
 }
 
-/// One sentence: how much of the first axis a workspace of `free_bytes` could serve. `bytes_of(plan)` tells the need;
-/// `otherwise` is what else would help.
+/// Returns one sentence: how much of the first axis fits into a workspace of `free_bytes`. `bytes_of(plan)` returns the
+/// need; `otherwise` is another remedy.
 template <class BytesOf>
 std::string what_fits(const plan& p, std::int64_t free_bytes, const BytesOf& bytes_of,
                       const std::string& otherwise = "use host{}") {

@@ -1,4 +1,4 @@
-// IEEE 754 half precision, as host and device both write it.
+// IEEE 754 half precision, for host and device.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace nearfield::exact {
 
-/// Bits of the half that is nearest to `value`, of two equally near ones the even one.
+/// Returns the bits of the half nearest to `value`, ties to even.
 NF_HD constexpr std::uint16_t half_bits(double value) {
-    constexpr int cut = 42;                  // fraction bits of a double less those of a half
-    constexpr int smallest_exponent = 1009;  // of 2^-14, the smallest half that is not subnormal
+    constexpr int cut = 42;                  // fraction bits of a double minus those of a half
+    constexpr int smallest_exponent = 1009;  // exponent of 2^-14, the smallest normal half
     const auto bits = __builtin_bit_cast(std::uint64_t, value);
     const auto sign = static_cast<std::uint16_t>(bits >> 48 & 0x8000);
     const std::uint64_t size = bits & 0x7fffffffffffffff;
-    if (size > 0x7ff0000000000000) return sign | 0x7e00;   // not a number
+    if (size > 0x7ff0000000000000) return sign | 0x7e00;   // NaN
     if (size >= 0x40effe0000000000) return sign | 0x7c00;  // 65520 and more round to infinity
     const int exponent = static_cast<int>(size >> 52);
     if (exponent < smallest_exponent - 11) return sign;
@@ -22,7 +22,7 @@ NF_HD constexpr std::uint16_t half_bits(double value) {
     const std::uint64_t digits = (size & 0xfffffffffffff) | 0x10000000000000;
     const std::uint64_t rest = digits & ((std::uint64_t{1} << shift) - 1), middle = std::uint64_t{1} << (shift - 1);
     std::uint64_t half = digits >> shift;
-    if (rest > middle || (rest == middle && (half & 1) != 0)) ++half;  // may carry into the exponent, as it should
+    if (rest > middle || (rest == middle && (half & 1) != 0)) ++half;  // a carry into the exponent is correct
     if (exponent >= smallest_exponent) half += static_cast<std::uint64_t>(exponent - smallest_exponent) << 10;
     return static_cast<std::uint16_t>(sign | half);
 }

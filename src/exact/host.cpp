@@ -1,4 +1,4 @@
-// Which of the host's engines takes a call.
+// Selects the host engine for a call.
 #include "exact/host.hpp"
 
 #include "base/parallel.hpp"

@@ -1,4 +1,4 @@
-// Many calls at once on the host: large grids one after another with all threads, small ones side by side, a thread
+// Many calls at once on the host: large grids one after another with all threads, small ones in parallel, one thread
 // each.
 #include <algorithm>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace nearfield::exact {
 namespace {
 
-/// From this many cells on a grid keeps all threads busy by itself.
+/// Grids of at least this many cells keep all threads busy alone.
 constexpr std::int64_t large_cells = std::int64_t{1} << 20;
 
 }  // namespace
@@ -52,7 +52,7 @@ call_plan describe(const host& on, std::span<const plan> plans, std::span<const 
         ++(alone ? large : small);
         std::int64_t& most = alone ? of_large : of_small;
         most = std::max(most, one.workspace_bytes);
-        // The widest of all: "int32" < "int64", and "float64" before both.
+        // The widest number type of all: "int32" < "int64", and "float64" before both.
         if (what.numbers.empty() ||
             (what.numbers != "float64" && (one.numbers == "float64" || one.numbers > what.numbers)))
             what.numbers = one.numbers;

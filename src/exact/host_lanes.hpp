@@ -1,9 +1,9 @@
-// Vectors for the host's inner loops. `hn` is Highway, but on x86-64 up to SSSE3 the same names mean the compiler's
-// own vectors of 16 bytes, with SSE2 for what has no operator: Highway 1.0.3 has nothing between SSSE3 and plain C++,
-// with which 4096^2 and 256^3 take 2.3 to 12 times as long; and with SSSE3 it spells the minimum of 16 bits out, which
+// Vectors for the host's inner loops. `hn` is Highway, but on x86-64 up to SSSE3 the same names mean the compiler's own
+// vectors of 16 bytes, with SSE2 for operations that have no operator: Highway 1.0.3 has nothing between SSSE3 and
+// plain C++, with which 4096^2 and 256^3 take 2.3 to 12 times as long; with SSSE3 it emulates the 16-bit minimum, which
 // takes 1.1 to 1.8 times as long.
 //
-// To be included after "hwy/highway.h"; its end is read once for each instruction set.
+// Include this after "hwy/highway.h"; its end is read once for each instruction set.
 #ifndef NEARFIELD_HOST_LANES
 #define NEARFIELD_HOST_LANES
 
@@ -37,7 +37,7 @@ template <class Tag>
 using RebindToSigned = Rebind<std::make_signed_t<typename Tag::lane>, Tag>;
 template <class Tag>
 using Vec = typename Tag::type;
-/// All bits of a lane, or none.
+/// Type of masks: all bits of a lane, or none.
 template <class Tag>
 using Mask = decltype(Vec<Tag>{} == Vec<Tag>{});
 
@@ -121,7 +121,7 @@ HWY_INLINE V SaturatedSub(V a, V b) {
     static_assert(short_lanes<V>);
     return (V)_mm_subs_epu16((__m128i)a, (__m128i)b);
 }
-// Of 64-bit integers SSE2 compares nothing, and the compiler goes lane by lane.
+// SSE2 cannot compare 64-bit integers, and the compiler would work lane by lane.
 template <class V>
 HWY_INLINE auto Eq(V a, V b) {
     if constexpr (long_lanes<V>) {
@@ -134,7 +134,7 @@ HWY_INLINE auto Eq(V a, V b) {
 template <class V>
 HWY_INLINE auto Lt(V a, V b) {
     if constexpr (long_lanes<V>) {
-        // The sign of the difference, and where that overflows the sign of a.
+        // The sign of the difference or, if that overflows, the sign of a.
         const __m128i x = (__m128i)a, y = (__m128i)b, less = _mm_sub_epi64(x, y);
         const __m128i sign = _mm_xor_si128(less, _mm_and_si128(_mm_xor_si128(x, y), _mm_xor_si128(less, x)));
         return (V)_mm_shuffle_epi32(_mm_srai_epi32(sign, 31), _MM_SHUFFLE(3, 3, 1, 1));
@@ -186,7 +186,7 @@ template <class M>
 HWY_INLINE M Not(M m) {
     return ~m;
 }
-// Masks of lanes of one size may come as two types: clang tells long from long long.
+// Masks of lanes of one size may have two types, because clang distinguishes long from long long.
 template <class M, class N>
 HWY_INLINE M And(M a, N b) {
     return a & (M)b;
@@ -228,7 +228,7 @@ HWY_INLINE void StoreMaskBits(Tag, M m, std::uint8_t* bits) {
     else *bits = static_cast<std::uint8_t>(_mm_movemask_pd((__m128d)m));
 }
 
-// ---- all lanes together; the first lane alone of what these return holds it ---------------------------------------
+// ---- all lanes together; only the first lane of the results is valid -----------------------------------------------
 
 template <class V, class Join>
 HWY_INLINE V joined(V v, const Join& join) {

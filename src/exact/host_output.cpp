@@ -12,7 +12,7 @@
 namespace nearfield::exact {
 namespace {
 
-/// Cells converted at a time; small enough for the first-level cache.
+/// Cells converted at a time; few enough for the first-level cache.
 constexpr std::int64_t batch = 512;
 
 target target_of(const plan& p, const any_output<host>& out, int leading_axes) {
@@ -82,7 +82,7 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a)
 }
 
 /// fill(from, n, T* values) makes the values of cells [c.first + from, ... + n). Squares of spacings are normal
-/// numbers, so that no cell but a site has the value 0.
+/// numbers, so that only a site has the value 0.
 template <class V, class K>
 template <class T, class Fill>
 void output_writer<V, K>::put(const target& to, const cells& c, const Fill& fill) const {
@@ -128,7 +128,7 @@ void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V*
                sign == nullptr ? nullptr : sign + from);
 }
 
-/// Value of the nearest position beyond the borders of one kind, line by line of the last axis.
+/// Computes the value of the nearest position beyond the borders of one kind, line by line of the last axis.
 template <class V, class K>
 void output_writer<V, K>::to_border(border kind, double beside, std::int64_t first, std::int64_t count,
                                     V* value) const {

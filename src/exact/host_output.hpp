@@ -1,4 +1,4 @@
-// Finishes cells (borders, limit, sign, trust) and writes them into whatever fields the caller wanted.
+// Finishes cells (borders, limit, sign, trust) and writes the fields that the caller wants.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct target {
     bool contiguous = false;
 };
 
-/// The negative half of a signed field: minus the root, where that is not 0.
+/// Writes the negative half of a signed field: minus the root, unless that is 0.
 void put_negative(const float* root, std::int64_t count, float* to);
 
 template <class V, class K>
@@ -25,35 +25,35 @@ class output_writer {
 public:
     output_writer(const plan& p, const arrays<host>& a);
 
-    /// Cells [first, first + count) in C order, with the values the last pass found and, where sites are wanted,
-    /// packed sites. `sign`: of the distances of a signed field, where the caller knows them.
+    /// Writes cells [first, first + count) in C order, from the values of the last pass and, if sites are wanted,
+    /// packed sites. `sign`: signs of the distances of a signed field, if the caller knows them.
     void write(std::int64_t first, std::int64_t count, const V* value, const K* key,
                const std::int8_t* sign = nullptr) const;
     [[nodiscard]] const target& distance() const { return distance_; }
     [[nodiscard]] const target& index() const { return index_; }
-    /// Coordinates along an axis of the problem.
+    /// Returns the field of coordinates along an axis of the problem.
     [[nodiscard]] const target& coordinate(int axis) const {
         return coordinate_[static_cast<std::size_t>(p_.source_axis[static_cast<std::size_t>(axis)])];
     }
-    /// Only float32 distances, coordinates and linear indices are wanted, and no border is looked at: all of it follows
-    /// from value and site.
+    /// True if only float32 distances, coordinates and linear indices are wanted, without borders: value and site then
+    /// determine everything.
     [[nodiscard]] bool plain_sites() const { return plain_sites_; }
     [[nodiscard]] bool contiguous() const { return contiguous_; }  ///< distances, indices and coordinates
-    /// Linear indices of sites.
+    /// Computes linear indices of sites.
     template <class T>
     void linear(const K* site, std::int64_t count, T* to) const;
-    /// Where distances go that are the only field, contiguous, of a plain call or of half a signed one; else null.
+    /// Returns the contiguous distances if they are the only field, of a plain or half a signed call; else null.
     [[nodiscard]] float* distances_alone() const { return distances_alone_; }
-    /// The same for linear indices.
+    /// Returns the field of linear indices if it is the only one; else null.
     [[nodiscard]] const target* index_alone() const { return index_alone_ ? &index_ : nullptr; }
 
 private:
-    /// Finished cells: what is written follows from these alone.
+    /// Finished cells, which determine all outputs.
     struct cells {
         std::int64_t first, count;
-        const V* value;           ///< no_site where there is none
-        const K* key;             ///< -1 where there is none
-        const std::int8_t* sign;  ///< of the distances; null: all positive
+        const V* value;           ///< no_site if there is none
+        const K* key;             ///< -1 if there is none
+        const std::int8_t* sign;  ///< signs of the distances; null: all positive
         const std::uint8_t* trusted;
     };
     void write_alone(const V* value, std::int64_t count, float* to) const;
@@ -76,7 +76,7 @@ private:
     bool index_alone_ = false, plain_sites_ = false, contiguous_ = true;
     target distance_, squared_, index_, label_, trusted_;
     std::array<target, max_rank> coordinate_;   ///< a plane for each axis of the caller's image that is searched
-    std::array<int, max_rank> problem_axis_{};  ///< of each axis of the caller's image; -1 for one of length 1
+    std::array<int, max_rank> problem_axis_{};  ///< for each axis of the caller's image; -1 for one of length 1
     std::array<std::int64_t, max_rank> linear_{};
 };
 

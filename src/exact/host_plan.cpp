@@ -1,4 +1,4 @@
-// What the host engine would do: the same sweeps and tiles that it uses, without doing anything.
+// Plans of the host engines: the same sweeps and tiles that they use, without running them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void describe_lines(const plan& p, const any_input<host>& image, call_plan& what
                                    std::min<std::int64_t>(s.length, narrow ? 32 : 16)});
 }
 
-/// What an engine would do with one side; adds its passes.
+/// Plans an engine's work for one side; adds its passes.
 void describe_side(const plan& p, const arrays<host>& a, call_plan& what) {
     if (suits_planes(p, what.threads)) describe_planes(p, what);
     else describe_lines(p, a.image, what);

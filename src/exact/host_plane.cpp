@@ -9,25 +9,25 @@
 namespace nearfield::exact {
 namespace {
 
-/// Outputs of more bytes do not stay in the caches anyway: writing past them spares reading every line first (4096^2,
+/// Outputs of more bytes do not stay in the caches anyway: writing past them avoids reading every line first (4096^2,
 /// 50 % sites: 11.3 ms instead of 13.7).
 constexpr std::int64_t past_caches_bytes = std::int64_t{1} << 23;
-/// Lines that go to wide numbers at once after one that needed them: they share what a vain try of narrow ones costs,
-/// which is about as much as four lines in wide ones.
+/// Number of lines that start with wide numbers after one that needed them. They save a failed try of narrow numbers,
+/// which costs about as much as four lines in wide ones.
 constexpr std::int64_t straight_lines = 15;
 /// Lines to either side from which a tile of columns in wide numbers, halved between known winners, takes over. With
 /// 64, 128 and 240 lines 512^3 takes 443, 474 and 519 ms for blobs, 1290, 809 and 789 for shells, 1892, 1824 and 1191
 /// for 134 sites.
 constexpr std::int64_t most_window = 240;
-/// What the first line of all tries; lines after it start from what the one before needed.
+/// Window of the very first line; later lines start from the window that the line before needed.
 constexpr std::int64_t first_window = 8;
-/// Columns of such a tile: 256 bytes of a line or more.
+/// Columns of such a tile: at least 256 bytes of a line.
 constexpr std::int64_t tile_columns = 64;
-/// At most one column in so many has a site: each is offered to a plane's lines by itself, instead of whole lines to
-/// each other. With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of 814,
-/// 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
+/// If at most one column in this number has a site, each is offered to a plane's lines separately, instead of whole
+/// lines to each other. With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of
+/// 814, 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
 constexpr std::int64_t few_of_plane = 256;
-/// Cells converted at a time where other fields than one are wanted.
+/// Cells converted at a time if other fields than one are wanted.
 constexpr std::int64_t batch = 512;
 
 template <class Piece>
@@ -134,7 +134,7 @@ void plane_search<Keyed>::take_columns(line_buffers<N>& b) {
         take_lines(b.cells(), at_.length, terms_.line_bits, terms_.cell_bits, site_.get(), at_.length, column_.get());
 }
 
-/// This and solve_line return up to which number the results are right: `unknown` if all of them are.
+/// Searches a row. Like solve_line it returns the number up to which results are right: `unknown` if all are.
 template <bool Keyed>
 typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_row(const std::uint16_t* steps) {
     numbers_of(steps, at_.length, terms_.first, terms_.low_of_cells(), narrow_.cells());
@@ -142,7 +142,7 @@ typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_row(const std::u
     return static_cast<narrow>(all ? unknown<narrow> : unknown<narrow> - 1);
 }
 
-/// Looks at as many lines above and below as the line before needed. The largest result tells how many would be enough.
+/// Searches as many lines above and below as the line before needed. The largest result shows how many would suffice.
 template <bool Keyed>
 typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_line(std::int64_t line) {
     fold_of_rows<narrow> f;
@@ -184,8 +184,8 @@ void plane_search<Keyed>::find_few(const std::uint16_t* steps) {
     few_.all = true;
 }
 
-/// The same columns have sites in all planes of an image: squares below 2^30 mean axes shorter than 2^15, so steps
-/// always tell.
+/// Numbers the columns with sites, which are the same in all planes of an image: squares below 2^30 mean axes shorter
+/// than 2^15, so steps always identify them.
 template <bool Keyed>
 void plane_search<Keyed>::number_few(const std::uint16_t* steps, std::int64_t image) {
     if (few_of_ != image) find_few(steps);
@@ -198,7 +198,7 @@ void plane_search<Keyed>::number_few(const std::uint16_t* steps, std::int64_t im
     numbers_of(few_.steps.get(), few_.count, terms_.first, {terms_.line_bits, 0, 0}, few_number_.get());
 }
 
-/// The same as fold_rows() with all lines in the window.
+/// Does the same as fold_rows() with all lines in the window.
 template <bool Keyed>
 template <class N>
 void plane_search<Keyed>::offer_few(std::int64_t line, const line_buffers<N>& b) const {

@@ -21,13 +21,13 @@ struct plane_layout {
     std::int64_t lines = 1, length = 1;
 
     [[nodiscard]] std::int64_t cells() const { return lines * length; }
-    /// Of a plane's lines in scratch: they start at a cache line each, an odd number of those apart. The cells above
-    /// and below one then do not compete for the same few places of the first-level cache, as with sides that are
-    /// powers of two (16x2048^2, 0.1 % sites: 280 ms instead of 366).
+    /// Returns the pitch of a plane's lines in scratch: each starts at a cache line, an odd number of lines apart. The
+    /// cells above and below one then do not compete for the same few sets of the first-level cache, as with sides that
+    /// are powers of two (16x2048^2, 0.1 % sites: 280 ms instead of 366).
     [[nodiscard]] std::int64_t pitch() const { return ((length + 31) / 32 | 1) * 32; }
 };
 
-/// What distances along the axes add, in the numbers of host_rows.hpp. Made once for a call.
+/// Terms of distances along the axes, in the numbers of host_rows.hpp. Computed once for a call.
 template <bool Keyed>
 class plane_terms {
 public:
@@ -43,16 +43,16 @@ public:
     narrow narrow_limit;
     wide wide_limit;
     narrow trusted;  ///< from this number on a result may have lost its winner: lines' numbers hold smaller values
-    cell_number packed, linear;  ///< of sites
+    cell_number packed, linear;  ///< numbers of sites
 
     template <class N>
     [[nodiscard]] const N* middle() const {
         if constexpr (sizeof(N) == sizeof(narrow)) return narrow_middle_.get();
         else return wide_middle_.get();
     }
-    /// Of the search along the middle axis in wide numbers.
+    /// Returns the terms of the search along the middle axis in wide numbers.
     [[nodiscard]] const axis_terms<wide>* wide_lines() const { return &*wide_lines_; }
-    /// Of cells to either side: from -(length + row_padding) to length + row_padding.
+    /// Returns the terms of cells to either side: from -(length + row_padding) to length + row_padding.
     template <class N>
     [[nodiscard]] const N* last() const {
         if constexpr (sizeof(N) == sizeof(narrow)) return narrow_last_.get() + reach_;
@@ -63,15 +63,15 @@ public:
         if constexpr (sizeof(N) == sizeof(narrow)) return narrow_gap_.get() + reach_;
         else return wide_gap_.get() + reach_;
     }
-    /// Low bits of the numbers of a line's cells, for the search along the middle axis and for that along the last one.
+    /// Return the low bits of the numbers of a line's cells, for the searches along the middle and the last axis.
     [[nodiscard]] low_bits low_of_line(std::int64_t line) const {
         return {line_bits, Keyed ? static_cast<std::int32_t>(line) : 0, 0};
     }
     [[nodiscard]] low_bits low_of_cells() const { return {cell_bits, 0, Keyed ? 1 : 0}; }
-    /// Lines to either side beyond which everything is farther than the value of `number`, a result along the last
-    /// axis.
+    /// Returns the lines to either side beyond which everything is farther than the value of `number`, a result along
+    /// the last axis.
     [[nodiscard]] std::int64_t lines_within(narrow number, std::int64_t guess) const;
-    /// Results up to this number are right if so many lines were looked at.
+    /// Returns the number up to which results are right if that many lines were searched.
     [[nodiscard]] narrow known_within(std::int64_t lines) const;
 
 private:
@@ -84,17 +84,17 @@ private:
     std::int64_t reach_ = 0;
 };
 
-/// The columns along the first axis that have a site, in a volume where they are few. Each is offered to every line by
-/// itself.
+/// The columns along the first axis that have a site, in a volume with few of them. Each is offered to every line
+/// separately.
 struct few_columns {
     struct column {
         std::int32_t line, cell;
     };
     static std::int64_t most(const plane_layout& at);
     std::int64_t count = 0;
-    bool all = false;  ///< they are listed; else they are many
+    bool all = false;  ///< true if they are listed; else there are many
     host_scratch<column> list;
-    host_scratch<std::uint16_t> steps;  ///< of these, in the plane at hand
+    host_scratch<std::uint16_t> steps;  ///< steps of these columns in the current plane
 };
 
 /// A thread's search of planes.
@@ -138,7 +138,7 @@ private:
     void make_wide_plane(const std::uint16_t* steps);
     template <class N>
     void write(const line_buffers<N>& b, std::int64_t first);
-    /// Of a line's cells: the site along the axes before the last; then -1, for none.
+    /// Returns for a line's cells the site along the axes before the last; then -1, for none.
     [[nodiscard]] const std::int32_t* sites_of_line() const { return at_.lines > 1 ? column_.get() : site_.get(); }
     void write_roots(const std::uint16_t* squared, float* to) const;
     template <class N, class T>
@@ -149,7 +149,7 @@ private:
     const plane_layout at_;
     const bool negative_side_, past_caches_;
     std::int64_t window_;        ///< lines to either side that the last line needed
-    std::int64_t straight_ = 0;  ///< lines that are searched in wide numbers without trying narrow ones
+    std::int64_t straight_ = 0;  ///< number of lines still to search in wide numbers without trying narrow ones
     bool wide_plane_ready_ = false;
     line_buffers<narrow> narrow_;
     line_buffers<wide> wide_;
@@ -158,9 +158,9 @@ private:
     few_columns few_;
     std::int64_t few_of_ = -1;  ///< the image whose columns these are
     host_scratch<wide> few_number_;
-    host_scratch<std::int32_t> site_;  ///< of the plane's cells: the site along the first axis
+    host_scratch<std::int32_t> site_;  ///< for the plane's cells: the site along the first axis
     host_scratch<std::int32_t>
-        column_;  ///< of a line's cells: the site along the axes before the last; then -1, for none
+        column_;  ///< for a line's cells: the site along the axes before the last; then -1, for none
 };
 
 }  // namespace nearfield::exact

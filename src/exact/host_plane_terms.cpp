@@ -1,4 +1,4 @@
-// What distances along each axis add, in the numbers of the dense engine's searches.
+// Terms of distances along each axis, in the numbers of the dense engine's searches.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 
 int bits_of(std::int64_t size) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size - 1))); }
 
-/// Values as numbers with low bits; too large ones end where numbers are not known any more.
+/// Converts values to numbers with low bits; large ones saturate where numbers become unknown.
 template <class N>
 N number_of(std::int64_t value, int bits) {
     return static_cast<N>(std::min<std::int64_t>(value << bits, unknown<N>));
@@ -33,7 +33,7 @@ plane_terms<Keyed>::plane_terms(const plan& p) {
     linear = {static_cast<std::int32_t>(at.cells()), static_cast<std::int32_t>(at.length), 1};
 
     const auto limit = plan::bound<std::int32_t>(p.limit);
-    // The largest number of a value that the limit allows.
+    // The largest number of a value within the limit.
     const std::int64_t most = ((std::int64_t{limit} + 1) << cell_bits) - 1;
     narrow_limit = static_cast<narrow>(std::min<std::int64_t>(most, unknown<narrow>));
     wide_limit = static_cast<wide>(std::min<std::int64_t>(most, unknown<wide>));

@@ -15,29 +15,29 @@
 namespace nearfield::exact {
 namespace {
 
-/// Steps of a slab stay within a core's second-level cache where planes are that small.
+/// Steps of a slab stay within a core's second-level cache if planes are small enough.
 constexpr std::int64_t slab_bytes = 512 * 1024;
-/// Fewer planes make the steps at the slabs' ends, four bytes a cell of a plane, a large part of the work: 256^3, 90 %
-/// sites, with slabs of 4, 8, 16 and 32 planes: 24, 21, 18 and 23 ms; 512^3, 10 %: 200, 175, 158 and 153.
+/// With fewer planes the steps at the slabs' ends, four bytes a cell of a plane, become a large part of the work:
+/// 256^3, 90 % sites, with slabs of 4, 8, 16 and 32 planes: 24, 21, 18 and 23 ms; 512^3, 10 %: 200, 175, 158 and 153.
 constexpr std::int64_t least_slab = 16, most_slab = 64;
-/// Slabs for each thread, so that threads end together.
+/// Slabs per thread, so that threads end at the same time.
 constexpr std::int64_t slabs_a_thread = 4;
-/// With slabs for fewer than one thread in so many the general engine, which is that much slower, ends sooner.
+/// If less than one thread in this number has a slab, the general engine, which is that much slower, ends sooner.
 constexpr std::int64_t idle_threads = 3;
-/// Bytes of workspace a cell, and besides: a thread has planes of its own, and planes may be large and few.
+/// Limits of workspace per cell, and in addition: a thread has planes of its own, and planes may be large and few.
 constexpr std::int64_t most_workspace = 8, spare_workspace = std::int64_t{1} << 26;
-/// Weights up to this leave 16 bits for distances of 48 cells and more.
+/// Weights up to this one leave 16 bits for distances of at least 48 cells.
 constexpr double most_weight = 28;
-/// Cells whose ends are noted for all planes of a slab before the next ones: their steps stay in the first-level cache.
+/// Cells whose ends are noted for all planes of a slab before the next ones; their steps stay in the first-level cache.
 constexpr std::int64_t strip = 4096;
 
-/// Steps at the ends of the slabs of one image: `above` of the last row before each slab, `below` of the first row
+/// Steps at the ends of the slabs of one image: `above` for the last row before each slab, `below` for the first row
 /// after it.
 struct slab_ends {
     host_scratch<std::uint16_t> above, below;
 };
 
-/// What a thread needs besides the search.
+/// A thread's buffers besides those of the search.
 struct buffers {
     buffers(const plane_shape& s, bool keyed)
         : steps(s.slab * s.plane()), after(s.plane()), toward(keyed ? s.plane() : 0), site(s.length) {}
@@ -62,7 +62,7 @@ public:
           search_(static_cast<std::size_t>(crew_.threads())) {
         const auto first = static_cast<std::size_t>(p.first_axis);
         const std::int64_t* const stride = p.image_stride.data() + first;
-        // Lines of a plane that lie one behind the other are one long line for the steps.
+        // Contiguous lines of a plane are one long line for the steps.
         const bool joined = bytes_ && (shape_.lines == 1 || stride[1] == shape_.length);
         pieces_ = joined ? 1 : shape_.lines;
         piece_ = shape_.plane() / pieces_;
@@ -113,7 +113,7 @@ private:
         return *mine;
     }
 
-    /// Cells [from, ...) of piece `piece` of a plane, as bytes.
+    /// Returns cells [from, ...) of piece `piece` of a plane, as bytes.
     site_bytes cells_of(std::int64_t plane, std::int64_t piece, std::int64_t from, std::int64_t count, int thread) {
         const std::int64_t offset = offset_of(plane * pieces_ + piece, p_.size.data(), p_.image_stride.data(),
                                               pieces_ == shape_.lines ? p_.rank - 1 : p_.first_axis + 1);
@@ -126,7 +126,7 @@ private:
         return {site, false};
     }
 
-    /// What a slab alone tells of its ends.
+    /// Computes the steps at a slab's ends from the slab alone.
     void note_slab(std::int64_t image, std::int64_t slab, slab_ends& ends, int thread) {
         const std::int64_t first = image * shape_.rows + slab * shape_.slab;
         const int rows = static_cast<int>(shape_.rows_of(slab));
@@ -142,7 +142,7 @@ private:
             }
     }
 
-    /// Hands columns [from, to) of the slabs' ends on from slab to slab.
+    /// Carries columns [from, to) of the slabs' ends from slab to slab.
     void carry(slab_ends& ends, std::int64_t from, std::int64_t to) const {
         const std::int64_t slabs = shape_.slabs(), plane = shape_.plane(), count = to - from;
         std::uint16_t *const above = ends.above.get() + from, *const below = ends.below.get() + from;
@@ -184,7 +184,7 @@ private:
     const output_writer<std::int32_t, std::int32_t> writer_;
     workers crew_;
     const bool bytes_;                     ///< the image's own bytes can be read
-    std::int64_t pieces_ = 1, piece_ = 1;  ///< of a plane: how many, and their cells
+    std::int64_t pieces_ = 1, piece_ = 1;  ///< pieces of a plane, and cells of a piece
     std::vector<slab_ends> ends_;
     std::vector<std::unique_ptr<buffers>> mine_;
     std::vector<std::unique_ptr<plane_search<Keyed>>> search_;

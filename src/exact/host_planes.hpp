@@ -1,10 +1,10 @@
-// The host's dense engine: distances alone of images and volumes, in 16 bits wherever the values allow.
+// The host's dense engine: plain masks of images and volumes, in 16 bits wherever the values allow it.
 //
-// It takes the axes in another order than the general engine (host.cpp): the first one first. Steps along the first
-// axis are counted for whole planes at a time, the middle axis of a volume is searched with neighbouring columns in
-// the lanes of a vector, and the last axis with neighbouring cells of one line in them; so every access is to
-// consecutive cells, a plane stays in a core's cache from the steps to the result, and results leave in the order in
-// which they lie in memory. Where 16 bits do not hold a line's values, that line is searched in 32.
+// It solves the axes in another order than the general engine (host.cpp): the first one first. Steps along the first
+// axis are counted for whole planes at a time, the middle axis of a volume is searched with neighbouring columns in the
+// lanes of a vector, and the last axis with neighbouring cells of one line in them. So every access is to consecutive
+// cells, a plane stays in a core's cache from the steps to the result, and results are written in memory order. If 16
+// bits do not hold a line's values, that line is searched in 32.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@
 
 namespace nearfield::exact {
 
-/// Whether solve_planes() takes the call.
+/// True if solve_planes() serves the call.
 bool suits_planes(const plan& p, int threads);
 void solve_planes(const host& on, const plan& p, const arrays<host>& a);
 
-/// Sizes of its parts, which describe() tells.
+/// Partition of the problem, which describe() reports.
 struct plane_shape {
     std::int64_t images = 1, rows = 1, lines = 1, length = 1;  ///< along the batch, the first, middle and last axis
     std::int64_t slab = 1;        ///< planes of the first axis that a thread takes at a time
-    bool image_a_thread = false;  ///< else all threads work on one image
+    bool image_a_thread = false;  ///< false: all threads work on one image
 
     plane_shape(const plan& p, int threads);
     [[nodiscard]] std::int64_t plane() const { return lines * length; }
@@ -30,7 +30,7 @@ struct plane_shape {
     [[nodiscard]] std::int64_t rows_of(std::int64_t slab_number) const {
         return std::min(slab, rows - slab_number * slab);
     }
-    /// Steps at the ends of all slabs of an image, in one direction.
+    /// Returns the number of steps at the ends of all slabs of an image, in one direction.
     [[nodiscard]] std::int64_t end_elements() const { return (slabs() + 1) * plane(); }
     [[nodiscard]] std::int64_t workspace_bytes(const plan& p, int threads) const;
 };

@@ -1,7 +1,7 @@
-// Two searches along a line. Near cells first: outward from all cells of a vector together, loading the line shifted
-// by 1, 2, 3, ... cells to either side, until nothing farther can win. Where that takes long, blocks: the winners of a
+// Two searches along a line. Near cells first: outward from all cells of a vector together, loading the line shifted by
+// 1, 2, 3, ... cells to either side, until nothing farther can win. If that takes long, blocks: the winners of a
 // block's two ends bound those of all cells between them (core.hpp), and of the cells between the winners only those
-// are offered that could win anywhere in the block.
+// that could win somewhere in the block are offered.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exact/host_rows.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -18,12 +18,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// Cells to either side before blocks are cheaper; fewer after a vector that blocks were needed for. 256^3, 0.01 %
-/// sites, with 12, 16, 24, 32, 48 and 64: 70, 71, 54, 48, 47 and 48 ms.
+/// Cells to either side before blocks cost less; fewer after a vector that needed blocks. 256^3, 0.01 % sites, with 12,
+/// 16, 24, 32, 48 and 64: 70, 71, 54, 48, 47 and 48 ms.
 constexpr std::int64_t near_after_far = 4;
 constexpr std::int64_t near_cells = 32;
-/// Lines in which no more cells have a value are searched by offering each to all (4096^2 with one site: 20 ms instead
-/// of 66).
+/// Lines with at most this number of cells with a value are searched by offering each to all (4096^2 with one site: 20
+/// ms instead of 66).
 constexpr int few_cells = 12;
 static_assert(near_cells <= row_padding && near_cells % 2 == 0 && near_after_far % 2 == 0);
 
@@ -53,7 +53,7 @@ void fold(const fold_of_rows<N>& f) {
         const auto look = [&](std::int64_t r, const N* up, const N* down) {
             best = hn::Min(best, plus<N>(hn::Min(hn::LoadU(tag, up), hn::LoadU(tag, down)), hn::Set(tag, f.term[r])));
         };
-        // Asks after every second row: asking costs as much as half a look.
+        // Tests after every second row: a test costs as much as half a row.
         const N *up = here + x - f.pitch, *down = here + x + f.pitch;
         std::int64_t r = 1;
         for (; r < both; r += 2, up -= 2 * f.pitch, down += 2 * f.pitch) {
@@ -79,7 +79,7 @@ class line {
     static constexpr tag_of<N> tag{};
 
     struct winner {
-        std::int64_t query = -1, at = 0;  ///< of which cell it is, and where it lies
+        std::int64_t query = -1, at = 0;  ///< the cell whose winner this is, and the winner's position
         N value{};
     };
 
@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    /// Lists the cells that have a value; false where they are many.
+    /// Lists the cells that have a value; returns false if there are many.
     bool find_cells() {
         for (std::int64_t x = 0; x < s_.count; x += lanes_) {
             std::uint64_t some = below(hn::LoadU(tag, s_.value + x), hn::Set(tag, none<N>));
@@ -131,7 +131,7 @@ private:
         return far(x, best);
     }
 
-    /// All of these cells are known from a search in narrower numbers.
+    /// True if all of these cells are known from a search in narrower numbers.
     HWY_INLINE bool known(std::int64_t x, values& best) const {
         if constexpr (sizeof(N) > 2) {
             if (s_.known == nullptr) return false;
@@ -144,7 +144,7 @@ private:
         return false;
     }
 
-    /// False when cells farther away may be nearer. Asks after every second step: asking costs as much as half a step.
+    /// Returns false if cells farther away may be nearer. Tests after every second step: a test costs half a step.
     HWY_INLINE bool near(std::int64_t x, values& best) const {
         const N* const here = s_.value + x;
         const auto settled = [&](std::int64_t r) {
@@ -166,7 +166,7 @@ private:
     HWY_NOINLINE values far(std::int64_t x, values best) {
         if (blocks_ == 0) find_least();
         const std::int64_t end = std::min(x + lanes_, s_.count - 1);
-        // The line's last vector overlaps the one before it, so that the last winner may be one of a later cell.
+        // The line's last vector overlaps the one before it, so that the last winner may belong to a later cell.
         const winner first = last_.query == x ? last_ : winner_of(x, last_.query < x ? last_ : winner{});
         last_ = winner_of(end, first);
         best = hn::Min(best, offer(x, first.at));
@@ -179,7 +179,7 @@ private:
         return plus<N>(hn::Set(tag, s_.value[p]), hn::LoadU(tag, s_.term + (x - p)));
     }
 
-    /// The least value of each block of the line.
+    /// Computes the least value of each block of the line.
     void find_least() {
         blocks_ = (s_.count + lanes_ - 1) / lanes_;
         for (std::int64_t j = 0; j < blocks_; ++j)
@@ -187,8 +187,8 @@ private:
         std::fill_n(s_.least + blocks_, lanes_, none<N>);
     }
 
-    /// The winner of cell q, which does not lie before that of an earlier cell, `before`. Only blocks are looked into
-    /// whose least value could win from where the block is nearest to q.
+    /// Returns the winner of cell q, which does not lie before that of an earlier cell, `before`. Searches only blocks
+    /// whose least value could win from the position in the block nearest to q.
     winner winner_of(std::int64_t q, const winner& before) const {
         winner w{q, std::max(q, before.at), {}};
         w.value = sum(w.at, q);
@@ -201,8 +201,8 @@ private:
             for (std::uint64_t open = below(bounds, hn::Set(tag, w.value)); open != 0; open &= open - 1)
                 look_into(j + std::countr_zero(open), q, w);
         }
-        // Sums that are not known do not tell where the winner lies, but one that is known elsewhere is not behind
-        // here.
+        // An unknown sum does not identify the winner, but a winner that is known elsewhere does not lie behind this
+        // position.
         if (w.value >= unknown<N>) w.at = std::max(q, before.at);
         return w;
     }
@@ -219,8 +219,8 @@ private:
         w.at = p + hn::FindFirstTrue(tag, hn::Eq(sums, hn::Set(tag, w.value)));
     }
 
-    /// One bit for each lane of `a` that is less than `b`. Read back as wide as it is written: a wider load would have
-    /// to wait until the store has left the core.
+    /// Returns one bit for each lane of `a` that is less than `b`. It is read back as wide as it is written: a wider
+    /// load would wait until the store has left the core.
     static HWY_INLINE std::uint64_t below(values a, values b) {
         constexpr std::size_t lanes = hn::MaxLanes(tag);
         using word = std::conditional_t<lanes == 32, std::uint32_t,
@@ -238,7 +238,7 @@ private:
         const values most = hn::Set(tag, hn::GetLane(hn::MaxOfLanes(tag, best)));
         const std::int64_t last = x + lanes_ - 1;
         for (std::int64_t p = from; p <= to; p += lanes_) {
-            // The block's cell that is nearest to each candidate: an end, or their own.
+            // The block's cell nearest to each candidate: an end, or the candidate's own.
             values least = hn::LoadU(tag, s_.value + p);
             if (p + lanes_ <= x) least = plus<N>(least, hn::LoadU(tag, s_.term + (p - x)));
             else if (p > last) least = plus<N>(least, hn::LoadU(tag, s_.term + (p - last)));
@@ -259,8 +259,8 @@ private:
     std::int64_t cell_[few_cells];
     int cells_ = 0;
     std::int64_t blocks_ = 0;
-    std::int64_t most_near_ = 0;  ///< near_cells, or less where the limit allows
-    bool all_near_ = false;       ///< it does: nothing farther matters
+    std::int64_t most_near_ = 0;  ///< near_cells, or less if the limit allows it
+    bool all_near_ = false;       ///< the limit allows it: nothing farther matters
     std::int64_t near_ = 0;
     winner last_;
 };

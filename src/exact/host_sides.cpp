@@ -1,6 +1,6 @@
 // A cell's distance to the other class is its distance in the plain field whose sites are that class, and 0 in the
-// other one: two plain fields serve where the engine of planes takes them, and where no engine searches both classes
-// at once.
+// other one. So two plain fields replace a signed one if the engine of planes serves them, or if no engine can search
+// both classes at once.
 #include "exact/host_sides.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace nearfield::exact {
 namespace {
 
-/// True if every element is zero or `other`, which is the first one that is not zero if it is still 0.
+/// True if every element is zero or `other`; if `other` is still 0 it becomes the first element that is not zero.
 template <class T>
 bool has_one_value(const T* first, std::int64_t stride, std::int64_t count, std::uint64_t& other) {
     for (std::int64_t i = 0; i < count && other == 0; ++i) other = first[i * stride];
@@ -65,19 +65,19 @@ bool is_mask(const host& on, const plan& p, const any_input<host>& image) {
     return !many;
 }
 
-/// No step along an axis is lost in the sum with another one. Else sites of a cell's own class may look as near as
-/// those of the other class are allowed to be.
+/// True if no step along an axis is lost in the sum with another one. Otherwise sites of a cell's own class could seem
+/// as near as those of the other class can be.
 bool keeps_steps(const plan& p) {
     return std::all_of(p.rows_ordered.begin(), p.rows_ordered.begin() + p.rank, [](bool ordered) { return ordered; });
 }
 
-/// Lines that are scanned one by one at a cost that no longer axis has, axes that are worth a scan instead, and how
-/// far apart their cells may lie.
+/// Limits: lines so short that scanning them one by one is inefficient, axes long enough to replace them, and the
+/// largest distance between the cells of such an axis.
 constexpr std::int64_t short_line = 32, long_line = 64, most_apart = 1024;
 
-/// Puts the nearest long axis behind those after it, which come before it in turn, where the last axis is short: lines
-/// of two cells took 70 times as long as a square of as many. The last pass then writes cells that are neighbours in
-/// memory. Packed sites keep their bits, so that ties stay what they are.
+/// If the last axis is short, reverses the axes from the nearest long one on, so that the long axis is the last: lines
+/// of two cells took 70 times as long as a square with as many cells. The last pass then writes cells that are
+/// neighbours in memory. Packed sites keep their bits, so that ties do not change.
 plan with_long_lines(plan p) {
     const int last = p.rank - 1;
     const auto size_of_axis = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };

@@ -12,10 +12,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
-// Plain loops: the compiler turns them into this instruction set's vectors.
+// Plain loops, which the compiler vectorises for this instruction set.
 void number(const std::int16_t* HWY_RESTRICT toward, std::int64_t count, std::int32_t start, const cell_number& n,
             std::int32_t* HWY_RESTRICT site) {
-    // Columns without a site hold anything, and are never chosen; unsigned numbers may overflow.
+    // Columns without a site hold arbitrary numbers and are never chosen; unsigned numbers may overflow.
     const auto row = static_cast<std::uint32_t>(n.row), cell = static_cast<std::uint32_t>(n.cell);
     for (std::int64_t x = 0; x < count; ++x) {
         const auto by = static_cast<std::uint32_t>(std::int32_t{toward[x]});
@@ -24,8 +24,8 @@ void number(const std::int16_t* HWY_RESTRICT toward, std::int64_t count, std::in
     }
 }
 
-// Indices are made here, a vector at a time, and followed one by one below: gather instructions take 40 cycles for 16
-// cells on Zen 4, single loads 16, and compilers turn loops of single loads into gathers where the instruction set has
+// Vectors compute the indices here, and single loads follow them below: gather instructions take 40 cycles for 16
+// cells on Zen 4, single loads 16, and compilers turn loops of single loads into gathers if the instruction set has
 // them.
 
 template <class N>
@@ -34,7 +34,7 @@ void lines(N* HWY_RESTRICT numbers, std::int64_t count, int from, int to, std::i
     const N low = (N{1} << from) - 1;
     const N end = sizeof(N) == 4 ? N{1} << (30 - to) : N{1} << 30;
     for (std::int64_t x = 0; x < count; ++x) {
-        // Numbers that do not exist have no line; any will do.
+        // Numbers that do not exist have no line; any line is correct.
         const N found = numbers[x], line = found < unknown<N> ? found & low : N{0}, value = found >> from;
         place[x] = static_cast<std::int32_t>(line) * length + static_cast<std::int32_t>(x);
         const bool beyond = (found >= unknown<N>) | (value >= end);

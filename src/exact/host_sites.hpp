@@ -1,4 +1,4 @@
-// Sites of the host's dense engine: numbers of cells that travel beside the search, and their choice by its winners.
+// Sites of the host's dense engine: cell numbers that are stored beside the search, and selected by its winners.
 // Compiled once per instruction set and chosen at run time.
 #pragma once
 
@@ -6,24 +6,24 @@
 
 namespace nearfield::exact {
 
-/// How a cell is numbered: its linear index in the image, or its packed coordinates.
+/// Numbering of cells: the linear index in the image, or packed coordinates.
 struct cell_number {
-    std::int32_t row = 0, line = 0, cell = 0;  ///< what a step along each of the axes adds
+    std::int32_t row = 0, line = 0, cell = 0;  ///< summand of a step along each of the axes
 };
 
 /// site[x] = start + toward[x] * number.row + x * number.cell: the site of each column along the first axis.
 void number_sites(const std::int16_t* toward, std::int64_t count, std::int32_t start, const cell_number& number,
                   std::int32_t* site);
 
-/// After the middle axis: column x's winner is the line in the low `from` bits of its number; column[x] = its site
-/// there. Then the low bits, now `to` of them, become the cell's own coordinate for the search along the last axis.
+/// After the middle axis: column[x] = the site of the line in the low `from` bits of column x's number. Then the low
+/// bits, now `to` of them, become the cell's own coordinate for the search along the last axis.
 void take_lines(std::int32_t* number, std::int64_t count, int from, int to, const std::int32_t* site,
                 std::int64_t length, std::int32_t* column);
 void take_lines(std::int64_t* number, std::int64_t count, int from, int to, const std::int32_t* site,
                 std::int64_t length, std::int32_t* column);
 
-/// out[x] = column[low `bits` bits of number[x]], and column[absent] without one. `past_caches`: written without being
-/// read or kept.
+/// out[x] = column[low `bits` bits of number[x]], or column[absent] without one. `past_caches`: the output bypasses the
+/// caches.
 void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column,
                 std::int64_t absent, bool past_caches, std::int32_t* out);
 void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column,

@@ -19,7 +19,7 @@ using of_bytes = hn::Rebind<std::uint8_t, of_steps>;
 using steps = hn::Vec<of_steps>;
 constexpr of_steps tag{};
 
-/// body(at) for whole vectors of [0, count); the last one overlaps the one before it. Returns where none fits.
+/// Calls body(at) for each whole vector of [0, count). Returns the first index behind the last of them.
 template <class Body>
 HWY_INLINE std::int64_t whole_vectors(std::int64_t count, const Body& body) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
@@ -79,7 +79,7 @@ void up(std::uint16_t* HWY_RESTRICT after, std::int64_t count, std::uint16_t* HW
     const steps one = hn::Set(tag, 1);
     std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
         const steps down = hn::LoadU(tag, out + at);
-        // At a site `down` is 0 and the minimum too; elsewhere it is 1 or more.
+        // At a site `down` is 0 and so is the minimum; elsewhere it is at least 1.
         const steps up = hn::SaturatedAdd(hn::LoadU(tag, after + at), one);
         const steps least = hn::Min(down, up);
         hn::StoreU(hn::IfThenZeroElse(hn::Eq(down, hn::Zero(tag)), up), tag, after + at);
@@ -120,7 +120,7 @@ void numbers16(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_
     std::copy_n(rest, count - x, value + x);
 }
 
-// A plain loop: the compiler turns it into this instruction set's vectors.
+// A plain loop, which the compiler vectorises for this instruction set.
 template <class N>
 void numbers(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, low_bits low,
              N* HWY_RESTRICT number) {

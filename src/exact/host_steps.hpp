@@ -1,4 +1,4 @@
-// Planes of the host's dense engine: steps along the first axis in 16 bits, and their way to squares and to roots.
+// Planes of the host's dense engine: steps along the first axis in 16 bits, and their conversion to squares and roots.
 // Compiled once per instruction set and chosen at run time.
 #pragma once
 
@@ -6,38 +6,38 @@
 
 namespace nearfield::exact {
 
-/// Steps of a column without a site, and the value of a cell without one. Every sum of 16-bit values saturates here,
-/// so a result below it is exact and a result equal to it says that 16 bits do not tell.
+/// Steps of a column without a site, and the value of a cell without one. Every sum of 16-bit values saturates here: a
+/// result below it is exact, a result equal to it is unresolved in 16 bits.
 inline constexpr std::uint16_t no_site16 = 65535;
 
-/// Cells of a line of the image: bytes of which those that are zero, or those that are not, are sites.
+/// Cells of a line of the image, as bytes: those that are zero, or those that are not, are sites.
 struct site_bytes {
     const std::uint8_t* cell = nullptr;
     bool zero_is_site = true;
 };
 
-/// Steps from every column's first site back to row `row` of a slab of `rows` rows, and from its last site on to the
-/// last row, as far as known after this row.
+/// Updates, for row `row` of a slab of `rows` rows, the steps from every column's first site back to the slab's first
+/// row, and from its last site on to the last row.
 void note_ends(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* to_first,
                std::uint16_t* from_last);
 
-/// further = min(further, steps + rows), saturated: what one slab's end means to the next slab's end.
+/// further = min(further, steps + rows), saturated: carries the steps at one slab's end to the next slab's end.
 void carry_ends(const std::uint16_t* steps, std::int64_t count, int rows, std::uint16_t* further);
 
 /// steps = 0 at a site, else one more than in the row before.
 void count_down(site_bytes line, const std::uint16_t* before, std::int64_t count, std::uint16_t* steps);
 
-/// after = 0 at a site, else one more than in the row after, which it held; steps = the smaller one of both directions.
-/// `toward`, if wanted, is by how many rows the site lies further on, negative for one before; of two the one before.
+/// after = 0 at a site, else one more than in the row after, which it held; steps = the minimum of both directions.
+/// `toward`, if wanted, is the signed distance to the site in rows, negative for one before; of two the one before.
 void count_up(std::uint16_t* after, std::int64_t count, std::uint16_t* steps, std::int16_t* toward);
 
-/// What steps along an axis add to a value: weight * reach(steps)^2.
+/// Term of steps along an axis: weight * reach(steps)^2.
 struct step_term {
     std::uint16_t weight = 1;
     bool half_cell = false;
     std::uint16_t most = 255;  ///< steps whose term is below no_site16
 };
-/// Low bits of a number, which tell the winner's coordinate (host_rows.hpp): `first` in the line's first cell, `step`
+/// Low bits of a number, which hold the winner's coordinate (host_rows.hpp): `first` in the line's first cell, `step`
 /// more in each further one.
 struct low_bits {
     int bits = 0;
@@ -47,9 +47,9 @@ void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, 
 void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int32_t* number);
 void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int64_t* number);
 
-/// Distances; every value is below no_site16. `past_caches`: written without being read or kept.
+/// Computes distances; every value is below no_site16. `past_caches`: the output bypasses the caches.
 void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out);
-/// Other threads see what roots16 has written past the caches.
+/// Makes the output of roots16 that bypassed the caches visible to other threads.
 void end_roots16();
 
 }  // namespace nearfield::exact

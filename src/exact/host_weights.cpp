@@ -38,7 +38,7 @@ V element(const void* data, dtype type, std::int64_t at) {
     }
 }
 
-/// Least value and largest size among the sites of one thread.
+/// Least value and largest magnitude among the sites of one thread.
 template <class V>
 struct extremes {
     V least = no_site<V>();
@@ -72,7 +72,7 @@ weight_field<V>::weight_field(const plan& p, const arrays<host>& a, workers& cre
                               if (site[static_cast<std::size_t>(x)] != 0) {
                                   const V weight =
                                       element<V>(a.weights->data, a.weights->type, from + x * stride[last]);
-                                  // Not a number: no site. A difference, because -0.0 is not what zero weighs.
+                                  // NaN: no site. A difference, because negation would make -0.0 of zero.
                                   if (weight == weight) value = V{} - weight;
                               }
                               initial_.get()[line * length + x] = value;

@@ -1,4 +1,4 @@
-// Where the sites of a power diagram start from.
+// First values of the sites of a power diagram.
 #pragma once
 
 #include "base/parallel.hpp"
@@ -7,7 +7,7 @@
 
 namespace nearfield::exact {
 
-/// Minus the weight of every site, contiguous; no_site for cells that are none. V is std::int64_t or double.
+/// Minus the weight of every site, contiguous; no_site for other cells. V is std::int64_t or double.
 template <class V>
 class weight_field {
 public:
@@ -15,8 +15,8 @@ public:
     weight_field(const plan& p, const arrays<host>& a, workers& crew);
 
     [[nodiscard]] V* values() const { return initial_.get(); }
-    [[nodiscard]] V base() const { return base_; }                 ///< the least of them
-    [[nodiscard]] double magnitude() const { return magnitude_; }  ///< the largest of their sizes
+    [[nodiscard]] V base() const { return base_; }                 ///< the least value
+    [[nodiscard]] double magnitude() const { return magnitude_; }  ///< the largest magnitude
 
 private:
     host_scratch<V> initial_;

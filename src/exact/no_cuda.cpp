@@ -1,4 +1,4 @@
-// What a build without CUDA says when the device is asked for.
+// Replacement for the device backend in a build without CUDA.
 #include "base/no_cuda.hpp"
 #include "exact/bounds.hpp"
 #include "exact/gpu/route/route.hpp"

@@ -1,4 +1,4 @@
-// The public call of nearfield/chunks.hpp: check, then hand over.
+// The public call of nearfield/chunks.hpp: checks arguments and runs the pass.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -48,7 +48,7 @@ void check_places(const partial_field<const void, Place>& from, const partial_fi
     const auto add = [&](const char* name, const any_input<Place>& view) {
         if (view.wanted()) all.push_back({name, view});
     };
-    // Arrays that are their own output are looked at once, as outputs.
+    // Arrays that are their own output are checked once, as outputs.
     if (from.squared.data != to.squared.data) add("from.squared", from.squared);
     if (from.site.data != to.site.data) add("from.site", from.site);
     if (from.label.data != to.label.data) add("from.label", from.label);

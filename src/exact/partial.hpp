@@ -1,4 +1,4 @@
-// One pass of a partial field that the caller keeps, along one axis, on either place.
+// One pass along one axis of a partial field that the caller keeps, on either place.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace nearfield::exact {
 
-/// An array of `before` x `rows` x `after` elements that is read and one that is written, which may be the same.
+/// An input array of `before` x `rows` x `after` elements and an output array, which may be the same.
 struct partial_array {
     const void* from = nullptr;
     void* to = nullptr;
@@ -19,24 +19,24 @@ struct partial_array {
 struct partial_pass {
     std::int64_t before = 1, rows = 1, after = 1;
     partial_array squared, site, label;
-    double weight = 1;  ///< of a step along the axis, squared
+    double weight = 1;  ///< squared length of a step along the axis
     bool periodic = false;
-    int axis = 0, rank = 0;  ///< of the whole grid, where there are sites
+    int axis = 0, rank = 0;  ///< axis and rank of the whole grid, with sites
     std::array<std::int64_t, max_rank> size{};
     key_layout keys{};
 
     [[nodiscard]] std::int64_t cells() const { return before * rows * after; }
-    /// Of two cells of a line.
+    /// Returns the largest distance of two cells of a line.
     [[nodiscard]] std::int64_t farthest() const { return periodic ? rows / 2 : rows - 1; }
-    /// The largest term.
+    /// Returns the largest term.
     [[nodiscard]] double most() const {
         return weight * static_cast<double>(farthest()) * static_cast<double>(farthest());
     }
 };
 
-/// Throws error(invalid_argument) where integers reach 2^62, or their type's maximum.
+/// Throws error(invalid_argument) if integers reach 2^62, or their type's maximum.
 void solve_partial(const host& on, const partial_pass& p);
-/// Knows no value of the field: throws where terms alone reach that, and takes larger sums for no site.
+/// Does not read the field first: throws if terms alone reach that, and treats larger sums as no site.
 void solve_partial(const device& on, const partial_pass& p);
 
 /// Throws error(invalid_argument) unless squares of `type` hold values up to `largest` and the terms of a line.

@@ -20,9 +20,9 @@ using edges = std::array<border, max_rank>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double int32_limit = 1073741824.0;              // 2^30: no_site<int32>
 constexpr double int64_limit = 4611686018427387904.0;     // 2^62: no_site<int64>
-constexpr double largest_weight = 4294967296.0;           // 2^32: beyond every weight of 4 bytes of a power diagram
+constexpr double largest_weight = 4294967296.0;           // 2^32: exceeds every weight of 4 bytes of a power diagram
 constexpr double most_counted = 4503599627370496.0;       // 2^52: such numbers of cells, and their products, round once
-constexpr std::int64_t most_bottom = 1000;                // of a common measure of spacings
+constexpr std::int64_t most_bottom = 1000;                // denominator of a common measure of spacings
 constexpr double most_multiple = 67108864.0;              // 2^26: squares are integers that a double holds
 constexpr std::int64_t max_side = std::int64_t{1} << 31;  // coordinates are returned as int32
 
@@ -43,37 +43,37 @@ struct geometry {
         return std::all_of(cell.begin(), cell.begin() + rank, [&](double length) { return length == cell[0]; });
     }
     [[nodiscard]] double weight(std::size_t axis) const { return cell[axis] * cell[axis]; }
-    /// Squared distance of `cells` along an axis, in quarters with half_cell.
+    /// Returns the squared distance of `cells` along an axis, in quarters with half_cell.
     [[nodiscard]] double term(std::size_t axis, std::int64_t cells) const {
         const auto d = static_cast<double>(reach(cells, half_cell));
         return weight(axis) * (d * d);
     }
-    /// Cells between two of an axis, at most.
+    /// Returns the largest number of cells between two of an axis.
     [[nodiscard]] std::int64_t farthest(std::size_t axis) const {
         if (size[axis] == 0) return 0;
         return beyond[axis] == border::periodic ? size[axis] / 2 : size[axis] - 1;
     }
-    /// Upper bound of every squared distance between two cells.
+    /// Returns an upper bound of every squared distance between two cells.
     [[nodiscard]] double largest() const {
         double sum = 0;
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) sum += term(axis, farthest(axis));
         return sum;
     }
-    /// The shortest distance between two cells, or to a closed border.
+    /// Returns the shortest distance between two cells, or to a closed border.
     [[nodiscard]] double least() const {
         double shortest = infinity;
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
             if (size[axis] > 1 || beyond[axis] == border::closed) shortest = std::min(shortest, cell[axis]);
         return half_cell ? shortest / 2 : shortest;
     }
-    /// Upper bound of the answers: no cell is farther than a closed border, sites or not.
+    /// Returns an upper bound of the answers: no cell is farther than a closed border, with or without sites.
     [[nodiscard]] double largest_answer() const {
         double to_border = infinity;
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
             if (beyond[axis] == border::closed) to_border = std::min(to_border, term(axis, (size[axis] + 1) / 2));
         return std::isfinite(to_border) ? to_border : largest();
     }
-    /// Upper bound of every value that an engine meets where it looks at borders: those of a single cell are one away.
+    /// Returns an upper bound of every value that an engine computes at borders, which are one step from a single cell.
     [[nodiscard]] double largest_beyond() const {
         double sum = 0;
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
@@ -109,7 +109,7 @@ geometry geometry_of(const std::int64_t* shape, int rank, const distance_options
     return g;
 }
 
-/// The largest number of units of unit2 whose distance, as a double, does not exceed max_distance.
+/// Returns the largest number of units of unit2 whose distance, as a double, does not exceed max_distance.
 double limit_in_units(double max_distance, double unit2) {
     const double units = max_distance / std::sqrt(unit2);
     double limit = std::floor(units * units);
@@ -119,7 +119,7 @@ double limit_in_units(double max_distance, double unit2) {
     return limit;
 }
 
-/// The largest value whose distance, as a double, does not exceed max_distance. Values are quarters with half_cell.
+/// Returns the largest value whose distance, as a double, does not exceed max_distance; in quarters with half_cell.
 double limit_of(const distance_options& options, bool whole) {
     const double most = options.half_cell ? 2 * options.max_distance : options.max_distance;
     if (!std::isfinite(most)) return infinity;
@@ -140,7 +140,7 @@ range range_of(const geometry& g, const distance_options& options, bool weighted
     r.largest = std::min(g.largest_answer(), limit) / (g.half_cell ? 4 : 1);
     r.least = g.least();
     r.whole = g.integral() && !weighted;
-    // choose_numbers takes double where values on the way to a small answer may be larger.
+    // choose_numbers selects double if intermediate values of a small answer may be larger.
     r.exact = g.largest_beyond() * (1.0 + 1e-15) < int64_limit;
     r.quarters = r.whole && g.half_cell;
     r.negative = options.sign != sign::none;
@@ -171,8 +171,8 @@ void check_fields(const any_input<Place>& image, const fields<Place>& out, const
     if (out.trusted.wanted()) check_type("out.trusted", out.trusted.type, {dtype::boolean, dtype::uint8});
 }
 
-/// Drops axes of length 1 (their distance is always 0), so that a column vector is solved as a line. What their borders
-/// mean for every cell is kept.
+/// Drops axes of length 1 (their distance is always 0), so that a column vector is solved as a line. It stores the
+/// effect of their borders on every cell.
 template <class Place>
 void keep_long_axes(plan& p, const any_input<Place>& image, const geometry& g) {
     p.image_rank = image.rank;
@@ -199,8 +199,8 @@ void keep_long_axes(plan& p, const any_input<Place>& image, const geometry& g) {
     }
 }
 
-/// With the same spacing along all axes squared distances are counted in cells, and in quarters of them with
-/// half_cell: the same grid in unit spacing. False where that is not so, or where integers say more than a double can.
+/// If all axes have the same spacing, counts squared distances in cells, or in quarters of them with half_cell: the
+/// same grid in unit spacing. Returns false if spacings differ, or if integers are more exact than a double.
 bool count_in_cells(plan& p, geometry& g) {
     if (!g.same_along_all_axes()) return false;
     const double unit2 = g.weight(0);
@@ -214,8 +214,8 @@ bool count_in_cells(plan& p, geometry& g) {
 }
 
 /// Spacings such as (2.5, 0.7, 0.7) are 25, 7 and 7 times 0.1, (40, 4, 4) are 10, 1 and 1 times 4: squared distances
-/// are integers in units of its square. False where it would change nothing, no length of top / bottom has all spacings
-/// as multiples, or integers say more than a double can.
+/// are then integers in units of that square. Returns false if this would change nothing, if no length top / bottom
+/// divides all spacings, or if integers are more exact than a double.
 bool count_in_common_measure(plan& p, geometry& g) {
     geometry counted = g;
     std::int64_t top = 0, bottom = 1;
@@ -318,7 +318,7 @@ bool plan::plain() const {
 }
 
 double plan::unit() const {
-    constexpr int most = 60;  // so that no product overflows or loses bits
+    constexpr int most = 60;  // keeps products from overflowing or losing bits
     int exponent = 0;
     const bool power_of_four = std::frexp(unit2, &exponent) == 0.5 && exponent % 2 != 0;
     return power_of_four && std::abs(exponent) <= 2 * most ? std::ldexp(1.0, (exponent - 1) / 2) : 0;

@@ -1,4 +1,4 @@
-// What the exact room does for others.
+// Functions of the exact engine for other rooms.
 #pragma once
 
 #include <array>
@@ -8,13 +8,13 @@
 
 namespace nearfield::exact {
 
-/// Throws unless a field of this type holds every distance of such a call: none of them inf, none above 0 rounded to
-/// it.
+/// Throws unless a field of this type holds every distance of such a call: none becomes inf, and none above 0 rounds to
+/// 0.
 void check_distance_type(const std::int64_t* shape, int rank, const distance_options& options, dtype type);
 
-/// What squared distances of such a call are counted in: the sum of (length * cells)^2 over the axes, times unit2.
+/// Unit of the squared distances of such a call: they are the sum of (length * cells)^2 over the axes, times unit2.
 struct counting {
-    std::array<double, max_rank> length{};  ///< whole numbers where a call counts, else the spacing
+    std::array<double, max_rank> length{};  ///< whole numbers if the call counts in a unit, else the spacing
     double unit2 = 1;
 };
 counting counting_of(const std::int64_t* shape, int rank, const distance_options& options);

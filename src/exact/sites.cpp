@@ -3,7 +3,7 @@
 namespace nearfield {
 namespace {
 
-/// Elements are read as unsigned integers; shifting out the sign bit makes -0.0 zero.
+/// Marks the sites of a line. Elements are read as unsigned integers; shifting out the sign bit makes -0.0 zero.
 template <class Bits, bool Float>
 void read_line(const void* first, std::int64_t stride, std::int64_t count, bool zero_is_site, std::uint8_t* site) {
     const Bits* element = static_cast<const Bits*>(first);

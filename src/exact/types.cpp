@@ -13,19 +13,19 @@ namespace {
 // The maximum of an unsigned type stands for "no site".
 constexpr double uint16_limit = 65535.0;
 constexpr double uint32_limit = 4294967295.0;
-constexpr double uint64_limit = 4611686018427387904.0;  // 2^62, as far as the engine's integers go
+constexpr double uint64_limit = 4611686018427387904.0;  // 2^62, the limit of the engine's integers
 constexpr double float16_largest = 65504.0;
 constexpr double float16_lost = 0x1p-25, float32_lost = 0x1p-150;  // these and smaller ones round to 0
 constexpr double float16_whole = 2048.0;                           // 2^11: integers up to it are exact
 constexpr double float32_whole = 16777216.0;                       // 2^24
 constexpr double float64_whole = 9007199254740992.0;               // 2^53
 
-/// Sums in double are exact below 2^53; above, a bound this close to a limit is moved to the safe side.
+/// Sums in double are exact below 2^53; above, this raises a bound by more than its rounding error.
 double rounded_up(double bound) { return bound * (1.0 + 1e-15); }
 
 bool holds(dtype type, const range& r) {
     const bool whole = r.whole && !r.quarters && !r.negative;
-    // Quarters have two bits more.
+    // Quarters take two more bits.
     const double units = r.quarters ? 4 * r.largest : r.largest;
     switch (type) {
         case dtype::uint16: return whole && r.largest < uint16_limit;
@@ -51,7 +51,7 @@ void check_distance_type(dtype came, const range& r) {
     if (came == dtype::boolean && r.negative)
         fail("out.distance has element type bool, which holds no sign; give float32, or leave sign out");
     if (came == dtype::boolean || came == dtype::float64) return;
-    // inf would say "no site", and 0 "a site".
+    // inf would mean "no site", and 0 "a site".
     const bool half = came == dtype::float16;
     const double end = half ? float16_largest : double{std::numeric_limits<float>::max()};
     const char* wider = half ? "float32" : "float64";

@@ -1,21 +1,21 @@
-// Which element types hold the answers of a call.
+// Selects the element types that hold the answers of a call.
 #pragma once
 
 #include "nearfield/distance.hpp"
 
 namespace nearfield::exact {
 
-/// What is known of a call's squared distances before it runs.
+/// Range of a call's squared distances, known before it runs.
 struct range {
     double largest = 0;     ///< no squared distance exceeds it
     double least = 1;       ///< no distance above 0 is smaller
     bool whole = true;      ///< they are integers
-    bool exact = true;      ///< and computed as such, however large
+    bool exact = true;      ///< they are computed as integers, however large
     bool quarters = false;  ///< they are integers divided by four
-    bool negative = false;  ///< they may be
+    bool negative = false;  ///< they may be negative
 };
 
-/// The narrowest of uint32, uint64 and float64 that holds them exactly.
+/// Returns the narrowest of uint32, uint64 and float64 that holds them exactly.
 dtype squared_type(const range& r);
 
 /// Throws unless fields of these types hold every answer.

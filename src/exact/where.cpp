@@ -1,4 +1,4 @@
-// The public call of nearfield/distance_where.hpp: check, search each class, hand out.
+// The public call of nearfield/distance_where.hpp: checks arguments, searches each class, writes the results.
 #include "exact/where.hpp"
 
 #include <bit>
@@ -19,7 +19,7 @@ void check_threads(const host& on) {
 }
 void check_threads(const device&) {}
 
-/// Search `k` of `count` tells its share of the whole.
+/// Returns a place on which search `k` of `count` reports its share of the whole.
 host part_of(const host& on, int k, int count) {
     if (!on.progress) return on;
     return {on.threads, [&on, k, count](double share) { return on.progress((k + share) / count); }};
@@ -63,7 +63,7 @@ where_cells cells_of(const any_input<Place>& image, const any_input<Place>& wher
     return c;
 }
 
-/// One call of the engine for the sites of `c.mask`.
+/// Calls the engine once, for the sites of `c.mask`.
 template <class Place>
 void search(const Place& on, const where_cells& c, const where_found& to, const any_input<Place>& image,
             const distance_options& options) {
@@ -89,7 +89,7 @@ void search_classes(const Place& on, where_cells c, const any_input<Place>& imag
         }
 }
 
-/// What a search leaves, at the end of memory of which so many bytes are taken; null counts alone.
+/// Places a search's results behind the first `taken` bytes of memory and advances `taken`; with null it only counts.
 where_found found_in(std::byte* memory, std::int64_t& taken, std::int64_t cells, dtype squared, bool index,
                      bool trusted) {
     const auto next = [&](bool wanted, std::int64_t bytes) -> std::byte* {

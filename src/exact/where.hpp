@@ -1,8 +1,8 @@
-// Calls in which some cells take no part: each class of sites is searched by itself, as a mask, and what is found goes
-// to the cells that take part. Host and device run the same lines of this around the engine's calls.
+// Calls in which some cells are masked out: each class of sites is searched by itself, as a mask, and the remaining
+// cells receive the results. Host and device run the same functions around the engine's calls.
 //
-// Without a sign and labels there is one class, the sites. With a sign there are two, each the other's sites; of labels
-// there are two for every bit: among the cells of any other label is the nearest one of those that differ in that bit.
+// Without a sign and labels there is one class, the sites. With a sign there are two, each the other's sites. Labels
+// have two for every bit: the nearest cell of any other label is the nearest of those that differ in some bit.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace nearfield::exact {
 
-/// What a search finds, contiguous; null what is not wanted.
+/// Results of a search, contiguous; null if not wanted.
 struct where_found {
     void* squared = nullptr;
     std::int64_t* index = nullptr;
@@ -30,7 +30,7 @@ struct where_cells {
     sign sides = sign::none;
     dtype squared_type = dtype::uint32;
     cleared_fields cleared;
-    bounded_array image, where, distance, squared, index, coordinates, label, trusted;  ///< the caller's
+    bounded_array image, where, distance, squared, index, coordinates, label, trusted;  ///< the caller's arrays
     std::uint8_t* mask = nullptr;
     where_found best, now;
     where_step step = where_step::mark;
@@ -40,11 +40,11 @@ struct where_cells {
     [[nodiscard]] NF_HD bool labelled() const { return rule == sites::other_labels; }
     [[nodiscard]] NF_HD bool has_classes() const { return labelled() || sides != sign::none; }
 
-    /// Element of the first cell of a line along the last axis.
+    /// Returns the element of the first cell of a line along the last axis.
     [[nodiscard]] NF_HD std::int64_t start(const bounded_array& of, std::int64_t line) const {
         return rank == 1 ? 0 : offset_of(line, size, of.step, rank - 1);
     }
-    /// A label's bits; without labels, whether the cell is a site.
+    /// Returns a label's bits; without labels, whether the cell is a site.
     [[nodiscard]] NF_HD std::uint64_t code(std::int64_t element) const {
         std::uint64_t bits = 0;
         switch (image.bytes) {
@@ -54,10 +54,10 @@ struct where_cells {
             default: bits = image.at<std::uint64_t>(element);
         }
         if (labelled()) return bits;
-        if (image.type >= dtype::float16) bits <<= 65 - 8 * image.bytes;  // zero has either sign
+        if (image.type >= dtype::float16) bits <<= 65 - 8 * image.bytes;  // zero may have either sign
         return (bits == 0) == (rule == sites::zero) ? 1 : 0;
     }
-    /// Squared distances in their order, whatever their type: none is negative.
+    /// Returns squared distances as ordered integers, for any type: none is negative.
     [[nodiscard]] NF_HD std::uint64_t key(const where_found& of, std::int64_t cell) const {
         return squared_type == dtype::uint32 ? static_cast<const std::uint32_t*>(of.squared)[cell]
                                              : static_cast<const std::uint64_t*>(of.squared)[cell];
@@ -72,7 +72,7 @@ struct where_cells {
                : squared_type == dtype::uint32 ? 0xffffffff
                                                : ~std::uint64_t{0};
     }
-    /// The tie rule, of cells of one image.
+    /// The tie rule, for cells of one image.
     [[nodiscard]] NF_HD bool precedes(std::int64_t a, std::int64_t b) const {
         for (int axis = rank - 1; axis > batch_axes; --axis) {
             const std::int64_t above_a = a / size[axis], above_b = b / size[axis];
@@ -89,7 +89,7 @@ struct where_cells {
         if (best.index != nullptr) best.index[cell] = -1;
         if (best.trusted != nullptr) best.trusted[cell] = 0;
     }
-    /// Keeps the nearer of what all searches so far and the last one found. A site goes before an equally near border.
+    /// Keeps the nearer result of all searches so far and the last one. A site wins over an equally near border.
     NF_HD void take(std::int64_t cell) const {
         const std::uint64_t before = key(best, cell), found = key(now, cell);
         if (found > before) return;
@@ -135,7 +135,7 @@ struct where_cells {
     }
     NF_HD void finish(std::int64_t line, std::int64_t x, std::int64_t cell, std::uint64_t code_of) const {
         const int last = rank - 1;
-        const bool background = labelled() && sides == sign::none && code_of == 0;  // a site for all, itself as well
+        const bool background = labelled() && sides == sign::none && code_of == 0;  // a site for all cells, also itself
         const bool inside = labelled() ? code_of != 0 : code_of == 0;
         const bool negative = sides != sign::none && inside == (sides == sign::inside_negative);
         const std::uint64_t found = background ? 0 : key(best, cell);
@@ -162,7 +162,7 @@ struct where_cells {
         if (cleared.label && label.data != nullptr) label.clear(at(label), false);
         if (cleared.trusted && trusted.data != nullptr) trusted.clear(at(trusted), false);
     }
-    /// use(code) for the cells [from, to) of a line that take part.
+    /// Calls use(code) for the cells [from, to) of a line that are not masked out.
     template <class Use>
     NF_HD void for_codes(std::int64_t line, std::int64_t from, std::int64_t to, const Use& use) const {
         const std::int64_t where_at = start(where, line), image_at = start(image, line);
@@ -170,7 +170,7 @@ struct where_cells {
             if (where.at<std::uint8_t>(where_at + x * where.step[rank - 1]) != 0)
                 use(code(image_at + x * image.step[rank - 1]));
     }
-    /// The step, for cells [from, to) of a line.
+    /// Runs the step for cells [from, to) of a line.
     NF_HD void run(std::int64_t line, std::int64_t from, std::int64_t to) const {
         const std::int64_t where_at = start(where, line), image_at = start(image, line);
         for (std::int64_t x = from; x < to; ++x) {
@@ -192,7 +192,7 @@ struct where_cells {
 void run_step(const host& on, const where_cells& cells);
 void run_step(const device& on, const where_cells& cells);
 
-/// The bits in which the codes of cells that take part differ; a device is waited for.
+/// Returns the bits in which the codes of cells that are not masked out differ; waits for a device.
 std::uint64_t differing_bits(const host& on, const where_cells& cells);
 std::uint64_t differing_bits(const device& on, const where_cells& cells);
 

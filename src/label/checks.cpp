@@ -14,8 +14,8 @@ template <class Place>
 struct table {
     const char* name;
     any_output<Place> view;
-    int rank = 1;                    ///< of the view
-    std::int64_t inner[2] = {0, 0};  ///< its shape behind the rows
+    int rank = 1;                    ///< axes of the view
+    std::int64_t inner[2] = {0, 0};  ///< sizes of the view's axes after the first, which numbers rows
     bool of_intensity = false;
 };
 

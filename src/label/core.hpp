@@ -1,5 +1,5 @@
-// The mathematics of connected components: which cells count, which neighbours hang together, how steps to neighbours
-// are listed, and how many components there can be.
+// The mathematics of connected components: which cells are foreground, which neighbours are connected, how steps to
+// neighbours are listed, and how many components there can be.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ namespace nearfield::labelling {
 
 // ---- numbers given for any type of element --------------------------------------------------------------------------
 
-/// A number as an element of type T; `exists` is false where no element equals it.
+/// A number as an element of type T; `exists` is false if no element equals it.
 template <class T>
 struct element {
     T value{};
     bool exists = false;
 };
 
-/// 2^digits of T as a double: the first power of two that is too large.
+/// 2^digits of T as a double: the smallest power of two that T cannot hold.
 template <class T>
 constexpr double beyond() {
     return 2.0 * static_cast<double>(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));
@@ -39,7 +39,7 @@ constexpr element<T> as_element(const scalar& s) {
                     real < std::numeric_limits<double>::lowest() || real > std::numeric_limits<double>::max()};
         const T value = static_cast<T>(real);
         if (s.is_real()) return {value, static_cast<double>(value) == real};
-        // 2^64 - 1 and its like: no double, so no element either.
+        // Integers like 2^64 - 1 have no exact double, so no floating-point element equals them.
         if (real >= beyond<std::uint64_t>()) return {value, false};
         const bool same_integer = s.is_negative()
                                       ? static_cast<std::uint64_t>(static_cast<std::int64_t>(real)) == s.bits()
@@ -59,11 +59,11 @@ constexpr element<T> as_element(const scalar& s) {
     }
 }
 
-/// Differences between elements: exact for integers, as a double rounded once for floating point.
+/// Type of differences between elements: exact for integers, a double rounded once for floating point.
 template <class T>
 using measure = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
 
-/// The largest difference of elements that is not above `s`, which is not negative and not NaN.
+/// The largest difference of elements that does not exceed `s`, which is not negative and not NaN.
 template <class T>
 constexpr measure<T> as_tolerance(const scalar& s) {
     if constexpr (std::is_floating_point_v<T>) return s.real();
@@ -74,7 +74,7 @@ constexpr measure<T> as_tolerance(const scalar& s) {
 
 // ---- cells ----------------------------------------------------------------------------------------------------------
 
-/// What decides about cells of element type T (bool is looked at as uint8). Kernels take it by value.
+/// Decides on cells of element type T (bool is read as uint8). Kernels take it by value.
 template <class T>
 struct rule {
     criterion kind = criterion::nonzero;
@@ -83,14 +83,14 @@ struct rule {
     colour_norm norm = colour_norm::maximum;
     T background{};
     measure<T> tolerance{};
-    double tolerance2 = 0;  ///< of colours, for colour_norm::euclidean
+    double tolerance2 = 0;  ///< tolerance squared, of colours, for colour_norm::euclidean
     T here{}, there{};      ///< for criterion::links: the bits by which `a` names `b`, and `b` names `a`
 
     [[nodiscard]] NF_HD constexpr bool foreground(T v) const {
         if (!has_background) return true;
         return nan_background ? v == v : v != background;
     }
-    /// `a` and `b` are foreground and neighbours.
+    /// True if `a` and `b`, which are foreground neighbours, are connected.
     [[nodiscard]] NF_HD constexpr bool linked(T a, T b) const {
         if (kind == criterion::nonzero) return true;
         if constexpr (std::is_integral_v<T>)
@@ -105,13 +105,13 @@ struct rule {
             const double d = static_cast<double>(a) - static_cast<double>(b);
             return d < 0 ? -d : d;
         } else {
-            // Modulo 2^64 the difference of the wider numbers, which is below 2^64.
+            // The difference modulo 2^64 is exact, because it is below 2^64.
             return a < b ? static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a)
                          : static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
         }
     }
 
-    /// The same for colours, whose channels lie `stride` elements apart.
+    /// The same tests for colours, whose channels lie `stride` elements apart.
     [[nodiscard]] NF_HD constexpr bool foreground(const T* v, int channels, std::int64_t stride) const {
         for (int c = 0; c < channels; ++c)
             if (foreground(v[c * stride])) return true;
@@ -136,12 +136,12 @@ struct rule {
     }
 };
 
-/// The bits by which a cell names a neighbour and that one the cell.
+/// The bit by which a cell names a neighbour, and the bit by which that neighbour names the cell.
 struct link_pair {
     std::uint32_t here = 0, there = 0;
 };
 
-/// `by`: for criterion::links, which knows its neighbours apart.
+/// Makes the rule of a call. Only criterion::links uses `by`, as it distinguishes its neighbours.
 template <class T>
 constexpr rule<T> make_rule(const label_options& options, link_pair by = {}) {
     rule<T> r;
@@ -163,7 +163,7 @@ constexpr rule<T> make_rule(const label_options& options, link_pair by = {}) {
 
 // ---- steps to neighbours --------------------------------------------------------------------------------------------
 
-/// Coordinates that a step may change, from either name of a connectivity; 0 where it is none.
+/// Number of coordinates that a step may change, from either form of a connectivity; 0 if it is invalid.
 constexpr int changes_of(int connectivity, int rank) {
     if (connectivity >= 1 && connectivity <= rank) return connectivity;
     constexpr int names[3][3] = {{2, 0, 0}, {4, 8, 0}, {6, 18, 26}};
@@ -178,8 +178,8 @@ constexpr std::int64_t three_to(int power) {
     return n;
 }
 
-/// Steps are numbered 0 .. 3^rank - 1 in C order over (-1, 0, 1) along every axis; those below the middle lead to cells
-/// that come before in raster order, and 3^rank - 1 - s is the opposite of s.
+/// Steps are numbered 0 .. 3^rank - 1 in C order over (-1, 0, 1) along every axis. Numbers below the middle lead to
+/// cells that come before in raster order, and 3^rank - 1 - s is the opposite of s.
 constexpr int along(std::int64_t step, int axis, int rank) {
     return static_cast<int>(step / three_to(rank - 1 - axis) % 3) - 1;
 }
@@ -189,7 +189,7 @@ constexpr int changes_in(std::int64_t step, int rank) {
     return changes;
 }
 
-/// Number of a step of a volume, or of an image or a line, whose first axes are missing.
+/// Number of a step in a volume, or in an image or a line, which lack the first axes.
 constexpr std::int64_t step_of(int dz, int dy, int dx, int rank) {
     return (9 * (dz + 1) + 3 * (dy + 1) + dx + 1) % three_to(rank);
 }
@@ -199,16 +199,16 @@ constexpr link_pair links_along(std::int64_t step, int rank) {
     return {link_bit(to, rank), link_bit(back, rank)};
 }
 
-/// A call's image and options, checked: where both backends start.
+/// A call's image and options, checked: the input of both backends.
 struct problem {
     int rank = 0;                               ///< axes that are neither batch nor channels
-    std::array<std::int64_t, max_rank> size{};  ///< along each of them
-    std::int64_t cells = 0;                     ///< of one image
-    std::int64_t images = 1;                    ///< of the batch
+    std::array<std::int64_t, max_rank> size{};  ///< cells along each of them
+    std::int64_t cells = 0;                     ///< cells of one image
+    std::int64_t images = 1;                    ///< images of the batch
     int batch_axes = 0;
     int channels = 1;
     bool colour = false;  ///< the last axis of the input holds channels
-    int changes = 1;      ///< coordinates that a step changes at most; 0: `steps` says which
+    int changes = 1;      ///< largest number of coordinates that a step changes; 0: `steps` lists the steps
     std::array<bool, max_rank> periodic{};
     label_options options{};
 
@@ -221,14 +221,14 @@ struct problem {
     }
 };
 
-/// The rule for a cell and the one a step away; only criterion::links knows its neighbours apart.
+/// Makes the rule for a cell and its neighbour one step away; it depends on the step for criterion::links only.
 template <class T>
 constexpr rule<T> make_rule(const problem& p, int dz, int dy, int dx) {
     if (p.options.criterion != criterion::links) return make_rule<T>(p.options);
     return make_rule<T>(p.options, links_along(step_of(dz, dy, dx, p.rank), p.rank));
 }
 
-/// Numbers of the steps that lead backwards, in ascending order.
+/// Returns the numbers of the steps that lead backwards, in ascending order.
 inline std::vector<std::int64_t> backward_steps(const problem& p) {
     std::vector<std::int64_t> found;
     for (std::int64_t step = 0; step < three_to(p.rank) / 2; ++step)
@@ -236,12 +236,12 @@ inline std::vector<std::int64_t> backward_steps(const problem& p) {
     return found;
 }
 
-// ---- how many -------------------------------------------------------------------------------------------------------
+// ---- number of components ----------------------------------------------------------------------------------------
 
-/// No image of this size has more components. Where zero is all the background there is, at most every second cell of a
-/// path through all cells; and of each block of two cells a side at most 2^(axes - changes), since cells of one block
-/// that differ in at most `changes` coordinates are neighbours (the Singleton bound of codes). Axes of length 1 do not
-/// count.
+/// Upper bound of the components of an image. If zero is the only background, at most every second cell of a path
+/// through all cells is a component; and each block of two cells a side has at most 2^(axes - changes), since cells of
+/// a block that differ in at most `changes` coordinates are neighbours (the Singleton bound of codes). Axes of length 1
+/// are not counted.
 constexpr std::int64_t most_components(const std::int64_t* size, int rank, int changes, criterion kind) {
     std::int64_t cells = 1, blocks = 1;
     int axes = 0;
@@ -255,7 +255,7 @@ constexpr std::int64_t most_components(const std::int64_t* size, int rank, int c
     const int free_axes = axes > changes ? axes - changes : 0;
     return blocks > (half >> free_axes) ? half : blocks << free_axes;
 }
-/// The same after the filters.
+/// The same bound after the filters.
 constexpr std::int64_t most_components(const problem& p) {
     std::int64_t most = most_components(p.size.data(), p.rank, p.changes, p.options.criterion);
     const label_options& o = p.options;
@@ -273,13 +273,13 @@ constexpr std::int64_t largest_label(dtype type) {
     }
 }
 
-/// True where a component of so many cells, at the end of an axis or not, passes the filters that look at it alone.
+/// True if a component of `cells` cells passes the filters that examine it alone; at_border: it touches a border.
 NF_HD constexpr bool passes(std::int64_t cells, bool at_border, std::int64_t smallest, std::int64_t largest,
                             bool clear_border) {
     return cells >= smallest && cells <= largest && !(clear_border && at_border);
 }
 
-#ifndef __CUDACC__  // nvcc compares no NaN while it compiles
+#ifndef __CUDACC__  // nvcc cannot compare NaN at compile time
 namespace self_check {
 constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 static_assert(!as_element<std::uint8_t>(300).exists && !as_element<std::uint8_t>(-1).exists);

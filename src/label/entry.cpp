@@ -1,4 +1,4 @@
-// The public calls: check, then hand over.
+// The public calls: they check arguments and pass the problem on.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -33,7 +33,7 @@ void check_criterion(const label_options& o) {
         fail(fmt::format("tolerance is {}; give a difference of 0 or more", o.tolerance.real()));
 }
 
-/// Splits the shape into batch, image and channels.
+/// Splits the shape into batch axes, image axes and channels.
 problem split(const std::int64_t* shape, int rank, const label_options& o) {
     const int channel_axes = o.channels ? 1 : 0;
     problem p;
@@ -80,7 +80,7 @@ const char* connectivity_names(int rank) {
     return names[rank];
 }
 
-/// A graph's axes, as far as the shape says.
+/// Checks the axes of a graph, as far as the shape determines them.
 void check_graph(const problem& p) {
     if (p.options.criterion != criterion::links) return;
     if (p.colour) fail("channels is set and criterion is links; a graph has one value a cell, so leave out channels");
@@ -131,7 +131,7 @@ void check_element(const any_input<Place>& image, const label_options& o) {
                     dtype::int64, dtype::uint64, dtype::float32, dtype::float64});
 }
 
-/// The image without its channels: the shape that labels have.
+/// The view of the image without its channels, which has the labels' shape.
 template <class Place>
 any_input<Place> cells_of(const problem& p, any_input<Place> image) {
     if (p.colour) --image.rank;

@@ -1,14 +1,14 @@
-// Sums that make the rows of component_tables: exact, so that neither their order nor who adds them matters. Host and
-// device share them; docs/semantics.md says what comes out.
+// Sums behind the rows of component_tables: exact, so that their order and the number of threads do not matter. Host
+// and device share them; docs/semantics.md defines the results.
 //
-// A row is made in up to three steps, each over runs (cells of one label side by side along the last axis):
+// A row is made in up to three steps, each over runs (consecutive cells of one label along the last axis):
 //   shape_sums    cells, coordinates, box, border, in closed form per run
 //   value_range   lowest and highest value
 //   value_sums    of natural numbers that stand for the values (natural_of): for integers their distance from the
 //                 type's lowest value; for floating point a fixed-point number whose unit comes from the row's own
 //                 value_range, which therefore has to be complete before: sums of floating-point values need a second
 //                 look at the image
-// statistics_rows.hpp makes the tables' entries of them.
+// statistics_rows.hpp converts them to the tables' entries.
 #pragma once
 
 #include <bit>
@@ -24,11 +24,11 @@
 
 namespace nearfield::statistics {
 
-/// What is known of where a row's cells lie. There is room for `Axes` axes, the first `axes` are used.
+/// Shape of a row's cells. There is room for `Axes` axes; the first `axes` are used.
 template <int Axes>
 struct shape_sums {
     std::uint64_t size = 0;
-    std::uint64_t sum[Axes] = {};  ///< of coordinates
+    std::uint64_t sum[Axes] = {};  ///< sums of coordinates
     std::int64_t first[Axes], end[Axes] = {};
     bool border = false;  ///< a cell lies at the end of an open axis
 
@@ -58,12 +58,12 @@ struct shape_sums {
         }
         border = border || other.border;
     }
-    /// 0 + 1 + ... + (n - 1): the odd one of n and n - 1 times half of the other. A branch would be mispredicted half
-    /// the time.
+    /// Returns 0 + 1 + ... + (n - 1): the odd one of n and n - 1 times half of the other. A branch would be
+    /// mispredicted half the time.
     NF_HD static constexpr std::uint64_t sum_below(std::uint64_t n) { return ((n - 1) | 1) * (n / 2); }
 };
 
-/// Coordinates are summed in 64 bits: whether that holds for an image of these sides, whatever its labels.
+/// True if sums of coordinates fit 64 bits in an image of these sides, for any labels.
 constexpr bool sums_fit(const std::int64_t* side, int axes) {
     uint128 cells = 1;
     std::int64_t longest = 1;
@@ -80,8 +80,8 @@ using bits_of =
                        std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// Natural numbers in the order of the values. Integers: the distance from the type's lowest value. Floating point: the
-/// bits, turned so that they rise; -0 is below +0. NaN has none.
+/// Maps values to natural numbers in the same order. Integers: the distance from the type's lowest value. Floating
+/// point: the bits, flipped so that they ascend; -0 is below +0. NaN has no key.
 template <class T>
 NF_HD constexpr std::uint64_t key_of(T value) {
     constexpr auto sign = static_cast<bits_of<T>>(bits_of<T>{1} << (8 * sizeof(T) - 1));
@@ -105,11 +105,11 @@ NF_HD constexpr T value_of(std::uint64_t key) {
     else return static_cast<T>(bits);
 }
 
-/// Below and above every key of a floating-point value.
+/// Keys below and above those of every floating-point value.
 inline constexpr std::uint64_t lowest_key = 0, highest_key = ~std::uint64_t{0};
 
-/// Smallest and largest key of a row. NaN counts as both lowest_key and highest_key; a row of nothing is (highest_key,
-/// lowest_key). The two may be kept apart and changed by atomic minimum and maximum.
+/// Smallest and largest key of a row. NaN counts as both lowest_key and highest_key; an empty row is (highest_key,
+/// lowest_key). The two may be stored apart and updated by atomic minimum and maximum.
 struct value_range {
     std::uint64_t lowest = highest_key, highest = lowest_key;
 
@@ -126,7 +126,7 @@ struct value_range {
     NF_HD constexpr bool is_empty() const { return lowest > highest; }
 };
 
-/// What a row of floating-point values has besides numbers.
+/// Values of a floating-point row that are not finite numbers.
 struct not_finite {
     bool nan = false, below = false, above = false;
     NF_HD constexpr bool any() const { return nan || below || above; }
@@ -142,11 +142,11 @@ NF_HD constexpr not_finite find_not_finite(const value_range& range) {
     }
 }
 
-/// Bits in front of the point of a fixed-point number: |value| * 2^(fixed_bits - exponent) <= 2^fixed_bits.
+/// Bits before the point of a fixed-point number: |value| * 2^(fixed_bits - exponent) <= 2^fixed_bits.
 inline constexpr int fixed_bits = 62;
 
-/// Floating point: the smallest e of at least -1022 with |value| < 2^e for all values of the row; 0 where all are 0 or
-/// one is not finite. Integers: fixed_bits, that is a unit of 1.
+/// Floating point: the smallest e of at least -1022 with |value| < 2^e for all values of the row; 0 if all are 0 or one
+/// is not finite. Integers: fixed_bits, that is a unit of 1.
 template <class T>
 NF_HD constexpr int exponent_of(const value_range& range) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -161,8 +161,8 @@ NF_HD constexpr int exponent_of(const value_range& range) {
     }
 }
 
-/// 2^(fixed_bits - exponent) as two factors, since a double does not reach far enough for the smallest values.
-/// Multiplying by them rounds nothing that is half a unit or more.
+/// 2^(fixed_bits - exponent) as two factors, since a double has too little range for the smallest values.
+/// Multiplication by them rounds no value of half a unit or more.
 struct fixed_scale {
     double by = 1, then = 1;
     NF_HD static constexpr fixed_scale of(int exponent) {
@@ -176,7 +176,7 @@ private:
     }
 };
 
-/// The nearest integer, ties to even, of |x| <= 2^62.
+/// Returns the nearest integer, ties to even, of |x| <= 2^62.
 NF_HD inline std::int64_t nearest_integer(double x) {
 #if defined(__CUDA_ARCH__)
     return __double2ll_rn(x);
@@ -187,13 +187,13 @@ NF_HD inline std::int64_t nearest_integer(double x) {
 #endif
 }
 
-/// What stands for 0 among natural_of's numbers.
+/// The natural number that represents 0, among those of natural_of.
 template <class T>
 inline constexpr std::uint64_t natural_zero = std::is_floating_point_v<T> ? std::uint64_t{1} << fixed_bits
                                               : std::is_signed_v<T>       ? std::uint64_t{1} << (8 * sizeof(T) - 1)
                                                                           : 0;
 
-/// The natural number that stands for a value in the row's sums; any number where the row is not finite.
+/// Returns the natural number that represents a value in the row's sums; meaningless if the row is not finite.
 template <class T>
 NF_HD inline std::uint64_t natural_of(T value, [[maybe_unused]] const fixed_scale& scale) {
     if constexpr (std::is_floating_point_v<T>)
@@ -202,14 +202,14 @@ NF_HD inline std::uint64_t natural_of(T value, [[maybe_unused]] const fixed_scal
     else return key_of(value);
 }
 
-/// Sums of naturals and of their squares, lowest word first. Words may be kept apart and added to atomically by whoever
-/// adds 1 to the next word when the old value shows a carry.
+/// Sums of naturals and of their squares, lowest word first. Words may be stored apart and updated atomically, if the
+/// thread that sees a carry adds 1 to the next word.
 struct value_sums {
     std::uint64_t sum[2] = {};
     std::uint64_t square[3] = {};
 
     NF_HD constexpr void add_natural(std::uint64_t x) { add(x, static_cast<uint128>(x) * x); }
-    /// Adds sums of a few, each below 2^128.
+    /// Adds the sums of several values, each below 2^128.
     NF_HD constexpr void add(uint128 values, uint128 squares) {
         const uint128 s = (static_cast<uint128>(sum[1]) << 64 | sum[0]) + values;
         sum[0] = static_cast<std::uint64_t>(s), sum[1] = static_cast<std::uint64_t>(s >> 64);

@@ -1,4 +1,4 @@
-// From sums to the entries of component_tables, with one rounding each; and where those entries lie.
+// Conversion of sums to the entries of component_tables, with one rounding each, and the layout of these entries.
 #pragma once
 
 #include "label/statistics.hpp"
@@ -6,11 +6,11 @@
 
 namespace nearfield::statistics {
 
-/// One table as kernels and loops see it.
+/// A table in the form that kernels and loops use.
 struct column {
-    void* data = nullptr;  ///< null where it is not wanted
+    void* data = nullptr;  ///< null if not wanted
     std::int64_t rows = 0, step = 0, inner[2] = {0, 0};
-    bool integers = false;  ///< of the sum: int64 instead of float64
+    bool integers = false;  ///< for the sum: int64 instead of float64
 
     NF_HD constexpr bool wanted() const { return data != nullptr; }
     NF_HD constexpr bool has(std::int64_t row) const { return data != nullptr && row < rows; }
@@ -27,7 +27,7 @@ column column_of(const any_output<Place>& table) {
         table.data, table.shape[0], table.stride[0], {table.stride[1], table.stride[2]}, table.type == dtype::int64};
 }
 
-/// Where all tables lie.
+/// Layout of all tables.
 struct columns {
     column size, box, centroid, border, faces, lowest, highest, sum, mean, variance;
 
@@ -38,7 +38,7 @@ struct columns {
                 column_of<Place>(t.highest), column_of<Place>(t.sum),   column_of<Place>(t.mean),
                 column_of<Place>(t.variance)};
     }
-    /// Rows that the longest table has: components beyond need no sums.
+    /// Returns the rows of the longest table: components beyond need no sums.
     [[nodiscard]] constexpr std::int64_t rows() const {
         std::int64_t most = 0;
         for (const column* each : {&size, &box, &centroid, &border, &faces, &lowest, &highest, &sum, &mean, &variance})
@@ -48,7 +48,7 @@ struct columns {
     NF_HD constexpr bool want_shape() const {
         return size.wanted() || box.wanted() || centroid.wanted() || border.wanted();
     }
-    /// Whether nothing but shapes is wanted: what the cells of a component say without those beside them.
+    /// True if only shapes are wanted, which the cells of a component determine without their neighbours.
     NF_HD constexpr bool want_shape_only() const {
         return want_shape() && !faces.wanted() && !want_range() && !want_sums();
     }
@@ -57,7 +57,7 @@ struct columns {
     NF_HD constexpr bool want_squares() const { return variance.wanted(); }
 };
 
-/// Box and centroid of a row along one axis. Of no cells: zeros and NaN.
+/// Writes box and centroid of a row along one axis. Without cells: zeros and NaN.
 NF_HD inline void put_axis(const columns& to, std::int64_t row, int axis, std::uint64_t size, std::int64_t first,
                            std::int64_t end, std::uint64_t sum) {
     if (to.box.has(row)) {
@@ -76,7 +76,7 @@ NF_HD inline void put_size_and_border(const columns& to, std::int64_t row, std::
     if (to.border.has(row)) to.border.put(row, static_cast<std::uint8_t>(border ? 1 : 0));
 }
 
-/// Size, box, centroid and border of a row.
+/// Writes size, box, centroid and border of a row.
 template <int Axes>
 NF_HD void put_shape(const columns& to, std::int64_t row, const shape_sums<Axes>& of, int axes) {
     put_size_and_border(to, row, of.size, of.border);
@@ -84,7 +84,7 @@ NF_HD void put_shape(const columns& to, std::int64_t row, const shape_sums<Axes>
         put_axis(to, row, axis, of.size, of.first[axis], of.end[axis], of.sum[axis]);
 }
 
-/// A sum that may be below zero.
+/// A sum that may be negative.
 struct signed_sum {
     uint128 magnitude;
     bool negative;
@@ -96,7 +96,7 @@ NF_HD constexpr signed_sum true_sum(const value_sums& sums, std::uint64_t size) 
     return natural < zero ? signed_sum{zero - natural, true} : signed_sum{natural - zero, false};
 }
 
-/// magnitude / by^times * 2^exponent, rounded once. `by` below 2^62, `times` 0, 1 or 2.
+/// Returns magnitude / by^times * 2^exponent, rounded once. `by` below 2^62, `times` 0, 1 or 2.
 NF_HD constexpr double rounded_quotient(const wide& magnitude, std::uint64_t by, int times, int exponent) {
     const int up = 256 - magnitude.length();
     if (up == 256) return 0;
@@ -108,7 +108,7 @@ NF_HD constexpr double rounded_quotient(const wide& magnitude, std::uint64_t by,
 
 inline constexpr std::uint64_t exact_in_double = std::uint64_t{1} << 53;
 
-/// The mean in units of 2^exponent.
+/// Returns the mean in units of 2^exponent.
 template <class T>
 NF_HD constexpr double mean_of(const value_sums& sums, std::uint64_t size, int exponent) {
     const signed_sum s = true_sum<T>(sums, size);
@@ -119,7 +119,7 @@ NF_HD constexpr double mean_of(const value_sums& sums, std::uint64_t size, int e
     return s.negative ? -mean : mean;
 }
 
-/// (size * squares - sum^2) / size^2, in which it does not matter what stands for zero.
+/// Returns (size * squares - sum^2) / size^2, which does not depend on natural_zero.
 NF_HD constexpr double variance_of(const value_sums& sums, std::uint64_t size, int exponent) {
     const wide squares{{sums.square[0], sums.square[1], sums.square[2], 0}};
     const wide d = difference(product(squares, size), squared(static_cast<uint128>(sums.sum[1]) << 64 | sums.sum[0]));
@@ -129,7 +129,7 @@ NF_HD constexpr double variance_of(const value_sums& sums, std::uint64_t size, i
     return rounded_quotient(d, size, 2, 2 * exponent);
 }
 
-/// Sum and mean of a row that is not finite.
+/// Returns the sum and mean of a row that is not finite.
 NF_HD constexpr double sum_of(const not_finite& what) {
     if (what.nan || (what.below && what.above)) return std::numeric_limits<double>::quiet_NaN();
     return what.below ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
@@ -142,7 +142,7 @@ NF_HD constexpr std::int64_t saturated(const signed_sum& s) {
     return s.negative ? -value : value;
 }
 
-/// Lowest and highest of a row: NaN where it has one, 0 where it has no cells.
+/// Writes lowest and highest of a row: NaN if it has one, 0 if it has no cells.
 template <class T>
 NF_HD void put_range(const columns& to, std::int64_t row, const value_range& range) {
     T low{}, high{};
@@ -152,7 +152,7 @@ NF_HD void put_range(const columns& to, std::int64_t row, const value_range& ran
     if (to.highest.has(row)) to.highest.put(row, high);
 }
 
-/// Sum, mean and variance of a row of `size` cells. `range` has to be known for floating-point values only.
+/// Writes sum, mean and variance of a row of `size` cells. `range` is used for floating-point values only.
 template <class T>
 NF_HD void put_sums(const columns& to, std::int64_t row, std::uint64_t size, const value_range& range,
                     const value_sums& sums) {

@@ -5,14 +5,14 @@
 
 namespace nearfield::statistics {
 
-/// Values that lie `step` elements apart.
+/// Values at a distance of `step` elements.
 template <class V>
 struct value_line {
     const V* first = nullptr;
     std::int64_t step = 1;
 };
 
-/// Calls loop(step) with a step of 1 that the compiler knows, where it is 1.
+/// Calls loop(step); a step of 1 is passed as a compile-time constant.
 template <class Loop>
 void with_step(std::int64_t step, const Loop& loop) {
     if (step == 1) loop(std::integral_constant<std::int64_t, 1>());
@@ -42,7 +42,7 @@ void add_values(const value_line<V>& values, std::int64_t first, std::int64_t en
                 value_sums& to) {
     with_step(values.step, [&](auto step) {
         if constexpr (sizeof(V) <= 4 && !std::is_floating_point_v<V>) {
-            // Squares of 32 bits are summed in halves: there are too few for either sum to overflow.
+            // Squares of 32 bits are summed in halves: there are too few values for either sum to overflow.
             std::uint64_t sum = 0, low = 0, high = 0;
             for (std::int64_t x = first; x < end; ++x) {
                 const std::uint64_t n = key_of(values.first[x * step]);

@@ -22,8 +22,8 @@ void run_bounded(const host& on, const any_input<host>& image, const any_input<h
     }
     run(on, make_plan(image, searched, {options}), {image, searched});
     const bounded_cells cells = bounded_cells_of(image, bounds, out, searched.distance);
-    constexpr std::int64_t together = 1 << 14;  // cells of a block of lines, about
-    const host quiet{on.threads, {}};           // the search has told its progress
+    constexpr std::int64_t together = 1 << 14;  // approximate cells of a block of lines
+    const host quiet{on.threads, {}};           // the search has reported its progress
     workers all(quiet, cells.lines);
     all.for_each(cells.lines, std::max<std::int64_t>(together / cells.length(), 1), 1,
                  [&](std::int64_t first, std::int64_t last, int) {

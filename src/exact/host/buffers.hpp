@@ -1,4 +1,4 @@
-// What a call keeps: the image's rows as classes of cells, a thread's buffers, and which tiles 16 bits leave.
+// Data of a call: the image's rows as classes of cells, a thread's buffers, and the tiles unresolved in 16 bits.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace nearfield::exact {
 /// Buffers of one thread.
 template <class T>
 struct thread_buffers {
-    /// Tiles have at least `rows` rows.
+    /// Allocates for tiles of at least `rows` rows.
     thread_buffers(const pass_layout& s, bool first_wanted, bool short_rows_wanted, std::int64_t rows)
         : row(s.length, number<T>::sited), short_row(short_rows_wanted ? s.length : 0) {
         for (const line_pass& pass : s.passes) rows = std::max(rows, pass.rows);
@@ -38,12 +38,12 @@ struct thread_buffers {
     line_lists lists;
     host_scratch<T> plane, best, other, first;
     host_scratch<float> root;
-    host_scratch<std::int64_t> value, site;  ///< of a finished tile
+    host_scratch<std::int64_t> value, site;  ///< values and sites of a finished tile
     std::int64_t column_site[number<T>::columns]{};
     host_scratch<std::uint8_t> classes;  ///< two rows of classes, flags and bits
 };
 
-/// Rows of the image as classes of cells.
+/// The rows of the image as classes of cells.
 class class_rows {
 public:
     class_rows(const plan& p, const any_input<host>& image, const class_field& labels, const pass_layout& shape)
@@ -57,17 +57,17 @@ public:
             even_ = even_ && p.image_stride[axis - 1] == p.image_stride[axis] * p.size[axis];
         if (copies(p, image)) copy_ = host_scratch<std::uint8_t>(p.cells);
     }
-    /// Bytes of a copy of classes whose rows do not lie together.
+    /// Returns the bytes of a copy of classes, for rows that are not contiguous.
     static std::int64_t bytes(const plan& p, const any_input<host>& image) { return copies(p, image) ? p.cells : 0; }
     static bool copies(const plan& p, const any_input<host>& image) {
         const std::int64_t step = p.image_stride[static_cast<std::size_t>(p.rank - 1)];
         return p.by != classes::values && !p.weighted && std::abs(step) * size_of(image.type) >= worth_copying;
     }
 
-    /// Bytes of an element: those of a label, or one, for sites (1) and other cells, or in a signed field for zero and
-    /// others.
+    /// Returns the bytes of an element: those of a label; or one, for sites (1) and other cells, or in a signed field
+    /// for zero and other cells.
     [[nodiscard]] int bytes() const { return by_value() ? static_cast<int>(size_of(image_.type)) : 1; }
-    /// Row `line`, which is the labels' own memory or `buffer`.
+    /// Returns row `line`: the labels' own memory or `buffer`.
     const void* row(std::int64_t line, std::uint8_t* buffer) const {
         if (by_value()) return labels_.elements(line * length_);
         if (copy_.get() != nullptr) return copy_.get() + line * length_;
@@ -75,8 +75,8 @@ public:
         return buffer;
     }
 
-    /// Rows whose cells lie far apart are copied in parts first, many rows at a time, so that each cache line comes
-    /// once.
+    /// Number of copy jobs. Rows whose cells lie far apart are first copied in parts, many rows at a time, so that each
+    /// cache line is read once.
     [[nodiscard]] std::int64_t copy_jobs() const {
         return copy_.get() == nullptr ? 0 : parts() * ((lines() + most_lines - 1) / most_lines);
     }
@@ -114,15 +114,15 @@ private:
     const class_field& labels_;
     const int row_axis_;
     const std::int64_t length_, step_;
-    bool even_ = true;  ///< the cells of a row lie in even steps
+    bool even_ = true;  ///< the cells of a row have one stride
     host_scratch<std::uint8_t> copy_;
 };
 
-/// Tiles that 16 bits leave, by their number in the last pass: `count` of them is known while others still come.
+/// Tiles that 16 bits leave unresolved, by their number in the last pass; `count` is valid while more are added.
 struct unresolved_tiles {
     std::vector<std::uint8_t> tile;
     std::atomic<std::int64_t> count{0}, done{0};
-    /// 16 bits are given up where at least this many tiles, and this share of those that were looked at, are too large.
+    /// Numbers of 16 bits are abandoned if at least this many tiles, and this share of the finished ones, do not fit.
     static constexpr std::int64_t least = 16, share = 3;
     [[nodiscard]] bool too_many() const {
         const std::int64_t some = count.load(std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// The passes of a call: rows, then lines of one further axis at a time, then the epilogue.
+// The passes of a call: rows, then lines of one axis after another, then the epilogue.
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ public:
         if (p.is_signed()) zero_ = host_scratch<std::uint8_t>(bits);
     }
 
-    /// Solves the tiles that `only` notes, or all where it is null; notes those that it leaves in `left`.
+    /// Solves the tiles in `only`, or all if it is null; adds the tiles that remain unresolved to `left`.
     void solve(const unresolved_tiles* only, std::int64_t only_columns, unresolved_tiles* left) {
         only_ = only, ratio_ = std::max<std::int64_t>(only_columns / columns, 1), left_ = left;
         if (left != nullptr) left->tile.assign(static_cast<std::size_t>(tiles_of(shape_.passes.back())), 0);
@@ -80,9 +80,9 @@ private:
         return *mine;
     }
 
-    // ---- which tiles ------------------------------------------------------------------------------------------------
+    // ---- selection of tiles -----------------------------------------------------------------------------------------
 
-    /// Tiles of `only_` are `ratio_` of these.
+    /// True if a tile is to be solved; `ratio_` tiles here make one tile of `only_`.
     [[nodiscard]] bool wanted(std::int64_t tile) const {
         if (only_ == nullptr) return true;
         const std::int64_t place = tile / shape_.tiles, at = tile % shape_.tiles / ratio_;
@@ -94,14 +94,14 @@ private:
         for (std::size_t i = 0; i < only_->tile.size(); ++i)
             wanted_column_[i % static_cast<std::size_t>(only_tiles_)] |= only_->tile[i];
     }
-    /// Of passes before the last one: all tiles of the columns that any wanted tile has.
+    /// True if any wanted tile has the column; for passes before the last one.
     [[nodiscard]] bool wanted_column(std::int64_t column) const {
         return only_ == nullptr || wanted_column_[static_cast<std::size_t>(column / ratio_)] != 0;
     }
 
     // ---- rows -------------------------------------------------------------------------------------------------------
 
-    /// Copies what cannot be read in place.
+    /// Copies rows that cannot be read in place.
     void read_classes() {
         crew_.for_each(rows_.copy_jobs(), 1, 0, [&](std::int64_t job, std::int64_t, int) { rows_.copy(job); });
         if (p_.by != classes::values) return;
@@ -110,7 +110,7 @@ private:
                        [&](std::int64_t first, std::int64_t end, int) { labels_.read_lines(first, end); });
     }
 
-    /// Of planes [first, end) of the first pass.
+    /// Solves the rows of planes [first, end) of the first pass.
     void rows(std::int64_t first, std::int64_t end) {
         const line_pass& s = shape_.passes.front();
         const std::int64_t block = std::max(p_.weighted ? columns : 1, cells_a_block / shape_.length);
@@ -136,7 +136,7 @@ private:
         });
     }
 
-    /// Rows base + [line, stop), each of which goes to place(its number).
+    /// Solves rows base + [line, stop); row number r goes to place(r).
     template <class Place>
     void solve_rows(std::int64_t base, std::int64_t line, std::int64_t stop, const Place& place, buffers& mine) {
         for (; line < stop && !p_.weighted; ++line) solve_row(base + line, place(line), mine);
@@ -148,7 +148,7 @@ private:
     void solve_row(std::int64_t line, T* to, buffers& mine) {
         const std::int64_t n = shape_.length, pitch = shape_.passes.front().rows * columns;
         border ends = p_.borders[static_cast<std::size_t>(p_.rank - 1)];
-        if (sited && ends == border::closed) ends = border::open;  // the epilogue looks at borders
+        if (sited && ends == border::closed) ends = border::open;  // the epilogue handles borders
         const bool periodic = ends == border::periodic;
         const void* const row = rows_.row(line, mine.class_row(0, n));
         if (runs_) put_bits(line, row, mine);
@@ -166,8 +166,8 @@ private:
         else put_costs(mine.row, kind, n, row_cost_, to, pitch);
     }
 
-    /// Rows of a power diagram are lines whose values are minus the weights: as many as a tile has columns, side by
-    /// side.
+    /// Solves rows of a power diagram as lines whose values are minus the weights: as many side by side as a tile has
+    /// columns.
     template <class Place>
     void solve_power_rows(std::int64_t base, std::int64_t line, std::int64_t stop, const Place& place, buffers& mine) {
         const std::int64_t n = shape_.length, pitch = shape_.passes.front().rows * columns;
@@ -185,7 +185,7 @@ private:
                             static_cast<int>(x % columns));
         }
     }
-    /// Where the class changes from the rows before along the other axes, and where it is zero.
+    /// Writes bits: the class differs from that of the rows before along the other axes; the class is zero.
     void put_bits(std::int64_t line, const void* row, buffers& mine) const {
         const std::int64_t n = shape_.length;
         std::uint8_t *const flags = mine.class_row(2, n), *const bits = mine.class_row(3, n);
@@ -208,7 +208,7 @@ private:
         while (axis < shape_.passes[k].first) ++k;
         return shape_.passes[k];
     }
-    /// A row's bits to the tiles of a pass.
+    /// Copies a row's bits to the tiles of a pass.
     void scatter(const line_pass& s, std::int64_t line, const std::uint8_t* bits, std::uint8_t* to) const {
         const std::int64_t after = line % s.after, r = line / s.after % s.rows, before = line / s.after / s.rows;
         to += ((before * s.after + after) * shape_.tiles * s.rows + r) * row_bytes;
@@ -230,7 +230,7 @@ private:
                        });
     }
 
-    /// Tile number `tile` of a pass, whose values are at `value`.
+    /// Solves tile number `tile` of a pass, whose values are at `value`.
     void solve_tile(std::size_t k, std::int64_t tile, T* value, buffers& mine) {
         const line_pass& s = shape_.passes[k];
         const std::int64_t column = tile % shape_.tiles, place = tile / shape_.tiles;
@@ -253,7 +253,7 @@ private:
                       true);
     }
 
-    /// Lines of `size` rows along an axis.
+    /// Returns a tile of lines of `size` rows along an axis.
     line_tile<T> tile_of(int axis, std::int64_t size, std::int64_t pitch, buffers& mine) {
         const auto i = static_cast<std::size_t>(axis);
         line_tile<T> t;
@@ -263,7 +263,7 @@ private:
         return t;
     }
 
-    /// Lines along one axis of a tile; returns where the results are.
+    /// Solves the lines along one axis of a tile; returns the address of the results.
     T* solve_axis(const line_pass& s, int axis, std::int64_t tile, T* value, buffers& mine) {
         const auto i = static_cast<std::size_t>(axis);
         const std::int64_t apart = cells_between(p_.size.data(), axis + 1, s.last + 1), size = p_.size[i];
@@ -297,7 +297,7 @@ private:
         return best;
     }
 
-    /// A few rows: each offers to all.
+    /// Solves lines of a few rows: each row is offered to all.
     static void relax_axis(T* value, std::int64_t size, std::int64_t apart, std::int64_t rows,
                            const axis_terms<lane>& terms, int shift, T* best) {
         for (std::int64_t at = 0; at < rows; at += size * apart) {
@@ -311,7 +311,7 @@ private:
         }
     }
 
-    /// Sites of a tile's columns along the axes that are solved; `line`: place along those of them that the tile holds.
+    /// Finds the sites of a tile's columns along the solved axes; `line`: position along those of them within the tile.
     void find_column_sites(const line_pass& s, int axis, std::int64_t tile, std::int64_t line, buffers& mine) const {
         std::int64_t site = 0, after = tile / shape_.tiles % s.after;
         for (int k = shape_.row_axis - 1; k > axis; --k) {
@@ -328,8 +328,8 @@ private:
         return short_rows_ ? short_rows_->own_sites()[x] : x << p_.keys.shift[p_.rank - 1];
     }
 
-    /// Where steps are lost, rounding can make the site of a row of another class look as near as the end of
-    /// the cell's run, though that site has the cell's own class.
+    /// Removes sites of a cell's own class. If steps are lost to rounding, a site in a row of another class can seem as
+    /// near as the end of the cell's run, although the site has the cell's class.
     void drop_own_class(const line_pass& s, int axis, std::int64_t tile, std::int64_t row, const line_tile<T>& t) {
         const std::int64_t place = tile / shape_.tiles, x = tile % shape_.tiles * columns;
         for (std::int64_t m = 0; m < t.rows; ++m) {
@@ -347,7 +347,7 @@ private:
             }
         }
     }
-    /// `cell` with the coordinates that a site has after a pass along `axis`.
+    /// Returns `cell` with the coordinates that a site has after a pass along `axis`.
     [[nodiscard]] std::int64_t cell_of(std::int64_t cell, int axis, std::int64_t site) const {
         for (int k = axis; k < p_.rank; ++k) {
             const std::int64_t step = cells_between(p_.size.data(), k + 1, p_.rank);
@@ -377,11 +377,11 @@ private:
     const pass_layout shape_;
     class_field labels_;
     class_rows rows_;
-    const initial_values* const initial_;  ///< of a power diagram; else null
+    const initial_values* const initial_;  ///< for a power diagram; else null
     const epilogue<T, V> epilogue_;
     workers crew_;
     const bool runs_;     ///< a cell's sites are cells of another class
-    const double scale_;  ///< of a value beside its site
+    const double scale_;  ///< scale of a value beside its site
     const step_cost<lane> row_cost_;
     std::optional<short_rows<T>> short_rows_;
     std::array<std::optional<axis_terms<lane>>, max_rank> terms_;

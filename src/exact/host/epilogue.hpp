@@ -1,4 +1,4 @@
-// The epilogue: fields of a solved tile while it is in the first-level cache.
+// The epilogue: writes the fields of a solved tile while it is in the first-level cache.
 #pragma once
 
 #include <cstring>
@@ -13,14 +13,14 @@
 
 namespace nearfield::exact {
 
-/// Writes the fields of solved tiles. V is the number of the problem's plan.
+/// Writes the fields of solved tiles. V is the number type of the problem's plan.
 template <class T, class V>
 class epilogue {
     using K = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
     static constexpr int columns = number<T>::columns;
 
 public:
-    /// Packed values are `base` less.
+    /// Packed values have `base` subtracted.
     epilogue(const plan& p, const arrays<host>& a, const pass_layout& shape, std::int64_t base)
         : p_(p),
           s_(shape.passes.back()),
@@ -32,14 +32,14 @@ public:
         const fields<host>& out = a.out;
         const bool alone = !number<T>::sited && !p.negative_side && out.distance.wanted() &&
                            out.distance.type == dtype::float32 && !out.squared.wanted() && !out.trusted.wanted();
-        // Cells of a row lie in even steps.
+        // Cells of a row have one stride.
         const bool even = writer_.contiguous() || shape.row_axis == p.rank - 1;
         distance_alone_ = alone && even && p.closed_beside == std::numeric_limits<double>::infinity();
         whole_tiles_ = even && writer_.plain_sites();
         of_zero_ = static_cast<std::int8_t>(p.inside_is_nonzero ? p.outside_sign : p.inside_sign);
     }
 
-    /// False where a result of 16 bits does not say how large it is.
+    /// Returns false if a 16-bit result is saturated, so that its size is unknown.
     [[nodiscard]] bool resolved(const T* tile, std::int64_t rows, std::int64_t count) const {
         if constexpr (sizeof(T) == 2) {
             if (p_.limit < static_cast<double>(number<T>::infinite)) return true;
@@ -52,8 +52,8 @@ public:
         return true;
     }
 
-    /// A tile whose first row has `count` cells from `first` on. `zero`: bits of cells of class zero, columns / 8 bytes
-    /// a row; null where distances have no signs.
+    /// Writes a tile whose first row has `count` cells from `first` on. `zero`: bits of cells of class zero, columns /
+    /// 8 bytes a row; null if distances have no signs.
     void put(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
              const thread_buffers<T>& mine) const {
         if constexpr (number<T>::sited) put_sites(tile, count, first, zero, mine);
@@ -70,7 +70,7 @@ private:
         leave(root, count, first, writer_.distance());
     }
 
-    /// A tile of a field to its place.
+    /// Copies a tile of a field to its destination.
     template <class E>
     void leave(const E* from, std::int64_t count, std::int64_t first, const target& to) const {
         constexpr auto bytes = static_cast<std::int64_t>(sizeof(E));
@@ -89,7 +89,7 @@ private:
 
     void put_sites(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
                    const thread_buffers<T>& mine) const {
-        // The buffers are as large as the largest numbers need.
+        // The buffers are large enough for the widest numbers.
         V* const value = reinterpret_cast<V*>(mine.value.get());
         K* const site = reinterpret_cast<K*>(mine.site.get());
         if constexpr (number<T>::wide) split_sites(tile, s_.rows, value, site);
@@ -102,7 +102,7 @@ private:
         }
     }
 
-    /// Distances, coordinates and linear indices of a tile, one field after the other.
+    /// Writes distances, coordinates and linear indices of a tile, one field after the other.
     void put_tile(V* value, K* site, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
                   const thread_buffers<T>& mine) const {
         const std::int64_t cells = s_.rows * columns;
@@ -123,7 +123,7 @@ private:
                 leave(part, count, first, to);
             }
         if (const target& to = writer_.index(); to.data != nullptr) {
-            // The values are done with.
+            // The values are no longer needed.
             const auto put_index = [&]<class E>(E* number) {
                 writer_.linear(site, cells, number);
                 leave(number, count, first, to);
@@ -133,7 +133,7 @@ private:
         }
     }
 
-    /// Roots of int64 are taken of doubles, in their place.
+    /// Converts int64 values to doubles in place, as roots require.
     static auto* as_roots_need(V* value, std::int64_t cells) {
         if constexpr (std::is_same_v<V, std::int64_t>) {
             for (std::int64_t i = 0; i < cells; ++i) {
@@ -172,7 +172,7 @@ private:
     }
 
     const plan& p_;
-    const line_pass s_;  ///< the last one
+    const line_pass s_;  ///< the last pass
     const std::int64_t base_;
     const std::int64_t step_;  ///< cells from row to row of a tile
     const output_writer<V, K> writer_;

@@ -12,17 +12,17 @@ namespace {
 
 /// Cells of short axes that a tile searches together.
 constexpr std::int64_t most_together = 128;
-/// Planes of this many cells together are solved along their axes before the next ones, where a plane is too large for
-/// one thread's cache: enough for many threads.
+/// Number of cells in planes that are solved along all their axes before the next ones, if a plane exceeds one thread's
+/// cache: enough for many threads.
 constexpr std::int64_t cells_together = std::int64_t{1} << 23;
-/// A plane of at most so many bytes is solved along two axes before the next one.
+/// A plane of at most this size is solved along two axes before the next one.
 constexpr std::int64_t plane_bytes = 3 << 19;
-/// Planes a thread, so that threads end together.
+/// Planes per thread, so that threads end at the same time.
 constexpr std::int64_t planes_a_thread = 4;
-/// Integers up to here are doubles.
+/// Integers up to this one are exact doubles.
 constexpr double most_whole = 9007199254740992.0;
 
-/// Whether 16 bits are worth a trial: one step along every axis fits.
+/// True if a trial with 16 bits makes sense: four steps along every axis fit.
 bool suits_16_bits(const plan& p) {
     for (int axis = p.first_axis; axis < p.rank; ++axis)
         if (p.weight[static_cast<std::size_t>(axis)] * 16 >= number<std::uint16_t>::infinite) return false;
@@ -37,7 +37,7 @@ std::int64_t window_of(const plan& p, int axis) {
     const auto i = static_cast<std::size_t>(axis);
     const std::int64_t window = p.borders[i] == border::periodic ? p.size[i] / 2 : p.size[i] - 1;
     if (!std::isfinite(p.limit) || p.weighted) return window;
-    // One more than the limit allows makes up for rounding here.
+    // One more than the limit allows, to cover rounding here.
     const double rows = std::sqrt(p.limit / p.weight[i]), reach = p.half_cell ? (rows + 1) / 2 : rows;
     return reach + 1 < static_cast<double>(window) ? static_cast<std::int64_t>(reach) + 1 : window;
 }
@@ -67,7 +67,7 @@ pass_layout::pass_layout(const plan& p, int threads, std::int64_t columns, std::
         s.after = cells_between(p.size.data(), s.last + 1, row_axis);
         passes.push_back(s);
     }
-    // The rows have all axes: the pass has nothing to search.
+    // If the rows contain all axes, the pass has nothing to search.
     if (passes.empty()) passes.push_back({row_axis, row_axis - 1, cells_between(p.size.data(), 0, row_axis), 1, 1});
     const line_pass& s = passes.front();
     planes = s.before >= planes_a_thread * threads && plane_elements() * element_bytes <= plane_bytes;

@@ -1,4 +1,4 @@
-// How a call is cut up into passes and tiles, and what its cells hold meanwhile.
+// Partition of a call into passes and tiles, and the number types of its cells.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +8,31 @@
 
 namespace nearfield::exact {
 
-/// What cells hold during a call. `narrow` is 16 bits, and 32 for the tiles in which a result does not fit; `packed`
-/// has value and site in one float64; `wide` has the site beside the value, a power diagram's until its weights are
+/// Number types of cells. `narrow` is 16 bits, and 32 for the tiles in which a result does not fit; `packed` has
+/// value and site in one float64; `wide` has the site beside the value, as does a power diagram until its weights are
 /// known.
 enum class host_numbers : std::uint8_t { narrow, int32, real, packed, wide_whole, wide_real };
 host_numbers numbers_of(const plan& p);
-/// Whether values up to `largest` and sites fit a packed_site.
+/// True if values up to `largest` and sites fit a packed_site.
 bool packs(const plan& p, double largest);
-/// Rows to either side of a cell that may matter to it.
+/// Returns the number of rows on either side that may affect a cell.
 std::int64_t window_of(const plan& p, int axis);
 
-/// A pass along axes [first, last] of a problem, in tiles of neighbouring cells of the last axis. Short axes go
-/// together.
+/// A pass along axes [first, last] of a problem, in tiles of neighbouring cells of the last axis. Short axes share a
+/// pass.
 struct line_pass {
     int first = 0, last = 0;
     std::int64_t before = 1, rows = 1,
                  after = 1;  ///< cells of the axes before it, its own, and of those after it but the last
 };
 
-/// How a call is cut up.
+/// The passes and tiles of a call.
 struct pass_layout {
     pass_layout(const plan& p, int threads, std::int64_t columns, std::int64_t element_bytes);
-    int row_axis = 0;                    ///< a row's axes are this and those after it
+    int row_axis = 0;                    ///< the row consists of this axis and those after it
     std::int64_t length = 1, tiles = 1;  ///< cells of a row, and tiles
     std::vector<line_pass> passes;
-    std::int64_t together = 1;  ///< planes of the first pass whose rows come before their lines
+    std::int64_t together = 1;  ///< planes of the first pass whose rows are solved before their lines
     bool planes =
         false;  ///< the first pass takes a plane at a time, rows and lines, which stays in the second-level cache
 

@@ -1,5 +1,5 @@
-// Vectors of squared distances, with or without sites, as the search along lines uses them: one line in each lane.
-// To be included after "exact/host_lanes.hpp"; read once for each instruction set.
+// Vectors of squared distances, with or without sites, for the search along lines: one line per lane. To be included
+// after "exact/host_lanes.hpp"; read once for each instruction set.
 
 namespace nearfield::exact::HWY_NAMESPACE {
 
@@ -13,8 +13,8 @@ struct line_lanes {
     using values = cells;
     static constexpr tag_of tag{};
     static constexpr row_tag_of row_tag{};
-    /// Rows that search together: one test that is hard to predict for all. 192x256x256 with 16 bits, blocks of 4 and
-    /// 8: 13, 9 ms.
+    /// Rows that search together, with one test that is hard to predict for all. 192x256x256 with 16 bits, blocks of 4
+    /// and 8: 13, 9 ms.
     static constexpr int block = 8;
 
     static HWY_INLINE cells load(const T* row, std::int64_t column) {
@@ -29,13 +29,13 @@ struct line_lanes {
         else return hn::Add(c, hn::Set(tag, extra));
     }
     static HWY_INLINE cells nearer(cells a, cells b) { return hn::Min(a, b); }
-    /// The nearest of `best` and of two rows that add the same.
+    /// Returns the nearest of `best` and of two rows at the same cost.
     static HWY_INLINE cells relax(cells best, cells a, cells b, lane extra) {
         return nearer(best, add(nearer(a, b), extra));
     }
     static HWY_INLINE auto is_nearer(cells a, cells b) { return hn::Not(hn::Eq(hn::Max(a, b), a)); }
     static HWY_INLINE auto has_site(cells c) { return is_nearer(c, hn::Set(tag, number<T>::infinite)); }
-    /// No lane can be changed by a row that adds `bound` or more.
+    /// True if a row that adds `bound` or more can change no lane.
     static HWY_INLINE bool settled(values v, lane bound) {
         const auto most = hn::Set(tag, bound);
         return hn::AllTrue(tag, hn::Eq(hn::Max(v, most), most));
@@ -79,7 +79,7 @@ struct line_lanes<wide_site<V>> {
         return {hn::IfThenElse(hn::RebindMask(tag, first), a.value, b.value),
                 hn::IfThenElse(hn::RebindMask(site_tag, first), a.site, b.site)};
     }
-    /// Values of a and b may differ, and be the same when both are rounded after adding: so sites are compared then.
+    /// Values of a and b may differ and be equal after adding and rounding: sites are then compared.
     static HWY_INLINE cells relax(const cells& best, const cells& a, const cells& b, V extra) {
         return nearer(add(b, extra), nearer(add(a, extra), best));
     }

@@ -15,15 +15,15 @@ HWY_BEFORE_NAMESPACE();
 #include "exact/host/line_lanes.hpp"
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// Steps to either side before pivots are cheaper.
+/// Steps to either side beyond which pivots cost less.
 constexpr std::int64_t patience = 24;
-/// Rows from pivot to pivot.
+/// Rows from one pivot to the next.
 constexpr std::int64_t strip = 16;
-/// Lines in which no more rows have a site need no pivots: each site is offered to all rows.
+/// Lines with at most this number of rows with a site need no pivots: each site is offered to all rows.
 constexpr std::size_t few_sites = 6;
-/// Rows between pivots' winners from which a block's own first and last winner are looked for.
+/// From this number of rows between pivots' winners, a block searches its own first and last winner.
 constexpr std::int64_t many_rows = 64;
-/// Blocks after which the call is asked whether it is to go on.
+/// Blocks between two tests of whether the call is cancelled.
 constexpr std::int64_t blocks_between_asking = 1024;
 
 template <class T>
@@ -36,7 +36,7 @@ class line_group {
     static constexpr auto row_tag = lanes_of::row_tag;
     static constexpr std::int64_t beyond = axis_terms<lane>::beyond;
     static constexpr lane infinite = number<T>::infinite;
-    /// Rows are kept in a lane as their distance from the query, plus this.
+    /// A lane stores a row as its distance from the query plus this number.
     static constexpr std::int64_t zero_at = sizeof(lane) == 2 ? 32768 : sizeof(lane) == 4 ? 1 << 29 : 1LL << 40;
     using row_lane = decltype(hn::GetLane(hn::Zero(row_tag)));
 
@@ -70,16 +70,16 @@ private:
         if (t_.team != nullptr) t_.team->go_on(0);
     }
     static lane largest(values v) { return hn::GetLane(hn::MaxOfLanes(tag, v)); }
-    /// What a row k rows away costs at least.
+    /// Returns the least cost of a row k rows away.
     [[nodiscard]] HWY_INLINE lane bound(std::int64_t k) const {
         if constexpr (number<T>::wide) return term_[k] + t_.floor;
         else return term_[k];
     }
-    /// No row farther than this costs as little as `value`.
+    /// Returns a distance in rows beyond which every row costs more than `value`.
     [[nodiscard]] std::int64_t steps_within(lane value) const {
         if constexpr (number<T>::wide)
             if (t_.floor != lane{} && value < infinite) {
-                // What the sum of the floor and a step may lose by rounding.
+                // Allowance for the rounding error of the sum of the floor and a step.
                 if constexpr (std::is_same_v<lane, double>)
                     return t_.terms->steps_within(value - t_.floor + 0x1p-50 * (std::abs(value) + std::abs(t_.floor)));
                 value -= t_.floor;
@@ -96,7 +96,7 @@ private:
         return most;
     }
 
-    /// Rows of [from, to] that have a site in some lane.
+    /// Calls body for the rows of [from, to] that have a site in some lane.
     template <class Body>
     HWY_INLINE void each_site(std::int64_t from, std::int64_t to, const Body& body) const {
         if (t_.periodic) {
@@ -128,8 +128,8 @@ private:
         for (int i = 0; i < R; ++i) lanes_of::store(best[i], t_.best + (m + i) * t_.pitch, column_);
     }
 
-    /// Offers the rows up to `limit` steps away on both sides; false where farther ones may still win. Beyond an end
-    /// the last row is offered again for more than it costs, which never wins.
+    /// Offers the rows up to `limit` steps away on both sides; returns false if farther ones may still win. Beyond an
+    /// end it offers the last row again at a higher cost, which never wins.
     template <int R>
     HWY_INLINE bool outward(std::int64_t m, std::int64_t limit, cells (&best)[R]) const {
         const std::int64_t farthest = t_.periodic ? n_ / 2 : std::max(m + R - 1, n_ - 1 - m);
@@ -192,7 +192,7 @@ private:
         std::int64_t low, high;
     };
 
-    /// Of row m, among rows [from, to]; more rows never hurt.
+    /// Returns the winners of row m among rows [from, to]; a larger range never hurts.
     span winners(std::int64_t m, std::int64_t from, std::int64_t to) const {
         cells best = at(m);
         auto who = hn::Set(row_tag, static_cast<row_lane>(zero_at));
@@ -202,7 +202,7 @@ private:
                                  who);
             best = lanes_of::nearer(best, v);
         };
-        // No winner is farther than half a turn: a row that is has a copy nearer by.
+        // No winner is farther than half a period: a row beyond has a nearer copy.
         if (t_.periodic) from = std::max(from, m - n_ / 2), to = std::min(to, m + n_ / 2);
         std::int64_t steps = t_.terms->steps_within(static_cast<lane>(infinite - 1));
         if (sizeof(lane) == 2) from = std::max(from, m - steps), to = std::min(to, m + steps);
@@ -211,7 +211,7 @@ private:
         steps = steps_within(largest(lanes_of::value(best)));
         each_site(std::max(from, m - steps), std::min(to, m + steps), take);
         const auto none = hn::Not(lanes_of::has_site(best));
-        // A lane that saturates here need not do so elsewhere: nothing but the reach of 16 bits bounds its winners.
+        // A lane that saturates here may not saturate elsewhere: only the reach of 16 bits bounds its winners.
         if (sizeof(lane) == 2 && !hn::AllFalse(row_tag, none)) return given;
         if (hn::AllTrue(row_tag, none)) return {beyond, -beyond};
         const auto high_end = hn::Set(row_tag, static_cast<row_lane>(2 * zero_at - 1));
@@ -226,7 +226,7 @@ private:
         list_sites();
         if (few_ || !t_.ordered) return;
         if (t_.periodic) {
-            // Pivot `last` stands for row n, the first one again.
+            // Pivot `last` represents row n, which is the first one again.
             const auto last = static_cast<std::size_t>((n_ + strip - 1) / strip);
             l_.low.assign(last + 1, 0), l_.high.assign(last + 1, 0);
             set_pivot(0, winners(0, -(n_ / 2), n_ / 2));

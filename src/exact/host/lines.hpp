@@ -1,12 +1,12 @@
-// Lines of one axis: the lower envelope of parabolas along neighbouring lines, one in each lane of a vector.
+// Lines of one axis: the lower envelope of parabolas along neighbouring lines, one line per lane of a vector.
 //
 //   best(q) = min(first(q), min over the rows r of value(r) + term(|q - r|))
 //
 // Blocks of rows search outward together and share one test of whether anything farther can still win. A block that is
-// not done after `patience` steps makes the tile find the winners of every 16th row by halving; winners never move back
-// as rows move on, so each block then takes the cheaper of the outward search and the rows between the winners around
-// it. Declines nothing: where rounding may turn winners round (plan::rows_ordered), all rows with a site within reach
-// are looked at. Bytes: a number, a best and, with first values, one more for each cell of a tile. Meijster, Roerdink,
+// not done after `patience` steps makes the tile find the winners of every 16th row by halving. Winners never move back
+// as rows advance, so each block then takes the cheaper of the outward search and the rows between the winners around
+// it. It declines nothing: if rounding may reverse winners (plan::rows_ordered), it searches all rows with a site
+// within reach. Bytes: a number, a best and, with first values, one more for each cell of a tile. Meijster, Roerdink,
 // Hesselink, "A general algorithm for computing distance transforms in linear time", 2000; Aggarwal et al., "Geometric
 // applications of a matrix-searching algorithm", 1987 (winners by halving).
 #pragma once
@@ -22,7 +22,7 @@ class workers;
 
 namespace nearfield::exact {
 
-/// A thread's lists: least and largest winner of each pivot, rows with a site, and how many of these come before each
+/// A thread's lists: least and largest winner of each pivot, rows with a site, and the number of these before each
 /// row.
 struct line_lists {
     std::vector<std::int64_t> low, high, sites, next;
@@ -33,14 +33,14 @@ template <class T>
 struct line_tile {
     std::int64_t rows = 0, pitch = number<T>::columns;
     bool periodic = false;
-    bool ordered = true;        ///< winners never move back: false for doubles that rounding may turn round
-    lane_of_number<T> floor{};  ///< no value is below it: not 0 in power diagrams of numbers with sites beside them
+    bool ordered = true;        ///< winners never move back: false for doubles whose order rounding may reverse
+    lane_of_number<T> floor{};  ///< lower bound of all values: not 0 in power diagrams of numbers with separate sites
     const axis_terms<lane_of_number<T>>* terms = nullptr;
     const T* value = nullptr;
-    const T* first = nullptr;  ///< what holds without any row: ends of runs, closed borders; null: nothing
+    const T* first = nullptr;  ///< values without any row: ends of runs, closed borders; null: none
     T* best = nullptr;
     line_lists* lists = nullptr;
-    workers* team = nullptr;  ///< asked during long searches whether the call is to go on; may be null
+    workers* team = nullptr;  ///< tested for cancellation during long searches; may be null
 };
 
 void solve_lines(const line_tile<std::uint16_t>& t);
@@ -53,7 +53,7 @@ void solve_lines(const line_tile<wide_site<double>>& t);
 
 /// Lines of at most this many rows are solved by offering every row to every other one.
 inline constexpr std::int64_t few_rows = 8;
-/// best(q, i) = min over the rows r of value(r, i) + term(|q - r|), for `count` neighbouring lines: a multiple of
+/// best(q, i) = min over the rows r of value(r, i) + term(|q - r|), for `count` neighbouring lines, a multiple of
 /// columns.
 void relax_lines(const std::uint16_t* value, std::int64_t rows, std::int64_t count, const std::uint16_t* term,
                  std::uint16_t* best);
@@ -63,7 +63,7 @@ void relax_lines(const double* value, std::int64_t rows, std::int64_t count, con
 
 /// First values of a tile's lines: a cell's steps to the end of its run of equal classes, and to a closed border, are
 /// upper bounds of its distance to another class. A row of another class costs at least as much as the end of the run,
-/// so that the search along a line needs to know no classes.
+/// so that the search along a line needs no classes.
 template <class T>
 struct run_ends {
     std::int64_t rows = 0, pitch = number<T>::columns;
@@ -72,8 +72,8 @@ struct run_ends {
     std::int64_t cut_pitch = number<T>::columns / 8;
     bool closed = false, periodic = false;
     const step_cost<lane_of_number<T>>* cost = nullptr;
-    const std::int64_t* column_site = nullptr;  ///< of numbers with sites: each column's along the other axes
-    int site_shift = 0;                         ///< of the axis
+    const std::int64_t* column_site = nullptr;  ///< for numbers with sites: each column's site along the other axes
+    int site_shift = 0;                         ///< shift of the axis
     T* first = nullptr;
 };
 

@@ -18,11 +18,11 @@
 namespace nearfield::exact {
 namespace {
 
-/// Cells of tiles that a thread takes at a time, and of a scan.
+/// Cells of tiles that a thread takes at a time, and cells of a scan.
 constexpr std::int64_t cells_at_a_time = 1 << 16;
 constexpr double most_integer = 0x1p62, most_packed = 0x1p53, most_int32 = 0x1p30;
 
-/// Whether an element says that there is no site.
+/// True if an element means that there is no site.
 template <class V>
 bool is_none(V value) {
     if constexpr (std::is_same_v<V, double>) return !(value < std::numeric_limits<double>::infinity());
@@ -44,7 +44,7 @@ double largest_value(const partial_pass& p, workers& crew) {
     return static_cast<double>(*std::max_element(most.begin(), most.end()));
 }
 
-/// Between linear indices of the whole grid and keys that compare by the tie rule.
+/// Conversion between linear indices of the whole grid and keys that compare by the tie rule.
 class site_keys {
 public:
     explicit site_keys(const partial_pass& p) : p_(p) {
@@ -74,7 +74,7 @@ private:
     std::int64_t cells_ = 1, last_ = -1, last_key_ = no_key<std::int64_t>;
 };
 
-/// Passes in numbers of T; elements of the field are V's, and of its sites S's.
+/// Passes in numbers of type T; elements of the field have type V, and of its sites type S.
 template <class T, class V, class S>
 class partial_solver {
     using lane = lane_of_number<T>;
@@ -117,7 +117,7 @@ private:
         site_keys sites;
     };
 
-    /// Columns of lines from element `base` on.
+    /// Solves the columns of lines from element `base` on.
     void solve_tile(std::int64_t base, std::int64_t count, buffers& mine) {
         for (std::int64_t r = 0; r < p_.rows; ++r) read_row(base + r * p_.after, count, r, mine);
         line_tile<T> t;
@@ -191,7 +191,7 @@ void solve_as(const partial_pass& p, double largest, workers& crew) {
     else partial_solver<T, V, std::int64_t>(p, largest, crew).solve();
 }
 
-/// In the narrowest numbers that hold all sums.
+/// Solves in the narrowest numbers that hold all sums.
 template <class V>
 void solve_values(const partial_pass& p, workers& crew) {
     const double largest = largest_value<V>(p, crew) + p.most();

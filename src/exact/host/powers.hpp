@@ -1,4 +1,4 @@
-// Rows of a power diagram: lines whose values are minus the weights, turned so that neighbours lie in a tile's columns.
+// Rows of a power diagram: lines whose values are minus the weights, transposed so that neighbours share a tile.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace nearfield::exact {
 
-/// Column c of a tile's row.
+/// Copies column c of a tile's row.
 template <class T>
 void copy_number(const T* from, int c, T* to, int there) {
     using lane = lane_of_number<T>;
@@ -19,8 +19,8 @@ void copy_number(const T* from, int c, T* to, int there) {
             reinterpret_cast<const std::int64_t*>(from)[number<T>::columns + c];
 }
 
-/// `lines` lines of n cells from line `first` on, each in a column; the last one in the columns that are left. Packed
-/// values are less the least of all, times `scale`.
+/// Writes `lines` lines of n cells from line `first` on, one per column; the last line fills the remaining columns.
+/// Packed values have the least of all subtracted, times `scale`.
 template <class T, class V>
 void put_powers(const weight_field<V>& powers, std::int64_t first, std::int64_t lines, std::int64_t n, double scale,
                 T* to) {

@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
-// Tiles are whole vectors: so are counts.
+// Tiles are whole vectors, and so are counts.
 
 void roots16(const std::uint16_t* value, std::int64_t count, float unit, std::uint16_t limit, float* out) {
     const hn::CappedTag<float, 16> tag;
@@ -27,7 +27,7 @@ void roots16(const std::uint16_t* value, std::int64_t count, float unit, std::ui
     }
 }
 
-/// Integers below 2^24 are floats, whose correctly rounded root is that of the double.
+/// Integers below 2^24 are floats, whose correctly rounded root equals that of the double.
 void roots32(const std::int32_t* value, std::int64_t count, double unit2, float unit, std::int32_t limit, float* out) {
     const hn::CappedTag<double, 8> wide;
     const hn::CappedTag<std::int32_t, 16> whole;
@@ -69,7 +69,7 @@ void roots64(const double* value, std::int64_t count, double unit2, double limit
     }
 }
 
-/// Whole vectors of 64 bytes; no call of memcpy for each row.
+/// Copies whole vectors of 64 bytes, without a call of memcpy for each row.
 template <bool PastCaches>
 void copy_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
                std::uint8_t* to, std::int64_t to_pitch) {

@@ -1,4 +1,4 @@
-// Distances from squared distances, and tiles on their way to memory.
+// Distances from squared distances, and the copy of tiles to memory.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace nearfield::exact {
 
-/// From values of a problem to float32 distances: the root of unit2 * value in double, rounded once; infinite beyond
-/// `limit`.
+/// Converts values of a problem to float32 distances: the root of unit2 * value in double, rounded once; infinite
+/// beyond `limit`.
 template <class T>
 class root_rule {
 public:
@@ -20,12 +20,12 @@ public:
     void roots(const T* value, std::int64_t count, float* out) const;
 
 private:
-    double unit2_, unit_;  ///< unit_: root of unit2_ where that is a power of two, else 0
+    double unit2_, unit_;  ///< unit_: root of unit2_ if that is a power of two, else 0
     T limit_;
-    host_scratch<float> table_;  ///< of 16 bits in a unit that is no power of two: the root of every value
+    host_scratch<float> table_;  ///< for 16 bits in a unit that is not a power of two: the root of every value
 };
 
-/// Distances from finished values, any number of them, in a problem's units: the root in double, rounded once to the
+/// Converts any number of finished values to distances, in a problem's units: the root in double, rounded once to the
 /// output's type.
 template <class V>
 class field_roots {
@@ -39,8 +39,8 @@ private:
     root_rule<std::conditional_t<sizeof(V) == 4, V, double>> rule_;
 };
 
-/// Copies rows of `row_bytes` bytes to places `to_pitch` bytes apart; past the caches where they lie at whole vectors.
-/// end_copies() makes them visible to other threads.
+/// Copies rows of `row_bytes` bytes to places `to_pitch` bytes apart; bypasses the caches if rows are aligned to whole
+/// vectors. end_copies() makes them visible to other threads.
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches);
 void end_copies();

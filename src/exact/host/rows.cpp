@@ -15,7 +15,7 @@ namespace nearfield::exact::HWY_NAMESPACE {
 
 constexpr std::uint8_t no_mark = 255;
 
-// Plain loops: the compiler turns them into this instruction set's vectors.
+// Plain loops, which the compiler vectorises for this instruction set.
 
 template <class In>
 void mark_changes(const In* HWY_RESTRICT row, std::int64_t count, std::uint8_t* HWY_RESTRICT marks) {
@@ -64,7 +64,7 @@ void cleared(const void* classes, int bytes, std::int64_t count, std::uint8_t* s
     });
 }
 
-/// Bits of flags that are 0 or 1; writes whole vectors.
+/// Packs flags that are 0 or 1 into bits; writes whole vectors.
 void pack(const std::uint8_t* flags, std::int64_t count, std::uint8_t* bits) {
     const hn::ScalableTag<std::uint8_t> tag;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
@@ -92,7 +92,7 @@ void zero_bits(const void* classes, int bytes, std::int64_t count, std::uint8_t*
     pack(flags, count, bits);
 }
 
-/// One turn of doubling: whole vectors, so that some bytes behind the row are steps of cells that it does not have.
+/// One round of doubling. It handles whole vectors, so some bytes behind the row are steps of cells that do not exist.
 void spread(const std::uint8_t* HWY_RESTRICT from, std::int64_t count, int apart, std::uint8_t* HWY_RESTRICT to) {
     const hn::ScalableTag<std::uint8_t> tag;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
@@ -113,7 +113,7 @@ std::uint8_t least_steps(const std::uint8_t* HWY_RESTRICT steps, std::int64_t co
     return least;
 }
 
-/// Cells before and behind the row, as far as the next turn looks.
+/// Fills cells before and behind the row, as far as the next round reads.
 void extend(std::uint8_t* row, std::int64_t count, int apart, bool periodic) {
     if (!periodic) {
         std::memset(row - apart, no_mark, static_cast<std::size_t>(apart));
@@ -129,7 +129,7 @@ void extend(std::uint8_t* row, std::int64_t count, int apart, bool periodic) {
     for (std::int64_t i = 0; i < row_slack - 64; ++i) row[count + i] = row[i];
 }
 
-/// The steps of all cells where none has more than 254; the buffer that holds them comes out in `steps`.
+/// Computes the steps of all cells if none has more than 254; `steps` becomes the buffer that holds them.
 std::uint8_t near_steps(std::int64_t count, bool periodic, std::uint8_t* marks, std::uint8_t*& steps,
                         std::uint8_t*& other) {
     std::uint8_t* from = marks;
@@ -146,7 +146,7 @@ std::uint8_t near_steps(std::int64_t count, bool periodic, std::uint8_t* marks, 
     return no_mark;
 }
 
-/// Fills the gap between marked cells a and b, or up to a row's end where one of them does not exist.
+/// Fills the gap between marked cells a and b, or up to a row's end if one of them does not exist.
 void fill_gap(std::int64_t from, std::int64_t to, std::int32_t left, std::int32_t right,
               std::int32_t* HWY_RESTRICT steps) {
     const auto length = static_cast<std::int32_t>(to - from);
@@ -222,7 +222,7 @@ constexpr std::uint8_t not_marked = 255;
 constexpr std::int32_t no_steps = 1 << 30;
 constexpr std::int64_t piece_cells = 4096, reach_of_bytes = 256;
 
-/// Lists the marked cells: eight cells at a time where none is.
+/// Lists the marked cells; skips eight cells at a time if none is marked.
 void list_marks(std::int64_t count, row_scratch& r) {
     r.marked.clear();
     for (std::int64_t x = 0; x < count; ++x) {
@@ -247,8 +247,8 @@ void fill_gaps(std::int64_t count, bool periodic, row_scratch& r) {
     HWY_DYNAMIC_DISPATCH(fill_gap)(before + 1, count, left, right, r.far_steps);
 }
 
-/// Long rows leave the first-level cache between the turns of doubling: pieces, with as many cells before and behind as
-/// matter.
+/// Splits long rows, which would leave the first-level cache between rounds of doubling, into pieces with as many cells
+/// before and behind as matter.
 std::uint8_t steps_by_pieces(std::int64_t count, bool periodic, row_scratch& r) {
     row_scratch& p = *r.piece;
     std::uint8_t most = 0;
@@ -310,7 +310,7 @@ row_kind steps_of_row(std::int64_t count, bool periodic, row_scratch& r) {
 
 row_kind clear_background(const void* classes, int bytes, std::int64_t count, row_kind kind, row_scratch& r) {
     if (kind == row_kind::none) {
-        // The row has one class: it is background, or has no site.
+        // The row has one class: either it is background, or it has no site.
         const auto* const first = static_cast<const std::uint8_t*>(classes);
         if (std::any_of(first, first + bytes, [](std::uint8_t byte) { return byte != 0; })) return kind;
         kind = row_kind::near;

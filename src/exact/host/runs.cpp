@@ -1,4 +1,4 @@
-// Lines that need no search: those of a few rows, and first values from the ends of runs.
+// Lines without a search: those of a few rows, and first values from the ends of runs.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exact/host/runs.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -53,9 +53,9 @@ void relax64(const double* v, std::int64_t rows, std::int64_t count, const doubl
     relax(v, rows, count, t, b);
 }
 
-// ---- first values: plain loops, which the compiler turns into this instruction set's vectors ------------------------
+// ---- first values: plain loops, which the compiler vectorises for this instruction set ------------------------------
 
-/// Steps of a tile's columns to the nearest row above (below) of another class, row after row.
+/// Counts the steps of a tile's columns to the nearest row above (below) of another class, row after row.
 template <class T, class S>
 class run_counter {
 protected:
@@ -63,7 +63,7 @@ protected:
 
     run_counter(const run_ends<T>& r, S none) : r_(r), none_(none) {}
 
-    /// put(m, steps) for every row, `none_` where there are no such rows.
+    /// Calls put(m, steps) for every row, with `none_` if no such row exists.
     template <bool Up, class Put>
     void sweep(const Put& put) const {
         HWY_ALIGN S steps[columns];
@@ -78,7 +78,7 @@ protected:
     }
 
 private:
-    /// One step on, or 1 where the class changes.
+    /// Adds one step, or restarts at 1 where the class changes.
     template <bool Up>
     HWY_INLINE void count(std::int64_t m, bool has_before, S* HWY_RESTRICT steps) const {
         const std::int64_t at = !Up ? m : m + 1 < r_.rows ? m + 1 : 0;
@@ -121,7 +121,7 @@ public:
     }
 
 private:
-    /// So that steps, doubled for half cells, and their squares stay in the number.
+    /// Limit that keeps steps, doubled for half cells, and their squares within the number.
     static constexpr std::int32_t most_steps = sizeof(T) == 2 ? 255 : 1 << 29;
 
     void borders_alone() const {
@@ -143,7 +143,7 @@ private:
     const T weight_, most_;
 };
 
-/// The same with the site, the cell beyond the run's end.
+/// Counts the steps with the site, which is the cell beyond the run's end.
 template <class T>
 class site_sweep : run_counter<T, std::int32_t> {
     using base = run_counter<T, std::int32_t>;

@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// Two numbers without a site may be added: as unsigned numbers they stay in range and above all others.
+/// Adds two numbers, possibly both without a site: as unsigned numbers they stay in range and above all others.
 template <class L>
 HWY_INLINE auto sum(L value, L cost) {
     if constexpr (std::is_floating_point_v<L>) {
@@ -26,7 +26,7 @@ HWY_INLINE auto sum(L value, L cost) {
     }
 }
 
-// Plain loops: the compiler turns them into this instruction set's vectors.
+// Plain loops, which the compiler vectorises for this instruction set.
 
 template <class L>
 void shift(const row_offers<L>& r) {
@@ -75,8 +75,8 @@ HWY_EXPORT(shift_real);
 
 namespace {
 
-/// A last axis of fewer cells leaves half of a tile empty, so that axes before it join until a row has so many; axes of
-/// more cells have too many shifts. (20,)*5 takes 17 ms for distances by itself and 26 with another axis.
+/// A last axis of few cells leaves half of a tile empty, so earlier axes join until a row has least_row cells; longer
+/// axes have too many shifts. (20,)*5 takes 17 ms for distances with one axis and 26 with two.
 constexpr std::int64_t least_axis = 16, least_row = 32, most_cells = 32;
 
 template <class L>
@@ -144,7 +144,7 @@ std::int64_t short_rows<T>::bytes(const plan& p, int first_axis) {
 template <class T>
 short_rows<T>::scratch::scratch(std::int64_t length)
     : value_(3 * length), best_(3 * length), differs(length + row_slack), bits(length + row_slack) {
-    // Cells before and behind the row are read where they cost infinitely much.
+    // Cells before and behind the row are read with infinite cost.
     std::fill_n(value_.get(), 3 * length, number<lane>::infinite);
     std::fill_n(best_.get(), 3 * length, number<lane>::infinite);
     if (!number<T>::wide) return;

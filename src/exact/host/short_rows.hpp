@@ -1,9 +1,9 @@
 // Rows of several short axes: shapes such as (8,)*7 + (3,) have no axis that fills a tile's columns. The last few axes
-// make one row together, and every cell of such a row is offered to all cells of its lines, axis after axis.
+// form one row, and every cell of it is offered to all cells of its lines, axis after axis.
 //
-// A shift by k cells along an axis is one loop over the row, with a table of what it costs each cell: infinite where
-// the shift leaves the line. Cells of another class offer themselves. Declines power diagrams and axes of more than
-// `most_cells` cells. Bytes: a table of twice an axis's cells for each cell of the row, once a call.
+// A shift by k cells along an axis is one loop over the row, with a table of its cost for each cell: infinite if the
+// shift leaves the line. Cells of another class offer themselves. Declines power diagrams and axes of more than
+// `most_cells` cells. Bytes: a table of twice an axis's cells for each cell of the row, once per call.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace nearfield::exact {
 
-/// First of the axes that make a row together: the last axis where that is long enough by itself.
+/// Returns the first of the axes that form a row: the last axis if that is long enough alone.
 int row_axis_of(const plan& p);
 
-/// One shift along an axis: best = min(best, value[cells on] + cost), where a cell of another class offers `own`.
+/// One shift along an axis: best = min(best, value[cells on] + cost); a cell of another class offers `own`.
 template <class L>
 struct row_shift {
     std::int64_t cells = 0;
     host_scratch<L> cost;
 };
 
-/// What such a shift needs of a row; sites only beside values.
+/// Inputs of such a shift for a row; sites only beside values.
 template <class L>
 struct row_offers {
     std::int64_t count = 0;
@@ -41,21 +41,21 @@ class short_rows {
     using lane = lane_of_number<T>;
 
 public:
-    /// Of the axes from `first_axis` on; `scale` is that of values beside their sites.
+    /// Prepares the axes from `first_axis` on; `scale` is that of values beside their sites.
     short_rows(const plan& p, int first_axis, double scale);
     static std::int64_t bytes(const plan& p, int first_axis);
 
-    /// A thread's row.
+    /// A thread's scratch row.
     struct scratch {
         explicit scratch(std::int64_t length);
         host_scratch<lane> value_, best_;
         host_scratch<std::int64_t> site_, best_site_;
         host_scratch<std::uint8_t> differs, bits;
     };
-    /// Sites of all cells where `classes` has one byte a cell and `runs` is false: they are not 0. Else the sites of a
-    /// cell are the cells of other classes, and cells of class 0 if there is a background.
+    /// Solves a row. If `runs` is false, `classes` has one byte a cell and cells that are not 0 are sites for all. Else
+    /// the sites of a cell are the cells of other classes, and cells of class 0 if there is a background.
     void solve(const void* classes, int bytes, bool runs, scratch& s, T* to, std::int64_t tile_pitch) const;
-    /// Site of each cell of a row, along its axes.
+    /// Returns the site of each cell of a row, along its axes.
     [[nodiscard]] const std::int64_t* own_sites() const { return own_site_.data(); }
 
 private:
@@ -64,7 +64,7 @@ private:
     std::int64_t length_ = 1, margin_ = 0;
     bool background_;
     std::vector<std::vector<row_shift<lane>>> axes_;  ///< the last axis first
-    std::vector<host_scratch<lane>> border_;          ///< of closed axes; without sites
+    std::vector<host_scratch<lane>> border_;          ///< for closed axes; without sites
     std::vector<std::int64_t> own_site_;
     host_scratch<lane> own_;
 };

@@ -13,13 +13,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
-// Plain loops: the compiler turns them into this instruction set's vectors.
+// Plain loops, which the compiler vectorises for this instruction set.
 
-/// A cell whose neighbour has one step less shares its site; of a cell beside another class the neighbour may be it.
+/// A cell shares the site of a neighbour that has one step less; beside another class the neighbour itself may be it.
 template <class Steps, bool Runs, bool Periodic>
 void sites_from(const Steps* HWY_RESTRICT steps, const std::uint8_t* HWY_RESTRICT changed, std::int64_t count,
                 std::int32_t* HWY_RESTRICT site) {
-    // Unsigned: positions round the ends reach 2^32.
+    // Unsigned, because positions round the ends reach 2^32.
     const auto n = static_cast<std::uint32_t>(count);
     for (std::int64_t x = 0; x < count; ++x) {
         const auto at = static_cast<std::uint32_t>(x), s = static_cast<std::uint32_t>(steps[x]);

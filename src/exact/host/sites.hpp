@@ -1,8 +1,8 @@
-// Sites that travel with values: where rows get them from, what a pass adds to them, and what is read from them.
+// Sites that travel with values: their origin in rows, the summand of a pass, and their decoding.
 //
 // A site is a number of packed coordinates (core.hpp, key_layout), so that the smaller of two is the first by the tie
-// rule. A pass along an axis adds the row's coordinate before its search. Numbers with sites are packed_site, where
-// the largest value * 2^(bits of a site) is below 2^53, else wide_site.
+// rule. A pass along an axis adds the row's coordinate before its search. Numbers with sites are packed_site if the
+// largest value * 2^(bits of a site) is below 2^53, else wide_site.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace nearfield::exact {
 
-/// r.site[x] = the coordinate of the row's cell that is nearest to cell x, of two the smaller one, from the steps of
-/// steps_of_row(). `changed[x]`: whether cell x differs in class from the cell before; null for sites of all.
+/// Computes r.site[x], the coordinate of the row's cell nearest to cell x, of two the smaller one, from the steps of
+/// steps_of_row(). `changed[x]`: cell x differs in class from the cell before; null if all cells have the same sites.
 void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::uint8_t* changed, row_scratch& r);
-/// changed[x] for cells [0, count] of a row, round the ends where it is periodic.
+/// Computes changed[x] for cells [0, count] of a row, round the ends if it is periodic.
 void changes_of_row(const void* classes, int bytes, std::int64_t count, bool periodic, std::uint8_t* changed);
 
-/// A row on its way into tiles: bytes in `near`, or else `far`, are steps.
+/// A row before it is split into tiles: steps are bytes in `near`, else in `far`.
 struct row_of_sites {
     const std::uint8_t* near;
     const std::int32_t *far, *site;
@@ -26,7 +26,7 @@ struct row_of_sites {
     int shift;
 };
 
-/// put_costs() with sites: coordinate << shift. Cells without steps are their own.
+/// put_costs() with sites: coordinate << shift. Cells without steps are their own site.
 template <class T>
 void put_sites(const row_scratch& r, row_kind kind, std::int64_t count, const step_cost<lane_of_number<T>>& cost,
                int shift, T* to, std::int64_t tile_pitch);
@@ -36,16 +36,16 @@ void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, 
 template <class V>
 void add_coordinates(wide_site<V>* value, std::int64_t rows, std::int64_t pitch, int shift);
 
-/// Values and sites of a tile's rows, one after the other; -1 for cells without a site.
+/// Splits a tile's rows into values and sites; -1 for cells without a site.
 template <class L, class V, class K>
 void split_sites(const wide_site<L>* tile, std::int64_t rows, V* value, K* site);
-/// Values were `base` less.
+/// Does the same for values from which `base` was subtracted.
 void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int64_t base, std::int32_t* value,
                  std::int32_t* site);
 void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int64_t base, std::int64_t* value,
                  std::int64_t* site);
 
-/// Coordinates of sites along an axis, -1 without one.
+/// Returns the coordinates of sites along an axis, -1 without one.
 void coordinates_of(const std::int32_t* site, std::int64_t count, int shift, int bits, std::int32_t* to);
 void coordinates_of(const std::int64_t* site, std::int64_t count, int shift, int bits, std::int32_t* to);
 

@@ -5,10 +5,10 @@
 namespace nearfield::exact {
 namespace {
 
-/// Progress that 16 bits make.
+/// Share of the progress for the pass with 16 bits.
 constexpr double share_of_16_bits = 0.75;
 
-/// A share of a call's progress.
+/// Returns a place that reports a share of a call's progress.
 host part(const host& on, double from, double share) {
     host some{on.threads, {}};
     if (on.progress) some.progress = [&on, from, share](double done) { return on.progress(from + share * done); };
@@ -20,7 +20,7 @@ void solve_all(const host& on, const plan& p, const arrays<host>& a) {
     line_engine<T, V>(on, p, a).solve(nullptr, 0, nullptr);
 }
 
-/// 16 bits first, then the tiles that they leave.
+/// Solves with 16 bits first, then solves the unresolved tiles with 32.
 void solve_narrow(const host& on, const plan& p, const arrays<host>& a) {
     unresolved_tiles left;
     line_engine<std::uint16_t, std::int32_t>(part(on, 0, share_of_16_bits), p, a).solve(nullptr, 0, &left);
@@ -30,7 +30,7 @@ void solve_narrow(const host& on, const plan& p, const arrays<host>& a) {
     else if (on.progress) (void)on.progress(1);
 }
 
-/// Sites of a power diagram pack by what the weights are, less the least of them.
+/// Solves a power diagram. The weights minus the least of them decide whether sites pack.
 template <class V>
 void solve_powers(const host& on, const plan& p, const arrays<host>& a) {
     const double share = 1.0 / (p.rank - p.first_axis + 1);

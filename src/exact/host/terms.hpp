@@ -1,4 +1,4 @@
-// The numbers of the row and line engine, and what distances along an axis add in them.
+// The number types of the row and line engine, and the terms of distances along an axis.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,21 @@
 
 namespace nearfield::exact {
 
-/// A squared distance and its site in one float64, value * 2^bits + site: the smaller number is nearer, and of equally
-/// near sites it is the first by the tie rule. Exact while the largest value * 2^bits is below 2^53.
+/// A squared distance and its site in one float64, value * 2^bits + site: the smaller number is nearer or, at equal
+/// distance, first by the tie rule. Exact while the largest value * 2^bits is below 2^53.
 struct packed_site {
     double cell;
 };
 /// A squared distance and its site side by side, for any value and any site. A row of a tile holds the values of its
-/// columns, then their sites, so that vectors load either.
+/// columns, then their sites, so that vectors can load either.
 template <class V>
 struct wide_site {
     V value;
     std::int64_t site;
 };
 
-/// Numbers of a squared distance. Vectors compare `lane`s. `infinite` means that there is no site; of 16 bits it also
-/// means that the value does not fit. A tile has `columns` neighbouring lines: at least one cache line a row.
+/// Properties of a number type of squared distances. Vectors compare `lane`s. `infinite` means no site; in 16 bits also
+/// that the value does not fit. A tile has `columns` neighbouring lines: at least a cache line per row.
 template <class T>
 struct number {
     using lane = T;
@@ -51,14 +51,14 @@ struct number<wide_site<V>> : number<V> {
 template <class T>
 using lane_of_number = typename number<T>::lane;
 
-/// What `steps` cells along an axis cost: weight * reach(steps)^2, or `infinite` for more than `most` steps.
+/// Cost of `steps` cells along an axis: weight * reach(steps)^2, or `infinite` for more than `most` steps.
 template <class T>
 struct step_cost {
     T weight{};
     bool half_cell = false;
     std::int32_t most = 0;
 
-    /// For an axis of `size` cells, the border beyond its ends included: no smaller value than infinite is out of
+    /// Prepares an axis of `size` cells, including the border beyond its ends: all values below infinite are in
     /// range.
     step_cost(double given, bool half, std::int64_t size) : half_cell(half) {
         constexpr double infinite = std::is_same_v<T, double> ? 0x1p60 : static_cast<double>(number<T>::infinite);
@@ -92,15 +92,15 @@ public:
     [[nodiscard]] const T* get() const { return term_.get(); }
     [[nodiscard]] std::int64_t window() const { return window_; }
     [[nodiscard]] const step_cost<T>& cost() const { return cost_; }
-    /// No row farther than this adds less than `value`.
+    /// Returns a number of steps beyond which no row adds less than `value`.
     [[nodiscard]] std::int64_t steps_within(T value) const {
         if (!(value < number<T>::infinite)) return beyond;
         const double ratio = static_cast<double>(value) / static_cast<double>(cost_.weight);
         const double steps = std::sqrt(ratio) * (1 + 1e-12), most = (cost_.half_cell ? (steps + 1) / 2 : steps) + 1;
-        // Not so of numbers without a root either.
+        // A NaN makes the comparison false, too.
         return most < static_cast<double>(beyond) ? static_cast<std::int64_t>(most) : beyond;
     }
-    /// Searches of several rows together look a few steps beyond the end.
+    /// Searches of several rows together read a few steps beyond the end.
     static std::int64_t entries(std::int64_t size) { return size + 40; }
 
     static constexpr std::int64_t beyond = std::int64_t{1} << 40;

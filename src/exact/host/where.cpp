@@ -10,8 +10,8 @@ namespace {
 
 template <class Body>
 void for_lines(const host& on, const where_cells& cells, const Body& body) {
-    constexpr std::int64_t together = 1 << 14;  // cells of a block of lines, about
-    const host quiet{on.threads, {}};           // the searches tell the progress
+    constexpr std::int64_t together = 1 << 14;  // approximate cells of a block of lines
+    const host quiet{on.threads, {}};           // the searches report the progress
     workers all(quiet, cells.lines);
     all.for_each(cells.lines, std::max<std::int64_t>(together / cells.length(), 1), 1,
                  [&](std::int64_t first, std::int64_t last, int) { body(first, last); });

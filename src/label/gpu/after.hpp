@@ -1,4 +1,4 @@
-// What is done with a call's labels once they are there: filters and tables.
+// Steps after the labels of a call exist: filters and tables.
 #pragma once
 
 #include <vector>
@@ -7,31 +7,31 @@
 
 namespace nearfield::labelling {
 
-/// Labels on a device in C order: every image's from 1 on, and how many there are in the images before each (images + 1
-/// numbers).
+/// Labels on a device in C order. Each image's labels begin at 1; `base` holds the number of components in the images
+/// before each (images + 1 numbers).
 struct labels_made {
     void* data;
     dtype type;  ///< uint32 or int64
     std::int64_t* base;
 };
 
-/// What is known of each component, over all images, for the filters.
+/// Properties of each component, over all images, that the filters examine.
 struct component_tallies {
     state* cells;
-    std::uint8_t* border;  ///< whether it reaches the end of an axis; null: not asked for
+    std::uint8_t* border;  ///< 1 if it reaches the end of an axis; null: not needed
 };
 
-/// Which components stay. Made with room for what is known of them, all zeros; choose() then turns `cells` into
-/// numbers: of component i (from 0, over all images) the components that stay, up to it, twice, and 1 more where it
-/// stays itself.
+/// Selects the components that stay. The constructor allocates zeroed tallies. choose() then replaces `cells`:
+/// component i (from 0, over all images) gets twice the number of staying components up to and including it, plus 1 if
+/// it stays itself.
 class component_choice {
 public:
     component_choice(const device& on, const problem& p, std::int64_t* base);
     [[nodiscard]] const component_tallies& tallies() const { return of_; }
     void choose();
-    /// Components that stay in the images before each.
+    /// Number of components that stay in the images before each.
     [[nodiscard]] const std::int64_t* new_base() const { return new_base_; }
-    /// Makes that the call's `base`.
+    /// Copies new_base() over the call's `base`.
     void replace_base();
 
 private:
@@ -48,20 +48,20 @@ private:
     void* selection_ = nullptr;
 };
 
-/// Drops what the options' filters drop and numbers the rest anew.
+/// Drops the components that the filters reject and renumbers the rest.
 void filter_labels(const device& on, const problem& p, const labels_made& labels);
 
-/// The tables that the call wants; waits for the number of components where that is asked for them.
+/// Returns the tables that the call wants; waits for the number of components if make_tables is set.
 component_tables<device> tables_of(const device& on, const problem& p, const any_input<device>& image,
                                    const label_fields<device>& out, const std::int64_t* base);
 
-/// Fills the tables from labels; waits where there are several images.
+/// Fills the tables from labels; waits if there are several images.
 void measure_labels(const device& on, const problem& p, const component_tables<device>& to, const labels_made& labels);
 
-/// Whether labels of up to 31 bits, written here, are what measure_labels() reads: 32 bits in C order.
+/// True if measure_labels() can read labels of up to 31 bits from this view: 32 bits in C order.
 bool serves_tables(const any_output<device>& label);
 
-/// The call's own label array, whatever its type and strides, from labels in C order.
+/// Copies labels in C order into the call's own label array, of any type and strides.
 void copy_labels(const device& on, const problem& p, const labels_made& labels, const any_output<device>& to);
 
 /// Largest number of components before filters, over all images.

@@ -1,4 +1,4 @@
-// One call on the device, as the files that are compiled apart pass it on.
+// One call on the device, in the form in which separately compiled files pass it on.
 #pragma once
 
 #include <vector>
@@ -12,10 +12,10 @@ namespace nearfield::labelling {
 using narrow_id = std::uint32_t;
 using wide_id = unsigned long long;
 
-/// Waits for the number of components before each image.
+/// Reads the number of components before each image; waits for the device.
 std::vector<std::int64_t> read_base(const device& on, const problem& p, const std::int64_t* base);
 
-/// A checked call on an image with cells, its axes brought into the lattice's order.
+/// A checked call on an image that has cells, with its axes in the lattice's order.
 template <class Id>
 struct device_call {
     const device& on;
@@ -24,9 +24,9 @@ struct device_call {
     const label_fields<device>& out;
     lattice<Id> grid;
     std::int64_t* base =
-        nullptr;  ///< where the number of components before each image goes (images + 1); null: nowhere
+        nullptr;  ///< receives the number of components before each image (images + 1); null: not wanted
 
-    /// Strides of an array of the image's axes.
+    /// Returns the strides of an array that has the image's axes.
     template <class View>
     [[nodiscard]] strides strides_of(const View& v) const {
         strides s{};
@@ -41,14 +41,14 @@ struct device_call {
     }
     [[nodiscard]] bool binary() const { return p.options.criterion == criterion::nonzero; }
 
-    /// Whether a label type that may be too narrow is; waits. `base` has the number of components before each image.
+    /// Throws if the label type is too narrow; waits if it could be. `base` has the components before each image.
     void check_label(const std::int64_t* base) const {
         if (!out.label.wanted() || most_components(p) <= largest_label(out.label.type)) return;
         const std::vector<std::int64_t> all = read_base(on, p, base);
         for (std::size_t i = 1; i < all.size(); ++i) check_number(out.label.type, all[i] - all[i - 1]);
     }
 
-    /// Calls write(target, quads) with where labels go, and whether four may be stored at once.
+    /// Calls write(target, quads) with the label array; quads says whether four labels can be stored at once.
     template <class Write>
     void with_label(const any_output<device>& label, const Write& write) const {
         switch (label.type) {
@@ -72,7 +72,7 @@ private:
     }
 };
 
-/// Whether tiles can read the cells as bytes, 16 at a time.
+/// True if tiles can read the cells as bytes, 16 at a time.
 inline bool has_plain_bytes(const device_call<narrow_id>& call) {
     const any_input<device>& v = call.image;
     std::int64_t step = 1;
@@ -85,25 +85,25 @@ inline bool has_plain_bytes(const device_call<narrow_id>& call) {
            reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0;
 }
 
-/// Writes the number of components of each image; `base` null: none.
+/// Writes the number of components of each image; zeros if `base` is null.
 void put_counts(const device& on, std::int64_t images, const std::int64_t* base, const any_output<device>& count);
 
-/// The words of the cells that are foreground, whatever their type.
+/// Writes the words of foreground bits, for any element type.
 void mark_foreground(const device_call<narrow_id>& call, word* foreground);
 
-/// Labels images of any kind, node by node in device memory.
+/// Labels images of any kind with nodes in device memory.
 template <class Id>
 void run_cells(const device_call<Id>& call);
 
-/// Whether run_tiles() has a way for the call; it is much faster.
+/// True if run_tiles() supports the call; it is much faster.
 bool tiles_serve(const device_call<narrow_id>& call);
 void run_tiles(const device_call<narrow_id>& call);
 
-/// Whether tiles make the tables from bits and nodes, and not from labels. `mask`: tiles_serve(), so that cells side by
-/// side in the foreground are of one component.
+/// True if tiles compute the tables from bits and nodes instead of from labels. `mask`: tiles_serve() holds, so that
+/// adjacent foreground cells always belong to one component.
 bool tiles_measure(bool mask, const component_tables<device>& tables);
 
-/// The same for all other images: links are found first and kept as words.
+/// The same for all other images: links are found first and stored as words.
 bool linked_tiles_serve(const device_call<narrow_id>& call);
 void run_linked_tiles(const device_call<narrow_id>& call);
 

@@ -1,4 +1,4 @@
-// The filters of label(): cells and border of every component, which ones stay, their new numbers.
+// The filters of label(): tally the cells and border of every component, select components, renumber them.
 #include <algorithm>
 
 #include "label/gpu/after.hpp"
@@ -10,8 +10,8 @@ namespace {
 constexpr int filter_threads = 256, cells_a_thread = 16;
 
 struct image_shape {
-    std::int64_t size[3];  ///< planes, rows, cells of an image; missing axes of length 1 in front
-    bool open[3];          ///< axes whose ends count as border
+    std::int64_t size[3];  ///< planes, rows, cells of an image; missing axes in front have length 1
+    bool open[3];          ///< axes whose ends are borders
     std::int64_t images;
     [[nodiscard]] NF_HD std::int64_t cells() const { return size[0] * size[1] * size[2]; }
     [[nodiscard]] __device__ bool at_border(std::int64_t cell) const {
@@ -24,7 +24,7 @@ struct image_shape {
     }
 };
 
-/// A thread owns neighbouring cells; where a warp ends with one component, it adds once.
+/// A thread owns neighbouring cells; a warp whose cells end in one component adds its counts once.
 template <class Label>
 __global__ void __launch_bounds__(filter_threads)
     tally_cells(image_shape shape, const Label* labels, const std::int64_t* base, component_tallies to) {
@@ -55,7 +55,7 @@ struct limits {
     bool clear_border;
 };
 
-/// A component that does not stay has no cells from here on.
+/// Drops components: a rejected component gets 0 cells.
 __global__ void __launch_bounds__(filter_threads)
     drop_components(const std::int64_t* count, limits which, component_tallies of) {
     cuda::wait_for_kernel_before();
@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(filter_threads)
         of.cells[i] = 0;
 }
 
-/// The search for the size of the k-th largest component of an image, digit by digit: `size` are the digits found so
-/// far, of `left` components that are larger or equal in them still to be counted down.
+/// Search for the size of the k-th largest component of an image, digit by digit. `size` holds the digits found so far;
+/// `left` is the number still wanted among the components whose higher digits equal these.
 constexpr int digit_bits = 8, digits = 1 << digit_bits;
 struct selection {
     state size;
@@ -75,7 +75,7 @@ struct selection {
     state bins[digits];
 };
 
-/// Blocks count in shared memory first; of lanes with one digit (small components are many) one counts for all.
+/// Counts digits in shared memory first; lanes with equal digits (small components are many) count once.
 __global__ void __launch_bounds__(filter_threads)
     count_digits(std::int64_t image, const std::int64_t* base, const state* cells, selection* s, int shift) {
     __shared__ std::uint32_t held[digits];
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(filter_threads)
     if (held[threadIdx.x] != 0) atomicAdd(s->bins + threadIdx.x, state{held[threadIdx.x]});
 }
 
-/// One block, a thread for each digit, the largest first.
+/// One block, a thread for each digit, the largest digit first.
 __global__ void __launch_bounds__(digits) choose_digit(selection* s, int shift) {
     __shared__ std::int64_t held[digits / cuda::warp];
     cuda::wait_for_kernel_before();
@@ -115,23 +115,23 @@ __global__ void __launch_bounds__(digits) choose_digit(selection* s, int shift) 
 
 __global__ void __launch_bounds__(digits) begin_selection(selection* s, std::int64_t wanted) {
     cuda::wait_for_kernel_before();
-    if (threadIdx.x == 0) s->size = wanted == 0 ? ~state{0} : 0, s->left = wanted;  // of none wanted all are smaller
+    if (threadIdx.x == 0) s->size = wanted == 0 ? ~state{0} : 0, s->left = wanted;  // if none is wanted, all are less
     s->bins[threadIdx.x] = 0;
 }
 
-/// What a block of number_threads threads shares while threads are counted over all blocks.
+/// Shared memory of a block of number_threads threads that counts threads over all blocks.
 struct counting_desk {
     std::uint32_t held[number_threads / cuda::warp];
     std::int64_t place;
     state before;
 
-    /// The block's number, in the order in which blocks start, so that those before it have. Threads meet.
+    /// Returns the block's number in the order in which blocks start, so that blocks before it run. Synchronises.
     __device__ std::int64_t take_place(state* states) {
         if (threadIdx.x == 0) place = static_cast<std::int64_t>(atomicAdd(states, state{1}));
         __syncthreads();
         return place;
     }
-    /// How many threads before the calling one, in this block and in those before it, count. Threads meet.
+    /// Returns how many threads before this one, in this and earlier blocks, have `counts` set. Synchronises.
     __device__ state count_before_me(state* states, bool counts) {
         std::uint32_t total = 0;
         const std::uint32_t upto = cuda::sum_before(counts ? 1U : 0U, held, total);
@@ -144,7 +144,7 @@ struct counting_desk {
     }
 };
 
-/// A thread owns a component of the image: drops those behind the k largest; of those as large as the last one the
+/// Keeps the k largest components. A thread owns a component of the image; of components as large as the k-th, the
 /// first `left` stay.
 __global__ void __launch_bounds__(number_threads)
     drop_behind(std::int64_t image, const std::int64_t* base, state* cells, const selection* s, state* states) {
@@ -158,8 +158,8 @@ __global__ void __launch_bounds__(number_threads)
     if (mine != 0 && (mine < size || (equal && before >= s->left))) cells[i] = 0;
 }
 
-/// A thread owns a component: those that have cells are numbered anew, from 1 on over all images. Instead of its cells
-/// it gets the number of those that stay, up to it, and whether it does itself in the last bit.
+/// Renumbers components that have cells, from 1 on over all images. A thread owns a component and replaces its cells by
+/// twice the number of staying components up to it, plus 1 if it stays itself.
 __global__ void __launch_bounds__(number_threads)
     number_kept(const std::int64_t* base, std::int64_t images, state* cells, state* states) {
     __shared__ counting_desk desk;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(number_threads)
     if (i < base[images]) cells[i] = before * 2 + (kept ? 3 : 0);
 }
 
-/// How many components stay in the images before each.
+/// Computes how many components stay in the images before each.
 __global__ void __launch_bounds__(filter_threads)
     rebase(const std::int64_t* base, std::int64_t images, const state* numbers, std::int64_t* new_base) {
     cuda::wait_for_kernel_before();
@@ -257,8 +257,8 @@ void component_choice::keep_largest(std::int64_t image) {
     };
     once(begin_selection, chosen, p_.options.keep_largest);
     const std::int64_t blocks = cuda::blocks_for(most_ / p_.images, number_threads);
-    constexpr std::int64_t counting_blocks = 1024;  // each adds what it counted to 256 numbers in device memory
-    constexpr int most_bits = 40;                   // no image has more cells
+    constexpr std::int64_t counting_blocks = 1024;  // each block adds its counts to 256 numbers in device memory
+    constexpr int most_bits = 40;                   // no image has 2^40 cells or more
     for (int shift = most_bits - digit_bits; shift >= 0; shift -= digit_bits) {
         start(on_, count_digits, std::min(blocks, counting_blocks), image, base, of_.cells, chosen, shift);
         once(choose_digit, chosen, shift);

@@ -1,8 +1,8 @@
-// What the device engine's kernels share: where rows, words and cells lie, and trees of nodes in device memory.
+// Shared definitions of the device engine: positions of rows, words and cells, and trees of nodes in device memory.
 //
-// A row is cut into words of 32 cells. A node is a stretch of cells inside one word that hang together; its number (id)
-// is that of its first cell in raster order, counted with every row padded to whole words. So the smallest id of a
-// component is its first cell, which is what numbers it.
+// A row is cut into words of 32 cells. A node is a run of connected cells inside one word; its number (id) is that of
+// its first cell in raster order, with every row padded to whole words. The smallest id of a component is therefore its
+// first cell, which determines its label.
 #pragma once
 
 #include "base/annotate.hpp"
@@ -11,11 +11,11 @@
 namespace nearfield::labelling {
 
 using word = std::uint32_t;
-using state = unsigned long long;  ///< as atomics take it
+using state = unsigned long long;  ///< type of atomics
 constexpr int word_cells = 32;
 
-/// Batch, planes, rows, cells: every image as a volume, missing axes of length 1 in front. Numbers are as wide as ids:
-/// 32 bits where ids of padded rows need no more than 31, since divisions of 64 bits take a hundred instructions.
+/// Batch, planes, rows, cells: every image as a volume, with missing axes of length 1 in front. Numbers are as wide as
+/// ids: 32 bits if ids of padded rows need at most 31, since 64-bit divisions take about a hundred instructions.
 template <class Id>
 struct lattice {
     using number = std::conditional_t<sizeof(Id) == 4, std::int32_t, std::int64_t>;
@@ -28,7 +28,7 @@ struct lattice {
     [[nodiscard]] NF_HD constexpr number all_words() const { return images * size[0] * size[1] * words; }
 };
 
-/// Where the cell `lane` of a word lies.
+/// Position of the cell `lane` of a word.
 template <class Id>
 struct place {
     using number = typename lattice<Id>::number;
@@ -41,7 +41,7 @@ struct place {
     }
 };
 
-/// Where the cells of an array lie, in elements: strides along planes, rows and cells, and along the axes of the batch.
+/// Positions of an array's cells, in elements: strides along planes, rows and cells, and along the batch axes.
 struct strides {
     std::int64_t along[3];
     std::int64_t image_size[max_rank], image_stride[max_rank];
@@ -60,14 +60,14 @@ struct strides {
     }
 };
 
-/// Bits 0 to `bit`.
+/// Mask of bits 0 to `bit`.
 __device__ inline word up_to(int bit) { return 0xffffffffu >> (31 - bit); }
-/// The highest bit of `starts` that is not above `bit`; there is one.
+/// Returns the highest bit of `starts` that is not above `bit`; one must exist.
 __device__ inline int start_of(word starts, int bit) { return 31 - __clz(static_cast<int>(starts & up_to(bit))); }
 
 /// Trees of nodes: parent[slot of a] is a's parent, smaller than a, or a itself for a root. Slots are ids without their
-/// last `Shift` bits: where neighbouring cells always hang together, nodes start at least two cells apart.
-/// Once numbered, a root holds its label with the highest bit set.
+/// last `Shift` bits: if neighbouring cells are always connected, nodes start at least two cells apart. After
+/// numbering, a root holds its label with the highest bit set.
 template <class Id>
 struct forest {
     Id* parent;
@@ -76,13 +76,13 @@ struct forest {
     static constexpr Id numbered = Id{1} << (8 * sizeof(Id) - 1);
 
     [[nodiscard]] __device__ Id* slot(Id a) const { return parent + (a >> shift); }
-    /// A value from before another thread's change is an ancestor too, so these loads need no order; unite() asks the
-    /// memory.
+    /// Finds the root of a node. A stale value is an ancestor too, so these loads need no order; unite() relies on
+    /// atomics.
     [[nodiscard]] __device__ Id root(Id a) const {
         for (Id up = *slot(a); up != a && (up & numbered) == 0; up = *slot(a)) a = up;
         return a;
     }
-    /// Hangs the larger root below the smaller one, until no other thread was quicker.
+    /// Links the larger root below the smaller one; retries while other threads change the roots.
     __device__ void unite(Id a, Id b) const {
         a = root(a), b = root(b);
         while (a != b) {

@@ -1,5 +1,5 @@
-// Numbers the components in raster order: a root is the first cell of its component, so a running count of roots, in
-// the order of their ids, is the label. One pass: every block adds what the blocks before it have found (decoupled
+// Numbers the components in raster order: a root is the first cell of its component, so the running count of roots, in
+// the order of their ids, is the label. One pass: every block adds the counts of the blocks before it (decoupled
 // look-back; Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA 2016).
 #pragma once
 
@@ -11,13 +11,13 @@ namespace nearfield::labelling {
 constexpr int number_threads = 256, number_words = 4;  // words a thread: one load of 16 bytes
 constexpr int number_block = number_threads * number_words;
 
-/// What a block tells those after it: two bits of state above a count.
+/// The message of a block to later blocks: two bits of state above a count.
 namespace look_back {
 constexpr int state_bit = 62;
 constexpr state own = state{1} << state_bit, all = state{2} << state_bit, count = own - 1;
 }  // namespace look_back
 
-/// Called by one warp of block `block`, whose own count is `total`: the count of all blocks before it.
+/// Returns the count of all blocks before `block`, whose own count is `total`. Called by one warp of the block.
 __device__ inline state count_before(state* states, std::int64_t block, state total) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     if (lane == 0) atomicExch(states + block, (block == 0 ? look_back::all : look_back::own) | total);
@@ -29,7 +29,7 @@ __device__ inline state count_before(state* states, std::int64_t block, state to
                 seen = *reinterpret_cast<volatile state*>(states + from);
             while (seen >> look_back::state_bit == 0);
         const unsigned done = __ballot_sync(cuda::every_lane, (seen & look_back::all) != 0);
-        // Lanes behind the first one that knows everything have nothing to add.
+        // Lanes behind the first one that knows the full sum add nothing.
         const int stop = done == 0 ? cuda::warp : __ffs(static_cast<int>(done)) - 1;
         state part = lane <= stop ? seen & look_back::count : 0;
         for (int by = cuda::warp / 2; by > 0; by /= 2) part += __shfl_xor_sync(cuda::every_lane, part, by);
@@ -40,8 +40,8 @@ __device__ inline state count_before(state* states, std::int64_t block, state to
     return sum;
 }
 
-/// A thread owns neighbouring words of `candidates`, whose bits are nodes that may be roots: roots get their label, the
-/// others are hung below their root. image_base[i] becomes the number of components of the images before image i.
+/// Labels roots and links all other nodes to their root. A thread owns neighbouring words of `candidates`, whose bits
+/// are nodes that may be roots. image_base[i] becomes the number of components of the images before image i.
 /// Over 40 lines because its steps share what a thread has in registers.
 template <class Id>
 __global__ void __launch_bounds__(number_threads)
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(number_threads)
     __shared__ std::int64_t block_here;
     __shared__ state base;
     cuda::wait_for_kernel_before();
-    // Blocks take their places as they start, so that those before one have started.
+    // Blocks take numbers as they start, so that all blocks before one have started.
     if (threadIdx.x == 0) block_here = static_cast<std::int64_t>(atomicAdd(states, 1ULL));
     __syncthreads();
     const std::int64_t block = block_here;

@@ -29,7 +29,7 @@ lattice<Id> lattice_of(const problem& p) {
     return g;
 }
 
-/// Ids of rows padded to whole words, with a bit to spare.
+/// True if ids of rows padded to whole words fit 32 bits with one to spare.
 bool is_narrow(const problem& p) { return lattice_of<wide_id>(p).all_words() < std::int64_t{1} << (31 - 5); }
 
 bool goes_by_tiles(const device_call<narrow_id>& call) { return tiles_serve(call) || linked_tiles_serve(call); }
@@ -43,7 +43,7 @@ void label_only(const device& on, const problem& p, const any_input<device>& ima
     else run_cells(call);
 }
 
-/// Whether what the call wants is made along with the labels: no tables, or such as tiles make.
+/// True if labelling yields everything that the call wants: no tables, or tables that tiles make.
 bool makes_all_at_once(const device& on, const problem& p, const any_input<device>& image,
                        const label_fields<device>& out) {
     if (!p.filtered() && !out.tables.any() && !out.make_tables) return true;
@@ -53,7 +53,7 @@ bool makes_all_at_once(const device& on, const problem& p, const any_input<devic
     return goes_by_tiles(call);
 }
 
-/// Labels first, then what filters and tables do with them. Labels of 32 bits in C order are made where they shall be.
+/// Labels first, then filters and tables. 32-bit labels in C order are written directly to the output.
 void label_and_more(const device& on, const problem& p, const any_input<device>& image,
                     const label_fields<device>& out) {
     const bool narrow = most_unfiltered(p) <= largest_label(dtype::int32);

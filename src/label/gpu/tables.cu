@@ -1,4 +1,4 @@
-// Tables of components on a device, from labels just made; and labels into the call's own array.
+// Tables of components on a device, from labels just made; copies of labels into the call's own array.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -15,7 +15,7 @@ using statistics::columns;
 
 constexpr int table_threads = 256;
 
-/// Rows of finished tables into those of the call: as many as there are components.
+/// Copies rows of finished tables to those of the call: one for each component.
 template <class T>
 __global__ void __launch_bounds__(table_threads)
     copy_rows(column from, column to, int inner, int outer, const std::int64_t* count) {
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(table_threads) clear_ends(column border, colum
     if (faces.has(row)) faces.put(row, std::int64_t{0});
 }
 
-/// What component_statistics() cannot know: axes without ends. A thread owns a cell.
+/// Corrects `border` and `faces` for periodic axes, which component_statistics() does not know. A thread owns a cell.
 template <class Label>
 __global__ void __launch_bounds__(table_threads)
     look_at_ends(grid3 g, const Label* labels, column border, column faces) {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(table_threads)
 }
 
 grid3 grid_of(const problem& p) {
-    grid3 g{{1, 1, 1}, {true, true, true}};  // an axis that the image does not have has no ends
+    grid3 g{{1, 1, 1}, {true, true, true}};  // an axis that the image lacks has no ends
     for (int axis = 0; axis < p.rank; ++axis) {
         g.size[3 - p.rank + axis] = p.size[static_cast<std::size_t>(axis)];
         g.wraps[3 - p.rank + axis] = p.periodic[static_cast<std::size_t>(axis)];
@@ -159,7 +159,7 @@ private:
     cuda::workspace memory_;
 };
 
-/// Rows `first` to `first + rows` of every table that has them, for one image's components, and its intensity.
+/// Returns rows `first` to `first + rows` of every wanted table, for one image's components, and its intensity.
 component_tables<device> rows_of(const component_tables<device>& all, const problem& p, std::int64_t image,
                                  std::int64_t first, std::int64_t rows) {
     using tables = component_tables<device>;

@@ -1,6 +1,6 @@
-// Runs in one stream of bits, a bit for each cell in raster order: every rank, every step, every criterion, lines
-// however short. A step leads a fixed number of cells back; masks of the cells at the ends of axes say where it leads
-// out of the image.
+// Runs in one stream of bits, a bit for each cell in raster order: for every rank, step and criterion, and lines of any
+// length. A step leads a fixed number of cells back; masks of the cells at the ends of axes say where it would leave
+// the image.
 #include "label/host/cells.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    /// Components of an image: kept ones, once they are filtered.
+    /// Returns the number of components of an image, after the filters if there are any.
     [[nodiscard]] std::int64_t found(std::int64_t image) const {
         const auto i = static_cast<std::size_t>(image);
         return p_.filtered() ? kept_[i] : base_[i + 1] - base_[i];
@@ -60,7 +60,7 @@ private:
         crew_.for_each(p_.images, 1, 0, [&](std::int64_t image, std::int64_t, int) { choose(image, border.get()); });
     }
 
-    /// What was the size becomes the label, 0 for none.
+    /// Replaces the size of each component by its label, 0 for none.
     void choose(std::int64_t image, const std::uint8_t* border) {
         const label_options& o = p_.options;
         const auto i = static_cast<std::size_t>(image);
@@ -79,7 +79,7 @@ private:
 
     // ---- labels -----------------------------------------------------------------------------------------------------
 
-    /// Labels of cells [first, last), which lie in one image.
+    /// Writes the labels of cells [first, last), which lie in one image.
     template <class Label>
     void label_cells(std::int64_t image, std::int64_t first, std::int64_t last, Label* to) const {
         const std::int64_t before = base_[static_cast<std::size_t>(image)] - 1;
@@ -167,7 +167,7 @@ private:
         }
     }
 
-    /// Faces of a whole run towards cells of other labels, or an end of the grid.
+    /// Returns the faces of a whole run towards cells of other labels, or an end of the grid.
     [[nodiscard]] std::uint64_t faces_of(std::int64_t row, std::int64_t first, std::int64_t end,
                                          const std::int64_t* number) const {
         auto axis = static_cast<std::size_t>(p_.rank - 1);
@@ -192,9 +192,9 @@ private:
     const label_fields<host>& out_;
     workers crew_;
     stream bits_;
-    std::vector<std::int64_t> base_;   ///< components of earlier images; of all
-    std::vector<std::int64_t> kept_;   ///< of each image, where there are filters
-    host_scratch<std::int64_t> size_;  ///< of each component, then its label
+    std::vector<std::int64_t> base_;   ///< components of the images before each, and of all
+    std::vector<std::int64_t> kept_;   ///< components kept in each image, with filters
+    host_scratch<std::int64_t> size_;  ///< size of each component, later its label
 };
 
 }  // namespace

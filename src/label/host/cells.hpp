@@ -1,5 +1,5 @@
-// The engine for what rows do not serve: more than three axes, steps of the caller's, rows of a few cells, 2^32 runs
-// and more.
+// The engine for calls that runs.hpp does not serve: more than three axes, the caller's own steps, very short rows, or
+// 2^32 runs and more.
 #pragma once
 
 #include "label/core.hpp"

@@ -1,5 +1,5 @@
-// Where components lie: a column each for size, box, sums of coordinates, border and faces, in the caller's own tables
-// where those can take them, so that nothing is written twice.
+// Columns of component shapes: size, box, sums of coordinates, border and faces, in the caller's own tables if those
+// can hold them, so that nothing is written twice.
 #pragma once
 
 #include <algorithm>
@@ -10,22 +10,22 @@
 
 namespace nearfield::labelling {
 
-/// Where the cells of a row lie: on the grid, and in the intensity.
+/// Position of the cells of a row: on the grid, and in the intensity.
 template <int Axes>
 struct row_place {
     std::int64_t at[Axes] = {};
-    bool at_end = false;                ///< all of them at the end of an axis
-    std::int64_t first = -1, end = -1;  ///< of the row, where the last axis has ends
+    bool at_end = false;                ///< true if all of them lie at the end of an axis
+    std::int64_t first = -1, end = -1;  ///< ends of the row, if the last axis has ends
     std::int64_t offset = 0, step = 1;
 };
 
-/// Up to three axes are exactly `Axes`, so that loops over them are unrolled.
+/// For up to three axes `Axes` is exact, so that loops over them are unrolled.
 template <int Axes>
 class shape_columns {
 public:
     using shape = statistics::shape_sums<Axes>;
 
-    /// `side` of the image, which has up to `rank` axes. Until clear() nothing is set up.
+    /// `side` are the sizes of the image, which has up to `rank` axes. clear() initialises the columns.
     shape_columns(const statistics::columns& to, const std::int64_t* side, int rank, std::int64_t rows, bool needs_size)
         : axes_(Axes <= 3 ? Axes : rank), rows_(rows), rest_(to) {
         take(box_, rest_.box, 2 * axes_, false);
@@ -41,7 +41,7 @@ public:
     }
 
     [[nodiscard]] bool with_faces() const { return faces_.data != nullptr; }
-    /// From `component` on.
+    /// Returns the columns from `component` on.
     [[nodiscard]] shape_memory from(std::int64_t component) const {
         const auto at = [&](auto* data, int width) { return data == nullptr ? nullptr : data + component * width; };
         return {at(size_.data, 1), at(box_.data, 2 * axes_), at(sums(), axes_), at(border_.data, 1),
@@ -99,7 +99,7 @@ public:
         return static_cast<std::uint64_t>(size_.data[component]);
     }
 
-    /// Fills what the caller's tables do not hold yet.
+    /// Writes the entries that the caller's tables do not hold yet.
     void put(std::int64_t first, std::int64_t last) const {
         const bool all_there = !rest_.want_shape() && !rest_.faces.wanted();
         for (std::int64_t c = first; !all_there && c < last; ++c) {
@@ -130,7 +130,7 @@ private:
         host_scratch<T> own;
     };
 
-    /// `width` values a row. What lies in the caller's table is struck off the list of what is left to do.
+    /// Takes a column of `width` values a row. A column in the caller's table is removed from the remaining work.
     template <class T>
     void take(column<T>& c, statistics::column& table, int width, bool needed) const {
         const bool pairs = &table == &rest_.box;

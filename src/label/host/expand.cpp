@@ -15,7 +15,7 @@
 #define NEARFIELD_LABEL_COUNTS
 namespace nearfield::labelling {
 
-/// Byte i of entry b: how many of the bits 0 .. i of b are set.
+/// Byte i of entry b: number of bits 0 .. i of b that are set.
 inline constexpr auto counts_of_byte = [] {
     std::array<std::array<std::uint8_t, 8>, 256> table{};
     for (unsigned b = 0; b < 256; ++b)
@@ -34,7 +34,7 @@ using word = std::uint64_t;
 using of_label = hn::CappedTag<std::uint32_t, spare_labels>;
 
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-/// Lane i: how many of the bits 0 .. i are set, of as many bits as there are lanes.
+/// Lane i: number of bits 0 .. i that are set; there are as many bits as lanes.
 template <class D>
 HWY_INLINE hn::Vec<D> counts(D d, unsigned bits) {
     if constexpr (hn::MaxLanes(D()) <= 8) {
@@ -47,7 +47,7 @@ HWY_INLINE hn::Vec<D> counts(D d, unsigned bits) {
     }
 }
 
-/// Writes the 64 cells of a word; `label` is that of the first run that starts in it.
+/// Writes the 64 cells of a word; `label` is the label of the first run that starts in it.
 HWY_INLINE void write_word(word f, word s, const std::uint32_t* label, std::uint32_t* out) {
     constexpr of_label d;
     constexpr std::int64_t lanes = hn::MaxLanes(of_label());
@@ -60,7 +60,7 @@ HWY_INLINE void write_word(word f, word s, const std::uint32_t* label, std::uint
     const auto lane_bit = hn::Shl(hn::Set(d, 1), hn::Iota(d, 0));
     for (std::int64_t x = 0; x < word_bits; x += lanes) {
         const auto starts = static_cast<unsigned>(s >> x & lane_bits), own = starts & 1;
-        // Index 0 is the run that goes on, or the one that starts with the first lane.
+        // Index 0 is the run that continues, or the one that starts with the first lane.
         const auto index = hn::Sub(counts(d, starts), hn::Set(d, own));
         const auto labels = hn::LoadU(d, label - 1 + own);
         const auto inside = hn::TestBit(hn::Set(d, static_cast<std::uint32_t>(f >> x & lane_bits)), lane_bit);
@@ -95,7 +95,7 @@ void expand(const word* foreground, const word* starts, std::int64_t cells, cons
     }
 }
 
-/// A run ends where the next cell is no foreground or starts another run.
+/// Lists the runs of a row. A run ends where the next cell is background or starts another run.
 std::int64_t runs_of_row(const word* foreground, const word* starts, std::int64_t words, row_run* out) {
     row_run *first = out, *last = out;
     for (std::int64_t w = 0; w < words; ++w) {

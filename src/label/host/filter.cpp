@@ -40,12 +40,12 @@ private:
         const std::int64_t y = row % bits_.side, z = row / bits_.side % bits_.planes;
         return (has_ends(1) && (y == 0 || y == bits_.side - 1)) || (has_ends(2) && (z == 0 || z == bits_.planes - 1));
     }
-    /// The axis, counted from the last one.
+    /// True if the axis, counted from the last one, has ends.
     [[nodiscard]] bool has_ends(int axis) const {
         return axis < p_.rank && !p_.periodic[static_cast<std::size_t>(p_.rank - 1 - axis)];
     }
 
-    /// Runs of the same component in one row are added up before they are added to what other threads add to as well.
+    /// Sums the runs of one component in a row first, before it adds them to totals that threads share.
     void measure(std::int64_t row, row_run* runs) {
         const std::int64_t count = list_runs(bits_.foreground(row), bits_.starts(row), bits_.words, runs);
         const std::uint32_t* const label = label_ + bits_.first_run()[row];
@@ -65,7 +65,7 @@ private:
         }
     }
 
-    /// What was the size becomes the new label, 0 for none.
+    /// Replaces the size of each component by its new label, 0 for none.
     void choose(std::size_t image) {
         const label_options& o = p_.options;
         std::int64_t* const cells = cells_.data() + base_[image];

@@ -37,7 +37,7 @@ void foreground_bytes(const rule<T>& r, const T* v, int channels, std::int64_t c
     }
 }
 
-/// Integers without bytes in between, where there is a word of them at least; false where it does not go so.
+/// Compares integers as vectors, without an array of bytes; returns false if the row does not suit (less than a word).
 template <class T>
 bool foreground_by_vectors(const rule<T>& r, const T* v, int channels, std::int64_t cells, std::uint64_t* words) {
     if constexpr (std::is_integral_v<T>) {
@@ -113,7 +113,7 @@ std::uint64_t links_of_cells(const label_options& o, link_pair by, const cell_ro
 std::int64_t starts_of_row(const std::uint64_t* foreground, const std::uint64_t* west, std::int64_t words,
                            std::uint64_t* starts, std::uint32_t* before) {
     std::uint32_t count = 0;
-    std::uint64_t before_it = 0;  // not the word in front of the row, which another thread may be about to write
+    std::uint64_t before_it = 0;  // not the word in front of the row, which another thread may be writing
     for (std::int64_t w = 0; w < words; ++w) {
         const std::uint64_t f = foreground[w], shifted = f << 1 | before_it >> 63;
         before_it = f;

@@ -1,4 +1,4 @@
-// From cells to bits: any predicate of cells becomes words. Compiled once per instruction set.
+// Conversion of cells to bits: any predicate of cells becomes words. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace nearfield::labelling {
 
-/// Cells side by side in memory, of `channels` values each.
+/// Contiguous cells of `channels` values each.
 struct cell_row {
     dtype type = dtype::uint8;
     int channels = 1;
     const void* data = nullptr;
 };
 
-/// Calls f with a pointer of the row's element type. One channel of a colour is a value like another.
+/// Calls f with a pointer of the row's element type. A colour with one channel is treated as a plain value.
 template <class F>
 auto with_elements(const cell_row& row, const F& f) {
     switch (row.type) {
@@ -32,24 +32,24 @@ auto with_elements(const cell_row& row, const F& f) {
     }
 }
 
-/// Words of foreground bits, and a word of zeros behind them. `bytes`: scratch of `cells` bytes.
+/// Writes words of foreground bits, and a word of zeros behind them. `bytes`: scratch of `cells` bytes.
 void foreground_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
                       std::uint64_t* words);
 
-/// Bit x: cells x and x - 1 would be linked if they were foreground. No word behind them is written.
+/// Bit x: cells x and x - 1 would be linked if they were foreground. Writes no word behind them.
 void west_words(const problem& p, const cell_row& row, std::int64_t cells, std::uint8_t* bytes, std::uint64_t* words);
 
 /// Bit x: cells x of two rows, `there` being (dz, dy) from `here`, would be linked if they were foreground.
 void straight_words(const problem& p, int dz, int dy, const cell_row& here, const cell_row& there, std::int64_t cells,
                     std::uint64_t* words);
 
-/// Bit i: cells i of `here` and of `there`, which are like them, would be linked if they were foreground; of up to 64
-/// cells.
+/// Bit i: cells i of `here` and of `there`, which have the same type, would be linked if they were foreground. For at
+/// most 64 cells.
 std::uint64_t linked_cells(const label_options& o, link_pair by, const cell_row& here, const void* there,
                            std::int64_t cells);
 
-/// Run starts from `west`, the cells that are linked to the cell before them; counts them per word, returns how many.
-/// `starts` may be null: then the ends of the foreground say all.
+/// Finds the starts of runs from `west`, the cells linked to the cell before them; counts them per word and returns the
+/// total. `starts` may be null: then runs start where the foreground does.
 std::int64_t find_starts(const std::uint64_t* foreground, const std::uint64_t* west, std::int64_t words,
                          std::uint64_t* starts, std::uint32_t* before);
 

@@ -41,19 +41,19 @@ public:
     }
 
 private:
-    /// Components of all images before each, and of all.
+    /// Returns the number of components of the images before each, and of all.
     static std::vector<std::int64_t> first_components(const std::vector<std::int64_t>& found) {
         std::vector<std::int64_t> base{0};
         for (const std::int64_t n : found) base.push_back(base.back() + n);
         return base;
     }
 
-    /// Between two looks at whether the call is to stop.
+    /// Number of rows between two checks of whether the call is cancelled.
     [[nodiscard]] std::int64_t rows_at_once() const {
         constexpr std::int64_t cells = 1 << 18;
         return std::max<std::int64_t>(1, cells / bits_.cells);
     }
-    /// Shapes need no list of runs, unless faces lie between labels instead of around the foreground.
+    /// True if shapes need no list of runs: unless faces lie between labels instead of around the foreground.
     [[nodiscard]] bool by_words() const { return bits_.plain || !sums_.with_faces(); }
 
     void look_through(const band& b, typename component_sums<Axes>::part& part, look what) const {
@@ -75,7 +75,7 @@ private:
 
     // ---- shapes -----------------------------------------------------------------------------------------------------
 
-    /// Rows that repeat the one above are added with it.
+    /// Adds shapes; rows that repeat the one above are added together with it.
     void add_shapes_of(const band& b, typename component_sums<Axes>::part& part) const {
         std::vector<row_run> others(bits_.most_runs(b.first, b.last));
         std::int64_t begun = 0;
@@ -96,7 +96,7 @@ private:
     [[nodiscard]] bool alike(std::int64_t row, std::int64_t other) const {
         const auto same = [](const auto* a, const auto* b, std::int64_t count) { return std::equal(a, a + count, b); };
         if (!same(bits_.foreground(row), bits_.foreground(other), bits_.words)) return false;
-        if (bits_.plain) return true;  // what lies below the same is one component with it
+        if (bits_.plain) return true;  // cells below a cell of the same component belong to it
         const std::int64_t *const first = bits_.first_run() + row, *const there = bits_.first_run() + other;
         return same(bits_.starts(row), bits_.starts(other), bits_.words) &&
                same(label_ + first[0], label_ + there[0], first[1] - first[0]);
@@ -121,7 +121,7 @@ private:
         return r;
     }
 
-    /// Labels become components; runs of none are left out.
+    /// Replaces labels by components and leaves out runs without one.
     std::span<const row_run> named(row_run* runs, std::int64_t count, std::int64_t base) const {
         const auto end = std::remove_if(runs, runs + count, [&](row_run& run) {
             const bool none = run.component == 0;
@@ -133,7 +133,7 @@ private:
 
     // ---- lists of runs ----------------------------------------------------------------------------------------------
 
-    /// Gives the runs their components and leaves out those that have none.
+    /// Sets the components of the runs and leaves out runs without one.
     std::int64_t name(std::int64_t row, row_run* runs, std::int64_t count) const {
         const std::uint32_t* const label = label_ + bits_.first_run()[row];
         const std::int64_t base = base_[static_cast<std::size_t>(row / image_rows_)] - 1;
@@ -149,7 +149,7 @@ private:
 
     // ---- faces ------------------------------------------------------------------------------------------------------
 
-    /// Rows that share faces with this one, -1 where the grid ends there; returns how many.
+    /// Finds the rows that share faces with this one, -1 where the grid ends there; returns their number.
     int rows_beside(std::int64_t row, std::int64_t* beside) const {
         const std::int64_t y = row % bits_.side, z = row / bits_.side % bits_.planes;
         int count = 0;
@@ -168,7 +168,7 @@ private:
         else expand_labels(bits_.foreground(row), bits_.starts(row), bits_.cells, label_ + bits_.first_run()[row], to);
     }
 
-    /// Runs of one component may lie side by side, and neighbours belong to others: labels are compared cell by cell.
+    /// Compares labels cell by cell, since adjacent runs may belong to one component, and neighbours to others.
     void compare_labels(std::int64_t row, row_run* runs, std::int64_t count, std::uint32_t* here) const {
         std::int64_t beside[4];
         const int rows = rows_beside(row, beside);
@@ -194,7 +194,7 @@ private:
     const bit_rows& bits_;
     const std::uint32_t* label_;
     std::int64_t image_rows_;
-    bool sides_[2];     ///< there is an axis of rows; of planes
+    bool sides_[2];     ///< the image has an axis of rows; of planes
     bool periodic_[3];  ///< along a row; along rows; along planes
     std::vector<std::uint64_t> nothing_;
     std::vector<std::int64_t> base_;

@@ -5,8 +5,8 @@
 
 namespace nearfield::labelling {
 
-/// `label` holds a label for each run, 0 for none; `bands` are measured side by side; `found` is the number of
-/// components of each image.
+/// Measures components. `label` holds a label for each run, 0 for none; `bands` are measured in parallel; `found` is
+/// the number of components of each image.
 void measure_runs(workers& crew, const problem& p, const bit_rows& bits, const std::uint32_t* label,
                   const std::vector<band>& bands, const std::vector<std::int64_t>& found,
                   const component_tables<host>& tables);

@@ -13,13 +13,13 @@ namespace nearfield::labelling::HWY_NAMESPACE {
 
 using word = std::uint64_t;
 
-/// Bit x of the result is bit x - 1 (x + 1) of the row; the words to both sides are there.
+/// Bit x of the result is bit x - 1 (x + 1) of the row; the words on both sides must exist.
 HWY_INLINE word from_west(const word* row, std::int64_t w) { return row[w] << 1 | row[w - 1] >> 63; }
 HWY_INLINE word from_east(const word* row, std::int64_t w) { return row[w] >> 1 | row[w + 1] << 63; }
 
 // ---- trees --------------------------------------------------------------------------------------------------------
 
-/// Both climb in turn, the one with the larger parent first, and leave the other's parent behind them (Rem's algorithm:
+/// Unites two trees: both nodes climb in turn, the one with the larger parent first, and take the other's parent (Rem:
 /// Patwary, Blair, Manne, "Experiments on union-find algorithms for the disjoint-set data structure", SEA 2010).
 HWY_NOINLINE void splice(std::uint32_t* parent, std::uint32_t a, std::uint32_t b) {
     while (parent[a] != parent[b]) {
@@ -31,7 +31,7 @@ HWY_NOINLINE void splice(std::uint32_t* parent, std::uint32_t a, std::uint32_t b
     }
 }
 
-/// `other` comes before `run`. Where `run` is a root it just points there, without a branch.
+/// Unites `other`, which comes first, and `run`. If `run` is a root it points to `other`'s parent, without a branch.
 template <bool AtRoots>
 HWY_INLINE void unite(const run_trees& trees, std::uint32_t other, std::uint32_t run) {
     if constexpr (AtRoots) return merge_roots(trees.parent, other, run);
@@ -42,13 +42,13 @@ HWY_INLINE void unite(const run_trees& trees, std::uint32_t other, std::uint32_t
     if (!is_root && here != there) splice(parent, other, run);
 }
 
-/// Starts of runs and the number of the last run before a word, of two rows at one word.
+/// Starts of runs, and the number of the last run before a word, of two rows at one word.
 struct seat {
     word starts, other_starts;
     std::uint32_t run, other;
 };
 
-/// One link for each bit: to the other row's run that holds cell x or, with `Next`, to the one that starts after x.
+/// Adds a link for each bit: to the other row's run that holds cell x or, with `Next`, to the one that starts after x.
 template <bool AtRoots, bool Next>
 HWY_INLINE void unite_all(word links, const seat& at, const run_trees& trees) {
     for (; links != 0; links &= links - 1) {
@@ -65,7 +65,7 @@ HWY_INLINE std::uint32_t last_before(const bit_rows& bits, std::int64_t row, std
 
 // ---- plain rows ---------------------------------------------------------------------------------------------------
 
-/// Rows that make a link needless where they are foreground: `both` of them (`Both`) or one of the two.
+/// Rows whose foreground makes a link redundant: `both` of them (`Both`) or one of the two.
 struct cover {
     const word *one, *other;
 };
@@ -76,8 +76,8 @@ HWY_INLINE word covered(const cover& by, std::int64_t w) {
 
 enum class covering { none, both, either };
 
-/// Cell x of a row touches x of the other one, with `Wide` x - 1 and x + 1 too. Of a stretch of cells that touch the
-/// same run the first one is enough; corners count where no face does.
+/// Merges a row with another. Cell x touches x of the other one and, with `Wide`, x - 1 and x + 1. Of a run of cells
+/// that touch the same run only the first is linked; corners count where no face does.
 template <bool Wide, covering Covering, bool AtRoots>
 void merge_rows(const bit_rows& bits, std::int64_t row, std::int64_t other, const cover& by, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
@@ -105,14 +105,14 @@ void merge_rows(const bit_rows& bits, std::int64_t row, std::int64_t other, cons
     }
 }
 
-/// Runs that follow one another become those of as many others, which have a parent already. They are roots so far.
+/// Sets the parents of `count` consecutive runs, which are roots so far, to those of as many consecutive other runs.
 HWY_INLINE void take_over(std::uint32_t* parent, std::uint32_t run, std::uint32_t other, int count) {
     for (int i = 0; i < count; ++i) parent[run + i] = parent[other + i];
 }
 
-/// N's links, before all others of the row. Words that repeat the one above, or that above moved by one cell
-/// (checkerboards), are done at once. Of a cell that touches two runs by its corners one is enough where `second`, the
-/// row before N (or null), has a cell between them.
+/// Merges N's links, before all others of the row. Words that repeat the one above, or repeat it shifted by one cell
+/// (checkerboards), are merged at once. Of a cell that touches two runs by its corners one link is enough if `second`,
+/// the row before N (or null), has a cell between them.
 template <bool Wide>
 void merge_n(const bit_rows& bits, std::int64_t row, const word* second, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(row - 1);
@@ -148,10 +148,10 @@ void merge_n(const bit_rows& bits, std::int64_t row, const word* second, const r
     }
 }
 
-/// Why links may go: a link of U is
-/// said by N's link of the row before where N and UN are foreground; one of UN or US by a link of N or U and one
-/// between those rows. Links of N depend on none of the others, those of U only on N's and on U's of rows before, so
-/// nothing goes in circles.
+/// Reasons why links may be dropped: a link of U is implied by N's link of the row before if N and
+/// UN are foreground; one of UN or US by a link of N or U and one between those rows. Links of N
+/// depend on no others, those of U only on N's and on U's of rows before, so no two imply each
+/// other.
 template <bool AtRoots>
 void merge_row(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
                const run_trees& trees) {
@@ -195,11 +195,11 @@ void plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t fro
 
 // ---- rows with links ----------------------------------------------------------------------------------------------
 
-/// Which cells of two rows would be linked, a word at a time, found when it is asked for.
+/// Linked cells of two rows, a word at a time, computed on demand.
 class row_links {
 public:
     virtual ~row_links() = default;
-    /// Bit x: cell x of word w here and the cell `shift` beside it there. Beyond the ends of the rows: none.
+    /// Bit x: cell x of word w here and the cell `shift` beside it there are linked. None beyond the ends of the rows.
     [[nodiscard]] virtual word at(std::int64_t w, int shift) const = 0;
 };
 
@@ -231,32 +231,32 @@ public:
     }
 
 private:
-    rule<T> rule_[3];  ///< by shift
+    rule<T> rule_[3];  ///< rules by shift
     const T *here_, *there_;
     int channels_;
     std::int64_t cells_;
     bool by_vectors_;
 };
 
-/// Words of what is known before the links between two rows are looked for.
+/// Words that are known before the search for links between two rows.
 struct known_links {
-    const word* columns = nullptr;  ///< cells that are connected with the one in the same column of the other row
-    const word* covered = nullptr;  ///< cells for which none need be looked for
-    /// Covered cells are connected in their column; else: whatever they touch there, other rows say.
+    const word* columns = nullptr;  ///< cells connected with the one in the same column of the other row
+    const word* covered = nullptr;  ///< cells for which no search is needed
+    /// True: covered cells are connected in their column. False: other rows imply links to the cells that they touch.
     bool straight = false;
-    /// Links are between equal values: a cell that equals one of two neighbours which differ does not equal the other.
+    /// Links connect equal values: a cell that equals one of two differing neighbours does not equal the other.
     bool equal = false;
 };
 
-/// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones
-/// those that no straight link says. Right for every criterion, since only connections that are there are taken for
-/// granted. `slanted` is asked where rows are `Wide`, for what is not dropped anyway.
+/// Merges rows by links. It drops links that the link of the same direction one cell to the west implies, and slanted
+/// links that straight links imply. This is right for every criterion, since it relies on existing connections only.
+/// `slanted` is evaluated if rows are `Wide`, for links that are not dropped anyway.
 template <bool AtRoots, bool Wide>
 void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, const known_links& known,
                     const row_links* slanted, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
     const word *const here_starts = bits.starts(row), *const there_starts = bits.starts(other);
-    word l_before = 0;  // of the word to the west
+    word l_before = 0;  // links of the word to the west
     for (std::int64_t w = 0; w < bits.words; ++w) {
         const word l = known.columns[w], l_west = l << 1 | l_before >> 63, covered = known.covered[w];
         l_before = l;
@@ -279,24 +279,24 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
         seat at{here_starts[w], there_starts[w], last_before(bits, row, w), last_before(bits, other, w)};
         unite_all<AtRoots, false>(same, at, trees);
         if constexpr (!Wide) continue;
-        // The run of the cell to the east is one further where that cell starts one.
+        // The run of the cell to the east is one further if that cell starts one.
         const word starts_east = from_east(there_starts, w);
         unite_all<AtRoots, true>(east & starts_east, at, trees);
         unite_all<AtRoots, false>(east & ~starts_east, at, trees);
-        // Starts moved by one cell: then counting up to x counts up to x - 1.
+        // Starts are shifted by one cell, so that counting up to x counts up to x - 1.
         at.other_starts = at.other_starts << 1;
         unite_all<AtRoots, false>(west, at, trees);
     }
 }
 
-/// The links of a row with N, U, US and UN, in this order; null where corners do not count or the row is not there.
+/// The links of a row with N, U, US and UN; null if corners do not count or the row does not exist.
 struct links_before {
     const row_links *n = nullptr, *u = nullptr, *us = nullptr, *un = nullptr;
 };
 
-/// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N
-/// or U, with US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs
-/// no link of its own to UN or US, which N or U has.
+/// A cell is connected with U's if it is with N's, that one with UN's and that one with U's; with UN's by way of N or
+/// U, with US's by way of U. Equality is transitive, so that a cell equal to N's or U's needs no link of its own to UN
+/// or US: N or U has it.
 template <bool AtRoots>
 void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells,
                  const links_before& links, word* words, const run_trees& trees) {
@@ -304,7 +304,7 @@ void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const
     word *const columns = words, *const covered = words + bits.words;
     const std::int64_t above = row - bits.side;
     const column_links n = bits.links_to_n(row), u = bits.links_to_u(row);
-    // `found(w)`: links in the same column, where it is not covered by `cover(w)`.
+    // `found(w)` are the links in the same column that `cover(w)` does not cover.
     const auto merge = [&](bool wide, std::int64_t other, bool straight, const row_links* to, auto found, auto cover) {
         for (std::int64_t w = 0; w < bits.words; ++w) {
             covered[w] = cover(w);

@@ -16,7 +16,7 @@ public:
           bands_(bands),
           found_(found) {}
 
-    /// Numbers from 1: of each image where the band has whole ones.
+    /// Numbers components from 1, separately in each image if the band has whole images.
     void number(band& b) const {
         for (std::int64_t row = b.first; row < b.last;) {
             const std::int64_t next = std::min(b.last, (row / image_rows_ + 1) * image_rows_);
@@ -26,7 +26,7 @@ public:
         }
     }
 
-    /// Band by band, since a parent's label has to be known.
+    /// Settles the crossings band by band, since a parent's label must be known.
     void settle() const {
         std::int64_t count = 0;
         for (band& b : bands_) {
@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// From the band's numbers to labels. Behind its last crossing all numbers move by the same.
+    /// Replaces the band's numbers by labels. After its last crossing all numbers shift by the same amount.
     void rename(const band& b) const {
         if (whole(b) || (b.labels_before == 0 && b.crossings.empty())) return;
         const std::int64_t first = first_run_[b.first], end = first_run_[b.last];
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    /// body(run), in steps between which the call can be stopped.
+    /// Calls body(run) in steps, between which the call can be cancelled.
     template <class Body>
     void in_steps(std::int64_t first, std::int64_t end, const Body& body) const {
         constexpr std::int64_t at_once = 1 << 20;
@@ -72,7 +72,7 @@ private:
     }
     [[nodiscard]] bool whole(const band& b) const { return b.first % image_rows_ == 0 && b.last % image_rows_ == 0; }
 
-    /// A run's parent comes before it, so it has its number by now.
+    /// Numbers the runs of a band. A run's parent comes before it, so it already has its number.
     std::int64_t number(std::int64_t first, std::int64_t end, std::vector<crossing>& crossings) const {
         std::uint32_t count = 0;
         in_steps(first, end, [&](std::int64_t run) {
@@ -89,7 +89,7 @@ private:
         return count;
     }
 
-    /// Of a run in a band that is settled but not renamed.
+    /// Returns the label of a run in a band that is settled but not renamed.
     [[nodiscard]] std::int64_t label_of(std::uint32_t run) const {
         const auto behind = std::upper_bound(bands_.begin(), bands_.end(), run, [&](std::uint32_t r, const band& b) {
             return static_cast<std::int64_t>(r) < first_run_[b.first];

@@ -1,4 +1,4 @@
-// From trees of runs to labels, in their own memory: bands of rows each by itself, then all together.
+// Converts trees of runs to labels, in place: each band of rows by itself, then all together.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace nearfield::labelling {
 
-/// A run whose parent lies in an earlier band: it takes a number of its own band until its label is known.
+/// A run whose parent lies in an earlier band: it has a number of its own band until its label is known.
 struct crossing {
     std::uint32_t number, parent;
     std::int64_t label = 0;
@@ -17,13 +17,13 @@ struct crossing {
 /// Rows [first, last) that one thread links and numbers: whole images, or part of one.
 struct band {
     std::int64_t first = 0, last = 0;
-    std::int64_t labels_before = 0;  ///< in its image: components that begin in earlier bands
-    std::int64_t numbers = 0;        ///< given to roots and crossings
+    std::int64_t labels_before = 0;  ///< components of its image that begin in earlier bands
+    std::int64_t numbers = 0;        ///< number of roots and crossings
     std::vector<crossing> crossings{};
 };
 
-/// `tree` holds the parent of each run, which comes before it; a root's is itself. It becomes the label: those of an
-/// image count from 1, in the order of the roots. `found`: how many, of each image.
+/// `tree` holds the parent of each run, which comes before it; a root is its own parent. The call replaces it by the
+/// label: labels of an image count from 1, in the order of the roots. `found`: their number in each image.
 void number_trees(workers& crew, const bit_rows& bits, std::uint32_t* tree, std::vector<band>& bands,
                   std::vector<std::int64_t>& found);
 

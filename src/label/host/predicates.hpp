@@ -1,5 +1,5 @@
-// Predicates of cells as bytes and words, for the files that are compiled once per instruction set. Included by nothing
-// else.
+// Predicates of cells as bytes and words. Only the files that are compiled once per instruction set include this
+// header.
 #if defined(NEARFIELD_LABEL_PREDICATES) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEARFIELD_LABEL_PREDICATES
 #undef NEARFIELD_LABEL_PREDICATES
@@ -40,7 +40,7 @@ HWY_INLINE std::uint64_t word_of(const std::uint8_t* byte) {
     return word;
 }
 
-// Loops that the compiler turns into vectors; `cells` is often a constant.
+// The compiler vectorises these loops; `cells` is often a constant.
 
 template <class T>
 HWY_INLINE void within_bytes(const rule<T>& r, const T* a, const T* b, std::int64_t cells, std::uint8_t* out) {
@@ -51,7 +51,7 @@ HWY_INLINE void within_bytes(const rule<T>& r, const T* a, const T* b, std::int6
             out[x] = static_cast<std::uint8_t>((a[x] == b[x]) | (d <= tolerance));
         }
     } else {
-        // A difference of two integers fits the unsigned type of their width.
+        // The difference of two integers fits the unsigned type of their width.
         using natural = std::make_unsigned_t<T>;
         const auto tolerance =
             static_cast<natural>(std::min<std::uint64_t>(r.tolerance, std::numeric_limits<natural>::max()));
@@ -85,20 +85,20 @@ HWY_INLINE void linked_bytes(const rule<T>& r, const T* a, const T* b, int chann
     }
 }
 
-/// Lanes of T that a word's bits are made of at once.
+/// Vector of T whose lanes make at most one word of bits.
 template <class T>
 using of_element = hn::CappedTag<T, word_bits>;
 
-/// True where words of such rows are made of vectors of T, without bytes in between.
+/// True if words of such rows are made of vectors of T, without an array of bytes.
 template <class T>
 HWY_INLINE bool links_by_vectors(const rule<T>& r, int channels, std::int64_t cells) {
     if (channels > 1 || cells <= word_bits || hn::Lanes(of_element<T>()) < 8) return false;
     return r.kind == criterion::equal || r.kind == criterion::links || (std::is_integral_v<T> && sizeof(T) <= 4);
 }
 
-/// Bits of 64 lanes of T; `mask(i)` says those of the vector from lane i on. Bytes of 8 lanes are put together in a
-/// register, because a word that is stored byte by byte cannot be loaded before all bytes are written. More lanes go
-/// through memory: GCC 12 (-O1 with ThreadSanitizer) shifts parts of 32 lanes with what its register holds above them.
+/// Makes a word from 64 lanes of T; `mask(i)` returns the mask of the vector from lane i on. Masks of 8 lanes are
+/// joined in a register, because a word that is stored byte by byte cannot be loaded before all bytes are written. More
+/// lanes go through memory: GCC 12 (-O1 with ThreadSanitizer) shifts parts of 32 lanes with stray bits above them.
 template <class T, class Mask>
 HWY_INLINE std::uint64_t word_of_masks(const Mask& mask) {
     const of_element<T> d;
@@ -118,7 +118,7 @@ HWY_INLINE std::uint64_t word_of_masks(const Mask& mask) {
     return word;
 }
 
-/// Bit i: a[i] and b[i] would be linked, of 64.
+/// Bit i: a[i] and b[i], of 64, would be linked.
 template <class T>
 HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* a, const T* b) {
     const of_element<T> d;
@@ -133,7 +133,7 @@ HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* a, const T* b) {
     }
     if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
         if (r.kind == criterion::within) {
-            // A difference of two integers fits the unsigned type of their width.
+            // The difference of two integers fits the unsigned type of their width.
             using natural = std::make_unsigned_t<T>;
             const hn::Rebind<natural, of_element<T>> n;
             constexpr std::uint64_t most = std::numeric_limits<natural>::max();
@@ -148,9 +148,9 @@ HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* a, const T* b) {
     return word_of_masks<T>([&](std::int64_t i) { return hn::Eq(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
 }
 
-/// Bit i: cell `begin` + i of a row and the one `shift` (-1, 0, 1) beside it in another would be linked. Where a word
-/// reaches beyond the cells that have such a neighbour, one further inside is compared and moved. links_by_vectors() is
-/// true.
+/// Bit i: cell `begin` + i of a row and the one `shift` (-1, 0, 1) beside it in another would be linked. If a word
+/// reaches beyond the cells that have such a neighbour, one further inside is compared and shifted. Requires
+/// links_by_vectors().
 template <class T>
 HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* here, const T* there, std::int64_t cells,
                                      std::int64_t begin, int shift) {

@@ -1,4 +1,4 @@
-// Rows become bits, bits become runs, runs that touch become trees, trees become labels. Threads take bands of rows;
+// Rows become bits, bits become runs, touching runs become trees, trees become labels. Threads take bands of rows;
 // where two bands meet, one thread joins their trees.
 #include "label/host/runs.hpp"
 
@@ -42,15 +42,15 @@ namespace {
 
 constexpr std::int64_t task_cells = 1 << 16;
 constexpr std::int64_t most_runs = 0xffffff00;  // numbers of runs take 32 bits
-constexpr std::int64_t fewest_rows = 32;        // of a band
+constexpr std::int64_t fewest_rows = 32;        // fewest rows of a band
 
-/// What a thread needs for a row.
+/// Scratch memory of a thread for a row.
 struct workplace {
     workplace(const bit_rows& bits, std::int64_t cell_bytes)
         : bytes(bits.cells), words(2 * bits.words), cells(5 * bits.cells * cell_bytes), labels(bits.cells) {}
     host_scratch<std::uint8_t> bytes;
     host_scratch<std::uint64_t> words;
-    host_scratch<std::uint8_t> cells;  ///< a row and its neighbours, where they do not lie side by side
+    host_scratch<std::uint8_t> cells;  ///< a row and its neighbours, if their cells are not contiguous
     host_scratch<std::uint32_t> labels;
 };
 
@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    /// Of each run: its parent, later its label.
+    /// For each run: its parent, later its label.
     [[nodiscard]] std::uint32_t* tree() const { return tree_.get() + spare_labels; }
     [[nodiscard]] std::int64_t task_rows() const { return std::max<std::int64_t>(1, task_cells / bits_.cells); }
 
@@ -107,7 +107,7 @@ private:
 
     // ---- rows to bits ---------------------------------------------------------------------------------------------
 
-    /// The row where it lies, or copied to the thread's `slot` when its cells do not lie side by side.
+    /// Returns the row in place, or copied to the thread's `slot` if its cells are not contiguous.
     [[nodiscard]] cell_row cells_of(std::int64_t row, int thread, int slot) const {
         const auto axis = static_cast<std::size_t>(p_.batch_axes + p_.rank - 1);
         const std::int64_t size = size_of(image_.type), step = image_.stride[axis];
@@ -142,7 +142,7 @@ private:
             find_starts(bits_.foreground(row), west, bits_.words, bits_.starts(row), bits_.before(row));
     }
 
-    /// False when there are too many.
+    /// Returns false if there are too many runs.
     bool number_runs() {
         std::int64_t* const first = bits_.first_run();
         first[0] = 0;
@@ -181,7 +181,7 @@ private:
         merge_linked(bits_, p_, row, cells, place_[static_cast<std::size_t>(thread)].words.get(), trees);
     }
 
-    /// One thread: every row meets all rows before it.
+    /// Links all rows in one thread: every row meets all rows before it.
     void link_in_one() {
         for (std::int64_t first = 0; first < bits_.rows; first += task_rows()) {
             const std::int64_t last = std::min(first + task_rows(), bits_.rows);
@@ -228,7 +228,7 @@ private:
         }
     }
 
-    // ---- where the ends of a periodic axis meet -------------------------------------------------------------------
+    // ---- the ends of periodic axes ---------------------------------------------------------------------------------
 
     void join_ends() {
         const auto last = static_cast<std::size_t>(p_.rank - 1);
@@ -263,7 +263,7 @@ private:
         return {beyond ? side - std::abs(at) : at, beyond, beyond && !periodic};
     }
 
-    /// Cells at ends of rows; a step of `dx` leads from one end to the other.
+    /// Joins cells at ends of rows; a step of `dx` leads from one end to the other.
     void join_cells(std::int64_t row, std::int64_t x, std::int64_t other, std::int64_t other_x, row_step by, int dx) {
         const auto foreground = [&](std::int64_t r, std::int64_t c) {
             return (bits_.foreground(r)[c / word_bits] >> c % word_bits & 1) != 0;
@@ -301,7 +301,7 @@ private:
         measure_runs(crew_, p_, bits_, tree(), band_, found_, tables);
     }
 
-    // ---- the answer -----------------------------------------------------------------------------------------------
+    // ---- output ----------------------------------------------------------------------------------------------------
 
     void write(std::int64_t row, int thread) {
         const any_output<host>& to = out_.label;
@@ -344,7 +344,7 @@ private:
 bool run_by_runs(const host& on, const problem& p, const any_input<host>& image, const label_fields<host>& out) {
     if (p.rank > 3 || p.changes == 0) return false;
     if (p.cells == 0 || p.images == 0) return false;
-    // In short rows most of the work is that of a row, whatever it holds.
+    // In short rows the work per row dominates.
     constexpr std::int64_t short_row = 8;
     if (p.size[static_cast<std::size_t>(p.rank - 1)] < short_row && !out.tables.any() && !out.make_tables) return false;
     return engine(on, p, image, out).solve();

@@ -5,7 +5,7 @@
 
 namespace nearfield::labelling {
 
-/// False where it does not serve `p`; the answer is then yet to be found.
+/// Labels an image. Returns false, without a result, if it does not serve `p`.
 bool run_by_runs(const host& on, const problem& p, const any_input<host>& image, const label_fields<host>& out);
 
 }  // namespace nearfield::labelling

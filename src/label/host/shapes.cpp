@@ -16,7 +16,7 @@ namespace nearfield::labelling::HWY_NAMESPACE {
 
 using word = std::uint64_t;
 
-/// Memory is set up where it is about to be used. The first row says where a component begins along all axes but the
+/// Initialises memory just before it is used. The first row determines where a component begins along all axes but the
 /// last, and in volumes but the last two.
 template <int Axes>
 void begin(const shape_memory& to, const rows_alike& r, std::int64_t first, std::int64_t last) {
@@ -33,7 +33,7 @@ void begin(const shape_memory& to, const rows_alike& r, std::int64_t first, std:
     for (std::int64_t c = first; to.faces != nullptr && c < last; ++c) to.faces[c] = 0;
 }
 
-/// What a run adds, besides its cells, is the same for all runs of the rows. `More`: to border and faces too.
+/// Adds a run. Except for its cells, the summands are equal for all runs of the rows. `More`: border and faces too.
 template <int Axes, bool More>
 class adder {
 public:
@@ -78,26 +78,26 @@ public:
 
 private:
     shape_memory to_;
-    word rows_, z_, y_;  ///< how many, and sums of their coordinates
+    word rows_, z_, y_;  ///< number of rows, and sums of their coordinates
     std::int64_t first_y_, end_y_, end_z_;
-    std::int64_t first_cell_, end_cell_;  ///< where the last axis ends, else -1
+    std::int64_t first_cell_, end_cell_;  ///< cells at the ends of the last axis, else -1
     bool at_end_;
 };
 
-/// Faces of cells `inside` a word towards rows beside it.
+/// Returns the faces of cells `inside` a word towards the rows beside it.
 HWY_INLINE std::int64_t faces_beside(const rows_alike& r, std::int64_t w, word inside) {
     std::int64_t faces = 0;
     for (int k = 0; k < r.beside; ++k) faces += std::popcount(inside & ~r.beside_words[k][w]);
     return faces;
 }
 
-/// Bits of a word from `first` on, and those before `end`, which is not 0.
+/// Masks of a word: bits from `first` on, and bits before `end`, which is not 0.
 HWY_INLINE word from_bit(std::int64_t first) { return ~word{0} << first; }
 HWY_INLINE word before_bit(std::int64_t end) { return ~word{0} >> (word_bits - end); }
 
-/// Run by run, each by itself: to find those of one component that lie side by side costs more, in branches that nobody
-/// foresees.
-/// Over 40 lines because a run goes on from word to word.
+/// Adds runs one by one. To merge adjacent ones of one component costs more, because of mispredicted
+/// branches.
+/// Over 40 lines because a run continues from word to word.
 template <int Axes, bool More>
 std::int64_t add_runs(const shape_memory& to, const rows_alike& r, std::int64_t lowest, std::uint64_t count,
                       row_run* others) {
@@ -105,7 +105,7 @@ std::int64_t add_runs(const shape_memory& to, const rows_alike& r, std::int64_t 
     const std::uint32_t* label = r.label;
     row_run* other = others;
     std::int64_t first = 0, faces = 0;
-    bool open = false;  // a run goes on from the word before, which began at `first`
+    bool open = false;  // a run continues from the word before and began at `first`
     const bool around =
         r.periodic && (r.foreground[0] & 1) != 0 && (r.foreground[r.words - 1] >> (r.cells - 1) % word_bits & 1) != 0;
     for (std::int64_t w = 0; w < r.words; ++w) {
@@ -170,7 +170,7 @@ std::int64_t add(int axes, const shape_memory& to, const rows_alike& r, std::int
     return add_of<3>(to, r, lowest, count, begun, others);
 }
 
-/// Sizes are spread first, so that what follows is one loop over numbers side by side.
+/// Divides sums by sizes. Sizes are spread first, so that one loop over contiguous numbers divides.
 template <class Sum>
 void divide_as(int axes, shared_sum* sum, const std::int64_t* size, std::int64_t components) {
     constexpr std::int64_t together = 128;

@@ -8,7 +8,7 @@
 namespace nearfield::labelling {
 namespace {
 
-/// Another way for the same two cells to name each other.
+/// Adds another pair of bits by which the same two cells name each other.
 void add(link_pair& to, link_pair other) { to.here |= other.here, to.there |= other.there; }
 
 }  // namespace
@@ -42,8 +42,8 @@ stream::stream(workers& crew, const problem& p, const any_input<host>& image)
 
 void stream::find_groups() {
     for (const std::int64_t step : backward_steps(p_)) {
-        // An axis of one cell has no neighbours but, where it is periodic, the cell itself: other bits of the same
-        // link.
+        // An axis of one cell has no neighbours but, if it is periodic, the cell itself: this gives other bits of the
+        // same link.
         bool moves = false, within = true;
         for (int a = 0; a < p_.rank; ++a) {
             if (along(step, a, p_.rank) == 0) continue;
@@ -53,7 +53,7 @@ void stream::find_groups() {
         }
         if (moves && within) add_group(step);
     }
-    // Steps that differ along the last axis alone become one group.
+    // Steps that differ along the last axis only become one group.
     std::map<std::pair<std::int64_t, std::pair<ends, ends>>, step_group> all;
     for (const step_group& g : groups_) {
         step_group& to = all.try_emplace({g.back, {g.leaves, g.wraps}}, g).first->second;
@@ -64,7 +64,7 @@ void stream::find_groups() {
     for (const auto& [key, g] : all) groups_.push_back(g);
 }
 
-/// One group for each way in which the step may wrap.
+/// Adds one group for each combination of axes across which the step may wrap.
 void stream::add_group(std::int64_t step) {
     std::vector<step_group> ways(1);
     bool within = true;  // the step stays in its line
@@ -104,7 +104,7 @@ void stream::add_group(std::int64_t step) {
 
 // ---- cells to bits --------------------------------------------------------------------------------------------------
 
-/// Cells in raster order, side by side.
+/// Copies cells in raster order, contiguously.
 void stream::copy_cells(std::int64_t first, std::int64_t last, std::uint8_t* to) const {
     const auto as = [&]<class T>(T) {
         const std::int64_t count = (last - first) * p_.channels;
@@ -127,7 +127,7 @@ void stream::read() {
     if (!plain_ && !contiguous_) copy_ = host_scratch<std::uint8_t>(cells_ * cell_bytes_);
     std::vector<host_scratch<std::uint8_t>> lines(static_cast<std::size_t>(crew_.threads()));
     for_tasks(cells_, task_cells, 1, [&](std::int64_t first, std::int64_t last, int thread) {
-        // Copied cells, then bytes of foreground.
+        // Scratch: copied cells, then bytes of foreground.
         host_scratch<std::uint8_t>& mine = lines[static_cast<std::size_t>(thread)];
         if (mine.get() == nullptr) mine = host_scratch<std::uint8_t>(task_cells * (cell_bytes_ + 1));
         const void* cells = static_cast<const std::uint8_t*>(image_.data) + (contiguous_ ? first * cell_bytes_ : 0);
@@ -143,7 +143,7 @@ void stream::read() {
     });
 }
 
-/// Bit i: the criterion links cell i of word w and the one `back` before it, where that is wanted.
+/// Bit i: the criterion links cell i of word w and the one `back` before it, among the cells `wanted`.
 stream::word stream::linked(std::int64_t w, std::int64_t back, word wanted, link_pair by) const {
     if (plain_ || wanted == 0) return wanted;
     const std::int64_t base = w * word_bits, first = std::max(base, back);
@@ -155,7 +155,7 @@ stream::word stream::linked(std::int64_t w, std::int64_t back, word wanted, link
                         << (first - base);
 }
 
-/// Runs, of which no thread needs to know where they began.
+/// Finds the runs; no thread needs to know where a run began.
 void stream::find_starts() {
     const std::int64_t tasks = (words() + task_words - 1) / task_words;
     std::vector<std::int64_t> count(static_cast<std::size_t>(tasks));
@@ -182,7 +182,7 @@ void stream::find_starts() {
 
 // ---- runs to trees --------------------------------------------------------------------------------------------------
 
-/// Parents come before their runs whoever writes them, so all threads may join trees at once.
+/// Finds the root of a run. Every stored parent comes before its run, so all threads may join trees at once.
 std::int64_t stream::root(std::int64_t run) const {
     for (std::int64_t up = parent_of(run); up != run;) {
         const std::int64_t next = parent_of(up);
@@ -196,7 +196,7 @@ void stream::unite_all(word links, std::int64_t w, std::int64_t back) const {
     for (; links != 0; links &= links - 1) {
         const std::int64_t cell = w * word_bits + std::countr_zero(links);
         const std::int64_t here = run_of(cell), there = run_of(cell - back);
-        // With many steps most links are between runs that point to the same one by now.
+        // With many steps most links are between runs that already point to the same one.
         if (parent_of(here) == parent_of(there)) continue;
         std::int64_t a = root(here), b = root(there);
         while (a != b) {
@@ -209,8 +209,8 @@ void stream::unite_all(word links, std::int64_t w, std::int64_t back) const {
     }
 }
 
-/// Links that other links say already are left out: a straight one that follows one of the same two runs; a slanted one
-/// where a straight one leads to a run that holds the other end.
+/// Links the runs of a word. It drops redundant links: a straight one that follows one between the same two runs; a
+/// slanted one if a straight one leads to a run that holds the other end.
 void stream::link_word(std::int64_t w, const end_masks& at) const {
     const word here = foreground()[w], joined = here & ~starts()[w];
     const auto shifted = [&](const word* bits, std::int64_t by) -> word {
@@ -240,7 +240,7 @@ void stream::link_word(std::int64_t w, const end_masks& at) const {
 }
 
 void stream::link() {
-    // So few words that all their steps take some milliseconds at most.
+    // Few enough words that all their steps take a few milliseconds at most.
     const auto steps = static_cast<std::int64_t>(groups_.size()) + 1;
     const std::int64_t together = std::clamp<std::int64_t>((std::int64_t{1} << 17) / steps, 1, task_words);
     crew_.for_each(words(), together, word_bits, [&](std::int64_t w, std::int64_t end, int) {

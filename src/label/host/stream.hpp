@@ -16,8 +16,8 @@ namespace nearfield::labelling {
 using ends = std::uint32_t;
 
 /// Steps to neighbours that agree in all but the last axis: `back` cells in raster order, one more (`west`) and one
-/// fewer (`east`). They lead out of the image from the cells at an end in `leaves`; where one wraps round a periodic
-/// axis it starts from the cells that are at all ends in `wraps`, and from no others.
+/// fewer (`east`). They leave the image from the cells at an end in `leaves`. A step that wraps round a periodic axis
+/// starts only from the cells that are at all ends in `wraps`.
 struct step_group {
     std::int64_t back = 0;
     ends leaves = 0, wraps = 0;
@@ -34,10 +34,10 @@ public:
 
     /// Joins runs whose cells are linked.
     void link();
-    /// Numbers the components of all images from 0 in raster order; base[i] is how many begin before image i.
+    /// Numbers the components of all images from 0 in raster order; base[i] is the number of those before image i.
     void number(std::vector<std::int64_t>& base);
 
-    /// Calls body(component, cells, at_border) for pieces of runs, from many threads.
+    /// Calls body(component, cells, at_border) for pieces of runs, from many threads at once.
     template <class Body>
     void for_pieces(const Body& body) const;
 
@@ -49,14 +49,14 @@ private:
     static constexpr std::int64_t word_bits = 64, task_words = task_cells / word_bits;
     using word = std::uint64_t;
     struct axis {
-        std::int64_t step, size;  ///< in cells
+        std::int64_t step, size;  ///< step in cells, and size of the axis
     };
     class end_masks;
 
     [[nodiscard]] std::int64_t words() const { return (cells_ + word_bits - 1) / word_bits; }
     [[nodiscard]] const word* foreground() const { return foreground_.get() + 1; }
     [[nodiscard]] const word* starts() const { return starts_.get() + 1; }
-    /// The run that holds a cell, or the last one before it.
+    /// Returns the run that holds a cell, or the last one before it.
     [[nodiscard]] std::int64_t run_of(std::int64_t cell) const {
         const std::int64_t w = cell / word_bits;
         return before_.get()[w] + std::popcount(starts()[w] & ~word{0} >> (word_bits - 1 - cell % word_bits)) - 1;
@@ -66,7 +66,7 @@ private:
         return -1 - parent_.get()[run];
     }
 
-    /// body(first, last, thread) over [0, count): a task is `items` that begin at a multiple of them.
+    /// Calls body(first, last, thread) over [0, count): a task is `items` items that begin at a multiple of `items`.
     template <class Body>
     void for_tasks(std::int64_t count, std::int64_t items, std::int64_t weight, const Body& body) const {
         crew_.for_each((count + items - 1) / items, 1, weight * items, [&](std::int64_t k, std::int64_t, int thread) {
@@ -93,18 +93,18 @@ private:
     bool plain_, contiguous_;
     axis axes_[max_rank]{};
     int last_ = 0;         ///< the last axis that has more than one cell
-    bool joined_ = false;  ///< cells side by side along it may be linked
+    bool joined_ = false;  ///< adjacent cells along it may be linked
     link_pair by_joined_{};
     std::vector<step_group> groups_;
-    host_scratch<std::uint8_t> copy_;         ///< of the image, where cells are compared and do not lie side by side
+    host_scratch<std::uint8_t> copy_;         ///< copy of the image, if cells are compared and not contiguous
     host_scratch<word> foreground_, starts_;  ///< a word of zeros in front, two behind
     host_scratch<std::int64_t> before_;       ///< runs that start before each word
     std::int64_t runs_ = 0;
     host_scratch<std::int64_t>
-        parent_;  ///< of each run: one before it, a root itself; later -1 less a root's component
+        parent_;  ///< parent of each run, an earlier one, or itself for a root; later -1 minus a root's component
 };
 
-/// Masks of the cells of a word that lie at ends of axes, for words one after another.
+/// Masks of the cells of a word that lie at ends of axes, for consecutive words.
 class stream::end_masks {
 public:
     end_masks(const stream& s, std::int64_t w) : s_(s) {

@@ -1,4 +1,4 @@
-// Tables of components while labels are made: what runs add to them, and how threads keep out of each other's way.
+// Tables of components while labels are made: the summands of runs, and the separation of threads.
 #pragma once
 
 #include <deque>
@@ -16,14 +16,14 @@
 
 namespace nearfield::labelling {
 
-/// What a look at the image is for. Sums of floating-point values need the range of each component first: two looks.
+/// The purpose of a pass over the image. Sums of floating-point values need each component's range first: two passes.
 struct look {
     bool shapes = true, ranges = false, sums = false;
 };
 
-/// Components are numbered over all images of the batch, `Axes` as many as an image has at least. Parts of the image
-/// that are looked at side by side add to the components that begin in them, which no other part does, and to earlier
-/// ones in tables of their own until they are joined.
+/// Components are numbered over all images of the batch; an image has at most `Axes` axes. Threads process parts of the
+/// image in parallel. A part adds directly to the components that begin in it, which no other part does, and to earlier
+/// ones in tables of its own until they are joined.
 template <int Axes>
 class component_sums {
 public:
@@ -54,9 +54,9 @@ public:
 
     class part;
 
-    /// The runs of row number `row`, over all images.
+    /// Adds the runs of row number `row`, over all images.
     void add_row(part& mine, std::int64_t row, std::span<const row_run> runs, const look& what) const;
-    /// The same for runs that begin in earlier parts, whose shape is all there is to add.
+    /// Adds runs that begin in earlier parts, of which only the shape is wanted.
     void add_earlier(part& mine, std::int64_t row, std::int64_t rows, std::span<const row_run> runs) const;
     void join(part& other);
     void finish(workers& crew) const;
@@ -109,7 +109,7 @@ private:
 template <int Axes>
 class component_sums<Axes>::part {
 public:
-    /// Components from `first_own` on begin in this part, as far as it sees them.
+    /// Components from `first_own` on begin in this part, as far as it can tell.
     explicit part(std::int64_t first_own) : first_own_(first_own) {}
 
 private:
@@ -176,8 +176,8 @@ void component_sums<Axes>::add_row(part& mine, std::int64_t row, std::span<const
     if (what.ranges || what.sums) (this->*add_values_)(mine, here, runs, what);
 }
 
-/// Each run by itself: to find those of one component that lie side by side costs more, in branches that nobody
-/// foresees.
+/// Adds runs one by one. To merge adjacent ones of one component costs more, because of
+/// mispredicted
 template <int Axes>
 void component_sums<Axes>::add_cells(part& mine, const line& here, std::span<const row_run> runs) const {
     std::int64_t at[Axes];

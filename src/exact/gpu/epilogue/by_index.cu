@@ -11,21 +11,21 @@ namespace nearfield::exact::gpu {
 namespace {
 
 constexpr int index_threads = 256;
-constexpr int together = 4;  // neighbouring cells of a thread, where they lie in one line
+constexpr int together = 4;  // neighbouring cells of a thread, if they lie in one line
 
-/// What the kernel knows of a call. Axes are those that are searched, the last one first.
+/// Parameters of the kernel. Axes are those that are searched, the last one first.
 struct index_rule {
     int axes = 0;
     std::uint32_t size[max_rank]{};
     std::int64_t cells = 0, cells_of_image = 0;
     outputs out;
-    bool sites = false;  ///< coordinates or values are wanted, not the site's label alone
+    bool sites = false;  ///< coordinates or values are wanted, not only the site's label
     const std::byte* image = nullptr;
     void* label = nullptr;
     int image_bytes = 1;
 };
 
-/// Coordinates of a cell of an image that 32 bits count, the last axis first; others have 64 bits.
+/// Splits a cell into coordinates, the last axis first; 32-bit cells if an image allows it, else 64-bit ones.
 template <class Index>
 __device__ void split_cell(const index_rule& by, Index cell, std::int32_t (&at)[3]) {
 #pragma unroll
@@ -51,7 +51,7 @@ __device__ void split_cell<std::int32_t>(const index_rule& by, std::int32_t cell
     }
 }
 
-/// A thread `Count` neighbouring cells. `V` holds squared distances.
+/// A thread owns `Count` neighbouring cells. `V` holds squared distances.
 template <class V, class Index, int Count>
 __global__ void __launch_bounds__(index_threads)
     write_fields_of_index(const __grid_constant__ index_rule by, const Index* index) {
@@ -118,7 +118,7 @@ fields_by_index::fields_by_index(const device& on, const plan& p, const arrays<d
     sites_.plain_outputs = true;
     out_.index = a.out.index;
     if (!own_index_) return;
-    // Its views have the shape of the image; where it lies is known once there is memory.
+    // The views have the shape of the image; their address is known once memory is allocated.
     const bool narrow = cells_between(p.size.data(), p.first_axis, p.rank) <= INT32_MAX;
     for (const any_output<device>* shape : {&a.out.distance, &a.out.squared, &a.out.label})
         if (shape->wanted()) out_.index = *shape;
@@ -128,7 +128,7 @@ fields_by_index::fields_by_index(const device& on, const plan& p, const arrays<d
     }
     out_.index.type = narrow ? dtype::int32 : dtype::int64;
     out_.index.data = nullptr;
-    // A field of four bytes a cell lends its memory: a thread reads its indices before it writes.
+    // A field of four bytes a cell can hold the indices: a thread reads its indices before it writes.
     for (const any_output<device>* field : {&a.out.coordinates, &a.out.distance, &a.out.label})
         if (narrow && field->wanted() && size_of(field->type) == 4) out_.index.data = field->data;
     if (out_.index.data == nullptr) index_ = memory_.reserve<std::byte>(p.cells * size_of(out_.index.type));

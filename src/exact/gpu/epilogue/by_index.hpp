@@ -1,5 +1,5 @@
-// Labels of plain sites: the search finds linear indices, in less time than any other field where seeds are few, and
-// one more kernel makes all fields of them. Reads 4 bytes a cell, and writes what is wanted.
+// Labels of plain sites: if seeds are few, the search finds linear indices faster than any other field, so one more
+// kernel computes all fields from them. Reads 4 bytes a cell, and writes the wanted fields.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ class fields_by_index {
 public:
     fields_by_index(const device& on, const plan& p, const arrays<device>& a);
 
-    /// False where the call wants no labels, or fields that are not contiguous or of rare types.
+    /// Returns false if the call wants no labels, or fields that are not contiguous or of rare types.
     [[nodiscard]] bool serve() const { return serve_; }
     [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
-    /// The call for the search: its plan and fields.
+    /// Returns the plan and the fields of the search.
     [[nodiscard]] const plan& sites() const { return sites_; }
     [[nodiscard]] const fields<device>& out() const { return out_; }
     void begin();
-    /// Writes the fields, after the search.
+    /// Computes the fields, after the search.
     void put() const;
 
 private:

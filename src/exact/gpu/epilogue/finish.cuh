@@ -1,4 +1,4 @@
-// The last step of the engine with options: from the state of every cell to the fields that are wanted.
+// The last step of the engine with options: computes the wanted fields from the state of every cell.
 #pragma once
 
 #include "exact/gpu/ground/items.cuh"
@@ -10,22 +10,22 @@ namespace {
 
 constexpr int finish_threads = 256;
 
-/// What becomes of values: borders, limit, sign, element types. Passed to the kernel by value.
+/// Conversion of values to fields: borders, limit, sign, element types. Passed to the kernel by value.
 template <class V>
 struct finishing {
     grid_shape grid;
-    unsigned closed = 0, open = 0;  ///< a bit an axis of the problem
+    unsigned closed = 0, open = 0;  ///< a bit per axis of the problem
     V closed_beside = no_site<V>(), open_beside = no_site<V>();
     bool limited = false, is_signed = false, inside_is_nonzero = true;
     int inside_sign = 1, outside_sign = 1;
-    double unit2 = 1;  ///< that values are counted in
+    double unit2 = 1;  ///< square of the unit of values
     std::uint64_t whole_unit2 = 1;
     dtype distance = dtype::float32, squared = dtype::float64, index = dtype::int64;
     int image_bytes = 1;
     bool floating = false;
 };
 
-/// Of a call.
+/// Makes the conversion of a call.
 template <class V>
 finishing<V> finishing_of(const plan& p, const grid_shape& grid, dtype image, const fields<device>& out) {
     finishing<V> how;
@@ -49,7 +49,7 @@ finishing<V> finishing_of(const plan& p, const grid_shape& grid, dtype image, co
     return how;
 }
 
-/// Value of the nearest border among those of `axes`, or `beside`.
+/// Returns the value of the nearest border among those of `axes`, or `beside`.
 template <class V>
 __device__ V border_value(const metric<V>& m, const place_in& place, std::int64_t at, unsigned axes, V beside) {
     V nearest = beside;
@@ -69,7 +69,7 @@ __device__ T* element(const target& array, std::int64_t offset) {
     return reinterpret_cast<T*>(array.data) + offset;
 }
 
-/// Rounded once to the field's type; as bool, whether it is finite.
+/// Stores a value, rounded once to the field's type; as bool, whether it is finite.
 __device__ inline void store_floating(const target& array, std::int64_t offset, dtype type, double value) {
     switch (type) {
         case dtype::boolean: *element<std::uint8_t>(array, offset) = value < infinite(); break;
@@ -79,7 +79,7 @@ __device__ inline void store_floating(const target& array, std::int64_t offset, 
     }
 }
 
-/// `value` times `unit2` is a whole number, or `exact` is stored.
+/// Stores a squared distance: `value` times `unit2` if that is a whole number, else `exact`.
 template <class V>
 __device__ void store_squared(const target& array, std::int64_t offset, dtype type, V value, std::uint64_t unit2,
                               bool found, double exact) {
@@ -94,14 +94,14 @@ __device__ void store_squared(const target& array, std::int64_t offset, dtype ty
     }
 }
 
-/// The fields of one line of the problem.
+/// Writes the fields of one line of the problem.
 template <class V>
 class finished_line {
 public:
     __device__ finished_line(const rules<V>& by, const finishing<V>& how, const place_in& place, std::int64_t at)
         : by_(by), how_(how), place_(place), of_(place.of), start_(at) {
         const int last = how.grid.rank - 1;
-        // Borders of the other axes are the same for all cells of the line.
+        // The borders of the other axes give one value for all cells of the line.
         closed_ = border_value(by.m, place, at, how.closed & ~(1u << last), how.closed_beside);
         open_ = border_value(by.m, place, at, how.open & ~(1u << last), how.open_beside);
         distance_ = from(of_.distance), squared_ = from(of_.squared), index_ = from(of_.index);
@@ -109,7 +109,7 @@ public:
         if (how.is_signed) image_ = from(of_.image);
     }
 
-    /// `site` is packed, negative for none.
+    /// Writes cell x. `site` is packed, negative for none.
     __device__ void put(std::int64_t x, V value, std::int64_t site) const {
         const V border = with_end(how_.closed, closed_, x);
         if (border < value) value = border, site = -1;
@@ -135,7 +135,7 @@ private:
     [[nodiscard]] __device__ std::int64_t from(const target& array) const {
         return array.data == nullptr ? 0 : place_.offset(array, start_);
     }
-    /// With the border at the ends of the line, where it is one of `axes`.
+    /// Returns `known`, or the distance to the ends of the line if the line's axis is one of `axes` and that is less.
     [[nodiscard]] __device__ V with_end(unsigned axes, V known, std::int64_t x) const {
         const int last = how_.grid.rank - 1;
         if ((axes >> last & 1) == 0) return known;
@@ -175,7 +175,7 @@ private:
     std::int64_t distance_, squared_, index_, coordinates_, label_, trusted_, image_ = 0;
 };
 
-/// The states of the last search.
+/// The states that the last search wrote.
 template <class V, class K, bool Keyed>
 struct searched_states {
     const state_of<V, K, Keyed>* data;
@@ -184,7 +184,7 @@ struct searched_states {
     __device__ state_of<V, K, Keyed> at(std::int64_t line, std::int64_t x) const { return data[line * length + x]; }
 };
 
-/// Some threads a line.
+/// Several threads share a line.
 template <class V, class K, bool Keyed, class States>
 __global__ void __launch_bounds__(finish_threads)
     finish(const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,

@@ -1,4 +1,4 @@
-// What a pass writes of the winners of its rows: keys of the next pass, or the caller's fields.
+// Output of a pass for the winners of its rows: keys of the next pass, or the caller's fields.
 #pragma once
 
 #include "exact/gpu/ground/column.cuh"
@@ -7,14 +7,14 @@
 namespace nearfield::exact::gpu {
 namespace {
 
-/// A site and the row that it was found in.
+/// A site and the row in which it was found.
 template <class K>
 struct site_of_row {
     K key;
     int row;
 };
 
-/// Writes the winners of the first `count` of Count rows from row m on. In a last pass, of a lane's line.
+/// Writes the winners of the first `count` of Count rows from row m on; in a last pass, of the lane's line.
 template <class C, bool Last>
 class store_of {
     using V = typename C::V;
@@ -38,7 +38,7 @@ public:
             m, count, [&](int i) { return best[i].value; },
             [&](int i) { return site_of_row<K>{best[i].key, best[i].row}; });
     }
-    /// The same of values below 2^23 and sites that are worked out where they are wanted.
+    /// Does the same for values below 2^23 and sites that are computed on demand.
     template <int Count, class Value, class Site>
     __device__ void put_near(int m, const Value& value, const Site& site) const {
         put<Count, true>(m, Count, value, site);
@@ -73,7 +73,7 @@ private:
             bool nowhere[Count];
 #pragma unroll
             for (int i = 0; i < Count; ++i) values[i] = value(i), nowhere[i] = false;
-            // Cells beyond closed ends: sites of the grid are preferred.
+            // A closed end wins only if it is strictly nearer than every site of the grid.
             if (to.has_ends()) {
 #pragma unroll
                 for (int i = 0; i < Count; ++i) {
@@ -103,12 +103,12 @@ private:
         }
     }
 
-    /// Value of the nearest closed end of the axes that are done and of this one.
+    /// Returns the value of the nearest closed end of this axis and of the axes that are done.
     [[nodiscard]] __device__ V border_of(int m) const {
         const bool closed = (c_.g.out.closed >> c_.g.axis & 1) != 0;
         return closed ? min(border_, c_.to_end(c_.g.weight, m, c_.rows())) : border_;
     }
-    /// Of a near value, which is below 2^23, the root of a whole number where that is exact.
+    /// Returns the distance. For a near value, which is below 2^23, it takes the fast root of a whole number if exact.
     template <bool Near>
     [[nodiscard]] __device__ float root_of(V value) const {
         const auto& to = c_.g.out;
@@ -129,7 +129,7 @@ private:
     __device__ void put_site(std::int64_t cell, const site_of_row<K>& best, bool found) const {
         const auto& to = c_.g.out;
         const int row = c_.row_in(best.row);
-        // Where keys have 31 bits, cells do.
+        // If keys fit 31 bits, so do cell numbers.
         std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t> linear = -1;
         if (found) {
             linear = row;

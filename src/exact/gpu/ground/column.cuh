@@ -1,4 +1,4 @@
-// A lane's line: where its cells are, what its sites' keys say, and what they cost.
+// A lane's line: the addresses of its cells, the meaning of its sites' keys, and the cost of its sites.
 #pragma once
 
 #include "exact/gpu/ground/ladder.hpp"
@@ -9,14 +9,14 @@
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int far_away = 1 << 30;  // more rows than any line has
+constexpr int far_away = 1 << 30;  // exceeds the rows of any line
 
 template <keys Stored>
 struct stored_key;
 template <>
 struct stored_key<keys::narrow> {
-    using in = std::int16_t;    ///< as it is stored
-    using type = std::int32_t;  ///< in registers, and as the pass stores it
+    using in = std::int16_t;    ///< type in memory
+    using type = std::int32_t;  ///< type in registers, and in the output of the pass
     static constexpr int done = 1;
 };
 template <>
@@ -39,12 +39,12 @@ struct stored_key<keys::value> {
     static constexpr int done = 1;
 };
 
-/// Adds windows that a rung has solved to a trace's numbers; null in all calls that nobody traces.
+/// Adds windows that a rung has solved to the trace's counters; `solved` is null in calls without a trace.
 __device__ inline void count_solved(std::uint32_t* solved, rung which, int windows) {
     if (solved != nullptr && windows > 0) atomicAdd(solved + static_cast<int>(which), static_cast<unsigned>(windows));
 }
 
-/// The nearest so far; `row` counts on beyond the line's ends where they are joined.
+/// The nearest site so far; `row` counts beyond the line's ends if they are joined.
 template <class V, class K>
 struct winner {
     V value;
@@ -52,7 +52,7 @@ struct winner {
     int row;
 };
 
-/// Line of a pass. `Bent`: some axis is periodic, or distances end at faces.
+/// A line of a pass. `Bent`: some axis is periodic, or distances end at faces.
 template <class V_, keys Stored, rule Rule, bool Bent>
 class column {
 public:
@@ -90,27 +90,27 @@ public:
     [[nodiscard]] __device__ std::int64_t number() const { return number_; }
     [[nodiscard]] __device__ std::int64_t cell(int row) const { return first_ + row * g.inner; }
     [[nodiscard]] __device__ bool joined() const { return Bent && g.periodic; }
-    /// The row's own number on the unrolled line.
+    /// Returns the row's own number on the unrolled line.
     [[nodiscard]] __device__ int row_in(int row) const { return joined() ? wrapped(row, g.rows) : row; }
-    /// The key of a cell of the line that is a site itself.
+    /// Returns the key of a cell of the line that is a site itself.
     [[nodiscard]] __device__ K here() const { return here_; }
-    /// Number of axes that are done and of which keys say something.
+    /// Returns the number of finished axes whose coordinates the keys contain.
     [[nodiscard]] __device__ int done() const {
         if constexpr (Stored == keys::value) return 0;
         return Stored == keys::wide ? g.m.rank - 1 - g.axis : stored_key<Stored>::done;
     }
     [[nodiscard]] __device__ int own(int i) const { return own_[i]; }
-    /// First cell of the image that the line is in, in a pass along the first axis that is searched.
+    /// Returns the first cell of the line's image, in a pass along the first axis that is searched.
     [[nodiscard]] __device__ std::int64_t start() const { return start_; }
 
-    /// Coordinate of a site along done axis i, the last axis first.
+    /// Returns the coordinate of a site along finished axis i, the last axis first.
     [[nodiscard]] __device__ int coordinate(K key, int i) const {
         if constexpr (Stored == keys::narrow) return key;
         else if constexpr (Stored == keys::word) return i == 0 ? key >> 16 : key & 0xffff;
         else return static_cast<int>(g.m.keys.coordinate(key, axis_of(i)));
     }
-    /// The key with the coordinate along the axis of the pass, as the next pass wants it, or, after the first axis, as
-    /// key_layout packs it.
+    /// Returns the key with the coordinate along the axis of the pass added: as the next pass expects it or, after the
+    /// first axis, as key_layout packs it.
     [[nodiscard]] __device__ K with_row(K key, int row) const {
         if (Stored == keys::narrow && g.axis > g.m.first_axis) return key << 16 | row_in(row);
         K packed = 0;
@@ -120,19 +120,19 @@ public:
         return g.m.keys.with(packed, g.axis, row_in(row));
     }
 
-    /// The key that the pass stores where there is no site: of narrow keys one that seems far away.
+    /// Returns the stored key of a cell without a site; for narrow keys one that decodes as far away.
     [[nodiscard]] __device__ K none() const {
         return Stored == keys::narrow && g.axis > g.m.first_axis ? std::numeric_limits<K>::min() : no_key<K>;
     }
 
     [[nodiscard]] __device__ V term(int apart) const { return cost(g.weight, stretched(apart)); }
-    /// Cost of the way to the nearer end of an axis, of which a cell is number `at` of `size`. It is a choice, since a
-    /// minimum of both ways gave 1 in every column of images on GPUs, as if a sign were lost (ptxas 13.0.88).
+    /// Returns the cost of the way to the nearer end of an axis, for cell `at` of `size`. It selects an end instead of
+    /// the minimum of both, which gave 1 in every column of images on GPUs, as if a sign were lost (ptxas 13.0.88).
     [[nodiscard]] __device__ V to_end(V weight, int at, int size) const {
         const int before = at + at + 1 < size ? at : size - 1 - at;
         return cost(weight, stretched(before + 1));
     }
-    /// What a site costs within its row of the axes that are done.
+    /// Returns the value of a site in its row, over the axes that are done.
     [[nodiscard]] __device__ V beside(K key, int row) const {
         if constexpr (Stored == keys::value) return key;
         if constexpr (powers) return __ldg(g.before + cell(row_in(row)));
@@ -146,23 +146,23 @@ public:
         }
         return sum;
     }
-    /// Value of a site `apart` rows away.
+    /// Returns the value of a site `apart` rows away.
     [[nodiscard]] __device__ V value(V beside, int apart) const { return beside + term(apart); }
 
-    /// Rows that a site of a value of at most `best` can be away.
+    /// Returns the largest distance in rows at which a site can have a value of at most `best`.
     [[nodiscard]] __device__ int reach(V best) const {
         if (best >= no_site<V>()) return far_away;
         float most = static_cast<float>(best);
         if constexpr (powers) {
             most += slack_ + (fabsf(most) + slack_) * 1e-6f;
-            if (most != most) return far_away;  // of endless weights
+            if (most != most) return far_away;  // infinite weights
             most = fmaxf(most, 0.0f);
         }
         float steps = near_root(most * g.inverse);
         if (Bent && g.m.half_cell) steps = (steps + 1) * 0.5f;
         return static_cast<int>(fminf(steps * 1.000002f + 0.01f, static_cast<float>(far_away)));
     }
-    /// Lower bound of what so many rows add, in the numbers of `least`.
+    /// Returns a lower bound of the term of `apart` rows, in the numbers of `least`.
     [[nodiscard]] __device__ float nearly(int apart) const {
         float steps = static_cast<float>(apart);
         if (Bent && g.m.half_cell) steps = fmaxf(2 * steps - 1, 0.0f);
@@ -189,12 +189,12 @@ private:
         return key;
     }
     std::int64_t number_, start_, first_;
-    int own_[most_done], around_[Bent ? most_done : 1];  ///< the length of an axis that is joined, else far_away
+    int own_[most_done], around_[Bent ? most_done : 1];  ///< the length of a joined axis, else far_away
     K here_;
     float slack_ = 0;
 
 public:
-    /// Cell of a site.
+    /// Returns the cell of a site.
     [[nodiscard]] __device__ std::int64_t site_cell(K key, int row) const {
         std::int64_t at = 0, step = 1;
 #pragma unroll(unrolled)
@@ -206,7 +206,7 @@ public:
         return start_ + row_in(row) * g.inner + at;
     }
 
-    /// Whether a site and a cell of the line are of different classes.
+    /// True if a site and a cell of the line belong to different classes.
     [[nodiscard]] __device__ bool differ(K key, int row, int cell_row) const {
         const std::uint64_t a = load_bits(g.image, g.image_bytes, site_cell(key, row)),
                             b = load_bits(g.image, g.image_bytes, cell(cell_row));
@@ -215,12 +215,12 @@ public:
     }
 };
 
-/// Whether the first of two is nearer, or as near and has the smaller key.
+/// True if the first of two is nearer, or equally near with the smaller key.
 template <class V, class K>
 __device__ bool precedes(V value, K key, V other, K other_key) {
     return (value < other) | ((value == other) & (key < other_key));
 }
-/// The same with two comparisons instead of three; keys are not negative.
+/// Does the same with two comparisons instead of three; requires keys that are not negative.
 __device__ inline bool precedes(std::int32_t value, std::int32_t key, std::int32_t other, std::int32_t other_key) {
     const auto both = [](std::int32_t high, std::int32_t low) {
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 |
@@ -229,8 +229,8 @@ __device__ inline bool precedes(std::int32_t value, std::int32_t key, std::int32
     return both(value, key) < both(other, other_key);
 }
 
-/// Takes a candidate. Candidates come in ascending rows: of equal ones the first stays, and of the copies of one cell
-/// of a joined line the one whose own row is smaller.
+/// Compares a candidate with the best. Candidates come in ascending rows: of equal ones the first stays, and of the
+/// copies of one cell of a joined line the one whose own row is smaller.
 template <class C>
 __device__ void consider(const C& c, winner<typename C::V, typename C::K>& best, typename C::V value, typename C::K key,
                          int row) {
@@ -239,12 +239,12 @@ __device__ void consider(const C& c, winner<typename C::V, typename C::K>& best,
     best.value = better ? value : best.value, best.key = better ? key : best.key, best.row = better ? row : best.row;
 }
 
-/// The first cells beyond both ends of the run of a row, which are sites for it; `far_away` where there is none.
+/// The first cells beyond both ends of a row's run, which are sites for it; `far_away` if there is none.
 struct run_ends {
     int low = -far_away, high = far_away;
 };
 
-/// The same of all rows of a word of 32.
+/// Run ends of all rows of a word of 32.
 template <class C>
 struct run_word {
     std::uint32_t bits = 0, before = no_mark, after = no_mark;

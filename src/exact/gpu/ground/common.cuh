@@ -1,5 +1,5 @@
-// What every kernel of the exact engine shares: the shape of a pass, reading the state along a line, writing finished
-// cells.
+// Definitions that all kernels of the exact engine share: the shape of a pass, reading the state along a line, writing
+// finished cells.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,29 +13,29 @@
 
 namespace nearfield::exact {
 
-/// Integers that hold a coordinate and its square in the numbers V.
+/// Integer type that holds a coordinate and its square in the numbers V.
 template <class V>
 using steps = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
 
-/// Between passes a cell holds its packed site (`Keyed`), from which the value follows, or only the value.
+/// State of a cell between passes: its packed site (`Keyed`), which determines the value, or only the value.
 template <class V, class K, bool Keyed>
 using state_of = std::conditional_t<Keyed, K, V>;
 
-/// Element steps along the problem's axes; passed to kernels by value.
+/// Strides in elements along the problem's axes; passed to kernels by value.
 struct strides {
     std::int64_t of[max_rank]{};
 };
 
 inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
 
-/// a / b for a >= 0, b > 0; most sizes fit 32 bits, where a division costs a third.
+/// Returns a / b for a >= 0, b > 0; most sizes fit 32 bits, where a division costs a third.
 __device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
     if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
     return a / b;
 }
 
-/// A pass searches lines of `rows` cells, `inner` apart. Columns are numbered so that neighbours are neighbours in
-/// memory wherever `inner` allows.
+/// A pass searches lines of `rows` cells, `inner` apart. Columns are numbered so that neighbours are adjacent in memory
+/// wherever `inner` allows it.
 struct pass {
     int axis = 0;
     std::int64_t rows = 1, inner = 1, columns = 1;
@@ -48,12 +48,12 @@ struct pass {
     }
 };
 
-/// The caller's fields, contiguous, one pointer each; null is not wanted.
+/// The caller's fields, contiguous, one pointer each; null if not wanted.
 struct outputs {
     float* distance32 = nullptr;
     double* distance64 = nullptr;
     std::uint16_t* distance16 = nullptr;
-    std::uint8_t* within = nullptr;  ///< whether there is a site
+    std::uint8_t* within = nullptr;  ///< 1 if there is a site
     std::uint32_t* squared32 = nullptr;
     std::uint64_t* squared64 = nullptr;
     double* squared_float = nullptr;
@@ -61,50 +61,50 @@ struct outputs {
     std::int64_t* index = nullptr;
     std::int32_t* index32 = nullptr;
     std::int32_t* coordinates = nullptr;
-    bool only_distance32 = false;   ///< and no other field
-    bool only_within = false;       ///< the same
-    int image_rank = 1;             ///< less the axes that number images
-    int problem_axis[max_rank]{};   ///< of each of those axes of the caller's image; -1 for one of length 1
+    bool only_distance32 = false;   ///< distance32 is the only field
+    bool only_within = false;       ///< `within` is the only field
+    int image_rank = 1;             ///< axes of the caller's image without those that number images
+    int problem_axis[max_rank]{};   ///< problem axis of each of those axes; -1 for one of length 1
     std::int64_t step[max_rank]{};  ///< C-order steps of the problem's axes
     std::int64_t cells = 0;
-    double unit2 = 1;  ///< what values are counted in
-    float unit = 1;    ///< its root where that is a power of two, else 0
+    double unit2 = 1;  ///< square of the unit of values
+    float unit = 1;    ///< its root if that is a power of two, else 0
     std::uint64_t whole_unit2 = 1;
 
     __device__ bool in_units() const { return unit2 != 1; }
-    /// What follows from a cell's value; larger ones than `limit` mean no site.
+    /// Writes the fields that follow from a cell's value; values above `limit` mean no site.
     template <class V>
     __device__ void put_value(std::int64_t cell, V value, V limit) const;
 };
 
-/// The largest value that is one of a site.
+/// The largest value that a site can have.
 template <class V>
 NF_HD constexpr V last_value() {
     if constexpr (std::is_floating_point_v<V>) return std::numeric_limits<V>::max();
     else return no_site<V>() - 1;
 }
 
-/// Root of a whole number below 2^23, correctly rounded (checked for every one of them): the fast path of sqrt alone.
+/// Returns the root of a whole number below 2^23, correctly rounded (checked for all of them): only sqrt's fast path.
 __device__ inline float root_of_whole(float x) {
     float guess;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // so that the root of 0 is not 0 * inf
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // the root of 0 must not become 0 * inf
     const float root = x * guess;
     return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
 }
 
-/// Of a whole number of units.
+/// Returns the root of a whole number of units.
 __device__ inline float root_in(double unit2, float value) {
     return static_cast<float>(__dsqrt_rn(static_cast<double>(value) * unit2));
 }
 
-/// Of a value that is counted in units of `unit2`.
+/// Converts a value in units of `unit2` to a squared distance.
 template <class V>
 __device__ double in_unit(V value, double unit2) {
     return static_cast<double>(value) * unit2;
 }
 
-/// Root of a squared distance in double, rounded once; +inf above `limit`. In units of 1 and below 2^24 a correctly
-/// rounded float root is the same number.
+/// Returns the root of a squared distance in double, rounded once; +inf above `limit`. In units of 1 and below 2^24 a
+/// correctly rounded float root is the same number.
 template <class V>
 __device__ float root32(V squared, V limit, double unit2 = 1) {
     if (squared > limit) return __int_as_float(0x7f800000);
@@ -131,13 +131,13 @@ __device__ void outputs::put_value(std::int64_t cell, V value, V limit) const {
     if (squared_float32) squared_float32[cell] = static_cast<float>(value > limit ? infinite : in_unit(value, unit2));
 }
 
-/// Where a pass leaves its cells: the state of the next pass or, in the last one, the caller's fields.
+/// Output of a pass: the state of the next pass or, in the last one, the caller's fields.
 template <class V, class K, bool Keyed, bool Last>
 struct sink {
     state_of<V, K, Keyed>* next = nullptr;
     outputs out;
     V limit = last_value<V>();  ///< larger values mean no site
-    bool limited = false;       ///< there are such values: two instructions a cell that others are spared
+    bool limited = false;       ///< such values exist; testing costs two instructions a cell
 
     __device__ void put(const metric<V>& m, std::int64_t cell, V value, K key) const {
         if constexpr (Last) {

@@ -1,4 +1,4 @@
-// The image as a kernel reads it: words of 32 sites of cells of any width, and copies of what is not contiguous.
+// Access to the image in kernels: words of 32 sites from cells of any width, and copies of non-contiguous arrays.
 #pragma once
 
 #include <algorithm>
@@ -13,22 +13,22 @@ namespace {
 constexpr int scan_cells = 1024;
 constexpr int flat_threads = 256;
 
-/// How the image's bytes are read: one a cell, lines one after another.
+/// The image as bytes: one per cell, line after line.
 struct site_bytes {
     const std::uint8_t* data = nullptr;
     bool zero_is_site = true;
-    std::int64_t length = 1;  ///< of a line
+    std::int64_t length = 1;  ///< cells of a line
     std::int64_t lines = 1;
-    std::int64_t stretches = 1;  ///< of 1024 cells, in a line
-    int cell_bytes = 1;          ///< more only for what packs lines
-    bool floating = false;       ///< of such cells the sign does not count
+    std::int64_t stretches = 1;  ///< stretches of 1024 cells in a line
+    int cell_bytes = 1;          ///< 1 except in kernels that pack lines
+    bool floating = false;       ///< floating point: the sign of such cells is ignored
 
     void read(const void* cells, dtype type) {
         data = static_cast<const std::uint8_t*>(cells);
         cell_bytes = static_cast<int>(size_of(type)), floating = type >= dtype::float16;
     }
 
-    /// Bit i of lane l: cell 32 * l + i of the stretch is a site. All lanes of the warp take part.
+    /// Returns a word: bit i of lane l says that cell 32 * l + i of the stretch is a site. Called by whole warps.
     __device__ std::uint32_t word(std::int64_t line, std::int64_t stretch) const {
         const int lane = threadIdx.x;
         const std::int64_t start = stretch * scan_cells;
@@ -46,7 +46,7 @@ struct site_bytes {
     }
 };
 
-/// Bit i of lane l of up to 1024 wider cells: a lane a cell of each word in turn.
+/// Does the same for up to 1024 wider cells: in turn, each lane reads one cell of each word.
 template <class Bits>
 __device__ std::uint32_t word_by_cells(const site_bytes& image, std::int64_t first, int cells) {
     const Bits keep = static_cast<Bits>(image.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
@@ -62,7 +62,7 @@ __device__ std::uint32_t word_by_cells(const site_bytes& image, std::int64_t fir
     }
     return mine;
 }
-/// The same, a lane 8 neighbouring cells in each of 4 turns, 16 bytes a load, where they begin and end at such.
+/// Does the same with loads of 16 bytes: a lane reads 8 neighbouring cells in each of 4 turns; cells are aligned.
 template <class Bits>
 __device__ std::uint32_t word_by_eights(const site_bytes& image, std::int64_t first, int cells) {
     constexpr int each = 16 / sizeof(Bits), loads = 8 / each;
@@ -102,7 +102,7 @@ __device__ inline std::uint32_t word_of_wide(const site_bytes& image, std::int64
     return word_of<unsigned long long>(image, first, cells);
 }
 
-/// A thread a cell: any strides and element types to one byte a cell, 0 for zero. Floats lose their sign bit first.
+/// Copies any strides and element types to one byte a cell, 0 for zero; floats lose their sign bit. A thread per cell.
 template <class Bits, bool Float>
 __global__ void __launch_bounds__(flat_threads)
     copy_to_bytes(const Bits* image, const metric<std::int32_t> shape, const strides stride, std::int64_t cells,
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(flat_threads)
     bytes[cell] = (Float ? static_cast<Bits>(bits << 1) : bits) != 0;
 }
 
-/// A thread a cell: a contiguous field to the caller's strides.
+/// Copies a contiguous field to the caller's strides. A thread per cell.
 template <class T>
 __global__ void __launch_bounds__(flat_threads)
     copy_to_strides(const T* from, const metric<std::int32_t> shape, const strides stride, std::int64_t cells, T* to) {
@@ -123,8 +123,8 @@ __global__ void __launch_bounds__(flat_threads)
 
 }  // namespace
 
-// The caller's arrays where they are not as the engine works: images of any strides and element type as one byte a
-// cell, and fields that are solved in workspace.
+// Copies of the caller's arrays whose layout the engine does not accept: images of any strides and element type become
+// one byte a cell, and fields are solved in workspace.
 
 /// A field of the caller that is not contiguous: solved in workspace, copied at the end.
 struct staged_copy {
@@ -134,7 +134,7 @@ struct staged_copy {
     strides stride;
 };
 
-/// The axes of the caller's image, and what squared distances are counted in.
+/// Sets the axes of the caller's image, and the unit of squared distances.
 inline void set_axes(outputs& out, const plan& p) {
     out.image_rank = p.image_rank - p.batch_axes;
     out.cells = p.cells;

@@ -1,7 +1,7 @@
-// Where the cells of a solved problem go: the caller's arrays, of one call or of each call in a list.
+// Destinations of the cells of a solved problem: the caller's arrays, of one call or of each call in a list.
 //
-// A list of images of similar size is solved as one batch, each image padded to a common size. An item says what
-// belongs to a call: its first image in the batch, its true sizes, its arrays.
+// A list of images of similar size is solved as one batch, each image padded to a common size. An item describes one
+// call: its first image in the batch, its true sizes, its arrays.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace nearfield::exact {
 
-/// An array of an item, with element steps along the item's axes. Null is not wanted.
+/// An array of an item, with strides in elements along the item's axes. Null if not wanted.
 struct target {
     std::byte* data = nullptr;
     std::int64_t step[max_rank]{};
@@ -31,10 +31,10 @@ struct item {
     target image, distance, squared, index, coordinates, label, trusted;
     std::int64_t plane = 0;  ///< elements between the planes of `coordinates`
     int planes = 0;
-    int plane_axis[max_rank]{};  ///< the item's axis that each plane is for; -1 for a dropped one
+    int plane_axis[max_rank]{};  ///< the item's axis of each plane; -1 for a dropped one
 };
 
-/// The items of a problem, in the order of their images: in device memory, or one only.
+/// The items of a problem, in the order of their images: in device memory, or a single one.
 struct items {
     const item* table = nullptr;
     std::int64_t count = 1;
@@ -52,7 +52,7 @@ struct items {
     }
 };
 
-/// A grid of whole problems: sizes (of the padded images), and how coordinates pack.
+/// The grid of a whole problem: sizes (of the padded images), and the packing of coordinates.
 struct grid_shape {
     int rank = 1;
     int first_axis = 0;
@@ -78,13 +78,13 @@ struct grid_shape {
     }
 };
 
-/// How threads share lines of the last axis: a few neighbours take a piece of one line, so that what the cells of a
-/// line have in common is worked out once for several cells.
+/// Distribution of lines of the last axis over threads: a few neighbouring threads share a piece of one line, so that
+/// common properties of a line's cells are computed once for several cells.
 struct line_shares {
     static constexpr int cells_each = 8;
     std::int64_t length = 1, lines = 1;
-    std::int64_t pieces = 1;  ///< of a line
-    int together = 1;         ///< threads on a piece, a power of two up to a warp
+    std::int64_t pieces = 1;  ///< pieces of a line
+    int together = 1;         ///< threads per piece, a power of two up to a warp
 
     line_shares(std::int64_t length_, std::int64_t cells) : length(length_), lines(cells / length_) {
         while (together < cuda::warp && together < length) together *= 2;
@@ -93,9 +93,9 @@ struct line_shares {
     [[nodiscard]] std::int64_t threads() const { return lines * pieces * together; }
 
     struct share {
-        std::int64_t line, first;  ///< `line` is beyond the last for threads without work
+        std::int64_t line, first;  ///< `line` is beyond the last for idle threads
     };
-    /// The calling thread's line, and where on it: cells first, first + together, ...
+    /// Returns the calling thread's line, and its cells on it: first, first + together, ...
     __device__ share of(std::int64_t thread) const {
         const std::int64_t nth = quotient(thread, together), line = quotient(nth, pieces);
         return {line, (nth - line * pieces) * together * cells_each + (thread - nth * together)};
@@ -115,13 +115,13 @@ struct place_in {
     __device__ std::int64_t coordinate(std::int64_t at, int axis) const { return keys.coordinate(at, axis + shift); }
     [[nodiscard]] __device__ std::int64_t length() const { return of.size[of.rank - 1]; }
     [[nodiscard]] __device__ std::int64_t step(const target& array) const { return array.step[of.rank - 1]; }
-    /// False for padding.
+    /// Returns false for padding.
     __device__ bool has(std::int64_t at) const {
         for (int axis = of.first_axis; axis < of.rank; ++axis)
             if (coordinate(at, axis) >= of.size[axis]) return false;
         return true;
     }
-    /// Element of the cell at packed coordinates `at`; those beyond the image's ends mean its last cells.
+    /// Returns the element of the cell at packed coordinates `at`; padding maps to the image's last cells.
     __device__ std::int64_t offset(const target& array, std::int64_t at) const {
         std::int64_t sum = 0;
         for (int axis = of.first_axis; axis < of.rank; ++axis)
@@ -134,7 +134,7 @@ struct place_in {
         }
         return sum;
     }
-    /// C-order number within the image.
+    /// Returns the C-order number within the image.
     __device__ std::int64_t number(std::int64_t at) const {
         std::int64_t sum = 0;
         for (int axis = of.first_axis; axis < of.rank; ++axis) sum = sum * of.size[axis] + coordinate(at, axis);
@@ -142,7 +142,7 @@ struct place_in {
     }
 };
 
-/// Bits of an element of 1, 2, 4 or 8 bytes.
+/// Loads the bits of an element of 1, 2, 4 or 8 bytes.
 __device__ inline std::uint64_t load_bits(const std::byte* data, int bytes, std::int64_t element) {
     switch (bytes) {
         case 1: return reinterpret_cast<const std::uint8_t*>(data)[element];
@@ -159,23 +159,23 @@ __device__ inline void store_bits(std::byte* data, int bytes, std::int64_t eleme
         default: reinterpret_cast<std::uint64_t*>(data)[element] = bits;
     }
 }
-/// Floats are zero whatever their sign bit.
+/// True if an element is zero; floats ignore their sign bit.
 __device__ inline bool is_zero(std::uint64_t bits, int bytes, bool floating) {
     return (floating ? bits & ~(std::uint64_t{1} << (8 * bytes - 1)) : bits) == 0;
 }
 
-/// A problem, and where its cells go.
+/// A problem, and the destinations of its cells.
 struct option_call {
     const device& on;
-    const plan& p;                     ///< of the problem: with a list, one batch axis and padded sizes
-    const any_input<device>& image;    ///< of the first item: its element type
-    const fields<device>& out;         ///< of the first item: which fields, and their types
-    const any_input<device>* weights;  ///< of a power diagram
-    std::span<const item> list;        ///< one item is the call itself: its image is read where it lies
-    call_plan* described = nullptr;    ///< when given, gets the passes, and nothing is started
+    const plan& p;                     ///< plan of the problem: for a list, one batch axis and padded sizes
+    const any_input<device>& image;    ///< image of the first item: its element type
+    const fields<device>& out;         ///< fields of the first item: the wanted ones and their types
+    const any_input<device>* weights;  ///< weights of a power diagram
+    std::span<const item> list;        ///< one item is the call itself: its image is read in place
+    call_plan* described = nullptr;    ///< if given, receives the passes, and nothing is started
 };
 
-/// The part of an item that follows from a call's own plan.
+/// Makes an item from a call's own plan.
 item item_for(const plan& p, const any_input<device>& image, const fields<device>& out);
 
 inline bool has_contiguous_fields(const plan& p, const item& to) {

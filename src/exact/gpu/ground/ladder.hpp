@@ -1,4 +1,4 @@
-// The ladder: the ways that solve a window of a problem, from the first that is tried to the last, which never
+// The ladder: the algorithms that solve a window of a problem, from the first that is tried to the last, which never
 // declines. Calls are planned, traced, tested and documented (docs/engine.md) by this table.
 #pragma once
 
@@ -11,10 +11,10 @@ enum class rung : std::uint8_t { small, words, values, near, strips, halving, pl
 
 struct rung_row {
     rung which;
-    const char* name;    ///< as plans and traces say it
-    const char* method;  ///< in a plan's words
+    const char* name;    ///< name in plans and traces
+    const char* method;  ///< description in a plan
     const char* serves;
-    const char* declines;  ///< when
+    const char* declines;  ///< condition under which it declines
 };
 
 inline constexpr rung_row ladder[] = {

@@ -1,6 +1,6 @@
-// Marks: a bit a cell, where a line has a site or where the class changes from one cell to the next, and for every word
-// of them the nearest marks outside it. With them a cell finds the nearest site, or the nearest cell of another class,
-// to either side on its line without a search. The kernels that know nothing of the numbers of a problem.
+// Marks: a bit per cell, set at a site of a line or at a change of the class from one cell to the next; and for every
+// word of bits the nearest marks outside it. With them a cell finds the nearest site, or the nearest cell of another
+// class, on either side of its line without a search. These kernels do not depend on the numbers of a problem.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace nearfield::exact {
 
 enum class mark : std::uint8_t {
     zero,          ///< cells of value zero
-    nonzero,       ///< the others
+    nonzero,       ///< all other cells
     changes,       ///< cells that differ from the one before
-    zero_changes,  ///< cells that are zero where the one before is not, or the reverse
+    zero_changes,  ///< cells that are zero after one that is not, or the reverse
 };
 
-/// What the searches of a problem start from.
+/// Returns the marks from which the searches of a problem start.
 inline mark mark_for(const plan& p) {
     if (p.by == classes::none) return p.rule == sites::zero ? mark::zero : mark::nonzero;
     return p.by == classes::zero ? mark::zero_changes : mark::changes;
@@ -35,30 +35,30 @@ struct elements {
     bool floating = false;
 };
 
-/// Lines of `rows` cells, `inner` apart; word w of column c is number w * columns + c, except that along the last axis
+/// Lines of `rows` cells, `inner` apart. Word w of column c is number w * columns + c, except that along the last axis
 /// (inner = 1) it is c * words + w.
 struct marked {
     std::int64_t rows = 1, inner = 1, columns = 1, words = 1;
     bool periodic = false;
     std::uint32_t* bits = nullptr;
     std::uint32_t* to_before =
-        nullptr;  ///< null is not wanted; cells from the word's first cell back to the last mark before it
-    std::uint32_t* to_after = nullptr;  ///< and on to the first mark after the word
-    std::uint32_t* zeros = nullptr;     ///< cells of value zero, along the last axis only; null is not wanted
+        nullptr;  ///< null if not wanted; cells from the word's first cell back to the last mark before it
+    std::uint32_t* to_after = nullptr;  ///< cells from the word's first cell on to the first mark after the word
+    std::uint32_t* zeros = nullptr;     ///< cells of value zero, along the last axis only; null if not wanted
     std::int32_t* lasts = nullptr;      ///< scratch of most_summaries()
 
-    /// Parts of a line that are carried apart.
+    /// Number of parts of a line that are carried separately.
     [[nodiscard]] NF_HD std::int64_t stretches() const { return (words + stretch_words - 1) / stretch_words; }
 };
 
-/// Elements of scratch that lines with so many words in all need: of each stretch, where there are several, its last
-/// and its first mark.
+/// Elements of scratch for lines with this number of words in all: the first and the last mark of each stretch, if
+/// lines have several.
 constexpr std::int64_t most_summaries(std::int64_t words) { return 4 * (words / stretch_words + 1); }
 
-/// Fills bits, and what is wanted of to_before with to_after, and of zeros.
+/// Fills bits and, where wanted, to_before and to_after, and zeros.
 void mark_lines(const device& on, const elements& image, mark what, const marked& to);
 
-/// A copy of the images, padded by repeating their last cells; `only_zeros` keeps of each element only a byte, 0 for
+/// Copies the images, padded by repeating their last cells; `only_zeros` reduces each element to a byte, 0 for
 /// zero.
 void gather_images(const device& on, const items& from, const grid_shape& grid, std::int64_t cells,
                    const elements& type, bool only_zeros, std::byte* to);

@@ -1,4 +1,4 @@
-// Numbers of squared distances on the device: what a step along an axis costs, and bounds that rounding does not break.
+// Squared distances on the device: the cost of a step along an axis, and bounds that hold under rounding.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,14 +11,14 @@
 
 namespace nearfield::exact::gpu {
 
-/// Largest value of the numbers, above every sum with no_site.
+/// The largest value of the number type, above every sum with no_site.
 template <class V>
 NF_HD constexpr V top() {
     if constexpr (std::is_floating_point_v<V>) return std::numeric_limits<V>::infinity();
     else return std::numeric_limits<V>::max();
 }
 
-/// weight * steps^2, rounded as `along` rounds it. In double, the square of a 32-bit number needs no conversion
+/// Returns weight * steps^2, rounded as `along` rounds it. In double, the square of a 32-bit number needs no conversion
 /// instruction, which runs at a quarter of the rate of a sum.
 template <class V>
 __device__ V cost(V weight, int steps) {
@@ -34,7 +34,7 @@ __device__ V cost(V weight, int steps) {
 
 __device__ inline float endless() { return __int_as_float(0x7f800000); }
 
-/// Bounds of a value as floats, rounded so that what they and three more roundings say of a sum of terms is safe.
+/// Bounds of a value as floats, rounded so that they hold after three more roundings of a sum of terms.
 template <class V>
 __device__ float lower_bound(V v) {
     const float f = static_cast<float>(v);
@@ -46,14 +46,14 @@ __device__ float upper_bound(V v) {
     return v >= no_site<V>() ? endless() : f + fabsf(f) * 1e-6f;
 }
 
-/// Square root up to a part in a million.
+/// Returns the square root with a relative error of 10^-6.
 __device__ inline float near_root(float x) {
     float root;
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
     return root;
 }
 
-/// i moved by n into [0, n); i lies in [-n, 2n).
+/// Moves i by n into [0, n); i lies in [-n, 2n).
 __device__ inline int wrapped(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
 
 }  // namespace nearfield::exact::gpu

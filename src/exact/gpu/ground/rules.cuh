@@ -1,4 +1,4 @@
-// What the kernels of the engine with options share: the rules of a problem, and the state along any line.
+// Definitions that kernels of the engine with options share: the rules of a problem, and the state along any line.
 #pragma once
 
 #include "exact/gpu/ground/common.cuh"
@@ -6,15 +6,15 @@
 
 namespace nearfield::exact {
 
-/// All that decides about values. Passed to kernels by value.
+/// Everything that determines values. Passed to kernels by value.
 template <class V>
 struct rules {
     metric<V> m;
     V limit = no_site<V>();      ///< larger values mean no site
-    const V* initial = nullptr;  ///< of a power diagram: values that sites start from, a cell each
+    const V* initial = nullptr;  ///< first values of a power diagram's sites, one per cell
 
-    /// Value of the packed site `key` seen from the packed coordinates `own`, over axes from `first` on; `start` is
-    /// the first cell of the image.
+    /// Returns the value of the packed site `key` at the packed coordinates `own`, over axes from `first` on; `start`
+    /// is the first cell of the image.
     template <class K>
     __device__ V value(K key, K own, int first, std::int64_t start = 0) const {
         if (key == no_key<K>) return no_site<V>();
@@ -24,7 +24,7 @@ struct rules {
                              static_cast<steps<V>>(m.keys.coordinate(key, axis)));
         return sum;
     }
-    /// Element of the site `key` in a contiguous image; axes before `first` are those of element `start`.
+    /// Returns the element of the site `key` in a contiguous image; axes before `first` are those of element `start`.
     template <class K>
     __device__ std::int64_t element(K key, int first, std::int64_t start) const {
         std::int64_t within = 0;
@@ -34,8 +34,8 @@ struct rules {
     }
 };
 
-/// Cells to the nearest marks on either side of cell i of a word. Sites: the cell's own mark counts to both sides.
-/// Changes: a mark stands on the first cell that is different, so the cell before it is the one on the left.
+/// Cells to the nearest marks on either side of cell i of a word. Sites: the cell's own mark counts for both sides.
+/// Changes: a mark stands on the first cell that differs, so the cell before it is the one on the left.
 struct gaps {
     std::uint32_t left, right;
 
@@ -51,7 +51,7 @@ struct gaps {
     }
     __device__ bool none() const { return left == no_mark && right == no_mark; }
     __device__ std::uint32_t nearest() const { return min(left, right); }
-    /// Where that is, seen from cell x of a line of `rows`: the smaller coordinate of two equally near ones.
+    /// Returns the position of that mark for cell x of a line of `rows`: the smaller coordinate of two equally near.
     __device__ std::int64_t where(std::int64_t x, std::int64_t rows) const {
         std::int64_t l = x - left, r = x + right;
         if (l < 0) l += rows;

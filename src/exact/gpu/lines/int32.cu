@@ -2,7 +2,7 @@
 
 namespace nearfield::exact::gpu {
 
-constexpr int least_staged = 128;  // rows that a block of any GPU stages
+constexpr int least_staged = 128;  // rows that a block stages on any GPU
 
 line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns) {
     const std::int64_t tiles = blocks_for(columns, cuda::warp), strips = blocks_for(rows, strip);

@@ -1,13 +1,13 @@
-// One further axis of any problem, exactly: for every number, class rule and kind of ends.
+// One further axis of any problem, exactly: for every number type, class rule and kind of ends.
 //
 // A block has a tile of 32 neighbouring lines, whose keys it stages in shared memory. The winners of pivot rows bound
-// those of the strips between them (pivots.cuh). Of lines that are longer than a block stages, a kernel
-// finds the pivots first, and blocks have windows of rows. This way serves everything and never declines.
+// those of the strips between them (pivots.cuh). If lines are longer than a block stages, a separate kernel finds the
+// pivots first, and blocks have windows of rows. These kernels serve everything and never decline.
 //
 // A warp takes a strip of 32 rows between two pivots: row 16, rows 8 and 24, rows 4, 12, 20 and 28; then the three rows
-// between two of these at once, so that a candidate's key is decoded once for all of them.
+// between two of these together, so that a candidate's key is decoded once for all three.
 //
-// Cost: about two candidates a row and level; 2 to 8 bytes a cell are read, 4 or 8 or the fields are written.
+// Cost: about two candidates per row and level; 2 to 8 bytes a cell are read, 4 or 8 or the fields are written.
 // Workspace of long lines: 8 bytes for each 32 rows.
 // Monotone winners: Felzenszwalb and Huttenlocher, "Distance transforms of sampled functions", Theory of Computing 8,
 // 2012; Aggarwal, Klawe, Moran, Shor, Wilber, "Geometric applications of a matrix-searching algorithm", Algorithmica
@@ -25,21 +25,21 @@
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int leaf = 4;  // rows of a strip from one that is searched alone to the next
+constexpr int leaf = 4;  // rows of a strip between two that are searched alone
 constexpr int strip_slots = strip / leaf;
 
-/// A lane's strip. Winners lie between those of both pivots; where winners are not ordered, `first` and `next` are the
-/// ends of the line for all of its rows.
+/// A lane's strip. Winners lie between those of both pivots; if winners are not ordered, `first` and `next` are the
+/// ends of the line for all rows.
 template <class C>
 struct strip_of {
     int r0, first, next;
-    std::uint16_t* slots;  ///< winners, relative to `first`: strip_slots * 32, of the lane
+    std::uint16_t* slots;  ///< winners, relative to `first`: the lane's own of strip_slots * 32
 
-    /// Whether the slots hold the rows between, and winners are ordered: else the strip is searched within its bounds
-    /// alone.
+    /// True if the slots hold the rows between and winners are ordered. Otherwise the strip is searched within its
+    /// bounds only.
     bool narrows;
 
-    /// An end of a row's run may lie one row before the winner of the pivot, which bounds all others.
+    /// Stores a winner. The end of a row's run may lie one row before the winner of the pivot, which bounds all others.
     __device__ void keep(int i, int row) const {
         slots[i / leaf * cuda::warp] = static_cast<std::uint16_t>(max(row - first, 0));
     }
@@ -57,7 +57,7 @@ __device__ void solve_strip(const C& c, const Keys& at, const float* least, cons
     const int r0 = s.r0, n = c.rows();
     const run_word runs(c, r0 / mark_bits);
     const store_of<C, Last> store(c);
-    // Row r0 is a pivot, of which the winner's row is known.
+    // Row r0 is a pivot, so its winner's row is known.
 #pragma unroll 1
     for (int step = strip; step >= leaf; step /= 2) {
 #pragma unroll 1
@@ -89,12 +89,12 @@ constexpr int staged_rows = staged_bytes / cuda::warp / static_cast<int>(sizeof(
 template <keys Stored>
 constexpr int window_rows = Stored == keys::narrow ? 512 : 256;
 constexpr int line_threads = line_warps * cuda::warp;
-constexpr int pivot_warps = 16;  // of a block that finds the pivots of long lines
+constexpr int pivot_warps = 16;  // warps of a block that finds the pivots of long lines
 
-/// Keys of a lane's line: staged, or where they are.
+/// Keys of a lane's line: staged, or in device memory.
 template <class C>
 struct staged_keys {
-    const typename C::in* keys;  ///< of the lane
+    const typename C::in* keys;  ///< keys of the lane
     int base;
     const C& c;
     __device__ typename C::K operator()(int row) const {
@@ -111,7 +111,7 @@ struct far_keys {
     }
 };
 
-/// Whether winners of rows bound each other; of a power diagram in double its values decide.
+/// True if winners of rows bound each other; for a power diagram in double the values decide.
 template <class V>
 __device__ bool is_ordered(const line_pass<V>& g) {
     if (g.rounds)
@@ -119,18 +119,18 @@ __device__ bool is_ordered(const line_pass<V>& g) {
     return g.ordered;
 }
 
-constexpr int pivots_together = 512;  // of a line, that a block finds; of longer lines each block has a span
-/// Blocks that find the pivots of 32 lines.
+constexpr int pivots_together = 512;  // pivots of a line that a block finds; longer lines have a block for each span
+/// Returns the number of blocks that find the pivots of 32 lines.
 inline int pivot_blocks(std::int64_t rows) { return static_cast<int>(blocks_for(rows, strip * pivots_together)); }
 
-/// Of each block of very long lines, whether a pivot is not near.
+/// Flags of very long lines, one per block: some pivot is not near.
 template <class V>
 __device__ std::int32_t* far_spans(const line_pass<V>& g, std::int64_t tile, int blocks) {
     return g.far + (g.columns + cuda::warp - 1) / cuda::warp + tile * blocks;
 }
 
-/// Pivots of lines that are longer than a block stages, a block 32 lines. Of very long ones a block finds the near ones
-/// of a span, and notes the least values.
+/// Finds the pivots of lines that are longer than a block stages, 32 lines per block. For very long lines a block finds
+/// the near pivots of a span, and stores the least values.
 template <class V, keys Stored, rule Rule, bool Bent>
 __global__ void __launch_bounds__(pivot_warps* cuda::warp)
     find_pivots(const __grid_constant__ line_pass<V> g, int blocks) {
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(pivot_warps* cuda::warp)
     if (mine == 0) g.far[tile] = 1;
 }
 
-/// The other pivots of very long lines, a block a span.
+/// Finds the remaining pivots of very long lines. A block owns a span.
 template <class V, keys Stored, rule Rule, bool Bent>
 __global__ void __launch_bounds__(pivot_warps* cuda::warp)
     halve_spans(const __grid_constant__ line_pass<V> g, int blocks) {
@@ -181,12 +181,12 @@ __global__ void __launch_bounds__(pivot_warps* cuda::warp)
 template <keys Stored>
 struct tile_layout {
     using in = typename stored_key<Stored>::in;
-    int rows;    ///< that are staged, at most
-    int strips;  ///< of a window
+    int rows;    ///< largest number of staged rows
+    int strips;  ///< strips of a window
     bool is_long;
 
     [[nodiscard]] __host__ __device__ int keys() const { return rows * cuda::warp * static_cast<int>(sizeof(in)); }
-    /// Winners of strips; while pivots are halved, what warps found.
+    /// Winners of strips; during the halving of pivots, the results of warps.
     [[nodiscard]] __host__ __device__ int slots() const {
         return line_warps * cuda::warp * (8 + 4 + static_cast<int>(sizeof(typename stored_key<Stored>::type)));
     }
@@ -199,7 +199,7 @@ struct tile_layout {
     [[nodiscard]] __host__ __device__ int bytes() const { return keys() + slots() + pivots() + least(); }
 };
 
-/// A block's tile: 32 lines, of long ones a window whose pivots are known.
+/// A block's tile: 32 lines, or of long lines a window whose pivots are known.
 template <class C, keys Stored, bool Last>
 class line_tile {
     using in = typename C::in;
@@ -276,7 +276,7 @@ private:
         }
     }
 
-    /// Strips differ in what they cost: a warp that is done takes the next.
+    /// Solves strips, whose costs differ: a warp that is done takes the next.
     template <class Keys, class WinnerOf>
     __device__ void solve_strips(const Keys& at, const float* least, int strips, const WinnerOf& winner_of,
                                  bool ordered) {
@@ -298,7 +298,7 @@ private:
     const C& c_;
     tile_layout<Stored> layout_;
     std::int64_t tile_;
-    std::uint32_t left_ = 0;  ///< of the window's strips, those to be solved
+    std::uint32_t left_ = 0;  ///< strips of the window that are still to be solved
     int from_, lane_ = static_cast<int>(threadIdx.x) % cuda::warp, warp_ = static_cast<int>(threadIdx.x) / cuda::warp;
     int threads_ = static_cast<int>(blockDim.x);
     in* keys_;
@@ -320,7 +320,7 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
         .solve(is_ordered(g));
 }
 
-/// Launches a pass.
+/// Launches the kernels of a pass.
 template <class V, keys Stored, rule Rule, bool Bent>
 class line_launch {
 public:
@@ -344,7 +344,7 @@ public:
         const int window = is_long ? window_rows<Stored> : g_.rows;
         const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
-        // Of few rows no more warps than strips, a power of two.
+        // If there are few rows, use no more warps than strips, a power of two.
         const auto warps = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(layout.strips)), line_warps);
         cuda::launch(
             on_, how.last ? solve_lines<V, Stored, Rule, Bent, true> : solve_lines<V, Stored, Rule, Bent, false>,
@@ -352,14 +352,14 @@ public:
     }
 
 private:
-    /// The windows that are near; false where the axis has none.
+    /// Searches the near windows; returns false if the axis has none.
     [[nodiscard]] bool search_windows(const line_form& how) const {
         if constexpr (Stored == keys::value || Stored == keys::narrow)
             if (how.values) return search_values<Stored, Rule>(on_, how, g_);
         if constexpr (Stored != keys::value && !Bent) return search_near<V, Stored, Rule>(on_, g_, how.last);
         return false;
     }
-    /// Rows that a block stages: fewer on GPUs with little shared memory.
+    /// Returns the rows that a block stages: fewer on GPUs with little shared memory.
     [[nodiscard]] static int most_staged() {
         int rows = staged_rows<Stored>;
         while (static_cast<std::size_t>(tile_layout<Stored>{rows, (rows + strip - 1) / strip, false}.bytes()) >
@@ -373,8 +373,8 @@ private:
     std::int64_t tiles_;
 };
 
-/// Power diagrams, and wide keys, which go with numbers of 64 bits alone, have no kernels of their own for straight
-/// distances.
+/// Power diagrams, and wide keys, which occur with 64-bit numbers only, use the general kernels for straight distances
+/// too.
 template <class V>
 void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
     const auto with_keys = [&]<rule Rule>() {

@@ -1,14 +1,14 @@
 // Windows of lines whose winners are near, for integers and open or closed ends. A candidate is one word, its value
-// above its key, so that an offer is a sum and a minimum in one instruction, the tie rule included.
+// above its key, so that one instruction adds its cost and takes the minimum, the tie rule included.
 //
 // Along the axis before the last: value, 16 bits | offset of x + 128, 8 bits | row, 8 bits. Along the first of three
-// axes: value, 15 bits | offset of x + 128 | offset of y + 128 | whether the row lies behind, 1 bit; the root of what
-// is left of the value gives the row back. Offsets from one cell order as coordinates do, so comparing words is
-// comparing values, then sites. Offsets are cut; a cut site is worth at least the cap, and a block whose values stay
-// below has lost no candidate. A block of rows searches outward from both of its ends until no lane's value reaches
-// what so many rows cost.
+// axes: value, 15 bits | offset of x + 128 | offset of y + 128 | whether the row lies behind, 1 bit; the root of the
+// rest of the value yields the row. Offsets from one cell are ordered as coordinates are, so comparing words compares
+// values, then sites. Offsets are clamped; a site with a clamped offset costs at least the cap, so a block whose values
+// stay below the cap has lost no candidate. A block of rows searches outward from both of its ends until no lane's
+// value reaches the cost of the next rows.
 //
-// What is farther is left to the strips of lines.cuh, a bit for each 32 rows. Bytes: 2 or 4 a cell are read.
+// Farther winners are left to the strips of lines.cuh, with one bit for each 32 rows. It reads 2 or 4 bytes a cell.
 // Parabolas outward from each row: Saito and Toriwaki, "New algorithms for Euclidean distance transformation", Pattern
 // Recognition 27(11), 1994.
 #pragma once
@@ -22,18 +22,18 @@ namespace nearfield::exact::gpu {
 namespace {
 
 constexpr int near_block = 8;   // rows that a warp solves together
-constexpr int near_rows = 512;  // of a window
-constexpr int near_most = 112;  // rows that a winner can be away
+constexpr int near_rows = 512;  // rows of a window
+constexpr int near_most = 112;  // largest distance in rows to a winner
 constexpr int near_warps = 8;
 constexpr int near_threads = near_warps * cuda::warp;
-constexpr int near_patience = 4;                // so many blocks may fail before a window's rest is left
-constexpr int near_round = 4;                   // steps between two looks at whether to go on
-constexpr int near_early = 17, near_late = 64;  // steps by which some cell, and every cell, should know a site
+constexpr int near_patience = 4;                // failed blocks after which the rest of a window is given up
+constexpr int near_round = 4;                   // steps between two tests for the end
+constexpr int near_early = 17, near_late = 64;  // steps after which some cell, and every cell, must have a candidate
 
 template <keys Stored>
 constexpr int near_shift = Stored == keys::narrow ? 16 : 17;
 template <keys Stored>
-constexpr int near_values = Stored == keys::narrow ? 65536 : 32768;  ///< of a word
+constexpr int near_values = Stored == keys::narrow ? 65536 : 32768;  ///< values of a word
 template <keys Stored>
 constexpr int near_cap = Stored == keys::narrow ? 127 * 127 : 90 * 90;
 
@@ -43,14 +43,14 @@ __host__ __device__ inline std::uint32_t halves(int high, int low) {
 
 /// Constants of a pass.
 struct near_plan {
-    std::uint32_t costs[near_most + near_block + near_round + 4];  ///< of k rows, as a value in a word
-    int reach = 0;                                                 ///< steps that are taken
-    std::uint32_t cap = 0;                 ///< words from here on might have missed a site whose offsets were cut
-    std::uint32_t cut = 0, minus_cut = 0;  ///< offsets are cut to this size: halves as in a key
-    std::uint32_t beyond = ~0u;            ///< the least word that a limit forbids
+    std::uint32_t costs[near_most + near_block + near_round + 4];  ///< cost of k rows, as a value in a word
+    int reach = 0;                                                 ///< largest number of steps
+    std::uint32_t cap = 0;                 ///< words from here on might have missed a site with clamped offsets
+    std::uint32_t cut = 0, minus_cut = 0;  ///< limit of offsets, and minus it: in both halves as in a key
+    std::uint32_t beyond = ~0u;            ///< the smallest word that a limit forbids
 };
 
-/// Whether an axis has near windows at all, and its plan: no word overflows.
+/// Plans the search; returns false if the axis has no near windows because words could overflow.
 template <keys Stored, class V>
 bool plan_near(const line_pass<V>& g, near_plan& plan) {
     const int last = g.m.rank - 1;
@@ -61,7 +61,7 @@ bool plan_near(const line_pass<V>& g, near_plan& plan) {
                  y = Stored == keys::narrow ? x : std::ceil(std::sqrt((cap + 1) / wy));
     const double steps = plan.reach + near_block + near_round;
     const double most = wx * x * x + (Stored == keys::narrow ? 0.0 : wy * y * y) + w * steps * steps + 2;
-    // The key of no site, minus a cell, has to stay far away in 16 bits, whether sums wrap or not.
+    // The key of no site, minus a cell, must remain far away in 16 bits, whether sums wrap or not.
     constexpr int widest = 32512;
     for (int i = 0; i < g.m.rank - 1 - g.axis; ++i)
         if (g.done_size[i] > widest) return false;
@@ -76,14 +76,14 @@ bool plan_near(const line_pass<V>& g, near_plan& plan) {
     return true;
 }
 
-/// What a thread stages: keys as offsets from the lane's cell, along the first of three axes as words.
+/// Conversion of keys for staging: offsets from the lane's cell; along the first of three axes, words.
 template <keys Stored, class V>
 struct near_offsets {
     const line_pass<V>& g;
     const near_plan& plan;
 
-    /// Offsets in both halves; `minus` is minus the cell. (Never by __vneg2, which nvcc 13.0 makes a complement where
-    /// only one half is used.)
+    /// Clamps the offsets in both halves; `minus` is minus the cell. (It avoids __vneg2, which nvcc 13.0 turns into a
+    /// complement if only one half is used.)
     __device__ std::uint32_t cut(std::uint32_t key, std::uint32_t minus) const {
         return __vmaxs2(__viaddmin_s16x2(key, minus, plan.cut), plan.minus_cut);
     }
@@ -96,7 +96,7 @@ struct near_offsets {
     }
 };
 
-/// Fills the tile's rows [base, end).
+/// Stages the tile's rows [base, end).
 template <keys Stored, class C>
 __device__ void stage_near(const C& c, const near_plan& plan, int base, int end, unsigned char* memory) {
     using in = typename C::in;
@@ -136,7 +136,7 @@ __device__ void stage_near(const C& c, const near_plan& plan, int base, int end,
     }
 }
 
-/// A lane's rows of a block, in words.
+/// A lane's rows of a block, as words.
 template <keys Stored, class C>
 class near_search {
     using staged = std::conditional_t<Stored == keys::narrow, std::int16_t, std::uint32_t>;
@@ -152,7 +152,7 @@ public:
           highest_((end - 1 - m) * width),
           m_(m) {}
 
-    /// Whether all winners are found; `gives_up`: the window has had enough of failures.
+    /// Returns true if all winners are found; `gives_up`: the window has had too many failures.
     template <class GivesUp>
     __device__ bool find(const GivesUp& gives_up, bool& failed) {
         std::uint32_t own[near_block], some = 0;
@@ -182,8 +182,8 @@ public:
     }
 
 private:
-    /// The word of the row `offset` bytes from row m, which is row m + i; beyond the ends that of the last row, which
-    /// then seems farther than it is.
+    /// Returns the word of the row `offset` bytes from row m, for row m + i; beyond the ends that of the last row, at a
+    /// larger cost than its own.
     [[nodiscard]] __device__ std::uint32_t candidate(int offset, int i) const {
         const auto d = *reinterpret_cast<const staged*>(at_ + offset);
         if constexpr (Stored == keys::narrow) {
@@ -193,7 +193,7 @@ private:
             return d + (i >= near_block ? 1 : 0);
         }
     }
-    /// Ends of the runs of labels are sites in the lane's own column.
+    /// Adds the ends of the runs of labels, which are sites in the lane's own column.
     __device__ void offer_ends() {
         if constexpr (C::labels) {
             const run_word<C> word(c_, m_ / mark_bits), next(c_, (m_ + near_block - 1) / mark_bits);
@@ -254,21 +254,21 @@ private:
     const C& c_;
     const near_plan& plan_;
     const unsigned char* at_;
-    int deepest_, highest_, m_;  ///< bytes to the first and to the last row that is staged
+    int deepest_, highest_, m_;  ///< bytes to the first and to the last staged row
     std::uint32_t best_[near_block];
 };
 
-/// What the warps of a window share.
+/// State that the warps of a window share.
 struct near_progress {
     int taken, failures;
-    unsigned left;  ///< a bit a strip
+    unsigned left;  ///< a bit per strip
 
     __device__ void begin(int warps) { taken = warps, failures = 0, left = 0; }
     [[nodiscard]] __device__ bool has_enough() const {
         return *static_cast<const volatile int*>(&failures) >= near_patience;
     }
-    /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to). Where it returns
-    /// false, the block's strip is left. The last block shares rows with the one before.
+    /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to). If it returns false,
+    /// the block's strip stays unresolved. The last block shares rows with the one before.
     template <class Solve>
     __device__ void each_block(int from, int to, int rows, const Solve& solve) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, blocks = (to - from + near_block - 1) / near_block;
@@ -280,7 +280,7 @@ struct near_progress {
             if (failed) atomicAdd(&failures, 1);
         }
     }
-    /// By one thread, when all are done; `which` has solved the others.
+    /// Stores the unresolved strips; called by one thread at the end. `which` has solved all others.
     template <class V>
     __device__ void leave(const line_pass<V>& g, rung which, std::int64_t tile, int from, int to) const {
         std::uint8_t* const words = g.left + tile * ((g.rows + left_rows - 1) / left_rows);
@@ -290,7 +290,7 @@ struct near_progress {
     }
 };
 
-/// A block a window of 32 lines.
+/// Searches near windows. A block owns a window of 32 lines.
 template <class V, keys Stored, rule Rule, bool Last>
 __global__ void __launch_bounds__(near_threads, 3)
     search_near_windows(const __grid_constant__ line_pass<V> g, const __grid_constant__ near_plan plan, int windows) {
@@ -320,7 +320,7 @@ __global__ void __launch_bounds__(near_threads, 3)
     if (threadIdx.x == 0) progress.leave(g, rung::near, tile, from, to);
 }
 
-/// Launches the search where the axis has near windows; false where it has none.
+/// Launches the search; returns false if the axis has no near windows.
 template <class V, keys Stored, rule Rule>
 bool search_near(const device& on, const line_pass<V>& g, bool last) {
     near_plan plan;

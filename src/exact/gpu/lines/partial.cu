@@ -1,4 +1,4 @@
-// pass_along on a GPU: a thread a cell searches its line outward, and beyond 32 steps by groups of rows.
+// pass_along on a GPU: a thread searches outward from its cell, and beyond 32 steps by groups of rows.
 #include <limits>
 
 #include "base/cuda.cuh"
@@ -8,7 +8,7 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int threads_of_block = 256;
-constexpr int group = 32;  ///< rows whose least value is known, and steps that a cell searches first
+constexpr int group = 32;  ///< rows with a common least value, and steps that a cell searches first
 
 template <class V>
 NF_HD constexpr V none_of() {
@@ -19,18 +19,18 @@ NF_HD constexpr V none_of() {
 /// Passed to kernels by value.
 template <class V, class S>
 struct pass {
-    std::int64_t rows, after, count;  ///< of a line, of neighbouring lines, and of all cells
+    std::int64_t rows, after, count;  ///< rows of a line, neighbouring lines, and all cells
     std::int64_t groups, farthest;
     const V* from;
     V* to;
-    const S* site;  ///< null: none
+    const S* site;  ///< null if not wanted
     S* site_to;
-    const void* label;  ///< null: none
+    const void* label;  ///< null if not wanted
     void* label_to;
     int label_bytes, rank;
     V weight;
     bool periodic;
-    V* least;  ///< of each group of each line
+    V* least;  ///< least value of each group of each line
     std::int64_t size[max_rank], grid_cells;
 
     [[nodiscard]] __device__ V term(std::int64_t steps) const { return along(weight, steps); }
@@ -44,7 +44,7 @@ struct pass {
         }
         return false;
     }
-    /// Steps from row q to the nearest of the rows [low, high].
+    /// Returns the steps from row q to the nearest of the rows [low, high].
     [[nodiscard]] __device__ std::int64_t gap(std::int64_t q, std::int64_t low, std::int64_t high) const {
         if (q < low) return periodic ? min(low - q, q + rows - high) : low - q;
         if (q > high) return periodic ? min(q - high, low + rows - q) : q - high;
@@ -52,7 +52,7 @@ struct pass {
     }
 };
 
-/// Integers stay at the maximum, so that no site stays none.
+/// Adds a term. Integers stay at the maximum, so that a cell without a site keeps none.
 template <class V>
 __device__ V plus(V value, V term) {
     const V sum = value + term;
@@ -64,7 +64,7 @@ __device__ V plus(V value, V term) {
 template <class V, class S>
 struct search {
     const pass<V, S>& p;
-    std::int64_t line;  ///< element of its first row
+    std::int64_t line;  ///< element of the line's first row
     V best = none_of<V>();
     S site = -1;
     std::int64_t at = -1;
@@ -80,7 +80,7 @@ struct search {
         }
         best = value;
     }
-    /// True when no row beyond can win.
+    /// Searches near rows; returns true when no row beyond can win.
     __device__ bool near(std::int64_t q) {
         offer(q, V{0});
         const std::int64_t last = min(p.farthest, std::int64_t{group});
@@ -109,7 +109,7 @@ struct search {
     }
 };
 
-/// A thread a group of a line; neighbouring threads have neighbouring lines.
+/// Finds the least values. A thread owns a group of a line; neighbouring threads have neighbouring lines.
 template <class V, class S>
 __global__ void __launch_bounds__(threads_of_block) find_least(const __grid_constant__ pass<V, S> p) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -130,7 +130,7 @@ __device__ void copy_label(void* to, std::int64_t i, const void* from, std::int6
     static_cast<Bits*>(to)[i] = at < 0 ? Bits{0} : static_cast<const Bits*>(from)[at];
 }
 
-/// A thread a cell.
+/// Searches lines. A thread owns a cell.
 template <class V, class S>
 __global__ void __launch_bounds__(threads_of_block) search_lines(const __grid_constant__ pass<V, S> p) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(threads_of_block) search_lines(const __grid_co
     else copy_label<std::uint64_t>(p.label_to, i, p.label, cell.at);
 }
 
-/// What is read: a copy of arrays that are their own output.
+/// The inputs: copies of those arrays that are their own output.
 class inputs {
 public:
     inputs(cuda::workspace& memory, const partial_pass& p) : memory_(memory), cells_(p.cells()) {

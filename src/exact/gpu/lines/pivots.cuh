@@ -1,8 +1,8 @@
-// Winners of pivot rows: every 32nd row, and the last one, or, where the ends of a line are joined, the first one
-// again.
+// Winners of pivot rows: every 32nd row and, as the last pivot, the last row or, if the ends of a line are joined, the
+// first row again.
 //
-// Where they are near, each is found by a warp at once. Else they are halved, one level after another: a row between
-// two known winners. Where a level has fewer rows than there are warps, several warps share the candidates of one.
+// If winners are near, a warp finds each one directly. Otherwise pivots are halved, level by level: a row is searched
+// between two known winners. If a level has fewer rows than warps, several warps share the candidates of a row.
 #pragma once
 
 #include "exact/gpu/lines/search.cuh"
@@ -11,13 +11,13 @@ namespace nearfield::exact::gpu {
 namespace {
 
 constexpr int strip = 32;            // rows from a pivot to the next
-constexpr int near_reach = 64;       // rows to winners that need no halving
-constexpr int few_near_reach = 256;  // the same, where few strips are left
+constexpr int near_reach = 64;       // distance in rows to winners that need no halving
+constexpr int few_near_reach = 256;  // the same if few unresolved strips remain
 constexpr int line_warps = 8;
 
-constexpr int left_rows = 256;  // whose strips share a word of those that near windows leave
+constexpr int left_rows = 256;  // rows whose strips share a word of unresolved strips
 
-/// Strips of a tile that are to be solved: those that near windows left, or all.
+/// Strips of a tile to be solved: those that near windows left unresolved, or all.
 struct left_strips {
     const std::uint8_t* words = nullptr;
 
@@ -28,7 +28,7 @@ struct left_strips {
     __device__ bool operator()(int j) const {
         return words == nullptr || (words[j * strip / left_rows] >> j % (left_rows / strip) & 1) != 0;
     }
-    /// Whether a quarter of the line's strips or fewer are to be solved. One warp.
+    /// True if at most a quarter of the line's strips are to be solved. Called by one warp.
     [[nodiscard]] __device__ bool few(int rows) const {
         if (words == nullptr) return false;
         int count = 0;
@@ -36,7 +36,7 @@ struct left_strips {
             count += __popc(words[w]);
         return __reduce_add_sync(cuda::every_lane, count) * 4 * strip <= rows;
     }
-    /// A bit each of at most 32 strips from `first` on, a multiple of 8.
+    /// Returns a bit for each of at most 32 strips from `first` on, a multiple of 8.
     [[nodiscard]] __device__ std::uint32_t mask(int first, int count) const {
         const std::uint32_t all = count < 32 ? (1u << count) - 1 : ~0u;
         if (words == nullptr) return all;
@@ -48,14 +48,14 @@ struct left_strips {
     }
 };
 
-/// Pivots of 32 neighbouring lines, a lane a line, in shared or global memory.
+/// Pivots of 32 neighbouring lines, one per lane, in shared or global memory.
 template <class C, class Row>
 struct pivot_rows {
     const C& c;
-    Row* winners;  ///< of pivot j: winners[j * 32], of the lane's line
+    Row* winners;  ///< winner of pivot j at winners[j * 32], in the lane's line
 
     [[nodiscard]] __device__ int strips() const { return (c.rows() + strip - 1) / strip; }
-    /// Pivots that are solved; of a joined line, one more follows from the first.
+    /// Returns the number of pivots to solve; a joined line has one more, which follows from the first.
     [[nodiscard]] __device__ int count() const { return strips() + (c.joined() ? 0 : 1); }
     [[nodiscard]] __device__ int row(int j) const { return min(j * strip, c.rows() - 1); }
     [[nodiscard]] __device__ int winner_of(int j) const { return winners[j * cuda::warp]; }
@@ -65,7 +65,7 @@ struct pivot_rows {
     }
 };
 
-/// Rows that the winner of row m can be away, by what a few rows on either side offer.
+/// Returns the largest distance of the winner of row m, in rows, from candidates a few rows on either side.
 template <class C, class Keys>
 __device__ int reach_of(const C& c, const Keys& at, int m, int most) {
     auto least = min(c.beside(at(m), m), c.g.limit);
@@ -76,7 +76,7 @@ __device__ int reach_of(const C& c, const Keys& at, int m, int most) {
     return c.reach(least);
 }
 
-/// Finds a pivot's winner by looking at all rows up to `most` away; false where it may be farther in some lane.
+/// Finds a pivot's winner among all rows up to `most` away; returns false if it may be farther in some lane.
 template <class C, class Row, class Keys>
 __device__ bool solve_near_pivot(const pivot_rows<C, Row>& to, const Keys& at, int j, int most = near_reach) {
     const C& c = to.c;
@@ -91,7 +91,7 @@ __device__ bool solve_near_pivot(const pivot_rows<C, Row>& to, const Keys& at, i
     return true;
 }
 
-/// The least value of a group of a line's rows, rounded down.
+/// Returns the least value of a group of a line's rows, rounded down.
 template <class C, class Keys>
 __device__ float least_of_group(const C& c, const Keys& at, int nth) {
     auto value = no_site<typename C::V>();
@@ -101,13 +101,13 @@ __device__ float least_of_group(const C& c, const Keys& at, int nth) {
     return lower_bound(value);
 }
 
-/// Neighbouring pivots that are halved together: first to first + count.
+/// A span of neighbouring pivots that are halved together: first to first + count.
 struct pivot_span {
     int first, count;
     int last;  ///< first + count, or 0 where a joined line ends
 };
 
-/// A level of the halving: level 0 is the first pivot, level 1 the last one, level 2 the middle ones, and so on.
+/// A level of the halving: level 0 is the first pivot, level 1 the last one, level 2 the middle one, and so on.
 struct pivot_level {
     int number, step, jobs;
 
@@ -125,14 +125,14 @@ struct pivot_level {
     }
 };
 
-/// Levels of so many pivots.
+/// Returns the number of levels for `count` pivots.
 __device__ inline int pivot_levels(int count) {
     int levels = 2;
     for (int step = 1; step < count; step *= 2) ++levels;
     return levels;
 }
 
-/// Scratch of a block, in which warps that share a row leave what they found: `found_bytes` for each warp.
+/// Scratch of a block, in which warps that share a row store their results: `found_bytes` per warp.
 template <class C>
 struct found_by_warps {
     typename C::V* values;
@@ -146,8 +146,8 @@ struct found_by_warps {
           rows(reinterpret_cast<int*>(keys + warps * cuda::warp)) {}
 };
 
-/// Rows that the winner of row m can be away, by the least values of the groups round it: a group has a site that costs
-/// its least value and at most the way to the group's far end.
+/// Returns the largest distance of the winner of row m, in rows, from the least values of the groups round it: a group
+/// has a site that costs its least value and at most the way to the group's far end.
 template <class C>
 __device__ int reach_by_groups(const C& c, const float* least, int m) {
     constexpr int most_away = 64;
@@ -157,7 +157,7 @@ __device__ int reach_by_groups(const C& c, const float* least, int m) {
         for (const int at : {m / group - away, m / group + away}) {
             const int in = c.joined() && groups > most_away ? wrapped(at, groups) : at;
             if (in < 0 || in >= groups) continue;
-            // A group more, as where ends are joined one of them is cut short.
+            // One group more, because at joined ends one group is shorter.
             const float way = upper_bound(c.term(min((away + 2) * group, c.rows() - 1)));
             most = fminf(most, least[in * cuda::warp] + way);
         }
@@ -166,7 +166,7 @@ __device__ int reach_by_groups(const C& c, const float* least, int m) {
     return c.reach(static_cast<typename C::V>(most)) + 1;
 }
 
-/// What the search of pivot j is given: between the winners of the level before, or as far as groups say.
+/// Returns the bounds of the search of pivot j: the winners of the level before, or the reach by groups.
 template <class C, class Row>
 __device__ searched_rows<1> between_pivots(const pivot_rows<C, Row>& to, const float* least, const pivot_span& of,
                                            const pivot_level& level, int j) {
@@ -184,7 +184,7 @@ __device__ searched_rows<1> between_pivots(const pivot_rows<C, Row>& to, const f
     return rows;
 }
 
-/// Solves the rows of a level from `job` on, as many as a block takes at once; all its warps take part.
+/// Solves the rows of a level from `job` on, as many as a block takes at once; called by all its warps.
 template <class C, class Row, class Keys>
 __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const float* least, const pivot_span& of,
                             const pivot_level& level, int job, int parts, const found_by_warps<C>& found) {
@@ -216,8 +216,8 @@ __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const 
     to.put(j, best[0].row);
 }
 
-/// Finds the winners of those of a span's pivots that are `wanted`, by all warps of a block; false where one of them is
-/// farther than `most` rows.
+/// Finds the winners of those of a span's pivots that are `wanted`; called by all warps of a block. Returns false if
+/// one of them is farther than `most` rows.
 template <class C, class Row, class Keys, class Wanted>
 __device__ bool solve_near_pivots(const pivot_rows<C, Row>& to, const Keys& at, int first, int end, int most,
                                   const Wanted& wanted) {
@@ -229,7 +229,7 @@ __device__ bool solve_near_pivots(const pivot_rows<C, Row>& to, const Keys& at, 
     return __syncthreads_or(!near) == 0;
 }
 
-/// The least values of a line's groups of rows from `first` on.
+/// Stores the least values of a line's groups of rows from `first` on.
 template <class C, class Row, class Keys>
 __device__ void note_least(const pivot_rows<C, Row>& to, const Keys& at, float* least, int first, int end) {
     static_assert(group == strip);
@@ -256,8 +256,8 @@ __device__ void halve_pivots(const pivot_rows<C, Row>& to, const Keys& at, const
     }
 }
 
-/// Finds the winners of a line's pivots: at once where all that are `wanted` are near, else of all by halving. Returns
-/// whether it halved; `least` then has the least values.
+/// Finds the winners of a line's pivots: directly if all that are `wanted` are near, else all of them by halving.
+/// Returns true if it halved; `least` then has the least values.
 template <class C, class Row, class Keys, class Wanted>
 __device__ bool solve_pivots(const pivot_rows<C, Row>& to, const Keys& at, float* least, const found_by_warps<C>& found,
                              int most, const Wanted& wanted) {

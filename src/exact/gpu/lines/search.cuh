@@ -1,12 +1,12 @@
-// The search for the winners of a few neighbouring rows among the rows between two known winners.
+// Search for the winners of a few neighbouring rows among the rows between two known winners.
 //
 // A candidate row r costs G(r) + w (m - r)^2 in row m. Winners are monotone along a line under any tie rule: if b > a
-// beats or ties a at m, it beats a at every later row, since the difference falls strictly. In doubles the same holds
-// while w exceeds twice the rounding error of a value (plan::rows_ordered). Terms of half cells, (2d - 1)^2, are
-// convex too.
+// beats or ties a at m, it beats a at every later row, since the difference falls strictly. In double the same holds
+// while w exceeds twice the rounding error of a value (plan::rows_ordered). Terms of half cells, (2d - 1)^2, are convex
+// too.
 //
-// A row's own site, the sites of both bounds, and the ends of its run limit how far its winner can be. Rows of other
-// runs are offered as all others: they cost strictly more than the end of the run before them, so they never win.
+// A row's own site, the sites of both bounds, and the ends of its run limit the distance of its winner. Rows of other
+// runs are candidates as all others: they cost strictly more than the end of the run before them, so they never win.
 #pragma once
 
 #include "exact/gpu/ground/column.cuh"
@@ -14,20 +14,20 @@
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int few_rows_between = 6;    // so many are searched without asking how far a winner can be
-constexpr int group = 32;              // rows whose least value is known where lines are searched far
-constexpr int many_rows_between = 48;  // from so many on, groups are asked first
+constexpr int few_rows_between = 6;    // up to this number, rows are searched without a bound of the winner's distance
+constexpr int group = 32;              // rows with a common least value in long searches
+constexpr int many_rows_between = 48;  // from this number on, groups are tested first
 
-/// Rows a search is given.
+/// The rows of a search, and its bounds.
 template <int Count>
 struct searched_rows {
-    int first;      ///< of Count rows
-    int low, high;  ///< winners lie between
+    int first;      ///< first of Count rows
+    int low, high;  ///< winners lie between these rows
     run_ends ends[Count];
     int nth = 0, parts = 1;  ///< a part of the candidates: the first + nth, + parts, ...
 };
 
-/// How far winners can be: no candidate beyond [low, high] wins or ties in any of the rows, and none costs more than
+/// Bound of the winners: no candidate outside [low, high] wins or ties in any of the rows, and none costs more than
 /// `most`.
 template <class V>
 struct search_range {
@@ -73,7 +73,7 @@ __device__ search_range<typename C::V> range_of(const C& c, const Keys& at, cons
     return range;
 }
 
-/// Calls offer(row, key) for the rows of groups that can have a winner, of which `least` has the least values.
+/// Calls offer(row, key) for the rows of groups that can contain a winner, by the least values in `least`.
 template <int Count, class C, class Keys, class Offer, class Best>
 __device__ void search_groups(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
                               const search_range<typename C::V>& range, const Best& best, const Offer& offer) {
@@ -94,8 +94,8 @@ __device__ void search_groups(const C& c, const Keys& at, const float* least, co
     }
 }
 
-/// Takes an end of the run of row m. In rounded numbers a row of another run may tie; it counts if its site is of
-/// another class.
+/// Considers an end of the run of row m. In rounded numbers a row of another run may tie; the end then wins if that
+/// row's site belongs to another class.
 template <class C>
 __device__ void consider_end(const C& c, winner<typename C::V, typename C::K>& best, int m, int end) {
     const auto value = c.term(m - end);
@@ -107,7 +107,7 @@ __device__ void consider_end(const C& c, winner<typename C::V, typename C::K>& b
     if (better) best = {value, c.here(), end};
 }
 
-/// The winners of Count rows.
+/// Finds the winners of Count rows.
 template <int Count, class C, class Keys>
 __device__ void search(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
                        winner<typename C::V, typename C::K> (&best)[Count]) {
@@ -145,7 +145,7 @@ __device__ void search(const C& c, const Keys& at, const float* least, const sea
     } else {
 #pragma unroll 1
         for (int r = range.low + rows.nth; r <= range.high; r += 2 * rows.parts) {
-            const int other = min(r + rows.parts, range.high);  // the last one twice does no harm
+            const int other = min(r + rows.parts, range.high);  // the last one may come twice, without effect
             const K key = at(r), other_key = at(other);
             offer(r, key);
             offer(other, other_key);

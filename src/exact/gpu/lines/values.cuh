@@ -1,11 +1,11 @@
-// Windows of lines whose distances alone are asked for, for integers and any classes and ends. Values have 16 bits,
-// those of two columns share a word, so that an offer to both is a sum and a minimum in one instruction.
+// Windows of lines for distances alone, for integers and any classes and ends. Values have 16 bits, and those of two
+// columns share a word, so that one instruction adds a cost to both and takes the minimum.
 //
-// Values from 32767 on are not told apart, and no row is looked at that is farther than 176; a block of rows whose
-// values stay below the cap has lost no candidate. A block searches outward from both of its ends until no lane's value
-// exceeds what so many rows cost. What is farther is left to the strips of lines.cuh, a bit for each 32 rows.
+// Values from 32767 on are indistinguishable, and rows farther than 176 are not searched; a block of rows whose values
+// stay below the cap has lost no candidate. A block searches outward from both of its ends until no lane's value
+// exceeds the cost of the next rows. Farther winners are left to the strips of lines.cuh, a bit for each 32 rows.
 //
-// Bytes: 2 a cell are read of the last axis, 4 of any other. Parabolas outward from each row: see near.cuh.
+// It reads 2 bytes a cell of the last axis, 4 of any other. Parabolas outward from each row: see near.cuh.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int value_most = 176;  // rows that a winner can be away
+constexpr int value_most = 176;  // largest distance in rows to a winner
 constexpr int value_cap = value_most * value_most;
-constexpr int value_saturated = 32767;  // of values and costs, whose sums fit 16 bits
+constexpr int value_saturated = 32767;  // limit of values and costs, whose sums fit 16 bits
 constexpr int value_columns = 2 * cuda::warp;
 constexpr int value_warps = 16;
 constexpr int value_threads = value_warps * cuda::warp;
@@ -25,15 +25,15 @@ constexpr int value_far = 255;  // rows whose cost is saturated
 
 /// Constants of a pass.
 struct value_plan {
-    std::uint32_t costs[value_most + near_block + near_round + 4];  ///< of k rows, in both halves
-    int reach = 0;                                                  ///< rows that are looked at to either side
+    std::uint32_t costs[value_most + near_block + near_round + 4];  ///< cost of k rows, in both halves
+    int reach = 0;                                                  ///< rows that are searched on either side
     int cap = value_cap;                                            ///< values from here on might have missed a site
     int beyond = value_saturated;                                   ///< the least value that a limit forbids
-    int cut = 0;                                                    ///< along the last axis, cells that cost the cap
+    int cut = 0;                                                    ///< cells that cost the cap, along the last axis
     int window = 512;                                               ///< rows of a block
 };
 
-/// Whether an axis has windows of values at all, and its plan.
+/// Plans the search; returns false if the axis has no windows of values.
 inline bool plan_values(const line_form& how, const line_pass<std::int32_t>& g, value_plan& plan) {
     const auto cost = [&](std::int64_t weight, std::int64_t cells) {
         const std::int64_t r = reach(cells, g.m.half_cell);
@@ -53,7 +53,7 @@ inline bool plan_values(const line_form& how, const line_pass<std::int32_t>& g, 
     return true;
 }
 
-/// Fills a tile's rows [base, base + rows), of joined lines with the rows of their other end.
+/// Stages a tile's rows [base, base + rows), in joined lines with the rows of their other end.
 template <class A>
 class value_stage {
 public:
@@ -68,7 +68,7 @@ public:
             }
             return;
         }
-        // A thread has neighbouring columns, and those 32 farther, 16 bytes each.
+        // A thread loads neighbouring columns, and those 32 farther, 16 bytes each.
         constexpr int columns = 16 / sizeof(in), chunks = cuda::warp / columns;
         const int column = static_cast<int>(threadIdx.x) % chunks * columns;
         const in* const source = static_cast<const in*>(g_.from) + a_.cell(0) - lane() + column;
@@ -91,7 +91,7 @@ private:
     [[nodiscard]] __device__ int value(const A& c, int key) const {
         return narrow ? along_row(key, c.own(0)) : min(key, value_saturated);
     }
-    /// What a site of a cell's row costs, of any kind.
+    /// Returns the cost of a site in a cell's row, for any kind of row.
     [[nodiscard]] __device__ int along_row(int site, int cell) const {
         if (site < 0) return value_saturated;
         int d = site < cell ? cell - site : site - cell;
@@ -100,7 +100,7 @@ private:
         if (g_.m.half_cell) d = max(2 * d - 1, 0);
         return min(static_cast<int>(g_.done_weight[0]) * d * d, value_saturated);
     }
-    /// Of two neighbouring cells at once, whose rows are plain; `minus` is minus the cells.
+    /// Returns the costs for two neighbouring cells at once, in plain rows; `minus` is minus the cells.
     [[nodiscard]] __device__ uint2 along_plain_row(std::uint32_t two, std::uint32_t minus, std::uint32_t cut,
                                                    std::uint32_t minus_cut) const {
         const auto both = static_cast<int>(__vmaxs2(__viaddmin_s16x2(two, minus, cut), minus_cut));
@@ -150,13 +150,13 @@ private:
     std::uint32_t* to_;
 };
 
-/// A lane's rows of a block, of two columns.
+/// A lane's rows of a block, for two columns.
 template <class C>
 class value_search {
     static constexpr int width = cuda::warp;
 
 public:
-    /// Rows [base, end) are staged; the block begins at row m, which lies among them.
+    /// Rows [base, end) are staged; the block begins at row m, one of them.
     __device__ value_search(const C& a, const C& b, const value_plan& plan, const std::uint32_t* staged, int base,
                             int end, int m)
         : a_(a),
@@ -167,7 +167,7 @@ public:
           highest_((end - 1 - m) * width),
           m_(m) {}
 
-    /// Whether all winners are found; `gives_up`: the window has had enough of failures.
+    /// Returns true if all winners are found; `gives_up`: the window has had too many failures.
     template <class GivesUp>
     __device__ bool find(const GivesUp& gives_up, bool& failed) {
         std::uint32_t own[near_block], some = 0;
@@ -189,9 +189,9 @@ public:
     [[nodiscard]] __device__ int high(int i) const { return static_cast<int>(best_[i] >> 16); }
 
 private:
-    /// Where a column's runs end round the rows of the block.
+    /// Ends of a column's runs round the rows of the block.
     struct block_ends {
-        std::uint32_t bits = 0;  ///< of the block's rows and the next one: whether a run begins there
+        std::uint32_t bits = 0;  ///< bits of the block's rows and the next one: a run begins there
         int low = 0, high = 0;   ///< rows from the first row to the end before, and from the last one to the end behind
 
         __device__ block_ends(const C& c, int m) {
@@ -208,7 +208,7 @@ private:
                                     (within ? last : last - mark_bits);
         }
     };
-    /// Ends of the runs of labels are sites in the lane's own columns.
+    /// Adds the ends of the runs of labels, which are sites in the lane's own columns.
     __device__ void offer_ends() {
         const block_ends a(a_, m_), b(b_, m_);
         const std::uint32_t bits = halves(static_cast<int>(b.bits), static_cast<int>(a.bits));
@@ -261,11 +261,11 @@ private:
     const C &a_, &b_;
     const value_plan& plan_;
     const std::uint32_t* at_;
-    int deepest_, highest_, m_;  ///< words to the first and to the last row that is staged
+    int deepest_, highest_, m_;  ///< words to the first and to the last staged row
     std::uint32_t best_[near_block];
 };
 
-/// A block a window of 64 lines.
+/// Searches windows of values. A block owns a window of 64 lines.
 template <keys Stored, rule Rule, bool Last>
 __global__ void __launch_bounds__(value_threads, 2)
     search_values(const __grid_constant__ line_pass<std::int32_t> g, const __grid_constant__ value_plan plan,
@@ -299,7 +299,7 @@ __global__ void __launch_bounds__(value_threads, 2)
     if ((2 * tile + 1) * cuda::warp < g.columns) progress.leave(g, rung::values, 2 * tile + 1, from, to);
 }
 
-/// Launches the search where the axis has windows of values; false where it has none.
+/// Launches the search; returns false if the axis has no windows of values.
 template <keys Stored, rule Rule>
 bool search_values(const device& on, const line_form& how, const line_pass<std::int32_t>& g) {
     value_plan plan;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int bound_threads = 256;
 
-/// A thread a cell.
+/// Applies the bounds. A thread owns a cell.
 __global__ void __launch_bounds__(bound_threads) apply_bounds(const __grid_constant__ bounded_cells cells) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * bound_threads + threadIdx.x,
                        line = cuda::quotient(cell, cells.length()), x = cell - line * cells.length();

@@ -1,4 +1,4 @@
-// What the parts of the route call each other by, and which keys serve a problem.
+// Interfaces between the parts of the route, and the choice of keys for a problem.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ struct device_call {
     const any_input<device>& image;
     const fields<device>& out;
     sites rule;
-    bool measure_only;  ///< return the bytes of workspace, start nothing
+    bool measure_only;  ///< return the bytes of workspace and start nothing
 };
 
 std::int64_t call_int32(const device_call& call);
 
-// The same with options: half cells, borders, classes and signs, a limit, power diagrams, batches, every field.
-// Return the bytes of workspace.
+// These do the same with options: half cells, borders, classes and signs, a limit, power diagrams, batches, every
+// field. They return the bytes of workspace.
 std::int64_t options_int32(const option_call& call);
 std::int64_t options_int64(const option_call& call);
 std::int64_t options_float64(const option_call& call);
 std::int64_t with_options(const option_call& call);
 
-/// Many calls of any sizes, alike else. Images whose sizes along every axis are within a factor of 1.4 (equal along
-/// periodic axes) are solved as one batch, padded to the largest by repeating their last cells: a padded cell is
-/// farther than the one it repeats, so it wins nowhere. Costs a copy of the images, the work and workspace of the
-/// padded cells (up to 2.8 times as many in 3-D; for 2^26 cells at a time, for fewer where memory is short), and a
-/// launch per six images that carries their pointers. Large images, which fill a GPU alone, are solved one by one.
+/// Runs many calls that differ in size only. Images whose sizes along every axis are within a factor of 1.4 (equal
+/// along periodic axes) are solved as one batch, padded to the largest by repeating their last cells: a padded cell is
+/// farther than the one it repeats, so it never wins. This costs a copy of the images, the work and workspace of the
+/// padded cells (up to 2.8 times as many in 3-D; for 2^26 cells at a time, fewer if memory is short), and a launch per
+/// six images that carries their pointers. Large images, which fill a GPU alone, are solved one by one.
 void run_list(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs);
 
 }  // namespace nearfield::exact
 
 namespace nearfield::exact::gpu {
 
-/// Images and volumes keep a site's place in its row in 16 bits, then the packed site in 32.
+/// True if images and volumes store a site's position in its row in 16 bits, then the packed site in 32.
 inline bool keys_are_narrow(const plan& p) {
     const int searched = p.rank - p.first_axis;
     if (searched < 2 || searched > 3 || p.keys.total() > narrow_key_bits) return false;
@@ -48,7 +48,7 @@ inline bool keys_are_narrow(const plan& p) {
     return true;
 }
 
-/// Distances alone are carried as int32 values, along any number of axes, after the last one in 16 bits.
+/// True if int32 values without sites suffice for distances, along any number of axes; 16 bits after the last one.
 inline bool values_suffice(const plan& p) {
     return p.numbers == tier::int32 && !p.sites_wanted && !p.weighted && p.rank - p.first_axis > 1 &&
            p.size[static_cast<std::size_t>(p.rank - 1)] <= std::numeric_limits<std::int16_t>::max();

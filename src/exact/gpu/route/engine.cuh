@@ -1,5 +1,5 @@
-// Rows, lines, epilogue: the way that serves every problem. What is launched, in order, and the memory it needs.
-// Compiled once for each kind of numbers.
+// Rows, lines, epilogue: the engine that serves every problem. Launches its kernels in order and owns the memory of a
+// call. Compiled once for each number type.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace nearfield::exact::gpu {
 
-/// Keys between passes, and memory of a call. `V`: numbers of the problem.
+/// The keys between passes, and the memory of a call. `V`: number type of the problem.
 template <class V>
 class line_engine {
 public:
@@ -34,7 +34,7 @@ public:
 
     [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
 
-    /// `copy` is a contiguous copy of the image, if one is needed; it is made before by the caller.
+    /// Solves the problem. `image` is contiguous: the caller has made a copy if one is needed.
     void solve(const elements& image, const items& all) {
         memory_.allocate();
         if (p_.weighted) start_power();
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    // ---- what is to be done ----------------------------------------------------------------------------------------
+    // ---- properties of the problem ----------------------------------------------------------------------------------
 
     [[nodiscard]] std::int64_t size(int axis) const { return p_.size[static_cast<std::size_t>(axis)]; }
     [[nodiscard]] int source(int axis) const { return p_.source_axis[static_cast<std::size_t>(axis)]; }
@@ -72,13 +72,13 @@ private:
         return axis == p_.rank - 2 ? keys::narrow : values_ ? keys::value : keys::word;
     }
     [[nodiscard]] static std::int64_t bytes_of(keys k) { return k == keys::narrow ? 2 : k == keys::wide ? 8 : 4; }
-    /// Bytes of a key that a pass along `axis` leaves.
+    /// Returns the bytes of a key that a pass along `axis` writes.
     [[nodiscard]] std::int64_t bytes_after(int axis) const {
         if (axis == p_.rank - 1) return bytes_of(stored_);
         return stored_ == keys::wide ? 8 : 4;
     }
 
-    /// The last pass writes the fields.
+    /// True if the last pass writes the fields.
     [[nodiscard]] bool writes_fields() const {
         const item& to = call_.list[0];
         const auto plain_type = [](const any_output<device>& field, std::initializer_list<dtype> types) {
@@ -108,11 +108,11 @@ private:
     void reserve() {
         if (p_.weighted) {
             for (std::int64_t& values : values_of_) values = memory_.template reserve<V>(p_.cells);
-            // The finishing kernel makes values anew, from the first ones.
+            // The finishing kernel recomputes values from the first ones.
             initial_ = writes_fields() ? values_of_[1] : memory_.template reserve<V>(p_.cells);
             extremes_ = memory_.template reserve<V>(2 * (extremes_blocks + 1));
         } else {
-            // One axis is marked after another.
+            // Axes are marked one after another, so they share this memory.
             std::int64_t words = 0;
             for (int axis = has_labels() ? p_.first_axis : p_.rank - 1;
                  axis < p_.rank - (stored_ == keys::narrow ? 1 : 0); ++axis)
@@ -206,8 +206,8 @@ private:
                      memory_.template get<V>(values_of_[0]));
     }
 
-    /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read
-    /// neighbours.
+    /// Searches the last axis of a power diagram, with the lines transposed to columns so that neighbouring threads
+    /// read neighbouring cells.
     void search_last(const V* initial) {
         const int last = p_.rank - 1;
         const std::int64_t length = size(last), lines = p_.cells / length;
@@ -234,7 +234,7 @@ private:
 
     // ---- further passes --------------------------------------------------------------------------------------------
 
-    /// Without its memory.
+    /// Returns the shape of a pass, without its memory.
     [[nodiscard]] line_pass<V> shape_along(int axis) const {
         line_pass<V> g;
         g.m = by_.m, g.axis = axis;
@@ -256,7 +256,7 @@ private:
     [[nodiscard]] line_pass<V> pass_along(int axis) const {
         line_pass<V> g = shape_along(axis);
         if (p_.weighted) {
-            // Passes leave values in one buffer and the other, and take them from there.
+            // Passes alternate between two buffers of values.
             g.before = memory_.template get<V>(values_of_[now_]);
             g.after = memory_.template get<V>(values_of_[1 - now_]);
             g.extremes = memory_.template get<V>(extremes_);
@@ -297,7 +297,7 @@ private:
         g.from = current(), now_ = 1 - now_;
         point_fields(g, image);
         if (!how.last) g.to = current(), g.values = values_;
-        // Where fields are made of values, the finishing kernel looks at closed ends.
+        // If fields are made from values, the finishing kernel handles closed ends.
         if (!writes_fields()) g.out.closed = 0, g.out.closed_beside = no_site<V>();
         gpu::solve(on_, how, g);
     }
@@ -322,7 +322,7 @@ private:
         }
     }
 
-    /// Any fields, from the keys.
+    /// Writes any fields, from the keys.
     void finish_all(const items& all) const {
         rules<V> by = by_;
         if (p_.weighted) by.initial = memory_.template get<V>(initial_);
@@ -349,7 +349,7 @@ private:
     rules<V> by_;
     grid_shape grid_;
     keys stored_ = keys::wide;
-    bool values_ = false;  ///< no site is carried
+    bool values_ = false;  ///< passes carry values without sites
     cuda::workspace memory_;
     std::int64_t marks_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;
     std::int64_t keys_[2]{}, values_of_[2]{};

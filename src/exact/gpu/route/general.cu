@@ -1,4 +1,4 @@
-// Calls with any options: a contiguous image, then rows and lines. For every kind of numbers.
+// Calls with any options: a contiguous image, then rows and lines. For every number type.
 #include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/route/engine.cuh"
 

@@ -12,9 +12,9 @@
 namespace nearfield::exact {
 namespace {
 
-// Images of more cells are solved alone: they keep a GPU busy, and padding them would only cost. Without options a call
-// is two or three launches, which a list cannot beat for long (H200, 2026-11-21: 23 us for 1024^2, as much as its share
-// of a list).
+// Larger images are solved alone: they keep a GPU busy, and padding only costs time. Without options a call is two
+// or three launches, which a list hardly beats (H200, 2026-11-21: 23 us for 1024^2, as much as its share of a
+// list).
 constexpr std::int64_t large_image = std::int64_t{1} << 22;
 constexpr std::int64_t large_plain_image = std::int64_t{1} << 19;
 // Padded cells that are solved at a time: enough to keep a GPU busy, 1.2 to 4 GB of workspace.
@@ -30,7 +30,7 @@ target target_for(const plan& p, const any_output<device>& out, int leading_axes
     return t;
 }
 
-/// Sizes that share a batch: equal along periodic axes, else within a factor of the root of two.
+/// Class of sizes that share a batch: equal along periodic axes, else within a factor of the square root of two.
 std::int64_t size_class(std::int64_t size, border beyond) {
     if (beyond == border::periodic) return size;
     return std::bit_width(static_cast<std::uint64_t>(size * size - 1));
@@ -38,7 +38,7 @@ std::int64_t size_class(std::int64_t size, border beyond) {
 
 std::int64_t images_of(const plan& p) { return cells_between(p.size.data(), 0, p.first_axis); }
 
-/// Calls of one kind are solved together.
+/// Returns the kind of a call; calls of one kind are solved together.
 std::vector<std::int64_t> kind_of(const plan& p) {
     std::vector<std::int64_t> kind{p.numbers == tier::float64, p.rank - p.first_axis,
                                    std::bit_cast<std::int64_t>(p.unit2)};
@@ -49,7 +49,7 @@ std::vector<std::int64_t> kind_of(const plan& p) {
     return kind;
 }
 
-/// The problem whose images have the largest sizes of all. False where its numbers would not be exact any more.
+/// Makes the problem whose images have the largest sizes of all. Returns false if its numbers would not be exact.
 bool pad(std::span<const plan* const> plans, plan& padded) {
     const plan& first = *plans[0];
     padded = first;
@@ -91,7 +91,7 @@ bool pad(std::span<const plan* const> plans, plan& padded) {
     return true;
 }
 
-/// Solves a list, or only says how it would.
+/// Solves a list, or only describes how.
 class list_run {
 public:
     list_run(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs, call_plan* say = nullptr)
@@ -123,7 +123,7 @@ private:
         say_->passes.push_back({-1, method, images, p.cells / images / p.size[last], p.size[last]});
     }
 
-    /// Batches of bounded size.
+    /// Splits a class into batches of bounded size.
     void split(const std::vector<std::size_t>& members) {
         std::vector<std::size_t> batch;
         std::int64_t cells = 0;
@@ -160,7 +160,7 @@ private:
         try {
             static_cast<void>(with_options({on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list}));
         } catch (const error& problem) {
-            // Nothing was started. What is too much at once may fit in parts; a call alone says what would.
+            // Nothing was started. Parts may fit if the whole does not; a call alone reports what would fit.
             if (problem.code() != error_code::out_of_memory) throw;
             const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
             together({batch.begin(), middle});
@@ -180,7 +180,7 @@ item item_for(const plan& p, const any_input<device>& image, const fields<device
     item it;
     it.rank = p.rank, it.first_axis = p.first_axis;
     std::copy_n(p.size.begin(), p.rank, it.size);
-    // The image is only read.
+    // The image is never written.
     it.image.data = static_cast<std::byte*>(const_cast<void*>(image.data));
     std::copy_n(p.image_stride.begin(), p.rank, it.image.step);
     it.distance = target_for(p, out.distance, 0);
@@ -194,7 +194,7 @@ item item_for(const plan& p, const any_input<device>& image, const fields<device
     std::fill(std::begin(it.plane_axis), std::end(it.plane_axis), -1);
     for (int axis = p.first_axis; axis < p.rank; ++axis) {
         const int source = p.source_axis[static_cast<std::size_t>(axis)] - p.batch_axes;
-        // The only axis left of a single cell may be a batch axis' neighbour; it then stands for itself.
+        // The only axis of a single cell may follow a batch axis; it then keeps its own number.
         if (source >= 0) it.plane_axis[source] = axis;
     }
     return it;
@@ -219,7 +219,7 @@ void run_list(const device& on, std::span<const plan> plans, std::span<const job
 }
 
 call_plan describe(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
-    // Whether a field is wanted shows in its pointer, which may be null in a plan. It is not followed.
+    // A field is wanted if its pointer is set, which may be null in a plan. The pointer is not dereferenced.
     static std::byte somewhere;
     std::vector<job<device>> placed(jobs.begin(), jobs.end());
     for (job<device>& each : placed)

@@ -1,4 +1,4 @@
-// Plain sites in unit spacing: what is launched, in order, and the memory it needs.
+// Plain sites in unit spacing: launches the kernels in order and owns the memory of a call.
 
 #include <algorithm>
 #include <array>
@@ -17,10 +17,10 @@ namespace nearfield::exact {
 template <class V, class K, bool Keyed>
 class device_engine {
     using state = state_of<V, K, Keyed>;
-    // Tiles hold values of whole numbers; of a state in 32 bits.
+    // Tiles hold values of whole numbers, for a state in 32 bits.
     static constexpr bool packed_numbers = std::is_integral_v<V> && !Keyed;
     static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Keyed;
-    // Words of nearest sites.
+    // Words of nearest sites need 32-bit keys.
     static constexpr bool site_numbers = std::is_same_v<V, std::int32_t> && Keyed;
 
 public:
@@ -78,13 +78,13 @@ private:
         if (whole_) return;
         if (site_words_) return sites_.reserve(memory_);
         if (tiled_numbers || words_) tiles_.reserve(memory_);
-        // The passes before the last one that leave a state: with words, the scan does not.
+        // States are written by the passes before the last one; with words, not by the scan.
         const int states = searched() - 2;
         if (states > 0) state_[0] = memory_.reserve<state>(p_.cells);
         if (states > 1 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
     }
 
-    /// Axes that are searched; those before them number images.
+    /// Returns the number of axes that are searched; those before them number images.
     [[nodiscard]] int searched() const { return p_.rank - p_.first_axis; }
     strides strides_of(const any_output<device>& out, int leading_axes) const {
         strides s;
@@ -114,7 +114,7 @@ private:
             staged_.push_back({at + axis * plane, 4, static_cast<std::byte*>(out.data) + axis * out.stride[0] * 4, s});
     }
 
-    /// Where the kernels write a field: its own memory, or the workspace that stands in for it.
+    /// Returns where kernels write a field: its own memory, or the workspace that replaces it.
     template <class T>
     T* pointer_to(const any_output<device>& out) const {
         for (const staged_copy& s : staged_)
@@ -142,8 +142,8 @@ private:
         set_axes(outputs_, p_);
     }
 
-    /// A contiguous field of the right width serves as the second state: it is written last, when that state is done
-    /// with.
+    /// Returns a contiguous field of the right width that serves as the second state: it is written last, when that
+    /// state is no longer needed.
     state* borrowed() const {
         for (const any_output<device>* out : {&out_.distance, &out_.squared, &out_.index})
             if (out->wanted() && size_of(out->type) == static_cast<std::int64_t>(sizeof(state)) &&
@@ -152,7 +152,7 @@ private:
         return nullptr;
     }
 
-    /// The state that the pass along `axis` leaves. The last pass reads state 0, so that fields can stand in for state
+    /// Returns the state that the pass along `axis` writes. The last pass reads state 0, so that fields can hold state
     /// 1.
     state* state_after(int axis) const {
         if ((axis - p_.first_axis) % 2 == 1) return memory_.get<state>(state_[0]);
@@ -243,7 +243,7 @@ private:
     tile_workspace tiles_;
     const bool words_;  ///< the first two passes are one
     site_search sites_;
-    const bool site_words_;  ///< all passes are its
+    const bool site_words_;  ///< sites_ runs all passes
     outputs outputs_;
     std::vector<staged_copy> staged_;
     bool plain_image_ = true;
@@ -264,7 +264,7 @@ std::int64_t call_on_device(const device_call& call) {
     return call.p.sites_wanted ? call_engine<V, K, true>(call) : call_engine<V, K, false>(call);
 }
 
-// The device engine in int32 numbers.
+// The device engine for int32 numbers.
 
 std::int64_t call_int32(const device_call& call) { return call_on_device<std::int32_t, std::int32_t>(call); }
 

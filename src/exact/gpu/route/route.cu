@@ -22,8 +22,8 @@ std::int64_t pass_on(const device_call& call) {
     return call_int32(call);
 }
 
-/// Whether words serve a call: of nearest sites they leave indices; the single kernel for small grids any field. Tiles
-/// of distances are for lines of many rows: three planes of 4096^2 take 5.7 ms by them.
+/// True if words serve a call: those of sites yield indices only; the kernel for small grids yields any field. Tiles of
+/// distances are for lines of many rows: three planes of 4096^2 take 5.7 ms with them.
 bool goes_by_words(const plan& p, const fields<device>& out) {
     constexpr std::int64_t few_rows = 16;
     const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
@@ -33,10 +33,10 @@ bool goes_by_words(const plan& p, const fields<device>& out) {
                        [](std::int64_t rows) { return rows > few_rows; });
 }
 
-/// Whether the fields of a call are made of indices that the engine without options finds.
+/// True if the fields of a call are made from indices that the engine without options finds.
 bool goes_by_index(const gpu::fields_by_index& several) { return several.serve() && serves_plainly(several.sites()); }
 
-/// Bytes of workspace, and the passes where the call has options.
+/// Returns the bytes of workspace and, for a call with options, the passes.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
     const gpu::fields_by_index several(on, p, a);
     if (goes_by_index(several))
@@ -46,7 +46,7 @@ std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, c
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
 
-/// The passes of the engine without options.
+/// Adds the passes of the engine without options.
 void describe_plain(const plan& p, call_plan& to) {
     const int last = p.rank - 1;
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
@@ -76,7 +76,7 @@ void describe_plain(const plan& p, call_plan& to) {
     }
 }
 
-/// Adds to an error of the workspace what would fit.
+/// Throws the workspace error with advice on what would fit.
 [[noreturn]] void fail_with_fit(const error& problem, const device& on, const plan& p, const arrays<device>& a) {
     std::size_t free_bytes = 0, total = 0;
     cuda::check(cudaMemGetInfo(&free_bytes, &total), "asking for the free memory");
@@ -121,7 +121,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     to.place = "device";
     to.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
     if (p.cells == 0) return to;
-    // Whether a field can lend its memory shows in its pointer; those of a plan may be null. It is not followed.
+    // A field can lend its memory if its pointer is set; those of a plan may be null. It is not dereferenced.
     fields<device> out = a.out;
     static std::byte somewhere;
     for (any_output<device>* field :

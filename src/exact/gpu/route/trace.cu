@@ -72,7 +72,7 @@ traced_call::~traced_call() {
     if (innermost == nullptr) return;
     try {
         innermost->take(on_);
-    } catch (const error&) {  // the device failed, which the call itself has said or the next one will
+    } catch (const error&) {  // the device failed; the call or the next one reports it
     }
     if (own_ == nullptr) return;
     std::string shape;

@@ -1,4 +1,4 @@
-// How many windows each rung of the ladder solves: for tests, and for whoever sets NEARFIELD_TRACE.
+// Counts the windows that each rung of the ladder solves: for tests, and for users who set NEARFIELD_TRACE.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace nearfield::exact::gpu {
 
-/// Counts in all calls of its thread on the current device while it lives, except those for lists of images. A counted
-/// call waits for the device; while a graph is recorded nothing is counted.
+/// Counts in all calls of its thread on the current device during its lifetime, except in those for lists of images. A
+/// counted call waits for the device; nothing is counted while a graph is recorded.
 class trace {
 public:
     trace();
@@ -19,14 +19,14 @@ public:
     trace(const trace&) = delete;
     trace& operator=(const trace&) = delete;
 
-    /// Windows by rung: of lines 32 rows of 32 lines, of the ways before them blocks or tiles that were launched.
+    /// Windows by rung: for lines 32 rows of 32 lines, for the rungs before them launched blocks or tiles.
     [[nodiscard]] const std::array<std::int64_t, rungs>& solved() const { return solved_; }
-    /// "near 128, strips 3"
+    /// Formats the counts: "near 128, strips 3".
     [[nodiscard]] std::string text() const;
 
-    /// Numbers on the device to which kernels add; null without a trace.
+    /// Returns the device counters to which kernels add; null without a trace.
     static std::uint32_t* numbers();
-    /// Windows of a way that solves all it is given, unless `refused` on the device is not 0.
+    /// Counts the windows of a rung that solves all windows, unless `refused` on the device is not 0.
     static void note(const device& on, rung which, std::int64_t windows, const std::int32_t* refused = nullptr);
 
 private:
@@ -38,7 +38,7 @@ private:
     trace* outer_;
 };
 
-/// A call: its numbers are taken at its end. With NEARFIELD_TRACE set it prints a line of them to stderr.
+/// Scope of one call, whose counts are read at its end. With NEARFIELD_TRACE set it prints them to stderr.
 class traced_call {
 public:
     traced_call(const device& on, const std::int64_t* size, int rank);

@@ -15,13 +15,13 @@ __device__ void own_cell(const where_cells& cells, const Body& body) {
     if (line < cells.lines) body(line, cell - line * cells.length());
 }
 
-/// A thread a cell.
+/// Runs a step. A thread owns a cell.
 __global__ void __launch_bounds__(where_threads) run_where_step(const __grid_constant__ where_cells cells) {
     own_cell(cells, [&](std::int64_t line, std::int64_t x) { cells.run(line, x, x + 1); });
 }
 
-/// A thread a cell; to[0] collects bits that some code has, to[1] those that some code lacks. A warp of equal labels
-/// finds them there already.
+/// Collects in to[0] the bits that some code has, in to[1] those that some code lacks. A thread owns a cell; a warp of
+/// equal labels mostly finds them set already.
 __global__ void __launch_bounds__(where_threads)
     collect_bits(const __grid_constant__ where_cells cells, unsigned long long* to) {
     own_cell(cells, [&](std::int64_t line, std::int64_t x) {

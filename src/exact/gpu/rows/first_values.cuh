@@ -1,4 +1,4 @@
-// First values of power diagrams: minus the weight of each site, their extremes, and a turned copy for long rows.
+// First values of power diagrams: minus the weight of each site, their extremes, and a transposed copy for long rows.
 #pragma once
 
 #include "exact/gpu/ground/items.cuh"
@@ -10,7 +10,7 @@ namespace {
 constexpr int scan_rows_warps = 8;
 constexpr int scan_rows_threads = scan_rows_warps * cuda::warp;
 
-/// The arrays of a power diagram: their elements along the problem's axes.
+/// The arrays of a power diagram, with their strides along the problem's axes.
 struct weighted_sites {
     const std::byte* image;
     const std::byte* weights;
@@ -19,7 +19,7 @@ struct weighted_sites {
     dtype weight_type;
     strides image_step, weight_step;
 
-    /// Minus no_site, which owns no cell, for a weight that is too large.
+    /// Returns minus the weight. A weight that is too large gives no_site: its site owns no cell.
     template <class V, class Wide>
     __device__ static V wide(Wide weight) {
         constexpr auto most = static_cast<Wide>(most_wide_weight);
@@ -58,7 +58,7 @@ inline weighted_sites weighted_arrays(const option_call& call) {
     return a;
 }
 
-/// A thread a cell. Weights of cells that are no sites are not read.
+/// Writes first values. A thread owns a cell. Weights of cells that are not sites are not read.
 template <class V>
 __global__ void __launch_bounds__(scan_rows_threads)
     start_from_weights(const weighted_sites from, const metric<V> m, std::int64_t cells, V* initial) {
@@ -68,12 +68,12 @@ __global__ void __launch_bounds__(scan_rows_threads)
     const std::int64_t element = offset_of(cell, m.size, from.image_step.of, m.rank);
     if (!is_zero(load_bits(from.image, from.image_bytes, element), from.image_bytes, from.floating)) {
         value = V{0} - from.weight<V>(offset_of(cell, m.size, from.weight_step.of, m.rank));  // never -0
-        if (!(value < no_site<V>())) value = no_site<V>();                                    // not a number, too
+        if (!(value < no_site<V>())) value = no_site<V>();                                    // NaN, too
     }
     initial[cell] = value;
 }
 
-/// A block a tile of 32x32 of a matrix, whose lines become columns; both sides are read and written along their lines.
+/// Transposes a matrix. A block owns a tile of 32x32; both sides are read and written along their lines.
 template <class T>
 __global__ void __launch_bounds__(scan_rows_threads)
     turn_lines(const T* from, std::int64_t lines, std::int64_t length, T* to) {
@@ -97,7 +97,7 @@ void turn(const device& on, const T* from, std::int64_t lines, std::int64_t leng
 
 constexpr int extremes_blocks = 512;
 
-/// Least value and largest magnitude of the sites: of a share by each block, then of the shares by one.
+/// Finds the least value and the largest magnitude of the sites: per block of a share, then over all shares.
 template <class V>
 __global__ void __launch_bounds__(scan_rows_threads)
     find_extremes(const V* values, const V* magnitudes, std::int64_t count, V* least, V* magnitude) {

@@ -14,15 +14,15 @@ constexpr std::int32_t nowhere = -1;
 
 std::int64_t blocks_of(std::int64_t items) { return (items + threads - 1) / threads; }
 
-/// What a mark asks of an element.
+/// The test of an element for a mark.
 template <class Bits>
 struct test {
     const Bits* data;
-    Bits keep;  ///< without the sign of floats
+    Bits keep;  ///< mask that removes the sign of floats
     mark what;
 
     __device__ bool zero(Bits element) const { return (element & keep) == 0; }
-    /// `before` is the element before on the line, if there is one.
+    /// True if an element is marked; `before` is the element before it on the line, if there is one.
     __device__ bool marked(Bits element, Bits before, bool has_before) const {
         switch (what) {
             case mark::zero: return zero(element);
@@ -33,7 +33,7 @@ struct test {
     }
 };
 
-/// A warp 32 words of a line, a lane a cell of each word in turn, so that elements are read 32 at a time.
+/// A warp owns 32 words of a line; in turn each lane reads a cell of every word, so that loads are coalesced.
 template <class Bits>
 __global__ void __launch_bounds__(threads) mark_rows(const test<Bits> of, const marked to, std::int64_t stretches) {
     const std::int64_t block = blockIdx.x;
@@ -84,7 +84,7 @@ __device__ std::uint32_t first_of(std::uint32_t word, std::int64_t w) {
     return word ? static_cast<std::uint32_t>(w * mark_bits) + __ffs(static_cast<int>(word)) - 1 : no_mark;
 }
 
-/// Before the first word of a periodic line come the marks of its end, and the reverse. `at(w)` is word w.
+/// Returns the last mark before the first word: on a periodic line that of its end. `at(w)` is word w.
 template <class At>
 __device__ std::int64_t before_line(const marked& to, const At& at) {
     for (std::int64_t w = to.words - 1; to.periodic && w >= 0; --w)
@@ -104,7 +104,7 @@ __device__ std::uint32_t on_to(std::int64_t position, std::int64_t w) {
     return position == INT64_MAX ? no_mark : static_cast<std::uint32_t>(position - w * mark_bits);
 }
 
-/// The same of stretch s of a line that has several; `at(i)` is stretch i's mark, the last one or the first.
+/// Returns the last mark before stretch s of a line that has several; `at(i)` is the last mark of stretch i.
 template <class At>
 __device__ std::int64_t before_stretch(const marked& to, std::int64_t s, const At& at) {
     for (std::int64_t i = s - 1; i >= 0; --i)
@@ -122,7 +122,7 @@ __device__ std::int64_t after_stretch(const marked& to, std::int64_t s, const At
     return INT64_MAX;
 }
 
-/// Last and first mark of each stretch, a warp one of a row, else a thread one of a column.
+/// Finds the last and first mark of each stretch: a warp per stretch of a row, else a thread per stretch of a column.
 __global__ void __launch_bounds__(threads) note_rows(const marked to) {
     const std::int64_t stretches = to.stretches(), count = to.columns * stretches;
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(threads) note_columns(const marked to) {
     to.lasts[nth] = last, to.lasts[count + nth] = static_cast<std::int32_t>(first);
 }
 
-/// A warp a stretch of a line of the last axis, 32 words at a time.
+/// A warp owns a stretch of a line of the last axis, 32 words at a time.
 __global__ void __launch_bounds__(threads) carry_rows(const marked to) {
     const std::int64_t stretches = to.stretches(), nth = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
     if (nth >= to.columns * stretches) return;
@@ -188,13 +188,13 @@ __global__ void __launch_bounds__(threads) carry_rows(const marked to) {
     }
 }
 
-/// Neighbouring elements of a row, which are read at once.
+/// Neighbouring elements of a row, read in one load.
 template <class Bits, int Count>
 struct alignas(sizeof(Bits) * Count) neighbours {
     Bits of[Count];
 };
 
-/// A thread 32 rows of `Count` neighbouring columns. Neighbouring threads have neighbouring columns.
+/// A thread owns 32 rows of `Count` neighbouring columns. Neighbouring threads have neighbouring columns.
 template <class Bits, int Count>
 __global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, const pass g, const marked to) {
     using group = neighbours<Bits, Count>;
@@ -219,8 +219,8 @@ __global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, con
     for (int k = 0; k < Count; ++k) to.bits[word * to.columns + column + k] = bits[k];
 }
 
-/// A block a stretch of 32 columns, a warp a share of its words: what lies beyond comes from the shares of the others,
-/// then from the other stretches.
+/// A block owns a stretch of 32 columns, a warp a share of its words. Marks beyond a share come from the shares of the
+/// other warps, then from the other stretches.
 __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
     __shared__ std::int64_t lasts[warps][cuda::warp], firsts[warps][cuda::warp];
     const std::int64_t stretches = to.stretches(), block = quotient(blockIdx.x, stretches);
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
     if (!within) return;
     std::uint32_t* const __restrict__ to_before = to.to_before + column;
     std::uint32_t* const __restrict__ to_after = to.to_after + column;
-    // Before a periodic column come the marks of its end, and the reverse.
+    // In a periodic column the marks of its end come before its first word, and vice versa.
     std::int64_t carried = INT64_MIN;
     for (int i = 1; i <= (to.periodic && alone ? warps : warp) && carried == INT64_MIN; ++i) {
         const int other = (warp + warps - i) % warps;
@@ -298,7 +298,7 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
     cuda::launch(on, carry_columns, (to.columns + cuda::warp - 1) / cuda::warp * to.stretches(), dim3(threads), 0, to);
 }
 
-/// Some threads a line of the padded images.
+/// Several threads share a line of the padded images.
 __global__ void __launch_bounds__(threads)
     gather_cells(const __grid_constant__ items from, const __grid_constant__ grid_shape grid,
                  const __grid_constant__ line_shares shares, const elements type, bool only_zeros, std::byte* to) {

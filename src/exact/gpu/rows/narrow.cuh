@@ -1,5 +1,5 @@
-// Rows of images and volumes in one pass: ballots make a bit a site, or a bit where a label differs from the cell
-// before; a scan of the words carries the last and the next set bit; then each lane steps over eight cells. Reads the
+// Rows of images and volumes in one pass: ballots make a bit at a site, or at a cell whose label differs from the cell
+// before; a scan of the words carries the last and the next set bit; then each lane handles eight cells. Reads the
 // image once and writes 2 bytes a cell. Rows have at most 32767 cells.
 #pragma once
 
@@ -14,17 +14,17 @@ namespace {
 
 constexpr int narrow_warps = 8;
 constexpr int narrow_threads = narrow_warps * cuda::warp;
-constexpr int narrow_cells = 8;   // of a lane
-constexpr int nothing = 1 << 20;  // where there is no site: farther than any row is long
+constexpr int narrow_cells = 8;   // cells of a lane
+constexpr int nothing = 1 << 20;  // position of a missing site: longer than any row
 
-/// What a row's bits are made of.
+/// The elements of a row and their meaning.
 template <class Bits>
 struct row_image {
     const Bits* data;
-    Bits keep;             ///< without the sign of floats
-    bool nonzero_is_site;  ///< of sites
-    bool by_zero;          ///< of labels: only zero and not zero are told apart
-    bool background;       ///< of labels: cells of value zero are sites for all
+    Bits keep;             ///< mask that removes the sign of floats
+    bool nonzero_is_site;  ///< for sites
+    bool by_zero;          ///< for labels: the classes are zero and nonzero
+    bool background;       ///< for labels: cells of value zero are sites for all
 
     [[nodiscard]] __device__ Bits at(std::int64_t cell) const {
         const Bits bits = data[cell] & keep;
@@ -32,7 +32,7 @@ struct row_image {
     }
 };
 
-/// Last set bit before each word of a row, and the first one behind it. One warp.
+/// Finds the last set bit before each word of a row, and the first one behind it. Called by one warp.
 __device__ inline void carry_words(const std::uint32_t* bits, int* before, int* behind, int words) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     int last = -nothing;
@@ -83,7 +83,7 @@ template <class Bits>
 __device__ void fill_sites(const row_words& to, const row_image<Bits>& of, std::int64_t start, int length) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     if (sizeof(Bits) == 1 && length % 128 == 0 && reinterpret_cast<std::uintptr_t>(of.data) % 4 == 0) {
-        // Four cells a lane; eight lanes make a word.
+        // A lane reads four cells; eight lanes make a word.
 #pragma unroll 4
         for (int x = 0; x < length; x += 128) {
             const std::uint32_t four = *reinterpret_cast<const std::uint32_t*>(of.data + start + x + lane * 4);
@@ -110,7 +110,7 @@ template <class Bits>
 __device__ void fill_changes(const row_words& to, const row_image<Bits>& of, std::int64_t start, int length,
                              bool periodic) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    Bits carried = of.at(start + (periodic ? length - 1 : 0));  // the cell before the word's first
+    Bits carried = of.at(start + (periodic ? length - 1 : 0));  // the cell before the word's first one
 #pragma unroll 4
     for (int w = 0; w < to.words; ++w) {
         const int x = w * mark_bits + lane;
@@ -124,13 +124,13 @@ __device__ void fill_changes(const row_words& to, const row_image<Bits>& of, std
     }
 }
 
-/// Nearest sites of a row, any cell at a time.
+/// Nearest sites of a row, for cells in any order.
 struct row_sites_at {
     const row_words& row;
     int length, first, last;  ///< the row's first and last bits
     bool changes, periodic;
 
-    /// The site of cell x; the smaller coordinate of two equally near ones. INT16_MIN where there is none.
+    /// Returns the site of cell x; the smaller coordinate of two equally near ones. INT16_MIN if there is none.
     __device__ std::int16_t operator()(int x) const {
         const int w = x / mark_bits, i = x % mark_bits;
         const std::uint32_t b = row.bits[w], lower = b << (31 - i), upper = changes ? b >> i >> 1 : b >> i;
@@ -147,8 +147,8 @@ struct row_sites_at {
     }
 };
 
-/// Eight cells a lane: the site before, the site behind, and the nearer of both by their sum. Where labels change, the
-/// sites are the cells on the other side, and cells of the background their own.
+/// Writes eight cells per lane: the nearer of the site before and the site behind, by their sum. At changes of labels
+/// the sites are the cells on the other side; cells of the background are their own sites.
 template <bool Labels>
 __device__ void step_over_sites(const row_words& row, int length, std::int16_t* to) {
     const bool empty = row.before[row.words - 1] < 0 && row.bits[row.words - 1] == 0;
@@ -185,7 +185,7 @@ __device__ void step_over_sites(const row_words& row, int length, std::int16_t* 
     }
 }
 
-/// A warp a row.
+/// A warp owns a row.
 template <class Bits, bool Labels>
 __global__ void __launch_bounds__(narrow_threads)
     write_narrow_rows(const row_image<Bits> of, std::int64_t lines, int length, bool periodic, std::int16_t* to) {
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(narrow_threads)
     for (int x = static_cast<int>(threadIdx.x) % cuda::warp; x < length; x += cuda::warp) to[start + x] = site(x);
 }
 
-/// Rows of at most 32 cells, `lanes` of a warp each, a power of two: a ballot has the bits of all rows of a warp.
+/// Rows of at most 32 cells, with `lanes` lanes each, a power of two: one ballot has the bits of all rows of a warp.
 template <class Bits, bool Labels>
 __global__ void __launch_bounds__(narrow_threads)
     write_short_rows(const row_image<Bits> of, std::int64_t lines, int length, int lanes, bool periodic,
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(narrow_threads)
     const bool has = line < lines && x < length;
     const std::uint32_t mine = (lanes == cuda::warp ? ~0u : (1u << lanes) - 1);
     const auto bits_where = [&](bool set) { return __ballot_sync(cuda::every_lane, has && set) >> first_lane & mine; };
-    // As a row of one word has them: its bits, no site before or behind it, its zeros.
+    // The layout of a row of one word: its bits, no site before or behind it, its zeros.
     std::uint32_t memory[4] = {0, static_cast<std::uint32_t>(-nothing), static_cast<std::uint32_t>(nothing), 0};
     if constexpr (Labels) {
         const Bits value = has ? of.at(cell) : Bits{0};

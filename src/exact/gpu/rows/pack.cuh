@@ -1,4 +1,4 @@
-// Packing of lines to words (words.cuh): the kernels, and how they are launched.
+// Packing of lines into words (words.cuh): the kernels and their launches.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace nearfield::exact {
 namespace {
 
-/// Bit i of lane l: cell 32 * l + i is a site, of up to 1024 cells, of which lane l has cells 16 * l to 16 * l + 15
-/// and as many 512 further on.
+/// Returns a word whose bit i, in lane l, says that cell 32 * l + i of up to 1024 is a site. Lane l passes cells 16 * l
+/// to 16 * l + 15, and those 512 further on.
 __device__ inline std::uint32_t word_of_sixteens(uint4 low, uint4 high, int cells, bool zero_is_site) {
     const int lane = threadIdx.x, sixteens = cells / 16;
     const bool has_low = lane < sixteens, has_high = lane + cuda::warp < sixteens;
@@ -21,7 +21,7 @@ __device__ inline std::uint32_t word_of_sixteens(uint4 low, uint4 high, int cell
     return __byte_perm(even, odd, lane < cuda::warp / 2 ? 0x5410 : 0x7632);
 }
 
-/// The same with two loads a lane. The cells begin and end at multiples of 16 bytes.
+/// Does the same with two loads per lane. The cells begin and end at multiples of 16 bytes.
 __device__ inline std::uint32_t word_by_sixteen(const uint4* from, int cells, bool zero_is_site) {
     const int lane = threadIdx.x, sixteens = cells / 16;
     uint4 low{}, high{};
@@ -30,7 +30,7 @@ __device__ inline std::uint32_t word_by_sixteen(const uint4* from, int cells, bo
     return word_of_sixteens(low, high, cells, zero_is_site);
 }
 
-/// Sixteen cells as bits; bytes outside the image are not read.
+/// Returns sixteen cells as bits; bytes outside the image are not read.
 __device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std::uint8_t* from) {
     const std::uint8_t* const end = image.data + image.lines * image.length;
     const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
@@ -42,8 +42,8 @@ __device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std
     return bits ^ flip;
 }
 
-/// The lane's 32 of up to 1024 cells from `from` on, wherever that is: with the cells before the first one that share
-/// its sixteen.
+/// Returns the lane's 32 of up to 1024 cells from `from` on, at any alignment: it reads the cells before the first one
+/// in the same 16 bytes too.
 __device__ inline std::uint32_t word_anywhere(const site_bytes& image, const std::uint8_t* from, int cells) {
     const int lane = threadIdx.x, skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % 16);
     const auto sixteen = [&](int nth) {
@@ -57,7 +57,7 @@ __device__ inline std::uint32_t word_anywhere(const site_bytes& image, const std
     return left >= cuda::warp ? word : left <= 0 ? 0 : word & ((1u << left) - 1);
 }
 
-/// The lane's word, with the nearest sites to either side among the words of the lanes `filled`.
+/// Returns the lane's word, with the nearest sites on either side among the words of the lanes `filled`.
 __device__ inline line_word word_among(std::uint32_t word, std::uint32_t filled) {
     const int lane = threadIdx.x;
     const std::uint32_t lower = filled & ((1u << lane) - 1), upper = filled & ~((2u << lane) - 1);
@@ -71,7 +71,7 @@ __device__ inline line_word word_among(std::uint32_t word, std::uint32_t filled)
     return {word, before | after << 16};
 }
 
-/// Of a stretch whose words the lanes hold, for all lanes alike.
+/// Returns the ends of a stretch whose words the lanes hold, the same in all lanes.
 __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled) {
     if (filled == 0) return {no_ends};
     const int left = __ffs(static_cast<int>(filled)) - 1, behind = __clz(static_cast<int>(filled));
@@ -81,8 +81,8 @@ __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled)
             (static_cast<std::uint32_t>(behind * cuda::warp) + last) << 16};
 }
 
-/// A warp's 32 x 32 cells of a plane, a row of cells a lane, on the list of its planes; to be called by all warps of a
-/// block.
+/// Adds a warp's 32 x 32 cells of a plane, one row of cells per lane, to the list of its planes; called by all warps of
+/// a block.
 __device__ inline void list_sites(const point_lists& lists, std::uint32_t sites, std::int64_t plane, int first_row,
                                   int first_x) {
     const int mine = __popc(sites), all = __reduce_add_sync(cuda::every_lane, mine), lane = threadIdx.x;
@@ -112,13 +112,13 @@ __device__ inline void list_sites(const point_lists& lists, std::uint32_t sites,
             z};
 }
 
-/// What pack_lines clears for the kernels after it.
+/// Counters that pack_lines clears for later kernels.
 struct tile_counts {
     std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
     std::uint32_t* marks = nullptr;  ///< mark_count numbers
     std::int64_t mark_count = 0;
 
-    /// By all threads of a grid.
+    /// Clears the counters; called by all threads of a grid.
     __device__ void clear(int thread, int threads) const {
         if (blockIdx.x == 0 && thread < 2 * max_rank) hard[thread] = 0;
         for (std::int64_t i = std::int64_t{blockIdx.x} * threads + thread; i < mark_count;
@@ -127,18 +127,18 @@ struct tile_counts {
     }
 };
 
-/// How a line's cells are read: bytes by 16 or wherever they lie, or wider cells.
+/// Reading of a line's cells: bytes by 16, bytes at any alignment, or wider cells.
 enum class cells_by : std::uint8_t { sixteens, bytes, wide };
 
-/// How a warp reads short lines: 2^lines_log neighbouring ones of an image, of 2^columns_log words each, as one. Where
-/// columns_log is 5, one line or a stretch of one.
+/// Shape of a warp's input: 2^lines_log neighbouring lines of an image, of 2^columns_log words each. If columns_log is
+/// 5, one line or a stretch of one.
 struct pack_shape {
     int lines_log = 0, columns_log = 5;
 };
 
-/// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared
-/// memory so that rows are neighbours in memory. Also clears `counts`. One function, because a line's words go from
-/// the warp that reads it to those that write its columns.
+/// Packs lines. A warp owns a line, a stretch of one, or several lines; a block owns 32 times as many of one image and
+/// transposes them in shared memory, so that rows are neighbours in memory. Also clears `counts`. It is one function,
+/// because a line's words pass from the warp that reads them to those that write its columns.
 template <cells_by Read, bool SeveralLines>
 __global__ void __launch_bounds__(pack_threads)
     pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
@@ -194,15 +194,15 @@ __global__ void __launch_bounds__(pack_threads)
         list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, static_cast<int>(column) * cuda::warp);
 }
 
-/// Of a line's words, the word that begins `at` cells into the bits of a block; cells from `cells` on are none of its.
+/// Returns the word that begins `at` bits into the bits of a block; bits from `cells` on belong to other lines.
 __device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int cells) {
     const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
     return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
 }
 
-/// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a
-/// thread a line cuts its words out of them, `Words` at most. Also clears `counts`. One function, because a line's
-/// words stay in a thread's registers: with 8 a multiprocessor holds one block, with 2 it holds two.
+/// Packs short lines. A block owns `block_lines` neighbouring lines of an image: it reads their cells as bits at any
+/// alignment, then each thread extracts one line's words, at most `Words`. Also clears `counts`. It is one function,
+/// because a line's words stay in registers: with 8 a multiprocessor holds one block, with 2 it holds two.
 template <int Words>
 __global__ void __launch_bounds__(pack_threads, Words <= 2 ? 2 : 1)
     pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
@@ -252,8 +252,8 @@ __global__ void __launch_bounds__(pack_threads, Words <= 2 ? 2 : 1)
 
 constexpr int carry_warps = 8;
 
-/// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words
-/// that have none between. In a dense image that is one word at either end.
+/// Carries sites into a stretch from those before and after it, to those of its words that have no site between. A
+/// thread owns a stretch of a line, a warp 32 lines. In a dense image one word at either end changes.
 __global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const packed_lines lines) {
     cuda::wait_for_kernel_before();
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * carry_warps + threadIdx.y, groups = lines.groups(),
@@ -299,9 +299,9 @@ __global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const
 
 // Launches of the packing of lines (words.cuh).
 
-inline constexpr std::int64_t multiprocessors = 132;  // of the largest GPUs
+inline constexpr std::int64_t multiprocessors = 132;  // multiprocessors of the largest GPUs
 
-/// As many lines a warp as its loads hold, as long as all multiprocessors have blocks.
+/// Returns as many lines per warp as its loads hold, while all multiprocessors still have blocks.
 inline pack_shape shape_for(const packed_lines& lines) {
     pack_shape shape;
     for (int log = 0; log < 5; ++log)
@@ -313,7 +313,7 @@ inline pack_shape shape_for(const packed_lines& lines) {
     return shape;
 }
 
-/// `few` may be without lists.
+/// Launches the packing. `few` may be without lists.
 inline void pack(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
                  const tile_counts& counts) {
     const dim3 threads(cuda::warp, pack_lines_a_block);
@@ -321,7 +321,7 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
                sixteens = !wide && image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
     const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
     if (!wide && lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
-        // With the cells before the first line that share its sixteen, as many bits as there are loads for.
+        // The number of bits that the loads provide, with the cells before the first line in the same 16 bytes.
         const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
         const auto block_lines =
             static_cast<int>(std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));

@@ -1,6 +1,6 @@
-// Rows of power diagrams: the row's sites are listed in shared memory; the winners of every 32nd cell, each found
-// among all sites of the row, bound those between. Reads the first values once and writes 2 bytes a cell, and what the
-// site costs: later passes would else look it up for each candidate.
+// Rows of power diagrams: a block lists the row's sites in shared memory. The winners of every 32nd cell, each found
+// among all sites of the row, bound those between. Reads the first values once and writes 2 bytes a cell and the cost
+// of the site, which later passes would otherwise look up for each candidate.
 #pragma once
 
 #include "exact/core.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int power_threads = 256;
 
-/// A block a row.
+/// A block owns a row.
 template <class V>
 class power_row {
 public:
@@ -34,7 +34,7 @@ public:
                (3 * static_cast<std::size_t>(words_of(length)) + 2) * 4;
     }
 
-    /// Lists the row's sites; false where there is none.
+    /// Lists the row's sites; returns false if there is none.
     __device__ bool list(const V* initial) {
         for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
             const int x = w * mark_bits + lane_;
@@ -89,10 +89,10 @@ private:
 
     struct found {
         V value;
-        int place;  ///< in the list, unrolled where the row is periodic
+        int place;  ///< place in the list, unrolled if the row is periodic
     };
 
-    /// The winner of cell x among the places [from, to]: of equal ones the smaller coordinate.
+    /// Returns the winner of cell x among the places [from, to]: of equal ones the smaller coordinate.
     __device__ found search(int x, int from, int to) const {
         found best{no_site<V>(), from};
         for (int i = from; i <= to; ++i) {

@@ -1,5 +1,5 @@
-// The last axis: keys of the nearest sites of each row, from marks; or, for power diagrams, values that sites start
-// from.
+// The last axis: writes the keys of the nearest sites of each row, from marks, or, for power diagrams, the first values
+// of sites.
 #pragma once
 
 #include <limits>
@@ -13,12 +13,12 @@ constexpr int row_warps = 8;
 constexpr int row_threads = row_warps * cuda::warp;
 constexpr int cells_of_lane = 8;
 
-/// The nearer of a cell's marks to both sides; of changes, the cell before one is a site to the left.
+/// Selects the nearer of the marks on both sides of a cell; at a change, the cell before is the site to the left.
 struct row_sites {
     marked from;
     bool changes;
 
-    /// Of cell `at`, in word w; -1 where there is none.
+    /// Returns the site of cell `at`, in word w; -1 if there is none.
     __device__ std::int64_t site(std::int64_t line, std::int64_t at) const {
         const std::int64_t w = at / mark_bits, mine = line * from.words + w;
         const int i = static_cast<int>(at % mark_bits);
@@ -28,7 +28,7 @@ struct row_sites {
     }
 };
 
-/// Wide keys. A warp 256 cells of a row, a lane eight neighbours.
+/// Writes wide keys. A warp owns 256 cells of a row, a lane eight neighbours.
 __global__ void __launch_bounds__(row_threads)
     write_rows(const row_sites sites, std::int64_t stretches, int shift, std::int64_t* to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * row_warps + threadIdx.x / cuda::warp;
@@ -45,14 +45,14 @@ __global__ void __launch_bounds__(row_threads)
     }
 }
 
-/// Keys of a power diagram before any axis is done: 0 where a cell is a site.
+/// Writes the keys of a power diagram before the first axis: 0 if a cell is a site.
 template <class V>
 __global__ void __launch_bounds__(row_threads) start_keys(const V* initial, std::int64_t cells, std::int64_t* to) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * row_threads + threadIdx.x;
     if (cell < cells) to[cell] = initial[cell] < no_site<V>() ? 0 : -1;
 }
 
-/// Keys of the last axis as the passes after it want them, in the turned copy.
+/// Converts the keys of the last axis to the form that later passes expect, in the transposed copy.
 template <class Key>
 __global__ void __launch_bounds__(row_threads)
     narrow_keys(const std::int64_t* from, std::int64_t cells, int shift, Key* to) {

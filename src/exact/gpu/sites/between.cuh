@@ -1,11 +1,11 @@
-// Nearest sites in the windows of images that words leave (search.cuh): squares of 32 rows of 32 columns
-// between two posts, as distances have them (post_squares.cuh), ties kept.
+// Nearest sites in those windows of images that the words (search.cuh) leave unresolved: squares of 32 rows by 32
+// columns between two pivot rows, as for distances (post_squares.cuh), with ties.
 //
-// The rows that a lane has left are offered as words: what a row is worth relative to the first one (15 bits) above
-// how far its site is to the right of the cell (16, biased) and 1 if the row is not before the square (1). That is the
-// order of the tie rule, because of two sites in one column equally far from a cell one is before it and one behind.
-// The rows to the site are the root of what the columns leave of the square. Where more rows are left, all warps of a
-// block find the least values in words of 32 bits first, then which rows have them.
+// Remaining rows become words: the value of a row relative to the first one (15 bits), above the offset of its site to
+// the right of the cell (16, biased), above a bit that is 1 unless the row lies before the square (1). This order is
+// the tie rule, because of two sites in one column equally far from a cell one lies before it and one behind. The
+// distance in rows is the root of the rest of the square after the columns. If more rows remain, all warps of a block
+// find the least values in words of 32 bits first, then the rows that have them.
 #pragma once
 
 #include "exact/gpu/sites/search.cuh"
@@ -14,43 +14,43 @@
 namespace nearfield::exact {
 namespace {
 
-/// What a row offers: R, as in post_squares.cuh, and the lower 17 bits of its words.
+/// The candidate of a row: R, as in post_squares.cuh, and the lower 17 bits of its words.
 struct site_offer {
     std::uint32_t r, tie;
 
     static constexpr int tie_bits = 17;
     static constexpr std::int32_t bias = 1 << 15;
     static constexpr std::uint32_t zero = 15900;
-    static constexpr std::uint32_t most = (1u << (32 - tie_bits)) - 1 - zero;  // of R: what exceeds it wins nowhere
+    static constexpr std::uint32_t most = (1u << (32 - tie_bits)) - 1 - zero;  // largest R: greater values never win
     static_assert(zero > 62 * most_alone_rows && most > 64 * most_alone_rows);
 
-    /// The word of the square's first row, `s` rows behind the first one left.
+    /// Returns the word of the square's first row, `s` rows behind the first remaining one.
     __device__ std::uint32_t word() const { return (min(r, most) + zero) << tie_bits | tie; }
-    /// So much less is the word of each further row.
+    /// Returns the decrease of the word from each row to the next.
     static __device__ std::uint32_t step(std::uint32_t s) { return s << (tie_bits + 1); }
 
     static __device__ std::int32_t columns(std::uint32_t word) {
         return static_cast<std::int32_t>(word >> 1 & 0xffff) - bias;
     }
     static __device__ bool behind(std::uint32_t word) { return (word & 1) != 0; }
-    /// Of row i of the square.
+    /// Returns the value in row i of the square.
     static __device__ std::int32_t value(std::uint32_t word, std::int32_t i, const relative_rows& of) {
         return static_cast<std::int32_t>(word >> tie_bits) + 2 * i * of.rows +
                (of.value + i * i - static_cast<std::int32_t>(zero));
     }
 };
 
-/// Cells from a lane's cell to the nearest site of its row, to the right; of two the left one.
+/// Returns the cells from a lane's cell to the nearest site of its row, positive to the right; of two the left one.
 __device__ inline std::int32_t columns_to_site(const line_word& word, int lane) {
     const std::int32_t left = word.to_left(lane), right = word.to_right(lane);
     return left <= right ? -left : right;
 }
 
 __device__ inline site_offer offer_of(const line_word& word, const relative_rows& of, int k) {
-    // No real distance, and with its square the sum is below 2^32.
+    // Exceeds every real distance, and the sum with its square is below 2^32.
     constexpr std::int32_t farther_than_all = 46340;
     std::int32_t left, right;
-    // Most words have no sites here.
+    // Most words here contain no sites.
     if (__any_sync(cuda::every_lane, word.sites != 0)) left = word.to_left(of.lane), right = word.to_right(of.lane);
     else left = word.before() + of.lane, right = word.after() + 31 - of.lane;
     const std::int32_t apart = min(min(left, right), farther_than_all), e = k - of.rows,
@@ -59,7 +59,7 @@ __device__ inline site_offer offer_of(const line_word& word, const relative_rows
             static_cast<std::uint32_t>(columns + site_offer::bias) << 1 | (e >= 0 ? 1u : 0u)};
 }
 
-/// 32 rows of a lane's line.
+/// Rows of a square: 32 rows of a lane's line.
 class site_square {
 public:
     __device__ explicit site_square(const relative_rows& of) {
@@ -72,7 +72,7 @@ public:
 #pragma unroll
         for (std::uint32_t i = 0; i < square_rows; ++i) best[i] = min(best[i], first - i * step);
     }
-    /// Of rows s and s + 1.
+    /// Offers rows s and s + 1.
     __device__ void offer(const site_offer& one, const site_offer& other, std::uint32_t s) {
         const std::uint32_t first = one.word(), second = other.word(), step = site_offer::step(s),
                             next = site_offer::step(s + 1);
@@ -84,23 +84,23 @@ public:
     std::uint32_t best[square_rows];
 };
 
-/// The root of a square, near enough to a whole number that rounding makes it one.
+/// Returns the root of a square, accurate enough that rounding to integers is exact.
 __device__ inline float near_root(float square) {
     std::uint32_t root;
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=r"(root) : "r"(__float_as_uint(square)));
     return __uint_as_float(root);
 }
-/// Of a square below 2^30.
+/// Returns the root of a square below 2^30.
 __device__ inline std::int32_t whole_root(std::int32_t square) {
     return static_cast<std::int32_t>(near_root(static_cast<float>(square)) + 0.5f);
 }
-/// Of one below float_bound; sums with 2^23 and 2^23 * 1.5 convert.
+/// Returns the root of a square below float_bound; sums with 2^23 and 2^23 * 1.5 convert.
 __device__ inline std::int32_t small_root(std::int32_t square) {
     const float whole = __uint_as_float(static_cast<std::uint32_t>(square) | 0x4b000000u) - 8388608.0f;
     return __float_as_int(near_root(whole) + 12582912.0f) - 0x4b400000;
 }
 
-/// A square of a hard window, what its lanes have left, and where its sites go.
+/// A square of an unresolved window, the remaining rows of its lanes, and the destination of its sites.
 template <ending End>
 struct sites_between : hard_square {
     site_target<End, 1> target;
@@ -113,7 +113,7 @@ struct sites_between : hard_square {
           target(lines.template target<End>(m, nullptr, to, within ? group : word_group{}, lane_of_warp())),
           width(within ? lines.width(group) : 0) {}
 
-    /// `count`: the most rows left to a lane.
+    /// Finishes the square; `count`: largest number of remaining rows of a lane.
     __device__ void finish(int count) const {
         const relative_rows of(s, left);
         site_square best(of);
@@ -131,7 +131,7 @@ struct sites_between : hard_square {
         }
         put(of, best.best);
     }
-    /// By all warps of a block alike. `best` has room for two numbers a cell of a square.
+    /// Finishes the square with all warps of a block. `best` has room for two numbers per cell of a square.
     __device__ void finish_together(std::int32_t* best) const {
         constexpr int cells = square_rows * cuda::warp;
         const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -178,8 +178,8 @@ struct sites_between : hard_square {
 private:
     static __device__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % cuda::warp; }
 
-    /// Rows from row i of the square back to the site of its word. A site behind the square's first row is one before
-    /// row i where there is one as far: of two it is the first.
+    /// Returns the rows from row i of the square back to the site of its word. A site behind the square's first row
+    /// lies before row i if one is equally far there: of two the first wins.
     __device__ std::int32_t along(std::uint32_t word, std::int32_t value, int i) const {
         const std::int32_t columns = site_offer::columns(word), rows = whole_root(value - columns * columns);
         if (!site_offer::behind(word)) return -rows;
@@ -189,7 +189,7 @@ private:
         return has ? -rows : rows;
     }
     __device__ void put(const relative_rows& of, const std::uint32_t (&best)[square_rows]) const {
-        // Rows of the square itself may be winners, of which a word does not say whether they are before a cell.
+        // Rows of the square itself may win; a word does not tell whether such a row lies before or after a cell.
         const bool own = __any_sync(cuda::every_lane, left.from <= s.bottom && left.end >= s.top);
         if (s.lane >= width) return;
         const int rows = s.bottom - s.top + 1;
@@ -199,7 +199,7 @@ private:
                 else return put_indices(of, best, target.to.out.index);
             }
         }
-        // In memory of the thread's own, so that what puts a site stands here once.
+        // The words go to local memory, so that the code that stores a site exists only once.
         std::uint32_t words[square_rows];
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) words[i] = best[i];

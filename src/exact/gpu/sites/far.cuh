@@ -1,6 +1,6 @@
-// What the searches for nearest sites in words leave (search.cuh), by hulls: of short lines in shared
-// memory, of long ones by slabs (far.cuh). How much it is is known on the device only: a fixed number of blocks
-// shares the lists.
+// Hulls for the lines that the search for nearest sites in words (search.cuh) leaves unresolved: short lines in
+// shared memory, long ones by slabs. Only the device knows their number, so a fixed number of blocks shares the
+// lists.
 #pragma once
 
 #include "exact/gpu/sites/hulls.cuh"
@@ -11,25 +11,25 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int slab_rows = 256;
-using slab_row = std::uint8_t;  ///< a row of a slab
+using slab_row = std::uint8_t;  ///< number of a row in a slab
 static_assert(slab_rows - 1 <= std::numeric_limits<slab_row>::max());
 constexpr int slab_bands = slab_rows / band_rows;
 constexpr int slab_threads = slab_bands * cuda::warp;
 
-/// Shared memory of one slab: values of its rows, and for each band a list of the rows that are on the hull.
+/// Shared memory of one slab: values of its rows, and for each band a list of the rows on the hull.
 struct slab_memory {
     std::int32_t value[slab_rows][cuda::warp];
     slab_row on_hull[slab_rows][cuda::warp];
     std::uint16_t range[slab_bands][cuda::warp];
 };
 
-constexpr int slab_blocks = 4;  // of build_far, that a multiprocessor holds
+constexpr int slab_blocks = 4;  // blocks of build_far on a multiprocessor
 constexpr int merge_warps = 16;
 constexpr int merge_threads = merge_warps * cuda::warp;
 constexpr int walk_warps = 8;
 constexpr int walk_threads = walk_warps * cuda::warp;
 
-/// A row and its height, in numbers that hold every sum.
+/// A row and its height, in a type that holds every sum.
 template <class V>
 struct far_point {
     std::int32_t at;
@@ -41,15 +41,15 @@ struct far_point {
 template <class Lines>
 using point_of = far_point<typename Lines::number>;
 
-/// Places of a list, [start, end).
+/// Places [start, end) of a list.
 struct list_range {
     std::uint16_t start, end;
 };
 
 /// Hulls of all slabs in device memory: the points of a slab are listed in the first of its cells, as rows of the slab.
 struct far_lists {
-    slab_row* rows;      ///< a cell each
-    list_range* ranges;  ///< a slab and line each; those of 32 lines follow each other slab by slab
+    slab_row* rows;      ///< one per cell
+    list_range* ranges;  ///< one per slab and line; those of 32 lines follow each other slab by slab
     int slabs;
 
     __device__ list_range* range(std::int64_t group, int slab) const {
@@ -57,7 +57,7 @@ struct far_lists {
     }
 };
 
-/// The hull of the calling lane's line in a slab; `value` of the memory is what the lines' reader loads.
+/// The hull of the calling lane's line in a slab; `value` of the memory holds what the lines' reader loads.
 template <class Lines>
 class far_slab {
 public:
@@ -85,7 +85,7 @@ public:
     __device__ void set(int band, int start, int end) {
         memory_.range[band][threadIdx.x] = static_cast<std::uint16_t>(start | end << 8);
     }
-    /// Row of the slab of a point.
+    /// Returns the row in the slab of a point.
     __device__ slab_row listed(place p) const { return memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]; }
 
 private:
@@ -93,7 +93,7 @@ private:
     std::int32_t first_row_;
 };
 
-/// The hull of the calling lane's line, its bands being slabs.
+/// The hull of the calling lane's line, whose bands are slabs.
 template <class Lines>
 class far_hull {
 public:
@@ -122,8 +122,8 @@ private:
     std::int64_t inner_;
 };
 
-/// The point of a left run of slabs [from, p.band], at p or before it, where the tangent from `right` touches; slabs
-/// that lie behind it become empty. By halving, because a slab may lose hundreds of points, each a round trip to
+/// Returns the point of a left run of slabs [from, p.band], at p or before it, which the tangent from `right` touches;
+/// slabs entirely behind it become empty. It bisects, because a slab may lose hundreds of points, each a round trip to
 /// memory.
 template <class Hull>
 __device__ place tangent_before(Hull& hull, place p, int from, const typename Hull::point_type& right) {
@@ -138,7 +138,7 @@ __device__ place tangent_before(Hull& hull, place p, int from, const typename Hu
     }
     return {p.band, low};
 }
-/// The same of a right run [p.band, to), from p on, and `left`.
+/// Does the same for a right run [p.band, to), from p on, and `left`.
 template <class Hull>
 __device__ place tangent_after(Hull& hull, place p, int to, const typename Hull::point_type& left) {
     for (place after; first_place(hull, p.band + 1, to, after); p = after) {
@@ -153,7 +153,7 @@ __device__ place tangent_after(Hull& hull, place p, int to, const typename Hull:
     return {p.band, low};
 }
 
-/// Joins the hulls of slabs, or of bands of one, [from, seam) and [seam, to).
+/// Joins the hulls of slabs, or of bands of one slab, [from, seam) and [seam, to).
 template <class Hull>
 __device__ void join_slabs(Hull& hull, int from, int seam, int to) {
     place l, r;
@@ -168,7 +168,7 @@ __device__ void join_slabs(Hull& hull, int from, int seam, int to) {
     hull.set(r.band, r.at, hull.end(r.band));
 }
 
-/// One slab of 32 lines by a block, a warp a band of it.
+/// Builds one slab of 32 lines. A block owns the slab, a warp a band of it.
 template <class Lines>
 __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_lists& lists,
                            const typename Lines::group& group, int slab) {
@@ -197,7 +197,7 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
 }
 
-/// A block one slab after another of `groups`.
+/// Builds slabs. A block takes one slab of `groups` after another.
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(slab_threads)
     build_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(slab_threads)
     }
 }
 
-/// A block one group after another: neighbours among runs of merged slabs become one, a thread a line and a pair.
+/// Merges neighbouring runs of slabs. A block takes one group after another, a thread owns a line and a pair of runs.
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(merge_threads)
     merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
@@ -232,15 +232,15 @@ __global__ void __launch_bounds__(merge_threads)
     }
 }
 
-// What the searches for nearest sites in words leave (search.cuh), by hulls: of short lines in shared
-// memory, of long ones by slabs (far.cuh). How much it is is known on the device only: a fixed number of blocks
-// shares the lists.
+// Hulls for the lines that the search for nearest sites in words (search.cuh) leaves unresolved: short lines in
+// shared memory, long ones by slabs. Only the device knows their number, so a fixed number of blocks shares the
+// lists.
 
-// Hard groups of lines from which on a sweep takes them (sweep.cuh), which takes 0.36 ms for one group of
-// 512 rows and 1.8 ms for 8192, where hulls take 0.29 ms for 1000 (H200, 2026-11-23).
+// From this number of unresolved groups of lines on, a sweep (sweep.cuh) solves them: it takes 0.36 ms for one group of
+// 512 rows and 1.8 ms for 8192, whereas hulls take 0.29 ms for 1000 (H200, 2026-11-23).
 constexpr int least_swept = 1536;
 
-/// A line for search_lines.
+/// Adapter of a line for search_lines.
 template <class Lines, class Target>
 class hull_line {
 public:
@@ -259,8 +259,8 @@ private:
     const Target& target_;
 };
 
-/// A block one group of lines with a hard window after another; none where a sweep does them. Lanes beyond the last
-/// line repeat it; they write the same to the same cells.
+/// Solves groups of lines that have an unresolved window, one after another per block, unless a sweep solves them.
+/// Lanes beyond the last line repeat it; they write the same values to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(short_threads)
     search_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(short_threads)
     if (sweeps && count >= least_swept) return;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         const auto group = lines.place(cut, hard.list[nth]).group;
-        // Another window's group is a block's already.
+        // Another window of the group may have assigned it to a block already.
         bool taken = false;
         if (cut.count > 1)
             for (int i = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); i < nth;
@@ -287,7 +287,7 @@ __global__ void __launch_bounds__(short_threads)
     }
 }
 
-/// The groups of long lines that have hard windows.
+/// The groups of long lines with unresolved windows.
 struct hard_site_groups {
     const std::int32_t* number;
     const std::int32_t* list;
@@ -298,7 +298,7 @@ struct hard_site_groups {
     __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
 };
 
-/// A warp 32 rows after another of hard windows of long lines; a block's rows follow each other.
+/// Writes sites: a warp takes 32 rows of unresolved windows after another; a block's rows are consecutive.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(walk_threads)
     walk_far_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,

@@ -1,9 +1,9 @@
-// Nearest sites of volumes with few of them: all passes at once, site by site. As lines are packed (words.cuh),
-// their sites are also listed, for every 32 planes. A block takes a brick of 32 x 16 x 32 cells, the first axis last.
-// The least bound that some site sets for the whole brick picks the sites that can win in it; the block puts these in
-// the order of the tie rule, and a warp offers them to 32 lines of 32 cells along the first axis, as
-// points.cuh does. Where sites are too many, or too many of them at like distances, the lists are declared
-// incomplete and the passes go on as ever.
+// Nearest sites of volumes with few sites: all passes at once, site by site. Packing (words.cuh) also lists the
+// sites of every 32 planes. A block takes a brick of 32 x 16 x 32 cells, the first axis last. The least upper
+// bound that some site sets for the whole brick selects the sites that can win in it. The block sorts these by
+// the tie rule, and a warp offers them to 32 lines of 32 cells along the first axis, as points.cuh does. If
+// there are too many sites, or too many at similar distances, the lists are marked incomplete and the usual
+// passes run.
 #pragma once
 
 #include "exact/gpu/sites/points.cuh"
@@ -14,10 +14,10 @@ namespace {
 
 constexpr int brick_warps = 16;
 constexpr int brick_threads = brick_warps * cuda::warp;
-constexpr int batch_loads = 4;  // of a thread, before it looks at any
+constexpr int batch_loads = 4;  // loads of a thread before it uses any
 constexpr int batch_points = batch_loads * brick_threads;
 
-/// Finds, for the brick whose block calls it, what can win.
+/// A brick of cells, for the search of the sites that can win in it.
 struct brick {
     int x, y, z;     ///< first cell
     int x1, y1, z1;  ///< last cell
@@ -38,8 +38,8 @@ struct brick {
     }
 };
 
-/// The lists of an image outward from those of a brick's own planes, which all threads of a block look at together:
-/// with a warp a list, one of thousands of sites is waited for.
+/// The lists of an image, outward from those of a brick's own planes. All threads of a block read one list together: a
+/// warp per list would have to wait for one with thousands of sites.
 class lists_around {
 public:
     __device__ lists_around(const point_lists& lists, std::int64_t image, const brick& b)
@@ -47,14 +47,14 @@ public:
         with_sites_ |= std::uint64_t{sites_from(cuda::warp)} << cuda::warp;
     }
 
-    /// Lists so many further up and down can have a site within `bound`.
+    /// True if lists `apart` up and down can have a site within `bound`.
     __device__ bool matter(int apart, std::int32_t bound) const {
-        const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
+        const std::int32_t rows = max(apart - 1, 0) * list_planes;  // lower bound of the rows between
         return apart < lists_.lists_an_image && rows * rows <= bound;
     }
-    /// Whether one of the lists so far up and down has sites at all. Lists from the 65th on count as having some.
+    /// True if one of the lists `apart` up and down has sites. Lists from the 65th on count as nonempty.
     __device__ bool any(int apart) const { return has_sites(middle_ - apart) || has_sites(middle_ + apart); }
-    /// Calls use(whether the lane has one, site) for each of their sites, all lanes of a warp together.
+    /// Calls use(lane has a site, site) for each of their sites, with all lanes of a warp together.
     template <class Use>
     __device__ void visit(int apart, const Use& use) const {
         for (const int nth : {middle_ - apart, middle_ + apart}) {
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    /// Which of 32 lists have sites: a lane looks at one each, so that empty ones are not asked one after another.
+    /// Returns a bit for each of 32 lists: it has sites. A lane reads one list each, in parallel.
     __device__ std::uint32_t sites_from(int list) const {
         const int mine = list + static_cast<int>(threadIdx.x) % cuda::warp;
         return __ballot_sync(cuda::every_lane, mine < lists_.lists_an_image && lists_.counts[first_ + mine] > 0);
@@ -91,7 +91,7 @@ private:
     std::uint64_t with_sites_;
 };
 
-/// For all threads alike, the least bound of a brick's values that a site sets.
+/// Returns the least upper bound of a brick's values that a site sets; the same in all threads.
 template <class Memory>
 __device__ std::int32_t bound_of(Memory& memory, const lists_around& lists, const brick& b) {
     constexpr std::int32_t unbounded = no_site<std::int32_t>();
@@ -126,7 +126,7 @@ __device__ inline std::uint64_t tie_order(const listed_point& p) {
            static_cast<std::uint64_t>(p.z);
 }
 
-/// For all threads alike: how many sites can win in the brick, listed in order; -1 when they are too many.
+/// Lists the sites that can win in the brick, in order; returns their number, or -1 for too many, in all threads.
 __device__ inline int list_winners(few_memory& memory, const lists_around& lists, const brick& b, std::int32_t bound) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, mine = static_cast<int>(threadIdx.x);
     for (int apart = 0; lists.matter(apart, bound); ++apart)
@@ -153,7 +153,7 @@ __device__ inline int list_winners(few_memory& memory, const lists_around& lists
     return count;
 }
 
-/// 32 lines of the brick at one y, by a warp.
+/// Finishes 32 lines of the brick at one y. Called by a warp.
 template <class Target>
 __device__ void finish_lines(const listed_point* ordered, int count, const brick& cells, const Target& target,
                              bool writes, int lane) {
@@ -188,7 +188,7 @@ __device__ void finish_lines(const listed_point* ordered, int count, const brick
         for (int i = 0; i < square_side; ++i) put(i, o.best[i]);
         return;
     }
-    // In memory of the thread's own, so that what puts a site stands here once.
+    // The words go to local memory, so that the code that stores a site exists only once.
     std::uint32_t words[square_side];
 #pragma unroll
     for (int i = 0; i < square_side; ++i) words[i] = o.best[i];
@@ -196,7 +196,7 @@ __device__ void finish_lines(const listed_point* ordered, int count, const brick
     for (int i = 0; i <= cells.z1 - cells.z; ++i) put(i, words[i]);
 }
 
-/// A block one brick after another, when sites are few; when they are not, the look at places for near ones.
+/// Solves bricks, one after another per block, if sites are few; otherwise takes the samples for near sites.
 template <ending End>
 __global__ void __launch_bounds__(brick_threads, 2)
     search_few_sites(const point_lists lists, const packed_lines near, std::int32_t* open, const metric<std::int32_t> m,
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(brick_threads, 2)
                length = static_cast<int>(m.size[m.rank - 1]);
     const int across = (length + 31) / 32, down = (height + brick_warps - 1) / brick_warps, deep = lists.lists_an_image;
     const std::int64_t bricks = images * deep * down * across, plane_cells = static_cast<std::int64_t>(height) * length;
-    // Another block may find that the lists do not serve.
+    // Another block may mark the lists as incomplete.
     for (std::int64_t nth = blockIdx.x; nth < bricks; nth += gridDim.x) {
         if (__syncthreads_or(*static_cast<const volatile std::int32_t*>(lists.many) != 0)) return;
         const std::int64_t row = quotient(nth, across), plane = quotient(row, down), image = quotient(plane, deep);

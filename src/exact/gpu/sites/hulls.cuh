@@ -1,10 +1,10 @@
-// Lower convex hulls of lines, however they are stored.
+// Lower convex hulls of lines, for any storage.
 //
-// With h(r) = value(r) + r^2 the rows that win somewhere are the corners of the lower convex hull of the
-// points (r, h), and the winner of row q is where a line of slope 2 q touches it. A line is cut into bands;
-// a hull class keeps the points of band b in places [start(b), end(b)) and provides
+// With h(r) = value(r) + r^2 the rows that win somewhere are the corners of the lower convex hull of the points
+// (r, h), and the winner of row q is where a line of slope 2 q touches it. A line is cut into bands; a hull class keeps
+// the points of band b in places [start(b), end(b)) and provides
 //     point(place), put(place, point), candidate(band, i, point), start(band), end(band), set(band, start, end).
-// In the numbers int32 all heights stay below 2^31: both terms are below 2^30.
+// In int32 all heights stay below 2^31: both terms are below 2^30.
 #pragma once
 
 #include <type_traits>
@@ -20,7 +20,7 @@ struct place {
     int band, at;
 };
 
-/// True when `b` lies above the line from `a` to `c`, so that it wins nowhere. Points on the line stay when ties
+/// True when `b` lies above the line from `a` to `c`, so that it never wins. Points on the line stay if ties
 /// matter.
 template <class Wide, class Point>
 __device__ bool hidden(const Point& a, const Point& b, const Point& c) {
@@ -29,7 +29,7 @@ __device__ bool hidden(const Point& a, const Point& b, const Point& c) {
     return left > right;
 }
 
-/// What a point is worth at one row q: value(r) + (q - r)^2, by differences that may wrap on the way.
+/// Value of a point at one row q: value(r) + (q - r)^2, by differences that may wrap temporarily.
 struct seen_from {
     std::uint32_t slope, raise;
 
@@ -43,7 +43,7 @@ struct seen_from {
     }
 };
 
-/// The same for heights of 64 bits.
+/// Value of a point at one row, for heights of 64 bits.
 struct seen_from_wide {
     std::int64_t slope, raise;
 
@@ -62,14 +62,14 @@ template <class Hull>
 __device__ bool is_empty(const Hull& hull, int band) {
     return hull.start(band) >= hull.end(band);
 }
-/// First point in bands [from, to); false when there is none.
+/// Finds the first point in bands [from, to); returns false if there is none.
 template <class Hull>
 __device__ bool first_place(const Hull& hull, int from, int to, place& p) {
     for (; from < to; ++from)
         if (!is_empty(hull, from)) return p = {from, hull.start(from)}, true;
     return false;
 }
-/// Last point in bands [from, to).
+/// Finds the last point in bands [from, to).
 template <class Hull>
 __device__ bool last_place(const Hull& hull, int from, int to, place& p) {
     for (--to; to >= from; --to)
@@ -87,7 +87,7 @@ __device__ bool previous_place(const Hull& hull, place& p, int from) {
     return last_place(hull, from, p.band, p);
 }
 
-/// Hull of the `rows` candidates of a band.
+/// Builds the hull of the `rows` candidates of a band.
 template <class Wide, class Hull>
 __device__ void build_band(Hull& hull, int band, int rows) {
     using point = typename Hull::point_type;
@@ -107,7 +107,7 @@ __device__ void build_band(Hull& hull, int band, int rows) {
     hull.set(band, 0, count);
 }
 
-/// Joins the hulls of bands [from, seam) and [seam, to): points at the seam go until the common tangent holds.
+/// Joins the hulls of bands [from, seam) and [seam, to): removes points at the seam until the common tangent holds.
 template <class Hull>
 __device__ void merge_bands(Hull& hull, int from, int seam, int to) {
     place l, r;
@@ -132,8 +132,8 @@ __device__ void merge_bands(Hull& hull, int from, int seam, int to) {
     hull.set(r.band, r.at, hull.end(r.band));
 }
 
-/// First point of the hull that is nearest to a row, searched from band p.band on: values fall, stay, then rise along
-/// it.
+/// Returns the first point of the hull that is nearest to a row, searched from band p.band on: along the hull, values
+/// fall, stay, then rise.
 template <class Hull>
 __device__ place nearest_point(const Hull& hull, place p, int bands, const view_of<Hull>& q) {
     for (place before; last_place(hull, 0, p.band, before); p = before)
@@ -149,8 +149,8 @@ __device__ place nearest_point(const Hull& hull, place p, int bands, const view_
     return {p.band, low};
 }
 
-/// Rows [from, end) along a finished hull: put(row, value, key). `near_band` is where the search for the first one
-/// starts; key_of(point) decides ties.
+/// Walks along a finished hull for rows [from, end): put(row, value, key). The search for the first one starts at band
+/// `near_band`; key_of(point) decides ties.
 template <class Hull, class KeyOf, class Put>
 __device__ void walk(const Hull& hull, int bands, int near_band, int from, int end, const KeyOf& key_of,
                      const Put& put) {
@@ -186,14 +186,14 @@ __device__ void walk(const Hull& hull, int bands, int near_band, int from, int e
 // line, a warp a band of 32 rows.
 //
 // Each warp builds the hulls of its own band in place, bands merge pairwise, and each warp walks along the hulls with
-// its own 32 rows. Every lane does about the same work, whatever the sites. Where all values of a block are small,
-// looking outward from each row is faster.
+// its own 32 rows. Every lane does about the same work, whatever the sites. If all values of a block are small,
+// searching outward from each row is faster.
 
 constexpr int short_threads = short_rows / band_rows * cuda::warp;
-// Outward search when no value of the block exceeds this.
+// A block searches outward if none of its values exceeds this.
 constexpr std::int32_t dense_value = 150;
 
-/// height << row_bits | row: a point in one word moves with one access.
+/// height << row_bits | row: one access moves a point.
 struct packed_point {
     std::uint32_t bits;
 
@@ -201,7 +201,7 @@ struct packed_point {
     __device__ std::int32_t row() const { return static_cast<std::int32_t>(bits & (short_rows - 1)); }
 };
 
-/// The hull of the calling lane's line: band b has 32 words, of which points fill the first.
+/// The hull of the calling lane's line: band b has 32 words, and points fill the first of them.
 class packed_hull {
 public:
     using point_type = packed_point;
@@ -226,7 +226,7 @@ private:
     std::uint16_t* ranges_;
 };
 
-/// Looks at rows q - 1, q + 1, q - 2, ... of the lane's line until none can be nearer.
+/// Searches rows q - 1, q + 1, q - 2, ... of the lane's line until none can be nearer.
 template <class KeyOf>
 __device__ packed_point search_outward(const packed_point* line, int q, int rows, const KeyOf& key_of,
                                        std::int32_t& value) {
@@ -246,8 +246,8 @@ __device__ packed_point search_outward(const packed_point* line, int q, int rows
     }
 }
 
-/// Load, then either look outward or build, merge and walk. One function, because the phases share the block's
-/// barriers and the reader's registers.
+/// Loads, then either searches outward or builds, merges and walks. It is one function, because the phases share the
+/// block's barriers and the reader's registers.
 template <class Line, class Put>
 __device__ __forceinline__ void search_lines(packed_point* points, int rows, const Line& line, const Put& put) {
     const int bands = static_cast<int>(blockDim.y), band = static_cast<int>(threadIdx.y);

@@ -1,5 +1,5 @@
-// Nearest sites in words of 32 bits (site_words.cuh), pass by pass: what is launched, in order, and the memory it
-// needs.
+// Nearest sites in words of 32 bits (site_words.cuh), pass by pass: launches the kernels in order and owns their
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@
 
 namespace nearfield::exact {
 
-/// How a pass's lines are cut: into strips of so many rows, a warp each, and into windows that a block searches.
+/// Partition of a pass's lines: into strips of `rows` rows, one per warp, and into windows, one per block.
 struct strip_cut {
     int rows;
     int warps;
     windows into;
 };
-/// Long lines: windows of as equal a size as whole squares allow, with a margin of so many rows or more on either
-/// side. Small problems: windows too, so that every multiprocessor has some, and strips of 16 rows where with 64 a
-/// scheduler of a large GPU would have none.
+/// Partitions lines. Long lines: windows as equal in size as whole squares allow, with a margin of at least `margin`
+/// rows on either side. Small problems: also windows, so that every multiprocessor has some, and strips of 16 rows,
+/// because 64 would leave schedulers of a large GPU idle.
 inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin = least_margin) {
     const bool small = groups * blocks_for(rows, long_strip) <= 4 * multiprocessors;
     const int strip = small ? small_strip : long_strip,
@@ -39,19 +39,19 @@ inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin =
             {static_cast<int>(blocks_for(rows, each)), static_cast<int>(each)}};
 }
 
-// Cells of volumes that are looked at for having few sites. It takes two more launches, 5 us.
+// Fewest cells of volumes that are tested for few sites. The test takes two more launches, 5 us.
 constexpr std::int64_t least_looked_at = 1 << 22;
-constexpr std::int64_t near_tiles_a_block = 4;  ///< so that blocks that find nothing to do are few
+constexpr std::int64_t near_tiles_a_block = 4;  ///< so that few blocks find nothing to do
 
-// Groups of 32 lines from which on a sweep is thought of. 256^3 has 2048, of which sweeps took as long as hulls.
+// Fewest groups of 32 lines for which sweeps are used. 256^3 has 2048, where sweeps take as long as hulls.
 constexpr std::int64_t groups_for_sweeps = 4096;
-// Words that tell, after the first steps, that others are in vain where a sweep is what follows: no 64 steps finish
-// them. 512^3 of balls 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56, 2.30;
-// H200, 2026-11-23).
+// Keys above this value cannot be settled by 64 steps; after the first steps they stop the search early if a sweep is
+// the fallback. 512^3 of balls 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56,
+// 2.30; H200, 2026-11-23).
 constexpr std::uint32_t steps_in_vain = 66 * 66 * one_value;
 static_assert(steps_in_vain > (most_steps + 1) * (most_steps + 1) * one_value && steps_in_vain < near_cap);
 
-/// Whether near sites may be searched by bits: in volumes that fill its tiles by half or more, and whose planes are
+/// True if near sites may be searched by bits: in volumes that fill at least half of its tiles, and whose planes are
 /// counted in 32 bits.
 inline bool near_fits(const plan& p) {
     const auto last = static_cast<std::size_t>(p.rank - 1);
@@ -65,7 +65,7 @@ inline bool near_fits(const plan& p) {
                0.5;
 }
 
-/// The search for nearest sites of an image or a volume, or of many.
+/// The search for nearest sites of one or many images or volumes.
 class site_search {
 public:
     explicit site_search(const plan& p) : p_(p) {}
@@ -124,18 +124,18 @@ private:
     }
     [[nodiscard]] bool volumes() const { return p_.rank - p_.first_axis == 3; }
     [[nodiscard]] std::int64_t rows_of(int axis) const { return p_.size[static_cast<std::size_t>(axis)]; }
-    /// What steps leave goes to the hulls of long lines.
+    /// True if hulls of long lines solve what the steps leave unresolved.
     [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
-    /// What steps leave of images goes between posts, where all values are such that none is of no site.
+    /// True if images are then solved between pivot rows, which requires that no value equals that of no site.
     [[nodiscard]] bool by_posts(int axis) const { return !volumes() && far(axis) && p_.largest < largest_narrow; }
-    /// Groups of 32 lines: along the second axis, of one word column.
+    /// Returns the number of groups of 32 lines; along the second axis a group lies in one word column.
     [[nodiscard]] std::int64_t groups_of(int axis) const {
         const std::int64_t columns = p_.cells / rows_of(axis), length = rows_of(p_.rank - 1);
         return axis == p_.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
                                    : blocks_for(columns, cuda::warp);
     }
 
-    /// What steps leave goes to a sweep where it is a lot.
+    /// True if a sweep solves what the steps leave unresolved, if that is a lot.
     [[nodiscard]] bool sweeps(int axis) const { return !far(axis) && groups_of(axis) >= groups_for_sweeps; }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
@@ -160,10 +160,10 @@ private:
         posts.length = lines.length;
         posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
         posts.rows = static_cast<int>(lines.rows);
-        posts.taken = memory.get<std::int32_t>(counts_) + p_.rank - 1;  // along which no pass counts tiles
+        posts.taken = memory.get<std::int32_t>(counts_) + p_.rank - 1;  // the last axis, where no pass counts tiles
         return posts;
     }
-    /// Of the pass along `axis`; the count is cleared as lines are packed, and so are marks of the pass that follows.
+    /// Returns the list for the pass along `axis`; packing clears its count, and the marks of the next pass.
     [[nodiscard]] hard_tiles nothing_hard(const call& c, int axis) const {
         hard_tiles hard;
         hard.count = c.memory.get<std::int32_t>(counts_) + axis;
@@ -180,7 +180,7 @@ private:
         cuda::check(cudaMemsetAsync(numbers, 0, static_cast<std::size_t>(count) * sizeof(T), cuda::stream_of(c.on)),
                     "clearing counts");
     }
-    /// Of volumes that are worth a look at whether their sites are few.
+    /// Returns the lists of sites, for volumes large enough for the test of few sites.
     [[nodiscard]] point_lists few_lists(const cuda::workspace& memory) const {
         point_lists lists;
         if (!volumes() || p_.cells < least_looked_at) return lists;
@@ -208,7 +208,7 @@ private:
         third<End>(c, axis - 1, state);
     }
 
-    /// Clears the counts of hard tiles of all passes on the way, and the marks of the second axis.
+    /// Packs lines; also clears the counts of unresolved tiles of all passes, and the marks of the second axis.
     void pack_sites(const call& c, const site_bytes& image, const packed_lines& lines) const {
         const point_lists few = few_lists(c.memory);
         if (few.planes > 0) clear(c, few.many, 3 + lines.images / few.planes * few.lists_an_image);
@@ -230,7 +230,7 @@ private:
                                 0, few, lines, open_of<End>(c), c.m, volumes, c.to);
     }
 
-    /// Where near sites are searched, how many cells have none: see done_before.
+    /// Returns the counter of samples without a near site, if near sites are searched: see done_before.
     template <ending End>
     [[nodiscard]] std::int32_t* open_of(const call& c) const {
         const point_lists few = few_lists(c.memory);
@@ -251,7 +251,7 @@ private:
         near.tiles = lines.images / near.planes * near.tiles_z * near.tiles_y * near.tiles_x;
         near.places = places_nearby;
         near.listed = near.open + 1;
-        near.list = c.memory.get<std::int64_t>(state_);  // which nobody needs yet
+        near.list = c.memory.get<std::int64_t>(state_);  // this memory is not in use yet
         near.capacity = p_.cells / cells_a_mended;
         const bool sixteens = lines.length % 4 == 0 && reinterpret_cast<std::uintptr_t>(near.out) % 16 == 0;
         cuda::launch_overlapped(c.on, sixteens ? search_near_sites<true, number> : search_near_sites<false, number>,
@@ -261,7 +261,7 @@ private:
                                 near);
     }
 
-    /// `Last` is what the last pass leaves.
+    /// Runs the second axis; `Last` is the output of the last pass.
     template <ending End, ending Last>
     void second(const call& c, const site_words& from, int axis, std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
@@ -315,7 +315,7 @@ private:
         else body.template operator()<long_strip>();
     }
 
-    /// The lists' lengths are known on the device only: as many blocks as a large GPU holds, and none without work.
+    /// Solves the unresolved windows. Only the device knows their number, so as many blocks as a GPU holds share them.
     template <ending End, class Lines>
     void finish(const call& c, const Lines& from, int axis, const windows& cut, const hard_tiles& hard,
                 std::uint32_t* state) const {

@@ -1,10 +1,10 @@
-// Nearest sites where they are few: a warp takes 32 rows of 32 lines, lists the sites that could be nearest to some
-// cell of that square, numbers them in the order of the tie rule, and offers each to all cells. A cell's word is its
-// squared distance above the number of its site, so that here too one unsigned minimum decides ties.
+// Nearest sites if they are few: a warp takes 32 rows of 32 lines, lists the sites that could be nearest to some cell
+// of that square, numbers them in the order of the tie rule, and offers each to all cells. A cell's word is its squared
+// distance above the number of its site, so that one unsigned minimum decides ties.
 //
-// A row's sites that count are those in the square's 32 columns and the ones beside them. One that has the least
-// largest distance to the square bounds all values from above; sites whose least distance exceeds that bound are left
-// out.
+// The sites of a row in the square's 32 columns and the nearest ones beside them count. The site with the smallest
+// largest distance to the square bounds all values from above; sites whose least distance exceeds that bound are
+// dropped.
 #pragma once
 
 #include "exact/gpu/sites/steps.cuh"
@@ -15,16 +15,16 @@ namespace {
 constexpr int most_points = 128;
 constexpr int square_side = 32;
 constexpr std::int32_t unbounded = 0x7fffffff;
-// Sites more rows or columns away are not listed: the hulls look at them.
+// Sites more rows or columns away are not listed; the hulls handle them.
 constexpr std::int32_t listed_reach = 32767 - square_side;
 constexpr std::int32_t largest_listed = listed_reach * listed_reach;
 
-/// The square of up to 65535 rows or columns.
+/// Returns the square of up to 65535 rows or columns.
 __device__ inline std::uint32_t squared(std::int32_t apart) {
     return static_cast<std::uint32_t>(apart) * static_cast<std::uint32_t>(apart);
 }
 
-/// x from the square's first column + 2^15, and row: in the order of the tie rule as one number.
+/// x from the square's first column + 2^15, and row: as one number in the order of the tie rule.
 struct site_point {
     std::uint32_t bits;
 
@@ -47,34 +47,34 @@ struct row_groups {
 
 /// A warp's square of a tile: rows [top, bottom], from a multiple of 32 on.
 struct point_square {
-    const line_word* words;      ///< of the square's columns
+    const line_word* words;      ///< words of the square's columns
     const std::uint32_t* sited;  ///< bit i of word g: row 32 * g + i has sites
-    int rows;                    ///< of the image
+    int rows;                    ///< rows of the image
     int top, bottom;
     int lane;
 
     __device__ int groups() const { return (rows + square_side - 1) / square_side; }
     __device__ std::int32_t rows_to(int row) const { return max(max(top - row, row - bottom), 0); }
-    /// Whether a group's nearest row is within `bound`, a square; as all are of none.
+    /// True if a group's nearest row is within `bound`, a square; always if there is no bound.
     __device__ bool matters(int group, std::int32_t bound) const {
         const std::int32_t apart =
             max(max(top - (group * square_side + square_side - 1), group * square_side - bottom), 0);
         return bound == unbounded || squared(apart) <= static_cast<std::uint32_t>(bound);
     }
-    /// First group from `group` on whose rows have sites; of 32 without any, the one after them.
+    /// Returns the first group from `group` on whose rows have sites; if the next 32 have none, the one after them.
     __device__ int next_sited(int group) const {
         const bool has = group + lane < groups() && sited[group + lane] != 0;
         const unsigned all = __ballot_sync(cuda::every_lane, has);
         return min(group + (all != 0 ? __ffs(static_cast<int>(all)) - 1 : cuda::warp), groups());
     }
-    /// The same backwards: the end of the last group before `group` whose rows have sites.
+    /// Does the same backwards: returns the end of the last group before `group` whose rows have sites.
     __device__ int last_sited(int group) const {
         const bool has = group - 1 - lane >= 0 && sited[group - 1 - lane] != 0;
         const unsigned all = __ballot_sync(cuda::every_lane, has);
         return max(group - (all != 0 ? __ffs(static_cast<int>(all)) - 1 : cuda::warp), 0);
     }
-    /// No cell of the square is farther from a row's sites in or beside its columns, those of the lane's row of the
-    /// group.
+    /// Returns an upper bound of the distance of every cell of the square from the sites of the lane's row of the
+    /// group, in or beside its columns.
     __device__ std::int32_t farthest(int group) const {
         const int row = group * square_side + lane;
         const line_word word = row < rows ? words[row] : word_without_sites();
@@ -85,12 +85,12 @@ struct point_square {
             across = min(max(first, square_side - 1 - first), max(last, square_side - 1 - last));
         }
         const std::int32_t apart = max(abs(row - top), abs(row - bottom));
-        // Too far away to be listed, but a site.
+        // A site, but too far away to be listed.
         if (max(across, apart) > listed_reach) return unbounded - 1;
         return across * across + apart * apart;
     }
-    /// Looks outward until what is farther cannot win; the bound of all values, the largest number without sites. After
-    /// a group without sites all further ones without are left out at once.
+    /// Searches outward until farther sites cannot win. Returns the bound of all values, the largest number without
+    /// sites. After a group without sites it skips all further empty ones at once.
     __device__ std::int32_t look(row_groups& seen) const {
         const int first = top / square_side;
         std::int32_t bound = __reduce_min_sync(cuda::every_lane, farthest(first));
@@ -110,7 +110,7 @@ struct point_square {
         }
         return bound;
     }
-    /// Lists what could win; false when that is too much.
+    /// Lists the sites that could win; returns false if there are too many.
     __device__ bool collect(const row_groups& seen, std::int32_t bound, site_point* found, int& count) const {
         count = 0;
         const auto add = [&](bool wanted, std::int32_t at, int row) {
@@ -152,10 +152,10 @@ struct point_square {
     }
 
 private:
-    /// Of rows beyond the square, lane by lane outward, what the rows before them leave: a site beside the columns
-    /// that is nearer to them than all before, and sites in columns that had none. The others are farther from every
-    /// cell of the square than one of those. `nearer` says what the rows before the warp's have, and then what they
-    /// have too.
+    /// Filters rows beyond the square, lane by lane outward: it keeps a site beside the columns that is nearer to
+    /// them than all in rows before, and sites in columns that had none. All others are farther from every cell
+    /// of the square than one of those. `nearer` holds the sites of the rows before the warp's; the warp's are
+    /// added.
     __device__ line_word not_hidden(const line_word& word, line_word& nearer) const {
         line_word upto = word;
 #pragma unroll
@@ -175,7 +175,7 @@ private:
     }
 };
 
-/// In the order of the tie rule: a site's place is the number of smaller ones.
+/// Sorts by the tie rule: a site's place is the number of smaller ones.
 __device__ inline void order_points(site_lists& lists, int count, int lane) {
     for (int first = 0; first < count; first += cuda::warp) {
         const bool is_one = first + lane < count;
@@ -187,14 +187,14 @@ __device__ inline void order_points(site_lists& lists, int count, int lane) {
     }
 }
 
-/// Of 32 rows i of a lane's line: value - i^2 + bias, which is linear in i for each site, above the number of the site.
+/// Offers for 32 rows i of a lane's line: value - i^2 + bias, linear in i for each site, above the site's number.
 struct site_offers {
     static constexpr std::int32_t bias = square_side * square_side;
     int number_bits;
     std::uint32_t best[square_side];
 
-    /// For so many sites. What their numbers leave of a word must hold every value, of at most twice the bound and a
-    /// little.
+    /// Starts with `count` sites. The bits of a word above their numbers must hold every value, which is slightly above
+    /// twice the bound at most.
     __device__ void begin(int count) {
         number_bits = 32 - __clz(count - 1);
 #pragma unroll
@@ -208,7 +208,7 @@ struct site_offers {
         return static_cast<std::int32_t>(word >> number_bits) - bias + i * i;
     }
 
-    /// A site `e` rows before the first one, and the square of how far it is otherwise.
+    /// Offers of a site `e` rows before the first one, from the square of its distance along the other axes.
     struct line {
         std::uint32_t start, step;
     };
@@ -216,7 +216,7 @@ struct site_offers {
         return {static_cast<std::uint32_t>(apart2 + e * e + bias) << number_bits | static_cast<std::uint32_t>(number),
                 static_cast<std::uint32_t>(e) << (number_bits + 1)};
     }
-    /// Two at a time, so that one minimum of three serves both.
+    /// Offers two sites at once, so that one minimum of three serves both.
     __device__ void take(const line& a, const line& b) {
 #pragma unroll
         for (std::uint32_t i = 0; i < square_side; ++i)
@@ -239,7 +239,7 @@ __device__ void put_offers(const point_square& s, const site_lists& lists, const
         for (int i = 0; i < square_side; ++i) put_offer(s, lists, o, target, i, o.best[i]);
         return;
     }
-    // In memory of the thread's own, so that what puts a site stands here once.
+    // The words go to local memory, so that the code that stores a site exists only once.
     std::uint32_t words[square_side];
 #pragma unroll
     for (int i = 0; i < square_side; ++i) words[i] = o.best[i];
@@ -247,7 +247,7 @@ __device__ void put_offers(const point_square& s, const site_lists& lists, const
     for (int i = 0; i < rows; ++i) put_offer(s, lists, o, target, i, words[i]);
 }
 
-/// False, and nothing is written, when the square has too many sites to choose from.
+/// Finishes the square; returns false, and writes nothing, if it has too many candidate sites.
 template <class Target>
 __device__ bool finish_points(const point_square& s, site_lists& lists, const Target& target, bool writes) {
     row_groups seen;

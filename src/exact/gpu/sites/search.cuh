@@ -1,7 +1,7 @@
-// The kernels that search nearest sites in words: the second axis from packed lines (words.cuh), by steps
-// (steps.cuh) where sites are many, from lists of them (points.cuh) where they are few; the third
-// from the state that the second leaves, by steps. What neither can do goes between posts (between.cuh), to
-// a sweep or to hulls (far.cuh).
+// The kernels that search nearest sites in words: the second axis from packed lines (words.cuh), by steps (steps.cuh)
+// if there are many sites, from lists of them (points.cuh) if there are few; the third axis from the state of the
+// second, by steps. Windows that both leave unresolved are solved between pivot rows (between.cuh), by a sweep
+// (sweep.cuh) or by hulls (far.cuh).
 #pragma once
 
 #include "exact/gpu/sites/points.cuh"
@@ -11,14 +11,14 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int sites_per_10000 = 60;  // from which steps cost less than lists
+constexpr int sites_per_10000 = 60;  // from this share on, steps cost less than lists
 constexpr std::int32_t widest_gap =
-    32;  // of the middle of 32 rows from a site of theirs; with a wider one steps are in vain
+    32;  // distance of the middle of 32 rows from their nearest site beyond which steps cannot finish
 
-/// Lines that packed words stand for, and their nearest sites: a row's offset to the left is negative.
+/// Packed lines and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
     using number = std::int64_t;  ///< squares of lines of 65536 cells do not fit 32 bits
-    bool by_posts = false;        ///< what is left goes between posts, for which images are what is hard
+    bool by_posts = false;        ///< unresolved windows are solved between pivot rows; their list then names images
 
     __device__ static number value(std::int32_t loaded) { return square(loaded); }
     __device__ static number square(std::int32_t rows) { return static_cast<number>(rows) * rows; }
@@ -52,7 +52,7 @@ struct site_words : word_lines {
     }
 };
 
-/// Lines with the states that the second axis left.
+/// Lines with the states of the second axis.
 struct site_states {
     using group = value_group;
     using number = std::int32_t;
@@ -116,7 +116,7 @@ struct site_states {
     }
 };
 
-/// Shared memory of a warp: what its strip is filled from, then its edges, then lists of sites.
+/// Shared memory of a warp: the source of its strip, then its edges, then lists of sites.
 template <int Rows>
 union warp_memory {
     uint4 words[Rows + 2 * strip_halo];
@@ -126,8 +126,8 @@ union warp_memory {
 template <int Rows>
 inline constexpr int warp_pitch = sizeof(warp_memory<Rows>) / sizeof(std::uint32_t);
 
-/// Readies the strip's rows of words for all lanes, and counts the sites of its own; a wide gap counts as less than
-/// none.
+/// Prepares the strip's rows of words for all lanes, and counts its own sites; a wide gap counts as a large negative
+/// number.
 template <int Rows>
 __device__ int ready_words(const line_word* words, const block_rows& b, uint4* ready) {
     constexpr int all = Rows + 2 * strip_halo;
@@ -140,7 +140,7 @@ __device__ int ready_words(const line_word* words, const block_rows& b, uint4* r
         const line_word word = row >= 0 && row < end ? words[row] : word_without_sites();
         if (i + lane < all) ready[i + lane] = ready_for_lanes(word);
         if (i + lane >= strip_halo && i + lane < strip_halo + Rows) sites += __popc(word.sites);
-        if (Rows >= cuda::warp && i + cuda::warp > all) continue;  // too few rows to tell
+        if (Rows >= cuda::warp && i + cuda::warp > all) continue;  // too few rows for the test
         const std::int32_t near = word.sites != 0 ? 0 : min(min(word.before(), word.after()), widest_gap);
         const std::int32_t apart = lane - min(end - first - i, cuda::warp) / 2;
         gap |=
@@ -150,7 +150,7 @@ __device__ int ready_words(const line_word* words, const block_rows& b, uint4* r
     return gap ? -1'000'000 : sites;
 }
 
-/// For all threads alike: whether steps are worth trying. `counts` holds one number a warp.
+/// Returns true, in all threads, if steps are likely to finish. `counts` holds one number per warp.
 __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, int* counts) {
     const int warps = static_cast<int>(blockDim.x) / cuda::warp;
     if (threadIdx.x % cuda::warp == 0) counts[threadIdx.x / cuda::warp] = of_strip;
@@ -161,13 +161,13 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
            static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * b.strip_rows) * width;
 }
 
-/// One row of each 32 of the image, as far as it is from sites: near | reach << 16 (square.cuh), for a window to
-/// be called hard before its squares look for their sites, group by group of rows, each a round trip to memory: 8192^2
-/// of a diagonal 1.3 ms for that (H200, 2026-11-23).
+/// Every 32nd row of the image as distances from sites: near | reach << 16 (square.cuh). They identify an unresolved
+/// window before its squares search their sites, group by group of rows, each a round trip to memory: 8192^2 of a
+/// diagonal then took 1.3 ms (H200, 2026-11-23).
 struct sampled_rows {
     static constexpr int step = cuda::warp, most = 1024;
     static constexpr int hard =
-        6;  ///< that could win in a square: 192 rows, of which each has a site, are more than are listed
+        6;  ///< number of sampled rows that could win in a square: 192 rows, each with a site, exceed the list
     std::uint32_t bits[most];
 
     static __device__ int count_of(int rows) { return min((rows + step / 2 - 1) / step, most); }
@@ -177,7 +177,7 @@ struct sampled_rows {
             bits[i] = word.any() ? sited(word, 0).bits : static_cast<std::uint32_t>(far_apart) * 65537;
         }
     }
-    /// By a warp.
+    /// True if too many sampled rows can win in the square; called by a warp.
     __device__ bool many_win(const square& here, int rows) const {
         const int count = count_of(rows);
         std::int32_t bound = no_site<std::int32_t>();
@@ -194,7 +194,7 @@ struct sampled_rows {
             return __reduce_add_sync(cuda::every_lane, mine);
         };
         if (least == no_site<std::int32_t>() || wins(least) < hard) return false;
-        // The rows of the square and those beside the best one bound its values closer.
+        // The rows of the square and those beside the best one tighten the bound.
         best = __reduce_max_sync(cuda::every_lane, bound == least ? best : 0);
         std::int32_t closer = least;
         for (const int row : {here.top + here.lane, best * step + here.lane}) {
@@ -209,8 +209,8 @@ private:
     __device__ sited_row row_of(int i) const { return {i * step + step / 2, bits[i]}; }
 };
 
-/// A block a window of 32 lines of the second axis. It is over 40 lines because each way takes over the warps'
-/// shared memory from the one before.
+/// Searches the second axis. A block owns a window of 32 lines. It is over 40 lines because each method reuses the
+/// warps' shared memory of the one before.
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     if (lines.by_posts) {
         samples.fill(words, b.rows);
         __syncthreads();
-        const int top = b.own_from + nth * 2 * square_side;  // of every second square
+        const int top = b.own_from + nth * 2 * square_side;  // first row of every second square
         const bool many =
             top < b.own_to &&
             samples.many_win({words, nullptr, 0, 0, top, min(top + square_side, b.own_to) - 1, lane}, b.rows);
@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     if (__syncthreads_or(!fits)) hard.add(owner);
 }
 
-/// A block a window of 32 lines of the third axis.
+/// Searches the third axis. A block owns a window of 32 lines.
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,

@@ -1,17 +1,17 @@
-// Nearest sites in words of 32 bits: a cell's squared distance above what tells its site, so that one unsigned minimum
-// compares distances and decides ties.
+// Nearest sites in words of 32 bits: a cell's squared distance above the offset of its site, so that one unsigned
+// minimum compares distances and decides ties.
 //
-// Offsets are from the cell to its site: dx along the last axis, dy and dz along the ones before it. At a cell, sites
-// are in the order of the tie rule when they are ordered by dx, then dy, then dz: each differs from the site's
-// coordinate by a constant of the cell. A search along a line of the second axis keeps
+// Offsets lead from the cell to its site: dx along the last axis, dy and dz along the ones before it. At one cell,
+// ordering sites by dx, then dy, then dz is the tie rule: each differs from the site's coordinate by a constant of the
+// cell. A search along a line of the second axis keeps
 //     d^2 (15 bits) | dx + 128 (8) | rows moved (8) | 1 if they were moved back, the site being after the cell (1)
-// and one along the third d^2 | dx + 128 | dy + 128 | the same bit; |dz| is the root of what dx and dy leave of d^2.
+// and one along the third d^2 | dx + 128 | dy + 128 | the same bit; |dz| is the root of the rest of d^2.
 //
-// The search steps: f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1), as in tile.cuh, of whole
-// words. A site d rows away that is offered d^2 has moved in each of the steps 1 to d, in one direction: fewer moves do
-// not reach, others cost more, because m moves of increasing cost take m^2 at least and exactly that only as steps 1
-// to m. Any such word loses to the site's own straight one. So the first step alone sets the last bit, moves are
-// counted wherever the layout has room, and after k steps every value below (k + 1)^2 is final, its ties included.
+// The search steps: f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1), as in tile.cuh, on whole
+// words. A site d rows away whose offer is d^2 has moved in each of the steps 1 to d, in one direction: fewer moves do
+// not reach, others cost more, because m moves of increasing cost take at least m^2 and exactly that only as steps 1 to
+// m. Any such word loses to the site's own straight one. So only the first step sets the last bit, moves are counted if
+// the layout has room, and after k steps every value below (k + 1)^2 is final, including ties.
 #pragma once
 
 #include "exact/gpu/tiles/windows.cuh"
@@ -19,20 +19,20 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int offset_reach = 127;  // largest offset in 8 bits; values from its square on are not told apart
+constexpr int offset_reach = 127;  // largest offset in 8 bits; values from its square on are indistinguishable
 constexpr std::uint32_t one_value = 1u << 17, one_x = 1u << 9, one_y = 1u << 1, moved_back = 1;
-constexpr std::uint32_t no_offset = 128;  // what 8 bits hold for an offset of 0
+constexpr std::uint32_t no_offset = 128;  // the 8 bits of an offset of 0
 constexpr std::uint32_t near_cap = offset_reach * offset_reach * one_value;
-constexpr int most_steps = 64;  // hulls are cheaper than more
+constexpr int most_steps = 64;  // hulls cost less than more steps
 static_assert((offset_reach * offset_reach + 2 * offset_reach) * (one_value >> 16) < 1u << 16, "no sum wraps");
 
-/// Offsets of a site that is nearest in its plane, with what no one needs to know of farther ones.
+/// Offsets of a site that is nearest in its plane.
 struct offset {
     std::int32_t dx, dy;
 };
 
-/// The state between the second and the third pass: a word of the third as long as all fits, which leaves its highest
-/// bit clear; else that bit, dx in 15 bits and dy in 16. All ones is no site, which would be an offset of (-1, -1).
+/// State between the second and the third pass: a word of the third if all fits, which leaves its highest bit clear;
+/// else that bit, dx in 15 bits and dy in 16. All ones is no site, which would be an offset of (-1, -1).
 constexpr std::uint32_t far_state = 1u << 31, empty_state = 0xffffffffu;
 static_assert(far_offsets == 1 << 14, "dx has a sign");
 
@@ -51,29 +51,29 @@ __device__ inline offset offset_of_state(std::uint32_t state) {
             static_cast<std::int32_t>((state / one_y) & 255) - 128};
 }
 
-/// A word of 32 cells made ready for the lanes of a warp: the sites, the same in opposite order, and the cells from the
-/// word to the sites before and after it, where 128 stands for any number from there on.
+/// Prepares a word of 32 cells for the lanes of a warp: the sites, the same in reverse order, and the cells from the
+/// word to the sites before and after it, with 128 for any number from there on.
 __device__ inline uint4 ready_for_lanes(const line_word& word) {
     constexpr std::int32_t clipped = offset_reach + 1;
     return {word.sites, __brev(word.sites), static_cast<std::uint32_t>(min(word.before(), clipped)),
             static_cast<std::uint32_t>(min(word.after(), clipped))};
 }
 
-/// Zeros above the highest one; of none, the largest number.
+/// Returns the zeros above the highest one; the largest number if there is none.
 __device__ inline std::uint32_t zeros_above(std::uint32_t bits) {
     std::uint32_t zeros;
     asm("bfind.shiftamt.u32 %0, %1;" : "=r"(zeros) : "r"(bits));
     return zeros;
 }
 
-/// The word of the search for the site of its row that is nearest to the calling lane's cell, the left one of two. The
-/// offsets of more than 127 spill into the value beside them, which is then beyond the cap anyway.
+/// Makes the word of the search for the site of a row that is nearest to the calling lane's cell, the left one of two.
+/// Offsets of more than 127 spill into the value, which is then beyond the cap anyway.
 struct nearest_in_rows {
-    // The lane's shifts as products, which another unit works out.
+    // The lane's shifts as products, which use another unit.
     std::uint32_t lane, up, down;
 
     __device__ explicit nearest_in_rows(std::uint32_t lane) : lane(lane), up(1u << lane), down(1u << (31 - lane)) {}
-    /// Cells to the nearest site to either side; a large number where there is none.
+    /// Cells to the nearest site on either side; a large number if there is none.
     struct sides {
         std::uint32_t left, right;
     };
@@ -89,19 +89,19 @@ struct nearest_in_rows {
 };
 static_assert((159 * 159 + 2 * offset_reach + 1) < 1 << 15, "the farthest that a word says: 128 and 31 more");
 
-// Where the searches for nearest sites in words (site_words.cuh) leave their cells: the state of the third pass, or the
-// caller's indices, for which a cell takes a sum and a store.
+// Outputs of the searches for nearest sites in words (site_words.cuh): the state of the third pass, or the caller's
+// indices, for which a cell takes a sum and a store.
 
 enum class ending : std::uint8_t { state, index32, index64 };
 
-/// The caller's indices, one of both.
+/// The caller's indices, in one of two types.
 struct site_sink {
     outputs out;
     std::int64_t limit = last_value<std::int64_t>();  ///< larger values mean no site
     bool limited = false;
 };
 
-/// The lines of a block, the calling lane's among them. `Done` axes are searched before this pass.
+/// The lines of a block, with the calling lane's. `Done` axes are searched before this pass.
 template <ending End, int Done>
 struct site_target {
     static constexpr int done = Done;
@@ -112,9 +112,9 @@ struct site_target {
     std::int64_t first;       ///< cell of the line's first row
     std::int32_t here;        ///< its index in its image
     std::int32_t inner;       ///< cells from row to row
-    std::int32_t x, y;        ///< of the line
+    std::int32_t x, y;        ///< coordinates of the line
     std::int32_t width;       ///< cells of a row
-    std::uint32_t too_large;  ///< words from here on are of no site within the limit
+    std::uint32_t too_large;  ///< words from here on have no site within the limit
 
     __device__ std::int64_t row_at(int row) const { return static_cast<std::int64_t>(row) * inner; }
 
@@ -124,7 +124,7 @@ struct site_target {
         else if constexpr (End == ending::index32) to.out.index32[first + at] = -1;
         else to.out.index[first + at] = -1;
     }
-    /// A site `along` rows further on.
+    /// Writes a site `along` rows further on.
     template <class V>
     __device__ void put(int row, V value, offset site, std::int32_t along) const {
         const std::int64_t at = row_at(row);
@@ -136,25 +136,25 @@ struct site_target {
             put_index(first + at, site, row + along);
         }
     }
-    /// Of a site in row `row`.
+    /// Writes the index of a site in row `row`.
     __device__ void put_index(std::int64_t cell, offset site, std::int32_t row) const {
         const std::int64_t index = here + site.dx + (Done == 2 ? site.dy * width : 0) + row_at(row);
         if constexpr (End == ending::index32) to.out.index32[cell] = static_cast<std::int32_t>(index);
         else to.out.index[cell] = index;
     }
-    /// The site of what a row of the line holds, in the order of the tie rule: its coordinates less the line's.
+    /// Returns the key of the site of a row, in the order of the tie rule: its coordinates relative to the line.
     __device__ static std::int64_t key(offset site, std::int32_t row) {
         return static_cast<std::int64_t>(site.dx + key_bias) << (2 * key_bits) |
                static_cast<std::int64_t>(site.dy + key_bias) << key_bits | row;
     }
-    /// What a search by hulls found.
+    /// Writes the result of a search by hulls.
     template <class V>
     __device__ void put_key(int row, V value, std::int64_t key) const {
         if (key < 0) return put_none(row);
         const auto part = [](std::int64_t bits) { return static_cast<std::int32_t>(bits & ((1 << key_bits) - 1)); };
         put(row, value, {part(key >> (2 * key_bits)) - key_bias, part(key >> key_bits) - key_bias}, part(key) - row);
     }
-    /// Of `Count` rows from row `from` on, of which `count` exist: their sites are in rows `winner` with offsets
+    /// Writes `Count` rows from row `from` on, of which `count` exist: their sites are in rows `winner` with offsets
     /// site_of(i); unless `sited` they have none.
     template <int Count, class SiteOf>
     __device__ void put_winners(int from, int count, bool sited, const int (&winner)[Count],
@@ -186,12 +186,12 @@ struct site_target {
             if (i < count) *cell = word | none;
         }
     }
-    /// A finished word of the search, of a cell whose index in its image is `index` and what offsets are biased by;
-    /// `Limited` where some are too large.
+    /// Returns the output of a finished word, for a cell with the index `index` in its image plus the bias of the
+    /// offsets; `Limited` if some words are too large.
     template <bool Limited, class Index>
     __device__ Index cell_of(std::uint32_t word, Index index) const {
         if constexpr (End == ending::state) {
-            // dy + 128 from the rows moved and the last bit, in few instructions.
+            // Computes dy + 128 from the rows moved and the last bit, in few instructions.
             const std::uint32_t fits = ((word & ~(one_x - 1)) | no_offset * one_y) +
                                        static_cast<std::uint32_t>(sign_of(word)) * (word & (one_x - 2));
             return static_cast<Index>(Limited && word >= near_cap ? empty_state : fits);
@@ -202,7 +202,7 @@ struct site_target {
             return Limited && word >= too_large ? -1 : there;
         }
     }
-    /// Of `Count` rows from row `row` on the ones in [from, to).
+    /// Writes those of `Count` rows from row `row` on that lie in [from, to).
     template <int Count>
     __device__ void put_words(int row, const std::uint32_t* words, int from, int to) const {
         const auto put_all = [&]<bool Whole, bool Limited>(auto* cell) {
@@ -228,7 +228,7 @@ struct site_target {
 private:
     static constexpr int key_bits = 18, key_bias = 1 << 17;
     struct found_site {
-        offset biased;  ///< by 128
+        offset biased;  ///< biased by 128
         std::int32_t along;
     };
     static __device__ found_site site_of(std::uint32_t word) {
@@ -237,7 +237,7 @@ private:
         if constexpr (Done == 1) {
             return {{at_x, 0}, low * sign_of(word)};
         } else {
-            // Both offsets as signed bytes; their product with themselves squares and adds them.
+            // Both offsets as signed bytes; one dot product squares and adds them.
             const auto bytes = static_cast<std::int32_t>(((word / one_y) & 0xffff) ^ 0x8080);
             const std::uint32_t rest = word / one_value - static_cast<std::uint32_t>(__dp4a(bytes, bytes, 0));
             // The root of a square is near enough to a whole number; sums with 2^23 and 2^23 * 1.5 convert.
@@ -245,17 +245,17 @@ private:
             asm("sqrt.approx.ftz.f32 %0, %1;"
                 : "=r"(root)
                 : "r"(__float_as_uint(__uint_as_float(rest | 0x4b000000u) - 8388608.0f)));
-            const float signed_root = __uint_as_float(root ^ (word << 31) ^ 0x80000000u);  // of a site before: negative
+            const float signed_root = __uint_as_float(root ^ (word << 31) ^ 0x80000000u);  // negative for a site before
             return {{at_x, low}, __float_as_int(signed_root + 12582912.0f) - 0x4b400000};
         }
     }
-    /// 1 of a site after the cell, -1 of one before it: a product is cheaper than a choice.
+    /// Returns 1 for a site after the cell, -1 for one before it: a product is cheaper than a selection.
     static __device__ std::int32_t sign_of(std::uint32_t word) {
         return 2 * static_cast<std::int32_t>(word & moved_back) - 1;
     }
 };
 
-/// Words of the search from which on no site lies within the limit.
+/// Returns the smallest word of the search without a site within the limit.
 __device__ inline std::uint32_t words_beyond(std::int64_t limit) {
     return limit + 1 < offset_reach * offset_reach ? static_cast<std::uint32_t>(limit + 1) * one_value : near_cap;
 }

@@ -1,10 +1,10 @@
-// The searches in words by steps (site_words.cuh), in registers: a lane a line, a warp a strip of rows of 32 lines. A
-// strip carries a few rows of its neighbours on either side, as many as steps are done before they are fetched again:
-// at first from memory, by each warp for itself, then from the warps beside it. Images with many sites finish before
+// Searches in words by steps (site_words.cuh), in registers: a lane owns a line, a warp a strip of rows of 32 lines. A
+// strip holds a few rows of its neighbours on either side, as many as steps are done before they are fetched again: at
+// first each warp reads them from memory, later from the neighbouring warps. Images with many sites finish before
 // that.
 //
 // Lines longer than a block's strips are searched in windows. Blocks overlap by a margin, which is searched but not
-// written, and which bounds the steps that are exact.
+// written and which limits the steps that are exact.
 #pragma once
 
 #include "exact/gpu/sites/site_words.cuh"
@@ -12,29 +12,29 @@
 namespace nearfield::exact {
 namespace {
 
-// Rows of a strip. Measured with 32 rows, whose halo is twice the share: 512^3 at 10 % 0.91 ms, with 64 rows 0.82.
-// Small problems have too few warps for that.
+// Rows of a strip. With 32 rows the share of the halo doubles: 512^3 at 10 % takes 0.91 ms, with 64 rows 0.82.
+// Small problems have too few warps for 64.
 constexpr int long_strip = 64, small_strip = 16;
-// With 2, 3 and 4 rows 512^3 took 0.747, 0.701 and 0.733 ms at 10 %, 0.638, 0.653 and 0.670 at 50 %, 0.932, 0.884 and
-// 0.884 at 1 % (H200, 2026-11-22): fewer are searched less often twice, and fetched again more often.
+// 2, 3 and 4 rows: 512^3 took 0.747, 0.701 and 0.733 ms at 10 %, 0.638, 0.653 and 0.670 at 50 %, 0.932, 0.884 and 0.884
+// at 1 % (H200, 2026-11-22): fewer rows repeat less work, but are fetched more often.
 constexpr int strip_halo = 3;
 template <int Rows>
 using strip = std::uint32_t[Rows + 2 * strip_halo];
 template <int Rows>
-inline constexpr int strip_warps = Rows > small_strip ? 16 : 32;  // of a block, at most
+inline constexpr int strip_warps = Rows > small_strip ? 16 : 32;  // largest number of warps of a block
 template <int Rows>
 inline constexpr int strip_threads = strip_warps<Rows> * cuda::warp;
-constexpr int least_margin = 28;  // rows beside a window, at least: with the strip's own, 31 steps
-using strip_edges = std::uint32_t[2 * strip_halo * cuda::warp];  ///< of one warp, in shared memory
-// Rounds of steps after which a warp with at least this many lanes of capped values gives up: 9 steps.
+constexpr int least_margin = 28;  // fewest rows beside a window: with the strip's own, 31 steps
+using strip_edges = std::uint32_t[2 * strip_halo * cuda::warp];  ///< rows of one warp, in shared memory
+// Rounds of steps, 9 steps, after which a warp with at least this many lanes of capped values gives up.
 constexpr int patient_rounds = 3, patient_columns = 12;
 
-/// A block's rows of its lines: as many strips as it has warps, of which a window is written.
+/// A block's rows of its lines: as many strips as it has warps; a window of them is written.
 struct block_rows {
-    int rows;              ///< of a line
+    int rows;              ///< rows of a line
     int start;             ///< first row of the first strip
-    int own_from, own_to;  ///< written
-    int steps;             ///< that are exact
+    int own_from, own_to;  ///< rows that are written
+    int steps;             ///< steps that are exact
     int strip_rows;
 
     __device__ block_rows(const windows& cut, int nth, int line_rows, int strip_rows)
@@ -48,7 +48,7 @@ struct block_rows {
         if (start > 0) steps = min(steps, own_from - start + strip_halo);
         if (start + span < rows) steps = min(steps, start + span - own_to + strip_halo);
     }
-    /// First row of the calling warp's strip.
+    /// Returns the first row of the calling warp's strip.
     __device__ int strip_start() const { return start + static_cast<int>(threadIdx.x) / cuda::warp * strip_rows; }
 };
 
@@ -63,15 +63,15 @@ __device__ void step(std::uint32_t (&v)[Words], std::uint32_t weight) {
     }
 }
 
-/// The same number, which the compiler must not work out sums with before the loop around it and keep them in memory.
+/// Returns the same number, but prevents the compiler from precomputing sums with it outside the loop.
 __device__ inline int here_and_now(int number) {
     asm volatile("" : "+r"(number));
     return number;
 }
 
-/// Largest word of the first `count` rows of a strip, the same for all lanes. Of a strip at a line's end four rows at
-/// a time: row by row they took 100x100x10000 from 0.67 to 0.84 ms, because the other strips wait for it (H200,
-/// 2026-11-22).
+/// Returns the largest word of the first `count` rows of a strip, the same in all lanes. A strip at a line's end is
+/// read four rows at a time: row by row, 100x100x10000 took 0.84 instead of 0.67 ms, because the other strips wait for
+/// it (H200, 2026-11-22).
 template <int Rows>
 __device__ std::uint32_t largest_word(const strip<Rows>& v, int count) {
     std::uint32_t most = 0;
@@ -94,7 +94,7 @@ __device__ std::uint32_t largest_word(const strip<Rows>& v, int count) {
     }
     return most;
 }
-/// Of rows [from, to).
+/// Returns the largest word of rows [from, to).
 template <int Rows>
 __device__ std::uint32_t largest_word(const strip<Rows>& v, int from, int to) {
     std::uint32_t most = 0;
@@ -104,7 +104,7 @@ __device__ std::uint32_t largest_word(const strip<Rows>& v, int from, int to) {
     return most;
 }
 
-/// Fetches the rows beside the strip from the warps that have them. `edges`: 2 * strip_halo rows for each warp.
+/// Fetches the rows beside the strip from the warps that own them. `edges`: 2 * strip_halo rows per warp.
 template <int Rows>
 __device__ void exchange_edges(strip<Rows>& v, std::uint32_t* edges, int pitch) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, nth = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -123,11 +123,11 @@ __device__ void exchange_edges(strip<Rows>& v, std::uint32_t* edges, int pitch) 
     }
 }
 
-/// From filled strips to finished cells of the lanes that write; false, for all threads of the block alike, when steps
-/// do not suffice. Values above `limit` do not matter. It is over 40 lines because the strip stays in registers.
+/// Turns filled strips into finished cells of the lanes that write; returns false, in all threads of the block, if
+/// steps do not suffice. Values above `limit` are ignored. It is over 40 lines because the strip stays in registers.
 ///
-/// A strip whose words are all final takes no further steps, and the ones beside it may take its rows for those of any
-/// later step. A strip of which only rows of the margin are open goes on as long as others do.
+/// A strip whose words are all final takes no further steps, and its neighbours may use its rows as those of any later
+/// step. A strip with open rows in the margin only goes on as long as others do.
 template <int Rows, class Target>
 __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target& target, bool writes,
                               std::uint32_t* edges, int pitch, std::uint32_t hopeless = near_cap) {
@@ -136,7 +136,7 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
     bool settled = false, written = from >= to;
     std::uint32_t weight = one_value + (Target::done == 1 ? one_y : 0);
     for (int k = 1, round = 0;; ++round) {
-        // A strip that is not settled has done k - 1 steps: what is farther costs k^2 or more.
+        // A strip that is not settled has done k - 1 steps: sites farther away cost k^2 or more.
         int steps = 1;
         if (!settled) {
             const std::uint32_t final = static_cast<std::uint32_t>(k * k) * one_value;

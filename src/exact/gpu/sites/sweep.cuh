@@ -1,10 +1,10 @@
-// What the searches for nearest sites in words leave (search.cuh) of short lines, where it is a lot: a warp
-// 32 lines, a lane a line, all by itself. Less is done sooner by hulls, with a warp for 32 rows.
+// Sweep for short lines that the word search (search.cuh) leaves unresolved, if there are many: a warp takes 32 lines,
+// a lane owns a line. For fewer lines hulls are faster, with a warp for each 32 rows.
 //
-// Of two rows the later one wins from some cell on, ties included (core.hpp). So a line's rows are taken one after
-// another: a row drives out the last winner if it wins where that one's cells begin, and begins where it first beats
-// the one that is left. Which rows win and where cells of another one begin are two bits a row; then these are counted
-// off cell by cell.
+// The later one of two rows wins from some cell on, ties included (core.hpp). So the sweep adds a line's rows one after
+// another: a row removes the last winner if it wins where that winner's cells begin, and its cells begin where it first
+// beats the remaining one. Two bits per row store which rows win, and where the cells of another one begin; a second
+// pass reads them cell by cell.
 #pragma once
 
 #include "exact/gpu/sites/far.cuh"
@@ -14,20 +14,20 @@ namespace {
 
 constexpr int sweep_warps = 4;
 constexpr int sweep_threads = sweep_warps * cuda::warp;
-constexpr int sweep_blocks = 9;  ///< on a multiprocessor, in 56 registers
-constexpr int rows_ahead = 4;    ///< loaded while as many are taken
+constexpr int sweep_blocks = 9;  ///< blocks on a multiprocessor, with 56 registers
+constexpr int rows_ahead = 4;    ///< rows loaded while as many are processed
 constexpr int cells_together = 8;
 static_assert(band_rows % cells_together == 0 && short_rows <= 1024);
 
-/// Some rows of the calling lane's line, as bits in shared memory, 32 to a word.
+/// Marks of rows of the calling lane's line, as bits in shared memory, 32 to a word.
 struct row_marks {
     std::uint32_t* words;
 
     __device__ std::uint32_t& band(int nth) const { return words[nth * cuda::warp]; }
-    // Without an answer, atomic operations are not waited for.
+    // Atomic operations without a result do not wait.
     __device__ void set(int row) const { atomicOr(&band(row / band_rows), 1u << (row % band_rows)); }
     __device__ void clear(int row) const { atomicAnd(&band(row / band_rows), ~(1u << (row % band_rows))); }
-    /// The last one before `row`; there is one.
+    /// Returns the last mark before `row`; there must be one.
     __device__ int before(int row) const {
         int nth = row / band_rows;
         std::uint32_t rest = band(nth) & ((1u << (row % band_rows)) - 1);
@@ -36,7 +36,7 @@ struct row_marks {
     }
 };
 
-/// The winners of a line: bit `row` of `rows` for each, and bit `cell` of `starts` where the cells of one begin.
+/// The winners of a line: bit `row` of `rows` for each, and bit `cell` of `starts` where the cells of a winner begin.
 struct line_winners {
     row_marks rows, starts;
 
@@ -50,14 +50,14 @@ struct line_winners {
     }
 };
 
-/// A pointer that is kept, instead of worked out anew wherever it is used.
+/// Keeps a pointer in a register, so that it is not recomputed.
 template <class T>
 __device__ const T* kept(const T* pointer) {
     asm volatile("" : "+l"(pointer));
     return pointer;
 }
 
-/// Rows of the calling lane's line, as a sweep reads them.
+/// Access of a sweep to the rows of the calling lane's line.
 template <class Lines>
 struct swept_rows;
 
@@ -78,7 +78,7 @@ struct swept_rows<site_words> {
         return {left <= right ? -static_cast<std::int32_t>(left) : static_cast<std::int32_t>(right), 0};
     }
     __device__ static std::int32_t value(offset site) { return site.dx * site.dx; }
-    /// In the order of the tie rule, but for the row.
+    /// Returns a number in the order of the tie rule, without the row.
     __device__ static std::int32_t key(offset site) { return site.dx; }
 };
 
@@ -97,20 +97,20 @@ struct swept_rows<site_states> {
     __device__ static std::int32_t key(offset site) { return site.dx * (1 << 16) + site.dy; }
 };
 
-/// The greatest whole number not above up / apart, of 0 <= up and 0 < apart < 2^11, if it is below 1024; else one that
-/// is not. The half keeps it right: the quotient of products below 2^21 is wrong by less than 0.5 / apart.
+/// Returns the greatest integer not above up / apart, for 0 <= up and 0 < apart < 2^11, if it is below 1024; else some
+/// other number. The half keeps it exact: the quotient of products below 2^21 is off by less than 0.5 / apart.
 __device__ inline int whole_part(int up, int apart) {
     float one_by;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(one_by) : "f"(static_cast<float>(apart)));
     return static_cast<int>((static_cast<float>(up) + 0.5f) * one_by);
 }
 
-/// Finds the winners of all lanes' lines; false for a lane whose line has no site. It is over 40 lines because what a
-/// row drives out is kept in registers.
+/// Finds the winners of all lanes' lines; returns false in a lane whose line has no site. It is over 40 lines because
+/// the winners that a row removes stay in registers.
 template <class Rows>
 __device__ bool find_winners(const Rows& line, const line_winners& winners, int rows) {
     using loaded = typename Rows::loaded;
-    // The last winner, where its cells begin, its height, and what is left of it to tell ties; then the one before.
+    // The last winner: row, first cell, height, and key for ties; then the one before.
     int last = -1, start = 0, height = 0, key = 0, before = -1, start_before = 0;
     loaded at_last{}, at_before{}, coming[rows_ahead];
 #pragma unroll
@@ -133,7 +133,7 @@ __device__ bool find_winners(const Rows& line, const line_winners& winners, int 
             const int mine = line.value(site) + row * row, my_key = line.key(site);
             int apart, up;
             while (true) {
-                // The row is ahead in cell q from up < q * apart on.
+                // The row wins in cells q with up < q * apart.
                 apart = 2 * (row - last), up = mine - height - (my_key < key ? 1 : 0);
                 const bool ousts = counts && last >= 0 && up < start * apart;
                 if (!__any_sync(cuda::every_lane, ousts)) break;
@@ -162,8 +162,8 @@ __device__ bool find_winners(const Rows& line, const line_winners& winners, int 
     return last >= 0;
 }
 
-/// A warp one group of lines with a hard window after another. Lanes beyond the last line repeat it; they write the
-/// same to the same cells.
+/// Solves groups of lines that have an unresolved window, one after another per warp. Lanes beyond the last line repeat
+/// it; they write the same values to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(sweep_threads, sweep_blocks)
     sweep_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,

@@ -1,10 +1,10 @@
 // Images of up to 512x512 and volumes of up to 64x64x64 cells in one kernel, without workspace. Eight neighbouring
-// blocks are a cluster, which finishes a few columns: each of them reads an eighth of the image, and tells the others
-// in shared memory what they need of it. No cluster waits for another, so that every cluster reads the whole image:
-// from the second level's cache, which is quick where images are small.
+// blocks are a cluster, which finishes a few columns: each block reads an eighth of the image, and shares what the
+// others need through shared memory. No cluster waits for another, so every cluster reads the whole image from the
+// second-level cache, which is fast for small images.
 //
-// Rows become words of bits, in which the nearest site of a cell in one of the columns wanted is a few operations away.
-// What is left are sums and minima.
+// Rows become words of bits, in which the nearest site of a cell in the wanted columns takes a few operations. The rest
+// of the work is sums and minima.
 #pragma once
 
 #include "base/cluster.cuh"
@@ -15,27 +15,27 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int own_columns = 4;
-constexpr int read_bytes = whole_side * whole_side * whole_side / whole_blocks;  // of a block, at most
+constexpr int read_bytes = whole_side * whole_side * whole_side / whole_blocks;  // largest number of bytes per block
 static_assert(read_bytes == whole_width * whole_width / whole_blocks);
 constexpr int read_words =
-    read_bytes / cuda::warp + 4;  // of bits: with those before the first cell that share its sixteen
+    read_bytes / cuda::warp + 4;  // words of bits: with those before the first cell in the same 16 bytes
 
-/// What there is to search: `images` images, each by `clusters` clusters, and what becomes of it.
+/// The problem: `images` images, each solved by `clusters` clusters, and its outputs.
 struct whole_call {
     const std::uint8_t* data = nullptr;
     bool zero_is_site = true;
     int depth = 1, height = 1, width = 1;
     std::int64_t images = 1;
     int clusters = 1;
-    int rank = 2;            ///< of the problem
+    int rank = 2;            ///< axes of the problem
     std::int32_t limit = 0;  ///< larger values mean no site
     outputs out;
 
     [[nodiscard]] NF_HD std::int64_t image_cells() const { return std::int64_t{depth} * height * width; }
 };
 
-/// Cells [first, first + cells) as bits, by all threads of a block. Returns how many come before: those that share the
-/// sixteen bytes of the first one.
+/// Reads cells [first, first + cells) as bits, with all threads of a block. Returns the number of bits before them:
+/// those in the same sixteen bytes as the first one.
 template <int Threads>
 __device__ int read_bits(const whole_call& c, const std::uint8_t* first, int cells, std::uint32_t* bits) {
     constexpr int rounds = read_bytes / 16 / Threads + 1;
@@ -73,19 +73,19 @@ __device__ int read_bits(const whole_call& c, const std::uint8_t* first, int cel
     return skipped;
 }
 
-/// Bits [at, at + 32), of which `cells` count.
+/// Returns bits [at, at + 32), of which the first `cells` count.
 __device__ inline std::uint32_t bits_from(const std::uint32_t* bits, int at, int cells) {
     if (cells <= 0) return 0;
     const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
     return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
 }
 
-/// Of a row and `own_columns` columns of it: cells to the nearest site up to each column, and from it on.
+/// For a row and `own_columns` columns of it: cells to the nearest site up to each column, and from it on.
 struct beside_columns {
     int before[own_columns], after[own_columns];
 
     /// Bit i of `own`: column i is a site. `left` and `right` are the cells from the first column back, and from the
-    /// last one on, to the nearest site that is none of them.
+    /// last one on, to the nearest site outside of these columns.
     __device__ beside_columns(std::uint32_t own, int left, int right) {
 #pragma unroll
         for (int i = 0; i < own_columns; ++i) before[i] = left = (own >> i & 1) != 0 ? 0 : i == 0 ? left : left + 1;
@@ -94,11 +94,11 @@ struct beside_columns {
             after[i] = right = (own >> i & 1) != 0 ? 0 : i == own_columns - 1 ? right : right + 1;
     }
     __device__ int distance(int i) const { return min(before[i], after[i]); }
-    /// Of the nearest site, the left one of two, when the first column is `first`.
+    /// Returns the column of the nearest site, the left one of two; `first` is the first column.
     __device__ int site(int first, int i) const { return first + i + (before[i] <= after[i] ? -before[i] : after[i]); }
 };
 
-/// All the caller's fields of a cell; index -1 is no site.
+/// Writes all the caller's fields of a cell; index -1 is no site.
 __device__ inline void put_site_fields(const whole_call& c, std::int64_t cell, std::int32_t square, std::int32_t index,
                                        std::int32_t z, std::int32_t y, std::int32_t x) {
     const outputs& out = c.out;
@@ -113,8 +113,8 @@ __device__ inline void put_site_fields(const whole_call& c, std::int64_t cell, s
     }
 }
 
-// Small volumes with few sites: each block of a cluster tells the others of its own, and a warp offers those that
-// could win somewhere in its cells to them, instead of rows.
+// Small volumes with few sites: each block of a cluster sends its sites to the others, and a warp offers those that
+// could win in its cells, instead of rows.
 
 template <bool Sites>
 struct volume_words {
@@ -122,9 +122,9 @@ struct volume_words {
     static constexpr int shift = Sites ? 18 : 0;
     static constexpr int of_row = Sites ? own_columns : own_columns / 2;  ///< words of a row's columns
     static constexpr int lanes = 8 * of_row;                              ///< words of 8 rows
-    static constexpr int cells = 4;                                       ///< of a thread, along a line
+    static constexpr int cells = 4;                                       ///< cells of a thread, along a line
     static constexpr std::uint32_t largest = 3 * (whole_side - 1) * (whole_side - 1);
-    // No site: more than any square, and so in sums.
+    // Value of no site: exceeds every square, also in sums.
     static constexpr std::uint32_t none2 = Sites ? 12000 : 20000;
     static constexpr std::uint32_t none = Sites ? none2 << shift : none2 | none2 << 16;
     static_assert(none2 > largest && none2 + (whole_side - 1) * (whole_side - 1) < (Sites ? 1 << 14 : 1 << 16));
@@ -140,21 +140,21 @@ struct volume_words {
     }
 };
 
-// Sites of a block that its cluster is told of; with more, rows are offered. Of 64^3 at 0.01 % a block has 3.
+// Largest number of sites that a block sends; with more, rows are offered. Of 64^3 at 0.01 % a block has 3.
 constexpr int listed_sites = 16;
 
-// What blocks tell each other of rows that they left out along the second axis, and of cells that might need such.
+// Flags that blocks exchange: rows were skipped along the second axis; some cell may need skipped rows.
 constexpr std::uint32_t rows_left_out = 1, cells_in_need = 2;
 
-/// The sites of a volume that has few, as x << 12 | y << 6 | z.
+/// The sites of a volume with few of them, as x << 12 | y << 6 | z.
 template <bool Sites>
 struct volume_sites {
-    std::uint32_t left_out;                          ///< of all blocks
-    std::int32_t count, listed;                      ///< of the block
-    std::uint32_t own[listed_sites];                 ///< the first ones
-    std::uint32_t told[whole_blocks];                ///< by block: fours of planes that have sites, and count << 16
-    std::uint32_t all[whole_blocks * listed_sites];  ///< by block
-    alignas(16) uint4 squares[2 * whole_side];       ///< of e, e - 1, e - 2, e - 3, for e from -64 on
+    std::uint32_t left_out;                          ///< flags of all blocks
+    std::int32_t count, listed;                      ///< counts of the block
+    std::uint32_t own[listed_sites];                 ///< the block's first sites
+    std::uint32_t told[whole_blocks];                ///< by block: groups of four planes with sites, and count << 16
+    std::uint32_t all[whole_blocks * listed_sites];  ///< sites by block
+    alignas(16) uint4 squares[2 * whole_side];       ///< squares of e, e - 1, e - 2, e - 3, for e from -64 on
 };
 template <>
 struct volume_sites<false> {};
@@ -165,8 +165,8 @@ __device__ inline void count_rows(volume_sites<true>& sites, std::uint64_t row) 
     if (threadIdx.x % cuda::warp == 0 && all != 0) atomicAdd(&sites.count, all);
 }
 
-/// Tells all blocks of the cluster of this one's sites: of each of them, where they are few. `row` is a thread's. To
-/// be called by all threads.
+/// Sends this block's number of sites to all blocks of the cluster, and the sites if there are few. `row` is a thread's
+/// row. Called by all threads.
 __device__ inline void tell_sites(volume_sites<true>& sites, std::uint64_t row, int y, int z, int share, int rank,
                                   std::uint32_t planes_sited) {
     const auto thread = static_cast<int>(threadIdx.x), count = sites.count;
@@ -187,9 +187,9 @@ __device__ inline void tell_sites(volume_sites<true>& sites, std::uint64_t row, 
     if (nth < count) *cuda::shared_of(&sites.all[rank * listed_sites + nth], thread % whole_blocks) = sites.own[nth];
 }
 
-/// What all blocks were told.
+/// The messages of all blocks.
 struct volume_told {
-    std::uint32_t mine = 0;  ///< of the block that the lane stands for
+    std::uint32_t mine = 0;  ///< message of the block that the lane stands for
 
     __device__ explicit volume_told(const volume_sites<true>& sites) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
@@ -197,19 +197,19 @@ struct volume_told {
     }
     [[nodiscard]] __device__ int count() const { return static_cast<int>(mine >> 16); }
     [[nodiscard]] __device__ bool few() const { return !__any_sync(cuda::every_lane, count() > listed_sites); }
-    /// Whether there is a block that has few.
+    /// True if some block has few sites.
     [[nodiscard]] __device__ bool some_few() const {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
         return __any_sync(cuda::every_lane, lane < whole_blocks && count() <= listed_sites) != 0;
     }
-    /// Bit i: four planes from plane 4 i on have sites.
+    /// Returns bits: bit i says that the four planes from plane 4 i on have sites.
     [[nodiscard]] __device__ std::uint32_t plane_fours() const {
         return __reduce_or_sync(cuda::every_lane, mine & 0xffff);
     }
 };
 
-/// Sites of a volume with few to each of a thread's cells: in column x and row y, from plane `begin` on. A warp has 4
-/// columns, 8 rows and 4 planes; the sites that could win somewhere there are few.
+/// Offers the sites of a volume with few to each of a thread's cells: in column x and row y, from plane `begin` on. A
+/// warp has 4 columns, 8 rows and 4 planes; few sites could win in them.
 __device__ inline void offer_sites(std::uint32_t (&best)[volume_words<true>::cells], const volume_sites<true>& sites,
                                    const volume_told& told, int x, int y, int begin) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first_x = x & ~3, first_y = y & ~7;

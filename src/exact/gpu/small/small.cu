@@ -1,7 +1,7 @@
 // Images of up to 512x512 cells in one kernel (cluster.cuh). A cluster has 32 neighbouring columns, a block four of
-// them. A block makes the packed words (words.cuh) of these 32 columns for an eighth of the rows. Then squares, or
-// words that hold d^2 (20 bits) | x (9) | the site is in a later row (1), are offered along columns: outward until
-// none farther can win or, where few rows have sites, these one after another.
+// them. A block makes the packed words (words.cuh) of these 32 columns for an eighth of the rows. Then it offers
+// squares, or words that hold d^2 (20 bits) | x (9) | the site is in a later row (1), along columns: outward until none
+// farther can win or, if few rows have sites, these rows one after another.
 
 #include <algorithm>
 
@@ -14,8 +14,8 @@ namespace {
 
 constexpr int image_threads = whole_width, image_warps = image_threads / cuda::warp;
 constexpr int row_words = whole_width / cuda::warp;
-constexpr int lane_rows = 4;  // of a thread, along a column
-constexpr int few_rows = 48;  // with sites
+constexpr int lane_rows = 4;  // rows of a thread, along a column
+constexpr int few_rows = 48;  // limit of rows with sites that are offered one by one
 static_assert(whole_blocks * own_columns == cuda::warp &&
               image_warps * cuda::warp / own_columns * lane_rows == whole_width);
 
@@ -23,27 +23,27 @@ template <bool Sites>
 struct image_words {
     static constexpr int shift = Sites ? 10 : 0;
     static constexpr std::uint32_t largest = 2 * (whole_width - 1) * (whole_width - 1);
-    static constexpr std::uint32_t none = 600000u << shift;  // in sums, too, more than any square
+    static constexpr std::uint32_t none = 600000u << shift;  // exceeds every square, also in sums
     static_assert(none >> shift > largest);
     static_assert((600000ull + whole_width * whole_width) << shift < 1ull << 32);
 
-    /// What a row is offered with to one that is e rows before it.
+    /// Returns the term of an offer to a cell that is e rows before the row.
     static __device__ std::uint32_t square(int e) {
         return static_cast<std::uint32_t>(e * e) << shift | (Sites && e > 0 ? 1 : 0);
     }
 };
 
 struct alignas(16) image_memory {
-    static constexpr int pitch = whole_width + 8;  // four columns in different banks
+    static constexpr int pitch = whole_width + 8;  // four columns lie in different banks
 
-    std::uint32_t squares[2 * whole_width + 8];  ///< of -512 - 4 and so on
+    std::uint32_t squares[2 * whole_width + 8];  ///< squares from (-512 - 4)^2 on
     std::uint32_t values[own_columns * pitch];
-    line_word words[whole_width / whole_blocks];  ///< of the rows that the block reads
-    std::uint32_t filled[image_warps];            ///< bits of rows that have sites
-    std::uint16_t listed[few_rows];               ///< these rows
+    line_word words[whole_width / whole_blocks];  ///< words of the rows that the block reads
+    std::uint32_t filled[image_warps];            ///< bits of the rows that have sites
+    std::uint16_t listed[few_rows];               ///< the rows that have sites
     std::uint32_t bits[read_words];
 
-    /// Four squares from that of `e` on, which is a multiple of four.
+    /// Returns four squares from that of `e` on, which is a multiple of four.
     __device__ uint4 four_squares(int e) const {
         return *reinterpret_cast<const uint4*>(squares + e + whole_width + 4);
     }
@@ -60,7 +60,7 @@ __device__ inline void offer_four(std::uint32_t (&best)[lane_rows], const image_
         for (int i = 0; i < lane_rows; ++i) best[i] = __viaddmin_u32(values[k], square[4 + k - i], best[i]);
 }
 
-/// Outward, until the lanes that write need no more.
+/// Offers rows outward, until the lanes that write need no more.
 template <bool Sites>
 __device__ void offer_outward(std::uint32_t (&best)[lane_rows], const image_memory& m, const std::uint32_t* column,
                               int begin, const whole_call& c, bool writes) {
@@ -76,12 +76,12 @@ __device__ void offer_outward(std::uint32_t (&best)[lane_rows], const image_memo
         offer_four(best, m, four(begin - apart), -apart);
         const std::uint32_t most = max(max(best[0], best[1]), max(best[2], best[3]));
         const std::uint32_t open = __reduce_max_sync(cuda::every_lane, writes ? most >> image_words<Sites>::shift : 0);
-        const int beyond = apart + 1;  // rows away, at least, is what was not offered
+        const int beyond = apart + 1;  // least distance in rows of those not offered
         if (open < static_cast<std::uint32_t>(beyond * beyond) || beyond * beyond > c.limit) return;
     }
 }
 
-/// Where a thread's finished cells go: own rows of a column.
+/// Output of a thread's finished cells: its own rows of a column.
 template <bool Sites, bool Fields>
 struct image_target {
     const whole_call& c;
@@ -112,8 +112,8 @@ struct image_target {
     }
 };
 
-/// A block an eighth of an image's rows, then four columns. It is over 40 lines because its phases share the block's
-/// place.
+/// Searches an image. A block owns an eighth of the image's rows, then four columns. It is over 40 lines because its
+/// phases share the block's position.
 template <bool Sites, bool Fields>
 __global__ void __launch_bounds__(image_threads) search_image(const whole_call c) {
     using words = image_words<Sites>;
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(image_threads) search_image(const whole_call c
                                                  rows * c.width, m.bits);
     __syncthreads();
 
-    // A row's words by 16 lanes, of which one has the word of the cluster's columns.
+    // Sixteen lanes make a row's words; one of them has the word of the cluster's columns.
 #pragma unroll 2
     for (int i = warp * 2; i < rows; i += image_warps * 2) {
         const int row = i + lane / row_words, nth = lane % row_words, at = nth * cuda::warp;
@@ -149,10 +149,10 @@ __global__ void __launch_bounds__(image_threads) search_image(const whole_call c
     cuda::arrive_in_cluster();
     cuda::wait_for_cluster();
 
-    // A thread a row, of the block's columns.
+    // A thread owns a row of the block's columns.
     line_word word = word_without_sites();
     if (thread < c.height) word = *cuda::shared_of(m.words + thread % share, thread / share);
-    cuda::arrive_in_cluster();  // whose blocks may end when all have read
+    cuda::arrive_in_cluster();  // blocks of the cluster may end when all have read
     const int first_column = own_columns * rank, first_x = column_word * cuda::warp + first_column;
     {
         constexpr int far = 4 * whole_width;
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(image_threads) search_image(const whole_call c
         sited += __popc(m.filled[w]);
     }
 
-    // Along columns: a warp 32 rows of them, a thread four rows of one.
+    // Along columns: a warp owns 32 rows of them, a thread four rows of one.
     const int column = lane % own_columns, begin = warp * cuda::warp + lane / own_columns * lane_rows,
               x = first_x + column;
     const std::uint32_t* const values = m.values + column * image_memory::pitch;

@@ -1,10 +1,10 @@
-// Volumes of up to 64x64x64 cells in one kernel (cluster.cuh). A block finds the sites nearest to the cluster's
-// four columns along the last axis, then along the second, for an eighth of the planes, and hands over what it found
-// to those that finish it along the first: a block an eighth of the rows, in all planes.
+// Volumes of up to 64x64x64 cells in one kernel (cluster.cuh). A block finds the sites nearest to the cluster's four
+// columns along the last axis, then along the second, for an eighth of the planes. It passes the results to the blocks
+// that finish them along the first axis: a block owns an eighth of the rows, in all planes.
 //
-// Rows are offered to cells, 64 sums and minima a cell and axis at most: of distances all rows, in 16 bits, two cells
-// an instruction; of sites outward from the cells where lines have more than 32 rows, in words that hold
-// d^2 (14 bits) | x (6) | y (6) | z (6) of a site, whose minimum decides ties too.
+// Rows are offered to cells, at most 64 sums and minima per cell and axis. For distances all rows are offered, in 16
+// bits, two cells per instruction. For sites they are offered outward from the cells if lines have more than 32 rows,
+// in words of
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,28 @@
 namespace nearfield::exact {
 namespace {
 
-/// Pitches keep the lanes of a quarter of a warp in different banks, each with its 16 bytes.
+/// Shared memory. Pitches place the 16-byte accesses of a quarter warp's lanes in different banks.
 template <bool Sites>
 struct alignas(16) volume_memory {
     static constexpr int lanes = volume_words<Sites>::lanes, row_pitch = lanes + (Sites ? 4 : 2);
 
-    std::uint32_t squares[2 * whole_side];  ///< of -64 to 63
+    std::uint32_t squares[2 * whole_side];  ///< squares of -64 to 63
     std::uint32_t planes_sited;             ///< bit i: plane i of the block has sites
     alignas(16) std::uint32_t bits[read_words];
-    alignas(16) std::uint32_t rows[whole_side * row_pitch];  ///< by row: 8 planes, of each 4 columns
-    // What the cluster's blocks, of which this is one, write here.
-    std::uint32_t lines[whole_side * lanes];  ///< by plane: the block's 8 rows, of each 4 columns
+    alignas(16) std::uint32_t rows[whole_side * row_pitch];  ///< rows of 8 planes, 4 columns each
+    // The blocks of the cluster, this one included, write the members below.
+    std::uint32_t lines[whole_side * lanes];  ///< planes of the block's 8 rows, 4 columns each
     volume_sites<Sites> sites;
 };
 
-/// best[i] becomes the least of itself and of load(row) + (row - first - i)^2 of all rows.
+/// best[i] becomes the minimum of itself and of load(row) + (row - first - i)^2 over all rows.
 template <bool Sites, class Load>
 __device__ void offer_to_cells(std::uint32_t (&best)[volume_words<Sites>::cells], const std::uint32_t* squares,
                                int first, int rows, const Load& load) {
     constexpr int cells = volume_words<Sites>::cells;
 #pragma unroll 4
     for (int row = 0; row < rows; row += 4) {
-        std::uint32_t square[cells + 4];  // of row - first - cells, and so on
+        std::uint32_t square[cells + 4];  // squares of row - first - cells, and so on
 #pragma unroll
         for (int i = 0; i < cells + 4; i += 4) {
             const uint4 four = *reinterpret_cast<const uint4*>(squares + whole_side + row - first - cells + i);
@@ -51,13 +51,13 @@ __device__ void offer_to_cells(std::uint32_t (&best)[volume_words<Sites>::cells]
     }
 }
 
-// Rows from which on offering them outward pays: 7x30x64 took 5.7 us without and 6.8 with it (H200, 2026-11-22).
+// From this number of rows on, outward offers pay: 7x30x64 took 5.7 us without and 6.8 with them (H200, 2026-11-22).
 constexpr int least_outward = 33;
 
-/// The same of rows [0, rows), a warp at a time, whose lanes have the same cells of other lines: the fours of rows
-/// whose bits are set in `fours`, from the nearest on, until none can win in a lane that `counts`. What three fours to
-/// either side do not settle gets all others: looking at bounds between each two took 0.1 % sites from 12.4 to 14.0
-/// us, one place for all offers, in a loop, to 16.0.
+/// Does the same for rows [0, rows), by a warp whose lanes have the same cells of other lines: it offers the groups of
+/// four rows whose bits are set in `fours`, nearest first, until none can win in a lane that `counts`. If three groups
+/// on either side do not suffice, it offers all others: testing bounds between each two took 0.1 % sites from 12.4 to
+/// 14.0 us, a single offer in a loop to 16.0.
 template <class Load>
 __device__ void offer_outward(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
                               int rows, std::uint32_t fours, bool counts, const Load& load) {
@@ -91,12 +91,12 @@ __device__ void offer_outward(std::uint32_t (&best)[volume_words<true>::cells], 
     }
 }
 
-// Of the second axis a block's warps leave out rows that are as far as this from a cell, at least, where the block has
-// so many sites: of 64^3, half a percent. With fewer some cell is often too far from all of them.
+// Along the second axis a block's warps skip rows at least beyond_looked_at away from a cell if the block has
+// least_leaving sites: half a percent of 64^3. With fewer sites, some cell is often too far from all of them.
 constexpr int looked_at = 3, beyond_looked_at = 4 * looked_at + 1, least_leaving = 160;
 
-/// The same of fours of rows outward from the cells, until none can win in a lane that `counts`, or three to either
-/// side were offered: how many of these were, or all_looked_at where others are left out.
+/// Does the same for groups of four rows outward from the cells, until none can win in a lane that `counts`, or three
+/// on either side were offered. Returns their number, or all_looked_at if others are skipped.
 constexpr int all_looked_at = looked_at + 1;
 template <class Load>
 __device__ int offer_nearby(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
@@ -116,8 +116,8 @@ __device__ int offer_nearby(std::uint32_t (&best)[volume_words<true>::cells], co
     return all_looked_at;
 }
 
-/// Of a lane's cells in its column and eight planes, of which each lane of the warp with that column has one: whether
-/// one of them may have no site nearer than rows that were left out.
+/// Returns true if one of the cells may have no site nearer than the skipped rows: a lane's cells in its column and
+/// eight planes, one in each lane of the warp with that column.
 __device__ inline bool may_need_more(const std::uint32_t (&best)[volume_words<true>::cells]) {
     constexpr int planes = 8;
     std::uint32_t most = max(max(best[0], best[1]), max(best[2], best[3]));
@@ -127,7 +127,7 @@ __device__ inline bool may_need_more(const std::uint32_t (&best)[volume_words<tr
     return (most >> volume_words<true>::shift) + (planes - 1) * (planes - 1) >= beyond_looked_at * beyond_looked_at;
 }
 
-/// What a row has for own_columns cells from `first` on: a word each (Sites) or two a word.
+/// Writes the distances of a row for own_columns cells from `first` on: one per word (Sites) or two per word.
 template <bool Sites>
 __device__ void put_row(std::uint32_t* to, std::uint64_t row, int first, int y, int z) {
     constexpr int far = 127;
@@ -152,11 +152,11 @@ __device__ void put_row(std::uint32_t* to, std::uint64_t row, int first, int y, 
     else *reinterpret_cast<uint2*>(to) = {word[0] | word[1] << 16, word[2] | word[3] << 16};
 }
 
-/// Where finished cells go.
+/// Output of finished cells.
 template <bool Sites, bool Fields>
 struct volume_target {
     const whole_call& c;
-    std::int64_t first;  ///< cell of the image
+    std::int64_t first;  ///< first cell of the image
 
     __device__ std::int64_t cell(int z, int y, int x) const {
         return first + (static_cast<std::int64_t>(z) * c.height + y) * c.width + x;
@@ -169,7 +169,7 @@ struct volume_target {
                    ? __int_as_float(0x7f800000)
                    : root_of_whole(static_cast<float>(square));
     }
-    /// Two neighbours.
+    /// Writes the distances of two neighbouring cells.
     __device__ void put_distances(int z, int y, int x, std::uint32_t two) const {
         const std::int64_t at = cell(z, y, x);
         const bool both = x + 1 < c.width;
@@ -199,9 +199,9 @@ struct volume_target {
     }
 };
 
-/// Along the second axis: a thread a word of a row's columns in one of the block's planes, and some cells of that
-/// line. Each goes to the block that has its row then. Of sites, rows may be left out, which all blocks are told of,
-/// as of cells that might need them: true for a warp that has left some out.
+/// Searches the second axis: a thread owns a word of a row's columns in one of the block's planes, and some cells of
+/// that line. Each result goes to the block that owns its row next. For sites, rows may be skipped; all blocks learn of
+/// this, and of cells that might need such rows. Returns true in a warp that has skipped some.
 template <bool Sites>
 __device__ bool search_planes(volume_memory<Sites>& m, const whole_call& c, int first_plane, int planes) {
     using words = volume_words<Sites>;
@@ -219,7 +219,7 @@ __device__ bool search_planes(volume_memory<Sites>& m, const whole_call& c, int 
             offer_to_cells<true>(best, m.squares, begin, c.height, load);
         else fours = offer_nearby(best, m.squares, begin, c.height, (m.planes_sited >> plane & 1) != 0, load);
         left_out = fours == all_looked_at;
-        // With two fours to either side no cell that has a site in its own plane is in need, and so none.
+        // With two groups on either side, a cell with a site in its own plane never needs skipped rows.
         if (planes > 0 && c.height >= least_outward && (fours == 0 || fours >= looked_at || m.planes_sited == 0)) {
             const bool more = __any_sync(cuda::every_lane, may_need_more(best));
             if ((left_out || more) && item < whole_blocks)
@@ -237,8 +237,8 @@ __device__ bool search_planes(volume_memory<Sites>& m, const whole_call& c, int 
     return left_out;
 }
 
-/// A block an eighth of the planes of four columns, then an eighth of their rows. One function, because what its
-/// threads hold in registers goes from phase to phase.
+/// Searches a volume. A block owns an eighth of the planes of four columns, then an eighth of their rows. It is one
+/// function, because registers of its threads pass from phase to phase.
 template <bool Sites, bool Fields>
 __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(const whole_call c) {
     using words = volume_words<Sites>;
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
                                   planes * c.height * c.width, m.bits);
     __syncthreads();
 
-    // Along the last axis: a thread a row of a plane.
+    // Along the last axis: a thread owns a row of a plane.
     std::uint64_t own_row = 0;
     static_assert(!Sites || words::threads == 8 * whole_side, "a thread has one row");
 #pragma unroll
@@ -289,12 +289,12 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
             own_row = row;
         }
     }
-    // Planes that offers read beyond the last one.
+    // Offers read planes beyond the last one.
     for (int i = thread; i < ((c.depth + 3) / 4 * 4 - c.depth) * words::lanes; i += words::threads)
         m.lines[c.depth * words::lanes + i] = words::none;
     __syncthreads();
     cuda::wait_for_cluster();
-    // Blocks with few sites wait for whether all have; if not, they search the second axis when the others have.
+    // Blocks with few sites wait to learn whether all have few; if not, they search the second axis after the others.
     bool few = false;
     std::uint32_t plane_fours = 0;
     if constexpr (Sites) {
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
             plane_fours = told.plane_fours();
             waits = !waits;
             if (again || m.sites.left_out != (rows_left_out | cells_in_need)) continue;
-            // Warps that have left rows out search all of them.
+            // Warps that have skipped rows search all of them.
             again = true, waits = !left_out;
             __syncthreads();
             if (thread == 0) m.sites.count = m.sites.left_out = 0;
@@ -324,7 +324,7 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
         cuda::wait_for_cluster();
     }
 
-    // Along the first: the block's 8 rows in all planes.
+    // Along the first axis: the block's 8 rows in all planes.
     const int item = thread % words::lanes, begin = thread / words::lanes * words::cells;
     const int y = rank * 8 + item / words::of_row, x = first_x + item % words::of_row * (own_columns / words::of_row);
     const auto load = [&](int z) { return m.lines[z * words::lanes + item]; };

@@ -1,5 +1,5 @@
-// Cells of volumes that the search for near sites (stencil.cuh) lists, because no place that it offers reached
-// them: a warp looks through the rows around each of them.
+// Cells of volumes that the search for near sites (stencil.cuh) lists, because none of its offsets reached them: a warp
+// searches the rows around each cell.
 #pragma once
 
 #include "exact/gpu/stencil/stencil.cuh"
@@ -7,15 +7,15 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int mended_reach = 15;  // rows, at most
-constexpr int mend_warps = 8;     // of a block
+constexpr int mended_reach = 15;  // largest distance in rows
+constexpr int mend_warps = 8;     // warps of a block
 
-/// A cell that was listed: its bit of a word of a volume.
+/// A listed cell: its bit of a word of a volume.
 struct open_cell {
     near_tile at;
     int z, y, column, bit;
 
-    /// Words are numbered as they lie in memory.
+    /// Words are numbered in memory order.
     template <class Index>
     __device__ open_cell(const near_call<Index>& c, std::int64_t listed) {
         const std::int64_t word = listed / cuda::warp, above = quotient(word, c.lines.rows),
@@ -31,7 +31,7 @@ struct near_site {
     static constexpr int bias = mended_reach + 1;
     std::uint32_t packed = ~0u;
 
-    /// Of rows up to `reach` away.
+    /// Searches rows up to `reach` away.
     template <class Index>
     __device__ near_site(const near_call<Index>& c, const open_cell& cell, int reach) {
         const int side = 2 * reach + 1;
@@ -43,7 +43,7 @@ struct near_site {
         }
         packed = __reduce_min_sync(cuda::every_lane, packed);
     }
-    /// None that is left out is nearer, or as near.
+    /// True if no site outside the searched rows is nearer, or equally near.
     [[nodiscard]] __device__ bool is_nearest(int reach) const {
         return packed >> 15 < static_cast<std::uint32_t>((reach + 1) * (reach + 1));
     }
@@ -59,7 +59,7 @@ private:
     }
 };
 
-/// A warp one listed cell after another. Where a site is too far away, nothing is finished.
+/// Finishes listed cells, one after another per warp. A cell whose site is too far away stays unfinished.
 template <class Index>
 __global__ void __launch_bounds__(mend_warps* cuda::warp) mend_near_sites(const near_call<Index> c) {
     cuda::wait_for_kernel_before();

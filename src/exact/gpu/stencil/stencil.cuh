@@ -1,10 +1,10 @@
 // Nearest sites of volumes in which nearly every cell has one close by, by bits: from packed lines (words.cuh) to
-// indices, in one pass. What it cannot do is left to the passes that follow (search.cuh).
+// indices in one pass. Cells that it leaves unresolved go to the usual passes (search.cuh).
 //
-// Each place a site can be at, seen from a cell, is offered by itself, in the order of the tie rule: by squared
-// distance, then along the last axis, the one before it and the first. There are 251 places up to a squared distance
-// of 14. An offer is one operation for 32 cells: those that have a site there join those that are reached. Which offer
-// reached a cell is eight bits, in Gray's code, in which one bit changes from number to number: one operation more.
+// Each offset of a site from a cell is tested separately, in the order of the tie rule: by squared distance, then along
+// the last axis, the one before it and the first. There are 251 offsets up to a squared distance of 14. A test is one
+// operation for 32 cells: those that have a site there join those that are reached. The number of the test that reached
+// a cell is eight bits, in Gray code, in which one bit changes from number to number: one more operation.
 #pragma once
 
 #include <array>
@@ -16,25 +16,25 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int near_side = 3, near_most = 14;  // cells along an axis, and squared distances, at most
+constexpr int near_side = 3, near_most = 14;  // largest offset in cells along an axis, and largest squared distance
 constexpr int near_tile_words = 2, near_tile_rows = 16,
-              near_tile_planes = 16;  // of a tile: words of 32 columns, rows, planes
+              near_tile_planes = 16;  // size of a tile: words of 32 columns, rows, planes
 constexpr int near_threads = near_tile_words * near_tile_rows * near_tile_planes;
-constexpr int near_blocks = 3;  // on a multiprocessor, at least: 40 registers a thread
+constexpr int near_blocks = 3;  // fewest blocks on a multiprocessor: 40 registers a thread
 constexpr int near_all_rows = near_tile_rows + 2 * near_side, near_all_planes = near_tile_planes + 2 * near_side;
 static_assert(near_tile_words * near_tile_rows == cuda::warp, "a warp has a plane of the tile");
-// Cells that no place reaches are listed and searched one by one; one of so many at most.
+// Cells that no offset reaches are listed and searched one by one; at most one cell of this number.
 constexpr std::int64_t cells_a_mended = 512;
 constexpr std::int32_t unfinished = 1 << 30;
-// Places that are looked at beforehand: a word of 32 cells, of which so many may be without a site within three cells
-// along the line and two rows around it: 1.5 %, where random sites of 4, 3 and 2 % leave 0.25, 1.1 and 5.1 %.
+// Samples that are tested first: words of 32 cells, of which near_most_open cells may lack a site within three cells
+// along the line and two rows around it: 1.5 %. Random sites of 4, 3 and 2 % leave 0.25, 1.1 and 5.1 %.
 constexpr int near_looked = 264, near_most_open = near_looked * 32 * 3 / 200;
 
-/// Places of a site, seen from a cell, in the order of the tie rule.
+/// Offsets of a site from a cell, in the order of the tie rule.
 struct near_places {
     static constexpr int count = 251;
     std::array<std::int8_t, count> dx{}, dy{}, dz{};
-    std::array<std::int16_t, near_most + 2> from{};  ///< the first place that is so far away or farther
+    std::array<std::int16_t, near_most + 2> from{};  ///< the first offset that is so far away or farther
 
     constexpr near_places() {
         std::size_t n = 0;
@@ -56,14 +56,14 @@ constexpr int place_bits = 8;
 static_assert(places_nearby.from[near_most + 1] == near_places::count && near_places::count < 1 << place_bits);
 static_assert((near_side + 1) * (near_side + 1) > near_most, "no place is beyond the reach");
 
-/// The bit that changes from number - 1 to number in Gray's code.
+/// Returns the bit that changes from number - 1 to number in Gray code.
 constexpr int changing_bit(int number) { return number % 2 != 0 ? 0 : 1 + changing_bit(number / 2); }
 
-/// Volumes and where their sites' indices go.
+/// Volumes, and the destination of their sites' indices.
 template <class Index>
 struct near_call {
-    packed_lines lines;  ///< of planes
-    int planes = 1;      ///< of a volume
+    packed_lines lines;  ///< lines of planes
+    int planes = 1;      ///< planes of a volume
     int tiles_x = 1, tiles_y = 1, tiles_z = 1;
     std::int64_t tiles = 1;
     Index* out = nullptr;
@@ -79,14 +79,14 @@ struct near_call {
 struct near_memory {
     std::uint32_t moved[2 * near_side + 1][near_all_planes][near_all_rows]
                        [near_tile_words];  ///< bit i: a site dx cells on
-    std::int32_t places[1 << place_bits];  ///< by code: what is added to a cell's index
+    std::int32_t places[1 << place_bits];  ///< summands of a cell's index, by code
     uint4 codes[near_threads / cuda::warp][2 * cuda::warp + 4];
 };
 
-/// Where a block's tile is.
+/// Position of a block's tile.
 struct near_tile {
-    std::int64_t first_plane;  ///< of its volume, among all
-    int column, y, z;          ///< its corner; the column is of words
+    std::int64_t first_plane;  ///< first plane of its volume, among all planes
+    int column, y, z;          ///< its corner; the column counts words
 
     near_tile() = default;
     template <class Index>
@@ -98,7 +98,7 @@ struct near_tile {
         z = static_cast<int>(outer - volume * c.tiles_z) * near_tile_planes;
         first_plane = volume * c.planes;
     }
-    /// A word of the volume, without sites where there is none.
+    /// Returns a word of the volume; outside of it, one without sites.
     template <class Index>
     __device__ line_word word(const near_call<Index>& c, int at_z, int at_y, int at_column) const {
         if (static_cast<unsigned>(at_z) >= static_cast<unsigned>(c.planes) || at_y < 0 || at_y >= c.lines.rows ||
@@ -108,17 +108,17 @@ struct near_tile {
     }
 };
 
-/// What may have left nothing to the passes.
+/// Earlier searches that may have finished all cells.
 struct done_before {
     point_lists few;  ///< all sites one by one
-    /// Of volumes that are worth searching for near sites, otherwise null: cells of the places looked at that have
-    /// none, above near_most_open where near sites are not searched, or not all found.
+    /// For volumes in which near sites may be searched, else null: number of sampled cells without a near site; above
+    /// near_most_open if near sites are not searched, or not all found.
     std::int32_t* open = nullptr;
 
     __device__ bool all() const { return few.complete() || (open != nullptr && *open <= near_most_open); }
 };
 
-/// By code what is added to a cell's index.
+/// Fills the table of summands of a cell's index, by code.
 template <class Index>
 __device__ void fill_places(const near_call<Index>& c, near_memory& m) {
     for (int code = static_cast<int>(threadIdx.x); code < 1 << place_bits; code += near_threads) {
@@ -130,8 +130,8 @@ __device__ void fill_places(const near_call<Index>& c, near_memory& m) {
     }
 }
 
-/// A word, and which of its cells have a site dx cells on. Of the sites beside it the nearest ones count: seen from
-/// its cells no other one of the row is as near.
+/// A word, and its cells that have a site dx cells on. Of the sites beside it only the nearest ones count: for its
+/// cells no other site of the row is as near.
 struct moved_words {
     std::uint32_t left, own, right;
 
@@ -144,7 +144,7 @@ struct moved_words {
     }
 };
 
-/// The tile's words and those around it, as they are and moved.
+/// Fills the tile's words and those around it, as they are and shifted.
 template <class Index>
 __device__ void fill_moved(const near_call<Index>& c, near_memory& m, const near_tile& at) {
     constexpr int all = near_all_planes * near_all_rows * near_tile_words;
@@ -161,12 +161,12 @@ __device__ void fill_moved(const near_call<Index>& c, near_memory& m, const near
     }
 }
 
-/// 32 cells being finished.
+/// State of 32 cells.
 struct near_cells {
     std::uint32_t reached = 0;
     std::uint32_t plane[place_bits]{};
 
-    /// The places that are so far away.
+    /// Tests the offsets of one squared distance.
     template <int Value>
     __device__ void take(const near_memory& m, int z, int y, int word) {
         constexpr int first = places_nearby.from[Value], count = places_nearby.from[Value + 1] - first;
@@ -181,14 +181,14 @@ struct near_cells {
                 ...);
         }(std::make_integer_sequence<int, count>{});
     }
-    /// Until none of the warp's cells is left.
+    /// Tests all offsets until all of the warp's cells are reached.
     __device__ void take_all(const near_memory& m, int z, int y, int word, std::uint32_t valid) {
         [&]<int... Value>(std::integer_sequence<int, Value...>) {
             const auto open = [&] { return __any_sync(cuda::every_lane, (~reached & valid) != 0) != 0; };
             ((take<Value>(m, z, y, word), open()) && ...);
         }(std::make_integer_sequence<int, near_most + 1>{});
     }
-    /// The codes of four neighbouring cells in a word each.
+    /// Packs the codes of four neighbouring cells into a word each.
     __device__ void codes(std::uint32_t (&fours)[8]) {
         const auto turn = [](std::uint32_t& a, std::uint32_t& b, int by, std::uint32_t low) {
             const std::uint32_t first = (a & low) | (b << by & ~low), second = (a >> by & low) | (b & ~low);
@@ -212,20 +212,20 @@ struct near_cells {
     }
 };
 
-/// A warp's cells: rows of the tile's words, from codes to indices.
+/// Output of a warp's cells: rows of the tile's words, from codes to indices.
 template <class Index>
 struct near_rows_out {
     const near_memory& m;
     const std::uint32_t* codes;  ///< see code_at
-    Index* out;                  ///< of the first cell
-    Index index;                 ///< in its volume
-    int length, cells, rows;     ///< of a line; that are within it and within the plane
+    Index* out;                  ///< indices of the first cell
+    Index index;                 ///< index of the first cell in its volume
+    int length, cells, rows;     ///< length of a line; cells within it, and rows within the plane
 
-    /// Where the codes of a word's nth four cells are.
+    /// Returns the place of the codes of a word's nth four cells.
     static __device__ int code_at(int holder, int nth) { return (nth / 4 * (cuda::warp + 4) + holder) * 4 + nth % 4; }
     __device__ Index place(std::uint32_t code, int byte) const { return m.places[code >> (8 * byte) & 255]; }
 
-    /// 16 bytes a lane, where lines begin at multiples of four cells.
+    /// Writes 16 bytes per lane, if lines begin at multiples of four cells.
     __device__ void put_sixteens() const {
         constexpr int count = 16 / sizeof(Index), parts = near_tile_words * cuda::warp / count,
                       at_once = cuda::warp / parts;
@@ -247,7 +247,7 @@ struct near_rows_out {
             }
         }
     }
-    /// Wherever they begin.
+    /// Writes cells at any alignment.
     __device__ void put_cells() const {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
 #pragma unroll 4
@@ -260,7 +260,7 @@ struct near_rows_out {
     }
 };
 
-/// Lists cells of a warp that no place reached; false where they are too many.
+/// Lists the cells of a warp that no offset reached; returns false if there are too many.
 template <class Index>
 __device__ bool list_open(const near_call<Index>& c, std::int64_t word, std::uint32_t open) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, mine = __popc(open);
@@ -279,7 +279,7 @@ __device__ bool list_open(const near_call<Index>& c, std::int64_t word, std::uin
     return true;
 }
 
-/// A tile: a thread 32 cells of a row, a warp a plane. False where something is left.
+/// Searches a tile: a thread owns 32 cells of a row, a warp a plane. Returns false if some cell is not finished.
 template <bool Sixteens, class Index>
 __device__ bool search_near_tile(const near_call<Index>& c, near_memory& m, const near_tile& at) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp,
@@ -313,7 +313,7 @@ __device__ bool search_near_tile(const near_call<Index>& c, near_memory& m, cons
     return list_open(c, ((at.first_plane + z) * c.lines.columns + at.column + word) * c.lines.rows + at.y + y, open);
 }
 
-/// A block one tile after another, unless the look says that they are in vain, or one of them says it.
+/// Solves tiles, one after another per block, unless the samples or another tile show that this cannot finish.
 template <bool Sixteens, class Index>
 __global__ void __launch_bounds__(near_threads, near_blocks) search_near_sites(const near_call<Index> c) {
     extern __shared__ uint4 near_shared[];
@@ -332,7 +332,7 @@ __global__ void __launch_bounds__(near_threads, near_blocks) search_near_sites(c
     }
 }
 
-/// A warp a place, and the next one gridDim.x places further on: counts cells without a site nearby.
+/// Takes samples, one per warp and then every gridDim.x-th: counts cells without a site nearby.
 __device__ inline void look_at_sites(const packed_lines& lines, std::int32_t* open) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     // 21 of 25 rows.

@@ -1,10 +1,10 @@
 // Lines of up to 1024 rows whose sites may be far away, in shared memory: a block owns 32 neighbouring lines, a lane a
 // line, a warp a band of 32 rows, or two.
 //
-// Every 32nd row is a post, and so is the last one. The winning row never moves back along a line (core.hpp), so that
-// between two posts only the rows from the winner at the one to the winner at the other can win: 33 on average,
-// whatever the line holds. A band is offered to every post that its least value might win at. Then a warp does the
-// same on a smaller scale: the winners at its rows 8, 16 and 24 leave 9 rows on average to each 8.
+// Every 32nd row is a pivot (post), and so is the last one. The winning row never moves back along a line (core.hpp),
+// so between two pivots only the rows from the winner of one to the winner of the other can win: 33 on average,
+// whatever the line holds. A band is offered to every pivot at which its least value might win. Then a warp does the
+// same on a smaller scale: the winners at its rows 8, 16 and 24 leave 9 rows on average for each 8.
 #pragma once
 
 #include "exact/gpu/ground/fits.hpp"
@@ -17,17 +17,17 @@ constexpr int group_rows = 8;
 constexpr int groups_a_band = band_rows / group_rows;
 static_assert(band_rows % group_rows == 0);
 
-/// A value and its row in one word, value << row_bits | row: the least word is the least value.
+/// A value and its row in one word, value << row_bits | row: the least word has the least value.
 using row_word = std::uint32_t;
 constexpr row_word no_row = 0xffffffffu;
-constexpr int row_pitch = cuda::warp + 1;  // words, so that lanes reach other banks along a row and along a line
+constexpr int row_pitch = cuda::warp + 1;  // pitch in words: lanes access different banks along a row and along a line
 
-/// The square of (rows << half_row_bits) is that of `rows` in the place of a value.
+/// The square of (rows << half_row_bits) is the square of `rows` at the position of a value.
 constexpr int half_row_bits = row_bits / 2;
 static_assert(2 * half_row_bits == row_bits);
 
-/// What a row is worth to rows i = 0, 1, ... from `top` on: value + (top - row + i)^2, less i^2 and with a bias
-/// instead, so that it is linear in i. A sum of no more than packed_none, 1023^2 and the bias fits the word.
+/// Candidate of a row at rows i = 0, 1, ... from `top` on: value + (top - row + i)^2 - i^2 + bias, which is linear in
+/// i. A sum of at most packed_none, 1023^2 and the bias fits the word.
 struct row_offer {
     static constexpr std::int32_t bias = 1024;
     static_assert(bias > band_rows * band_rows - 1 && packed_none + 1023LL * 1023 + bias < 1LL << (32 - row_bits));
@@ -38,12 +38,12 @@ struct row_offer {
         : first(row + static_cast<row_word>(apart * apart) + (bias << row_bits)),
           step(static_cast<row_word>(apart) << (row_bits + 1 - half_row_bits)) {}
     __device__ row_word at(int i) const { return first + static_cast<row_word>(i) * step; }
-    /// What a least offer's value at i is to be raised by.
+    /// Returns the summand that turns a least candidate at i into its value.
     static constexpr std::int32_t more(int i) { return i * i - bias; }
 };
 
-/// 32 lines in shared memory, seen by a lane: its own line, with a row without a site behind it, and the winners at
-/// posts.
+/// A lane's view of 32 lines in shared memory: its own line, with a row without a site behind it, and the winners at
+/// pivots.
 struct posted_lines {
     row_word* line;
     row_word* posts;
@@ -62,7 +62,7 @@ struct posted_lines {
     __device__ row_word& post(int nth) const { return posts[nth * row_pitch]; }
 };
 
-/// Rows [from, end) of a band to a post.
+/// Offers rows [from, end) of a band to a pivot.
 __device__ inline void offer_band(const posted_lines& to, int post, int from, int end) {
     row_word best = no_row;
     std::int32_t apart = (to.row_of(post) - from) * (1 << half_row_bits);
@@ -72,7 +72,7 @@ __device__ inline void offer_band(const posted_lines& to, int post, int from, in
     atomicMin(&to.post(post), best);
 }
 
-/// A band's own rows to the posts at its ends; its least word.
+/// Offers a band's own rows to the pivots at its ends; returns the band's least word.
 __device__ inline row_word offer_to_ends(const posted_lines& to, int band, int from, int end) {
     row_word least = no_row, at_top = no_row, at_end = no_row;
     constexpr std::int32_t down = 1 << half_row_bits;
@@ -90,7 +90,7 @@ __device__ inline row_word offer_to_ends(const posted_lines& to, int band, int f
     return least;
 }
 
-/// A band's rows to the other posts, of which what they hold beforehand rules most out.
+/// Offers a band's rows to the other pivots, most of which their current winners rule out.
 __device__ inline void offer_to_others(const posted_lines& to, int band, int from, int end, row_word least) {
     const auto value = static_cast<std::int32_t>(least >> row_bits);
     const auto wins = [&](int post) {
@@ -98,7 +98,7 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
         const row_word best = *const_cast<const volatile row_word*>(&to.post(post));
         return value < packed_none && static_cast<row_word>(value + gap * gap) < best >> row_bits;
     };
-    // Bit i: post i, and from the band's own two on post i + 2.
+    // Bit i: pivot i, and after the band's own two pivot i + 2.
     static_assert(short_rows / band_rows - 1 < 32);
     std::uint32_t maybe = 0;
 #pragma unroll 4
@@ -107,7 +107,7 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
     const auto offer = [&](int post) {
         if (__any_sync(cuda::every_lane, wins(post))) offer_band(to, post, from, end);
     };
-    // Near ones first: what they get rules others out.
+    // Near ones first: their winners rule others out.
     const std::uint32_t before = (1u << band) - 1;
     std::uint32_t lower = maybe & before, upper = maybe & ~before;
     while ((lower | upper) != 0) {
@@ -123,8 +123,8 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
     }
 }
 
-/// Rows that a warp's lanes have left, each its own of as many, an even number. They include those from `first` to
-/// `last`; the row behind the line only where the lane has left an odd number of rows and all of them.
+/// Remaining rows of a warp's lanes, for each lane its own, an equal and even number. They include those from `first`
+/// to `last`, and the row behind the line only if a lane has all rows of a line with an odd number of rows.
 struct rows_left {
     int from, count;
 
@@ -134,7 +134,7 @@ struct rows_left {
     }
 };
 
-/// Offers rows to rows 8, 16, ... from `top` on.
+/// Offers the remaining rows to rows 8, 16, ... from `top` on.
 template <int Count>
 __device__ void offer_rows(const posted_lines& of, const rows_left& left, int top, row_word (&best)[Count]) {
 #pragma unroll
@@ -151,11 +151,11 @@ __device__ void offer_rows(const posted_lines& of, const rows_left& left, int to
     }
 }
 
-/// A word's value as float, and `more`: below 2^23, the value's bits are the low ones of 2^23 and the value.
+/// Returns a word's value as float, plus `more`: below 2^23, the value's bits are the low bits of 2^23 plus the value.
 __device__ inline float value_of(row_word word, float more) {
     return __uint_as_float(__funnelshift_r(word, 0x4b000000u >> (32 - row_bits), row_bits)) - (8388608.0f - more);
 }
-/// A whole number below 2^23.
+/// Converts a whole number below 2^23.
 __device__ inline std::int32_t whole_of(float number) {
     return static_cast<std::int32_t>(__float_as_uint(number + 8388608.0f) - 0x4b000000u);
 }
@@ -163,9 +163,9 @@ __device__ inline std::int32_t whole_of(float number) {
 constexpr float offer_bias = 1024;
 static_assert(packed_none + 1023 * 1023 + 2 * 1023 * group_rows + 1024 < 1 << 23, "offers are whole numbers");
 
-/// Offers rows to the rows behind `top`, in floats: sums go to another unit than minima, which take bits of positive
-/// numbers as integers. Each is value + (top - row + i)^2 - i^2 + offer_bias. At 512^3 balls take 0.70 + 0.72 ms in
-/// both passes, in words of 32 bits 0.84 + 0.86 (H200, 2026-11-23).
+/// Offers the remaining rows to the rows behind `top`, in floats: sums use another unit than minima, which take bits of
+/// positive numbers as integers. Each is value + (top - row + i)^2 - i^2 + offer_bias. At 512^3 balls take 0.70 + 0.72
+/// ms in both passes, in words of 32 bits 0.84 + 0.86 (H200, 2026-11-23).
 __device__ inline void offer_values(const posted_lines& of, const rows_left& left, int top,
                                     float (&best)[group_rows - 1]) {
     std::uint32_t least[group_rows - 1];
@@ -188,7 +188,7 @@ __device__ inline void offer_values(const posted_lines& of, const rows_left& lef
         best[i - 1] = __uint_as_float(least[i - 1]) - (offer_bias - static_cast<float>(i * i));
 }
 
-/// Puts 8 rows of the lane's line from `row` on, of which those before `end` exist; `sited` where all have a site.
+/// Writes 8 rows of the lane's line from `row` on, of which those before `end` exist; `sited` if all have a site.
 template <bool Last>
 __device__ void put_group(const tile_target<std::int32_t, Last>& target, int row, int end, bool sited,
                           const float (&value)[group_rows]) {
@@ -215,7 +215,7 @@ __device__ void put_group(const tile_target<std::int32_t, Last>& target, int row
                 out[target.row_at(i)] = value[i] <= limit ? root_of_whole(value[i]) : __int_as_float(0x7f800000);
         return;
     }
-    // In memory of the thread's own, so that what puts any combination of fields stands here once and not 8 times.
+    // The values go to local memory, so that the code for all combinations of fields exists once, not 8 times.
     std::int32_t values[group_rows];
 #pragma unroll
     for (int i = 0; i < group_rows; ++i) values[i] = whole_of(value[i]);
@@ -224,7 +224,7 @@ __device__ void put_group(const tile_target<std::int32_t, Last>& target, int row
         target.put(row + i, values[i] < packed_none ? values[i] : no_site<std::int32_t>());
 }
 
-/// A band, between two posts that are known.
+/// Finishes a band between two pivots with known winners.
 template <bool Last>
 __device__ void finish_band(const posted_lines& of, int band, int from, int end,
                             const tile_target<std::int32_t, Last>& target) {
@@ -244,7 +244,7 @@ __device__ void finish_band(const posted_lines& of, int band, int from, int end,
         float best[group_rows - 1];
         const float at_group = at_left;
         if (group < groups_a_band - 1) {
-            // A row behind the line's last one may have found one behind `last`.
+            // A row behind the line's last one may have a winner behind `last`.
             right = min(static_cast<int>(between[group] & row_mask), last);
             at_left = value_of(between[group], static_cast<float>(row_offer::more((group + 1) * group_rows)));
         }
@@ -257,7 +257,7 @@ __device__ void finish_band(const posted_lines& of, int band, int from, int end,
     }
 }
 
-/// The lanes' own values, `load(row)`, from packed_none on without a site.
+/// Fills the lanes' own values, `load(row)`; values from packed_none on mean no site.
 template <class Load>
 __device__ void fill_rows(const posted_lines& of, int from, int end, const Load& load) {
 #pragma unroll 16
@@ -265,12 +265,12 @@ __device__ void fill_rows(const posted_lines& of, int from, int end, const Load&
         of.at(row) = static_cast<row_word>(min(load(row), packed_none)) << row_bits | static_cast<row_word>(row);
 }
 
-/// A thread a row: distances along its 32 cells from left to right, then back.
+/// Fills a row, one per thread: distances along its 32 cells from left to right, then back.
 __device__ inline void fill_row(row_word* memory, const line_word& word, int row) {
     constexpr std::int32_t far = 2000;  // its square is above packed_none, and that of 31 more below 2^22
     static_assert(far * far > packed_none && (far + 31) * (far + 31) < 1 << 22);
     row_word* const cells = memory + row * row_pitch;
-    // In halves, so that the compiler does not lay them beside put_group's values, in local memory.
+    // In halves, so that the compiler does not place them beside put_group's values in local memory.
     row_word from_left[2][16];
     std::int32_t distance = min(word.before(), far) - 1;
 #pragma unroll
@@ -287,7 +287,7 @@ __device__ inline void fill_row(row_word* memory, const line_word& word, int row
     }
 }
 
-/// 32 lines that are filled but for their posts and the row behind their last, by a warp for every `Bands` bands.
+/// Searches 32 filled lines, except for pivots and the row behind the last; a warp takes `Bands` bands.
 template <int Bands, bool Last>
 __device__ void search_between(const posted_lines& of, const tile_target<std::int32_t, Last>& target) {
     const auto each = [&](const auto& body) {
@@ -314,12 +314,12 @@ __device__ void search_between(const posted_lines& of, const tile_target<std::in
         finish_band(of, band, band * band_rows, min((band + 1) * band_rows, of.rows), target);
 }
 
-// Tiles of lines of up to 1024 rows that steps (tile.cuh) and offers (gather.cuh) leave, between winners at
-// posts in shared memory. How many tiles they are is known on the device only: a fixed number of blocks shares the
+// Tiles of lines of up to 1024 rows that steps (tile.cuh) and offers (gather.cuh) leave unresolved are solved between
+// winners at pivot rows in shared memory. Only the device knows their number, so a fixed number of blocks shares the
 // list.
 
-/// Where the calling lane of a block writes, of `group` of the lines. Lanes beyond the last line repeat it; they write
-/// the same values to the same cells.
+/// Returns the output of the calling lane of a block, for `group` of the lines. Lanes beyond the last line repeat it;
+/// they write the same values to the same cells.
 template <bool Last, class Lines, class Group>
 __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const Group& group,
                                                      const metric<std::int32_t>& m,
@@ -328,7 +328,7 @@ __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const G
     return {m, to, lines.first_cell(group, lane), static_cast<std::int32_t>(lines.inner()), width};
 }
 
-/// Bands of a warp. Two where three blocks of such lines fit a multiprocessor: 512^3 0.66 + 0.70 ms of balls, with one
+/// Bands of a warp: two if three blocks of such lines fit a multiprocessor: 512^3 of balls 0.66 + 0.70 ms, with one
 /// 0.70 + 0.73, but 256^3 0.057 + 0.085 and 0.053 + 0.083 (H200, 2026-11-23).
 constexpr int bands_of(std::int64_t rows) { return rows > 256 && rows <= 544 ? 2 : 1; }
 template <int Bands>
@@ -336,7 +336,7 @@ inline constexpr int hard_threads = Bands == 1 ? short_threads : 9 * cuda::warp;
 template <int Bands>
 inline constexpr int hard_blocks = Bands == 1 ? 1 : 3;
 
-/// A block one hard tile after another.
+/// Solves unresolved tiles, one after another per block.
 template <bool Last, int Bands>
 __global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
     search_hard_words(const word_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
@@ -356,7 +356,7 @@ __global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
     }
 }
 
-/// The same for a pass that reads a state.
+/// Does the same for a pass that reads a state.
 template <bool Last, int Bands>
 __global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
     search_hard(const value_lines lines, const metric<std::int32_t> m, const hard_tiles hard,

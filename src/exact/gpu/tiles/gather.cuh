@@ -1,7 +1,7 @@
-// The pass that follows packed lines (words.cuh), a block a window of 32 lines. Where the tile has enough sites, 16
-// bits and a few steps (tile.cuh). Where sites are few, a warp takes 32 rows of the 32 lines at a time and offers
-// them the rows with sites that could win there (square.cuh), of the whole image where those are few, else of the
-// window and some rows beside it. What both cannot do is finished between posts (between.cuh, posts.cuh).
+// The pass after packed lines (words.cuh). A block owns a window of 32 lines. If the tile has enough sites, it takes 16
+// bits and a few steps (tile.cuh). If sites are few, a warp takes 32 rows of the 32 lines at a time and offers them the
+// rows with sites that could win there (square.cuh), of the whole image if those are few, else of the window and some
+// rows beside it. Unresolved windows are finished between pivot rows (between.cuh, posts.cuh).
 #pragma once
 
 #include "exact/gpu/tiles/square.cuh"
@@ -10,28 +10,28 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int dense_per_10000 = 40;  // share of sites from which steps cost less than offers
-constexpr int listed_rows = 2048;    // with sites, at most
-constexpr int listed_beside = 512;   // rows beside a window whose sites are looked at when not all are
+constexpr int listed_rows = 2048;    // largest number of rows with sites
+constexpr int listed_beside = 512;   // rows beside a window whose sites are listed if not all are
 static_assert(bit_rows + 2 * listed_beside <= listed_rows);
 
-/// Rows with sites, in order, of the rows [from, end).
+/// The rows with sites among the rows [from, end), in order.
 struct row_list {
     const sited_row* at;
-    const std::int32_t* before;  ///< how many of the image come before row 32 * i
+    const std::int32_t* before;  ///< number of such rows of the image before row 32 * i
     int count;
     int from, end;
 
-    /// Place in the list of the first row from `row`, a multiple of 32, on.
+    /// Returns the place in the list of the first row from `row`, a multiple of 32, on.
     __device__ int place(int row) const { return before[row / cuda::warp] - before[from / cuda::warp]; }
-    /// No row beyond those listed can win in the square.
+    /// True if no row outside the list can win in the square.
     __device__ bool settles(const square& s, const window& w, int line_rows) const {
         const std::int32_t up = s.rows_to(from - 1), down = s.rows_to(end);
         return (from == 0 || up * up > w.bound) && (end == line_rows || down * down > w.bound);
     }
 };
 
-/// Counts of the bits of up to threads * 4 words, added up: sums[i] is of those before word i, for i up to `words`.
-/// `counts` holds one number a warp. Ends with a barrier.
+/// Sums the bits of up to threads * 4 words: sums[i] counts those before word i, for i up to `words`. `counts` holds
+/// one number per warp. Ends with a barrier.
 template <int Threads>
 __device__ void add_up_bits(const std::uint32_t* bits, int words, std::int32_t* sums, int* counts) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -52,8 +52,8 @@ __device__ void add_up_bits(const std::uint32_t* bits, int words, std::int32_t* 
     __syncthreads();
 }
 
-/// The list for a window of a tile whose words are `words`, in `memory`; `sited` says which rows of the image have
-/// sites.
+/// Makes the list for a window of a tile whose words are `words`, in `memory`; `sited` says which rows of the image
+/// have sites.
 template <int Pairs>
 __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t* sited, const tile_rows& r,
                                     int line_rows, int* counts, std::uint32_t* memory) {
@@ -78,16 +78,16 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
     return rows;
 }
 
-/// Whether a look at some rows comes before their list, which short lines do not need.
+/// True if samples of rows are tested before they are listed, which short lines do not need.
 template <int Pairs>
 inline constexpr bool looks_for_hard = Pairs >= 128;
 constexpr int sample_step = 8;
-// Of 64, three times as many rows as a square may be offered; fewer where hard tiles are finished in shared memory:
-// tiles of 512^3 with balls take 0.256 and 0.129 ms, random sites of 0.3 % 1.01 and 1.04; with 6 0.076 and 1.06 (H200,
-// 2026-11-23).
+// Threshold of winning rows among 64 samples: three times as many rows as a square may be offered; fewer if unresolved
+// tiles are finished in shared memory: tiles of 512^3 with balls take 0.256 and 0.129 ms, random sites of 0.3 % 1.01
+// and 1.04; with 6 0.076 and 1.06 (H200, 2026-11-23).
 constexpr int hard_samples = 24, hard_samples_short = 8;
 
-/// Every eighth row of a tile, as far as it is from sites: near | reach << 16, for a tile to be called hard before its
+/// Every eighth row of a tile as distances from sites: near | reach << 16. They identify an unresolved tile before its
 /// rows are listed.
 template <int Pairs>
 struct row_samples {
@@ -99,8 +99,8 @@ struct row_samples {
             bits[row / sample_step] =
                 word.any() ? sited(word, row).bits : static_cast<std::uint32_t>(far_apart) * 65537;
     }
-    /// By a warp: whether as `many` sampled rows could win in the square that begins at row `top` of the tile that it
-    /// will not be offered all.
+    /// True if at least `many` sampled rows could win in the square that begins at row `top` of the tile, so that it
+    /// will not be offered all of them. Called by a warp.
     __device__ bool many_win(int top, int many) const {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, middle = (top + square_rows / 2) / sample_step;
         const square here{nullptr, nullptr, 0, 0, top, top + square_rows - 1, lane};
@@ -123,10 +123,10 @@ struct row_samples {
     }
 };
 
-/// For all threads alike: steps that the tile will need at least, as far as the share of sites tells (a look at whether
-/// they suffice costs nearly as much as a step); 0 when sites are few, or when somewhere a gap is so wide that steps
-/// would be in vain, seen from the middle of every second 32 rows (of short lines, of all). `counts` holds one number a
-/// warp. Fills `samples` of tiles that have any.
+/// Returns, in all threads, a lower bound of the steps that the tile needs, from its share of sites (a test of whether
+/// they suffice costs nearly as much as a step). Returns 0 if sites are few, or if steps could not finish because of a
+/// wide gap, seen from the middle of every second 32 rows (in short lines, of all). `counts` holds one number per warp.
+/// Fills `samples` for tiles that use them.
 template <int Pairs>
 __device__ int steps_worth(const line_word* words, int rows, int width, int* counts, row_samples<Pairs>& samples) {
     constexpr int groups = (2 * tile<Pairs>::half + tile_threads<Pairs> - 1) / tile_threads<Pairs>;
@@ -157,8 +157,8 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
     return max(first_check, static_cast<int>(share * sqrtf(cells_a_site)));
 }
 
-/// A block a tile: by steps, else by offers, else onto the list. It is over 40 lines because each way takes over the
-/// tile's shared memory and barriers from the one before.
+/// Solves tiles: by steps, else by offers, else it adds them to the list. A block owns a tile. It is over 40 lines
+/// because each method reuses the tile's shared memory and barriers of the one before.
 template <int Pairs, class V, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     search_words(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const int width = lines.width(at.group);
     const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
                                       width};
-    // Within a limit below the cap steps always do.
+    // Within a limit below the cap steps always finish.
     const int steps =
         to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts, samples);
     if (steps > 0) {
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const row_list list = list_sited_rows<Pairs>(words, lines.sited(at.group), r, lines.rows(), counts, tile_words);
     const int begin = r.first + r.from, end = r.first + r.end;
     constexpr int step = tile_warps<Pairs> * square_rows;
-    constexpr int most_squares = (2 * tile<Pairs>::half + step - 1) / step;  // of a warp
+    constexpr int most_squares = (2 * tile<Pairs>::half + step - 1) / step;  // squares of a warp
     const auto square_at = [&](int top) {
         return square{words, list.at, list.count, list.place(top), top, min(top + square_rows, end) - 1, lane};
     };

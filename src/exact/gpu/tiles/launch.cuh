@@ -1,5 +1,5 @@
-// Distances in tiles: the kernel of later passes, which reads the values that the pass before left, and the launches of
-// all passes and of what finishes the tiles that they leave.
+// Distances in tiles: the kernel of later passes, which reads the values of the pass before, and the launches of all
+// passes and of the kernels that solve unresolved tiles.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace nearfield::exact {
 namespace {
 
-/// Values that the passes before left, a lane a line.
+/// Loads the values of the passes before, a line per lane.
 template <int Pairs>
 __device__ void fill_from_values(const tile<Pairs>& t, const std::int32_t* first, std::int32_t inner, int rows) {
     const unsigned lane = threadIdx.x % cuda::warp;
@@ -33,7 +33,7 @@ __device__ void fill_from_values(const tile<Pairs>& t, const std::int32_t* first
     }
 }
 
-/// The same, four cells of a row at a time; the tile's first cell is `*corner`.
+/// Loads the same, four cells of a row at a time; the tile's first cell is `*corner`.
 template <int Pairs>
 __device__ void fill_from_fours(const tile<Pairs>& t, const int4* corner, std::int32_t inner, unsigned rows) {
     const unsigned line = threadIdx.x % 8 * 4, fours = static_cast<unsigned>(inner) / 4;
@@ -53,7 +53,7 @@ __device__ void fill_from_fours(const tile<Pairs>& t, const int4* corner, std::i
     }
 }
 
-/// By either; `from`: the calling lane's first value.
+/// Loads by either; `from`: the calling lane's first value.
 template <int Pairs>
 __device__ void fill_from_state(const tile<Pairs>& t, const std::int32_t* from, std::int32_t inner, int rows,
                                 int width) {
@@ -63,9 +63,9 @@ __device__ void fill_from_state(const tile<Pairs>& t, const std::int32_t* from, 
     else fill_from_values(t, from, inner, rows);
 }
 
-constexpr int sampled_rows = 4;  // by each warp
+constexpr int sampled_rows = 4;  // rows that each warp samples
 
-/// True, for all threads alike, when a sixteenth of the lines and rows looked at is capped.
+/// Returns true, in all threads, if a sixteenth of the sampled lines and rows is capped.
 template <int Pairs>
 __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int rows) {
     constexpr int samples = tile_warps<Pairs> * sampled_rows;
@@ -78,7 +78,7 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
     return __syncthreads_count(2 * capped >= sampled_rows) * 16 > tile_threads<Pairs>;
 }
 
-/// A block a window of 32 lines of a later pass: state to state or fields.
+/// Searches a later pass, state to state or fields. A block owns a window of 32 lines.
 template <int Pairs, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
@@ -110,22 +110,22 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
 
 }  // namespace
 
-// Launches of the searches in tiles: from packed lines, or from the values of the pass before; then of what finishes
-// those that they leave.
+// Launches of the searches in tiles: from packed lines, or from the values of the pass before; then of the kernels that
+// solve unresolved tiles.
 
-/// How a pass's lines are cut into tiles.
+/// Partition of a pass's lines into tiles.
 struct tile_cut {
-    int pairs;  ///< of rows, of the numbers compiled
+    int pairs;  ///< pairs of rows, one of the compiled numbers
     windows into;
 };
-/// Short lines: the least number of pairs that holds a line. Long ones: windows
-/// of as equal a size as whole squares allow; of the two sizes of tiles the one with fewer rows in all, the rows read
-/// twice included, and of equal ones the smaller, which makes more blocks.
+/// Partitions lines. Short lines: the smallest number of pairs that holds a line. Long ones: windows as equal in size
+/// as whole squares allow; of the two tile sizes the one with fewer rows in all, repeated rows included, and of equal
+/// ones the smaller, which makes more blocks.
 inline tile_cut cut_lines(std::int64_t rows) {
     for (const int pairs : {32, 52, 64, 96, 128, 192, 256, 384, 512})
         if (rows <= 2 * pairs) return {pairs, {1, static_cast<int>(rows)}};
     const auto cut = [&]<int Pairs>() {
-        // Lanes hold whole rows to be finished or none, and a window's squares of 32 rows are whole.
+        // A lane finishes whole rows or none, and a window consists of whole squares of 32 rows.
         constexpr int unit = lane_pairs<Pairs> % 16 == 0 ? square_rows : square_rows * 3;
         constexpr int most = (2 * Pairs - 2 * halo<Pairs>) / unit * unit;
         static_assert(unit % lane_pairs<Pairs> == 0 && most % unit == 0);
@@ -136,19 +136,19 @@ inline tile_cut cut_lines(std::int64_t rows) {
     return small.into.count * small.pairs <= large.into.count * large.pairs ? small : large;
 }
 
-/// Which passes search in tiles, and the memory they need, for values in int32.
+/// The passes that search in tiles, and their memory, for values in int32.
 class tile_workspace {
 public:
     explicit tile_workspace(const plan& p) : p_(p) {}
 
     [[nodiscard]] bool fits(int axis) const { return tiles_fit(p_, axis); }
-    /// The first two passes are one.
+    /// True if the first two passes are one.
     [[nodiscard]] bool words() const { return words_fit(p_); }
-    /// What tiles leave is not finished in shared memory.
+    /// True if unresolved tiles are not finished in shared memory.
     [[nodiscard]] bool far(int axis) const {
         return p_.numbers != tier::int32 || (!leave_nothing(axis) && !rows_fit_shared(p_, axis));
     }
-    /// Tiles finish all that they begin.
+    /// True if tiles leave nothing unresolved.
     [[nodiscard]] bool leave_nothing(int axis) const {
         return p_.numbers == tier::int32 && p_.size[static_cast<std::size_t>(axis)] <= all_rows;
     }
@@ -205,10 +205,10 @@ public:
         posts.length = lines.length;
         posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
         posts.rows = static_cast<int>(lines.rows);
-        posts.taken = memory.get<std::int32_t>(counts_) + last_axis();  // along which no pass counts tiles
+        posts.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
         return posts;
     }
-    /// Of the pass along `axis`.
+    /// Returns the list of unresolved tiles of the pass along `axis`.
     [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
         hard_tiles hard;
         hard.count = memory.get<std::int32_t>(counts_) + axis;
@@ -219,7 +219,7 @@ public:
         hard.marks = memory.get<std::uint32_t>(marks_);
         return hard;
     }
-    /// What pack_lines clears.
+    /// Returns the counters that pack_lines clears.
     [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
         const std::int64_t images = p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1];
         return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks, far(p_.rank - 2) ? images : 0};
@@ -242,8 +242,8 @@ private:
                  marks_ = 0;
 };
 
-/// One pass in tiles: the tiles, then what finishes those they leave. How many these are is known on the device only:
-/// as many blocks as a large GPU holds share them.
+/// One pass in tiles: the tiles, then the kernels that solve unresolved ones. Only the device knows their number: as
+/// many blocks as a large GPU holds share them.
 template <class V, bool Last>
 class tile_search {
 public:
@@ -259,7 +259,7 @@ public:
           hard_(tiles.hard(memory, axis)),
           to_(to) {}
 
-    /// Clears the counts of hard tiles of all passes on the way.
+    /// Starts from packed lines; also clears the counts of unresolved tiles of all passes.
     void from_words(const site_bytes& image) const {
         const packed_lines lines = tiles_.lines(memory_);
         pack(on_, image, lines, {}, tiles_.counts(memory_));

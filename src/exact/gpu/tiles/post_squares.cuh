@@ -1,11 +1,11 @@
-// Squares of 32 rows of 32 columns between two posts (posts.cuh), a warp each: every lane is offered the rows
-// from the winner at the one post to the winner at the other, 33 on average.
+// Squares of 32 rows by 32 columns between two pivot rows (posts.cuh), one per warp: every lane is offered the rows
+// from the winner of one pivot to the winner of the other, 33 on average.
 //
-// What a row offers is told relative to what the first of these rows does. With R what its value is more at the post,
-// no less than 0, and s the rows between the two, it offers R - 2 * i * s more to the i-th row of the square. A row
-// that wins somewhere has R < 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows
-// are offered in step: s is the same for all lanes. Where more rows are left, all warps of a block share them, in
-// words of 32 bits.
+// A candidate's value is relative to the first of these rows. If R >= 0 is the excess of a row's value at the
+// pivot, and s the rows between the two, its excess in row i of the square is R - 2 * i * s. A row that wins
+// somewhere has R < 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows are
+// offered in lockstep: s is equal in all lanes. If more rows remain, all warps of a block share them, in words of
+// 32 bits.
 #pragma once
 
 #include "exact/gpu/tiles/posts.cuh"
@@ -15,31 +15,31 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int between_warps = 8;
-constexpr int between_blocks = 4;  // on a multiprocessor
+constexpr int between_blocks = 4;  // blocks on a multiprocessor
 constexpr int between_threads = between_warps * cuda::warp;
-// Rows between the first and the last that are left to a lane: so many are offered without a look; with more than
-// most_alone_rows all warps of a block share them.
+// Rows between the first and the last remaining row of a lane: up to most_own_rows are offered without a test; more
+// than most_alone_rows are shared by all warps of a block.
 constexpr int most_own_rows = 96, most_alone_rows = 256;
-constexpr int most_relative = 511;  // that words hold
+constexpr int most_relative = 511;  // limit of the offset s in words
 static_assert(most_own_rows <= most_alone_rows && most_alone_rows <= most_relative);
-constexpr int looked_squares = 16;  // that a warp looks at before its block finishes those that are shared
+constexpr int looked_squares = 16;  // squares that a warp examines before its block finishes the shared ones
 
-/// Rows of a lane's line that its square can have as winners, and a bound of the values of the square's 32 rows.
+/// Rows of a lane's line that can win in its square, and a bound of the values of the square's 32 rows.
 struct left_rows {
     int from, end;  ///< both included
     std::int32_t bound;
 };
 
-/// A row's values relative to those of the first row left, of rows i and i + 16 of the square in a word: R - 2 * i * s
+/// A row's values relative to those of the first remaining row, for rows i and i + 16 in one word: R - 2 * i * s
 /// + zero.
 struct relative_offer {
     std::uint32_t first, step;
 
     static constexpr std::uint32_t zero = 32000;
-    static constexpr std::uint32_t most = 0xffff - zero;  // of R: what exceeds it wins nowhere
+    static constexpr std::uint32_t most = 0xffff - zero;  // largest R: greater values never win
     static_assert(zero > 62 * most_relative && most > 64 * most_relative);
 
-    /// `s` is alike for all lanes.
+    /// `s` is equal in all lanes.
     __device__ relative_offer(std::uint32_t r, std::uint32_t s)
         : first((min(r, most) + zero) * 65537 - (s << 21)), step(2 * 65537 * s) {}
     __device__ std::uint32_t at(std::uint32_t i) const { return first - i * step; }
@@ -59,7 +59,7 @@ public:
 #pragma unroll
         for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vimin3_u16x2(best_[i], one.at(i), other.at(i));
     }
-    /// The value of row I, where the first row left is `rows` before the square and worth `value` to its first row.
+    /// Returns the value of row I; the first remaining row is `rows` before the square, with `value` in its first row.
     template <int I>
     __device__ std::int32_t whole(std::int32_t value, std::int32_t rows) const {
         const auto more = static_cast<std::int32_t>(I >= 16 ? best_[I % 16] >> 16 : best_[I % 16] & 0xffff);
@@ -70,12 +70,12 @@ private:
     std::uint32_t best_[16];
 };
 
-/// The rows that the calling lane has left, one after another.
+/// The remaining rows of the calling lane, one after another.
 struct relative_rows {
-    const line_word* words;  ///< of the first row
+    const line_word* words;  ///< words from the first row on
     int lane, last;          ///< last row, relative to the first
     int rows;                ///< from the first row to the square
-    std::int32_t value;      ///< of the first row at the square's first
+    std::int32_t value;      ///< value of the first row in the square's first row
 
     __device__ relative_rows(const square& s, const left_rows& mine)
         : words(s.words + mine.from), lane(s.lane), last(mine.end - mine.from), rows(s.top - mine.from), value(0) {
@@ -83,7 +83,7 @@ struct relative_rows {
     }
     __device__ line_word load(int k) const { return k <= last ? words[k] : word_without_sites(); }
     __device__ std::uint32_t value_of(const line_word& word, int k) const {
-        // Most words have no sites here.
+        // Most words here contain no sites.
         const std::int32_t apart =
             min(__any_sync(cuda::every_lane, word.sites != 0) ? word.distance(lane)
                                                               : min(word.before() + lane, word.after() + 31 - lane),
@@ -112,13 +112,13 @@ __device__ void write_relative(const square& s, std::int32_t bound, const tile_t
             return;
         }
     }
-    // In memory of the thread's own, so that what puts any combination of fields stands here once and not 32 times.
+    // The values go to local memory, so that the code for all combinations of fields exists once, not 32 times.
     const std::int32_t values[] = {best.template whole<I>(of.value, of.rows)...};
 #pragma unroll 1
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
 }
 
-/// A square whose lanes have few rows left each, all of which are offered.
+/// Finishes a square whose lanes have few remaining rows, by offering all of them.
 template <class V, bool Last>
 __device__ void finish_relative(const square& s, const left_rows& mine, const relative_rows& of, int count,
                                 const tile_target<V, Last>& target) {
@@ -133,25 +133,25 @@ __device__ void finish_relative(const square& s, const left_rows& mine, const re
     write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
 }
 
-/// The line from the first to the last row that a lane has left, in (s, R): what lies above wins nowhere.
+/// The chord from the first to the last remaining row of a lane, in (s, R): rows above it never win.
 struct chord {
-    float slope, value;  ///< R a row; what the first row is worth
+    float slope, value;  ///< R per row; value of the first row
     int first, last;     ///< rows
 
     __device__ chord(const relative_rows& of, const left_rows& mine)
         : slope(0), value(static_cast<float>(of.value)), first(mine.from), last(of.last) {
-        // Outside the branch, because it asks the other lanes.
+        // Outside the branch, because it involves the other lanes.
         const std::uint32_t at_last = of.relative(of.load(of.last), of.last);
         if (last > 0) slope = static_cast<float>(at_last) / static_cast<float>(last);
     }
-    /// No value from which on a row wins in no lane, of 32 rows from `row` on; alike for all lanes.
+    /// Returns a bound above which no row wins in any lane, for 32 rows from `row` on; the same in all lanes.
     __device__ std::uint32_t most(int row) const {
         const float at = slope * static_cast<float>(min(max(row - first, 0), last)),
                     end = slope * static_cast<float>(min(max(row + 31 - first, 0), last));
-        // Floats below 2^31 are off by 2^7 at most, three times.
+        // Floats below 2^31 are off by at most 2^7, three times.
         return __reduce_max_sync(cuda::every_lane, static_cast<std::uint32_t>(value + fmaxf(at, end)) + 512u);
     }
-    /// Which of 32 rows from `row` on, a lane each, may win in some lane.
+    /// Returns the rows, of 32 from `row` on with one per lane, that may win in some lane.
     __device__ std::uint32_t wanted(const square& s, const line_word& word, int row) const {
         const int e = row + s.lane - s.top;
         const std::int32_t near = near_word(word);
@@ -164,8 +164,8 @@ struct chord {
     }
 };
 
-/// Offers rows [from, end] that lie below a lane's chord, `to(word, R, s)` of all lanes, to one that is not below with
-/// an R beyond all others. A warp that is one of `parts` takes every so many groups of 32.
+/// Offers the rows [from, end] below a lane's chord: `to(word, R, s)` in all lanes, with an R beyond all others where
+/// the row is not below. Each of `parts` warps takes every `parts`-th group of 32.
 template <class To>
 __device__ void offer_below(const square& s, const left_rows& mine, const relative_rows& of, int part, int parts,
                             const To& to) {
@@ -192,7 +192,7 @@ __device__ void offer_below(const square& s, const left_rows& mine, const relati
     }
 }
 
-/// How many rows offer_below looks at, one by one.
+/// Returns the number of rows that offer_below tests one by one.
 __device__ inline int rows_below(const square& s, const left_rows& mine, const relative_rows& of) {
     const chord line(of, mine);
     const int first = __reduce_min_sync(cuda::every_lane, mine.from),
@@ -205,7 +205,7 @@ __device__ inline int rows_below(const square& s, const left_rows& mine, const r
     return rows;
 }
 
-/// A square of which some lanes have more rows left, up to most_relative.
+/// Finishes a square in which some lanes have more remaining rows, up to most_relative.
 template <class V, bool Last>
 __device__ void finish_below(const square& s, const left_rows& mine, const relative_rows& of,
                              const tile_target<V, Last>& target) {
@@ -215,7 +215,7 @@ __device__ void finish_below(const square& s, const left_rows& mine, const relat
     write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
 }
 
-/// The rows of a square in 32 bits: R - 2 * i * s, and 0 of the first row left.
+/// The rows of a square in 32 bits: R - 2 * i * s, which is 0 for the first remaining row.
 struct whole_square {
     std::int32_t best[square_rows]{};
 
@@ -224,7 +224,7 @@ struct whole_square {
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) best[i] = min(best[i], first - 2 * i * static_cast<std::int32_t>(s));
     }
-    /// Whether what is offered is the best of row i, or of any.
+    /// True if the candidate is the best of row i, or of any row.
     __device__ bool has(int i, std::uint32_t r, std::uint32_t s) const {
         return best[i] == static_cast<std::int32_t>(min(r, 0x7fffffffu)) - 2 * i * static_cast<std::int32_t>(s);
     }
@@ -236,7 +236,7 @@ struct whole_square {
     }
 };
 
-/// The same in 64 bits, row by row, for squares whose values may exceed 32.
+/// Does the same in 64 bits, row by row, for squares whose values may exceed 32 bits.
 template <bool Last>
 __device__ void finish_between_wide(const square& s, const left_rows& mine,
                                     const tile_target<std::int64_t, Last>& target) {
@@ -254,12 +254,12 @@ __device__ void finish_between_wide(const square& s, const left_rows& mine,
     }
 }
 
-/// A square of a hard tile, and what its lanes have left.
+/// A square of an unresolved tile, and the remaining rows of its lanes.
 struct hard_square {
     square s;
     left_rows left;
     word_group group;
-    bool within;  ///< of the image
+    bool within;  ///< the square lies within the image
 
     template <class V>
     __device__ hard_square(const word_lines& lines, const windows& cut, const hard_tiles& hard,
@@ -278,7 +278,7 @@ struct hard_square {
     }
     static __device__ int squares_of(const windows& cut) { return (cut.rows + square_rows - 1) / square_rows; }
     __device__ int most_left() const { return __reduce_max_sync(cuda::every_lane, left.end - left.from); }
-    /// Before any is finished.
+    /// Finds the bound; called before any square is finished.
     __device__ void find_bound() {
         const auto bound_by = [&](int row) {
             const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart),
@@ -289,7 +289,7 @@ struct hard_square {
     }
 };
 
-/// The same, and where its values go.
+/// A square with the output of its values.
 template <class V, bool Last>
 struct square_between : hard_square {
     tile_target<V, Last> target;
@@ -301,7 +301,7 @@ struct square_between : hard_square {
         target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
     }
 
-    /// `count`: the most rows left to a lane.
+    /// Finishes the square; `count`: largest number of remaining rows of a lane.
     __device__ void finish(int count) const {
         if constexpr (sizeof(V) == sizeof(std::int64_t))
             if (left.bound > largest_bound) return finish_between_wide(s, left, target);
@@ -309,7 +309,7 @@ struct square_between : hard_square {
         if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) finish_relative(s, left, of, count, target);
         else finish_below(s, left, of, target);
     }
-    /// By all warps of a block alike. `best` has room for a square.
+    /// Finishes the square with all warps of a block. `best` has room for a square.
     __device__ void finish_together(std::int32_t* best) const {
         const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
         if constexpr (sizeof(V) == sizeof(std::int64_t))
@@ -334,9 +334,9 @@ struct square_between : hard_square {
     }
 };
 
-/// Of the hard tiles' squares first those that one warp would be long at, by all warps of a block together, so that
-/// none is left to the end; then a warp one after another of the others. `square_at(n)` is one, `best` has room for
-/// one.
+/// Finishes the squares of unresolved tiles. First all warps of a block share those that would take one warp long, so
+/// that none remains at the end; then each warp takes one of the others after another. `square_at(n)` makes one; `best`
+/// has room for one.
 template <class SquareAt, class V>
 __device__ void finish_squares(const windows& cut, const hard_tiles& hard, const post_lines<V>& posts,
                                const SquareAt& square_at, std::int32_t* best) {
@@ -344,7 +344,7 @@ __device__ void finish_squares(const windows& cut, const hard_tiles& hard, const
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * hard_square::squares_of(cut);
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * between_warps;
-    // Neighbours go to different blocks, because those that take long are neighbours.
+    // Neighbours go to different blocks, because squares that take long are neighbours.
     for (std::int64_t first = blockIdx.x; first < count; first += looked_squares * step) {
         if (threadIdx.x == 0) shared_count = 0;
         __syncthreads();

@@ -1,6 +1,6 @@
-// The row that wins at each cell of a post (posts.cuh), by halving along it: the winning column never moves back,
-// so that the winner of a column between two lies between theirs. Of columns that tie the least wins, and of the two
-// sites of a column that tie the one that is before (posts.cuh), as the tie rule has it.
+// Finds the row that wins at each cell of a pivot row (posts.cuh), by bisection along it: the winning column never
+// moves back, so that the winner of a column between two lies between theirs. Of tied columns the least wins, and of
+// two tied sites of a column the one before (posts.cuh), as the tie rule demands.
 #pragma once
 
 #include <algorithm>
@@ -15,27 +15,27 @@ namespace {
 
 constexpr int winner_warps = 32;
 constexpr int winner_threads = winner_warps * cuda::warp;
-constexpr int most_own_columns = 64;       // that 32 neighbouring columns are offered without a look
-constexpr int most_offered_columns = 256;  // after one; else they are halved, too
+constexpr int most_own_columns = 64;       // columns that are offered to 32 neighbouring columns without a test
+constexpr int most_offered_columns = 256;  // with a test; more are bisected, too
 
-/// The squared distances of a post from the columns' nearest sites. Those in 32 bits are kept in shared memory.
+/// The squared distances of a pivot row from the columns' nearest sites. Those in 32 bits are kept in shared memory.
 template <class V>
 class post_squares {
 public:
     static constexpr bool kept = sizeof(V) == sizeof(std::int32_t);
     static constexpr V none =
-        V{1} << (8 * sizeof(V) - 2);  // above all real ones, and with a square of columns in range
+        V{1} << (8 * sizeof(V) - 2);  // above all real ones, and in range with a square of columns added
 
     __device__ post_squares(const std::int32_t* nearest, int row, V* memory)
         : nearest_(nearest), row_(row), memory_(memory) {}
-    /// That are kept, with those of columns up to the next multiple of four, which never win.
+    /// Returns the number of kept cells, with those of columns up to the next multiple of four, which never win.
     NF_HD static constexpr int cells(int length) { return kept ? (length + 3) / 4 * 4 : 0; }
     __device__ void keep(int length) const {
         if constexpr (kept)
             for (int x = static_cast<int>(threadIdx.x); x < cells(length); x += winner_threads)
                 memory_[x] = x < length ? square(x) : none;
     }
-    /// The least of what columns [from, from + 4) are worth to column x, `from` being a multiple of four; only where
+    /// Returns the least value that columns [from, from + 4) have at column x; `from` is a multiple of four. Only if
     /// they are kept.
     __device__ V least_of_four(int from, int x) const {
         const int4 four = *reinterpret_cast<const int4*>(memory_ + from);
@@ -43,7 +43,7 @@ public:
         return min(__vimin3_s32(four.x + d * d, four.y + (d - 1) * (d - 1), four.z + (d - 2) * (d - 2)),
                    four.w + (d - 3) * (d - 3));
     }
-    /// What column `from` is worth to column x.
+    /// Returns the value of column `from` at column x.
     __device__ V value(int from, int x) const {
         const V columns = x - from;
         if constexpr (kept) return memory_[from] + columns * columns;
@@ -61,21 +61,21 @@ private:
     V* memory_;
 };
 
-/// The least value found, and the column that it is of.
+/// The least value found, and its column.
 template <class V>
 struct least_column {
     V value;
     int at;
 
-    /// Of a column behind all before.
+    /// Offers a column behind all before.
     __device__ void offer(V other, int from) {
         if (other < value) value = other, at = from;
     }
-    /// Of any column.
+    /// Offers any column.
     __device__ void offer(const least_column& other) {
         if (other.value < value || (other.value == value && other.at < at)) *this = other;
     }
-    /// Of all lanes.
+    /// Takes the least of all lanes.
     __device__ void reduce() {
         if constexpr (sizeof(V) == sizeof(std::int32_t)) {
             const V least = __reduce_min_sync(cuda::every_lane, value);
@@ -92,8 +92,8 @@ struct least_column {
     }
 };
 
-/// Columns from a multiple of four up to `from` on, to one behind `end` at most: all of them may be offered, `step`
-/// being one of fours.
+/// Offers columns from a multiple of four up to `from` on, to at most one behind `end`: all of them may be offered.
+/// `step` counts groups of four.
 template <class V>
 __device__ void offer_fours(least_column<V>& best, const post_squares<V>& of, int x, int from, int end, int step) {
     least_column<V> four{std::numeric_limits<V>::max(), -1};
@@ -106,7 +106,7 @@ __device__ void offer_fours(least_column<V>& best, const post_squares<V>& of, in
         if (of.value(four.at + i, x) == four.value) best.at = four.at + i;
 }
 
-/// By a warp: which of the columns [from, end] wins at column x; of `parts` warps, each its share.
+/// Returns the column in [from, end] that wins at column x; each of `parts` warps searches a share. Called by a warp.
 template <class V>
 __device__ least_column<V> search_columns(const post_squares<V>& of, int x, int from, int end, int part = 0,
                                           int parts = 1) {
@@ -124,8 +124,8 @@ __device__ least_column<V> search_columns(const post_squares<V>& of, int x, int 
     return best;
 }
 
-/// Of the columns between `from` and `end`, which win at columns `first` and further on, a lane each from `at` on:
-/// whether they lie below the line from the one to the other, so that they may win between.
+/// Chord test of the columns between `from` and `end`, which win at columns `first` and beyond; a column per lane from
+/// `at` on: true if it lies below the chord from one to the other, so that it may win between.
 template <class V>
 class column_chord {
 public:
@@ -148,7 +148,7 @@ private:
     float slope_;
 };
 
-/// By a warp: the winner at column first + lane, given [from, end] for all 32, `from` being the first one's.
+/// Returns the winner at column first + lane, given [from, end] for all 32; `from` is the first's. Called by a warp.
 template <class V>
 __device__ int winner_of_lane(const post_squares<V>& of, int first, int last, int from, int end) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, x = min(first + lane, last);
@@ -185,24 +185,24 @@ __device__ int winner_of_lane(const post_squares<V>& of, int first, int last, in
     return mine;
 }
 
-/// Knots of a share of a post: every 32nd column and the last one, knot 1 being its first column. Between knots that
-/// are known its warp finds the others.
+/// Knots of a share of a pivot row: every 32nd column and the last one; knot 1 is its first column. A warp finds the
+/// knots between known ones.
 template <class V>
 struct post_knots {
     const post_squares<V>& of;
-    int before;       ///< so many knots of the post come before
-    int count, last;  ///< of the knots; the last column
-    int* winners;     ///< of each knot
+    int before;       ///< number of knots of the pivot row before these
+    int count, last;  ///< number of knots; the last column
+    int* winners;     ///< winner of each knot
 
     __device__ int column_of(int knot) const { return (before + knot - 1) * cuda::warp; }
     __device__ int first_of(int knot) const { return knot <= 0 ? 0 : winners[knot]; }
     __device__ int last_of(int knot) const { return knot > count ? last : winners[knot]; }
-    /// Between knots `low` and `high`.
+    /// Searches a knot between knots `low` and `high`.
     __device__ least_column<V> search(int knot, int low, int high, int part = 0, int parts = 1) const {
         return search_columns(of, min(column_of(knot), last), first_of(low), last_of(high), part, parts);
     }
 
-    /// Finds every knot whose number is a multiple of what is returned, 4 at most. Begins and ends with a barrier.
+    /// Finds every knot whose number is a multiple of the result, at most 4. Begins and ends with a barrier.
     __device__ int find_some(least_column<V>* found) const {
         const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
         int step = 1;
@@ -231,7 +231,7 @@ struct post_knots {
             if (step <= 4) return step;
         }
     }
-    /// By a warp: those between base and base + step.
+    /// Finds the knots between base and base + step. Called by a warp.
     __device__ void find_between(int base, int step) const {
         for (int half = step / 2; half > 0; half /= 2)
             for (int knot = base + half; knot < base + step && knot <= count; knot += 2 * half) {
@@ -242,22 +242,22 @@ struct post_knots {
     }
 };
 
-/// Shared memory of winners_at_posts; all of it is asked for at the launch, which raises the limit by what is asked
-/// for.
+/// Returns the shared memory of winners_at_posts. The launch requests all of it, and raises the limit by the
+/// request.
 template <class V>
 std::size_t winner_bytes(std::int64_t length) {
     return static_cast<std::size_t>(post_squares<V>::cells(static_cast<int>(length))) * sizeof(V) +
            winner_warps * sizeof(least_column<V>) +
            static_cast<std::size_t>(blocks_for(length, cuda::warp) + 2) * sizeof(int);
 }
-/// Blocks that share a post, so that two fit each multiprocessor of a large GPU.
+/// Returns the blocks that share a pivot row, so that two fit each multiprocessor of a large GPU.
 template <class V>
 int winner_shares(const post_lines<V>& lines) {
     return static_cast<int>(std::clamp<std::int64_t>(2 * multiprocessors / (lines.images * lines.posts), 1, 4));
 }
 
-/// A block one share of a post after another, of the images that have hard tiles: the row that wins at each of its
-/// cells.
+/// Finds the winning row at each cell of the pivot rows, in images with unresolved tiles. A block takes one share of a
+/// pivot row after another.
 template <class V>
 __global__ void __launch_bounds__(winner_threads, 2)
     winners_at_posts(const hard_tiles hard, const post_lines<V> lines, const int shares) {
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(winner_threads, 2)
 
 }  // namespace
 
-/// What wins at the posts of all images that have hard tiles.
+/// Finds the winners at the pivot rows of all images that have unresolved tiles.
 template <class V>
 void launch_posts(const device& on, const word_lines& from, const hard_tiles& hard, const post_lines<V>& posts) {
     const std::int64_t chunks = blocks_for(posts.posts - 1, chunk_posts);

@@ -1,11 +1,11 @@
-// Windows of packed lines that steps (tile.cuh) and offers (gather.cuh) leave, of any number of rows and
+// Windows of packed lines that steps (tile.cuh) and offers (gather.cuh) leave unresolved, for any number of rows and
 // sites.
 //
-// Every 32nd row of an image is a post, and so is the last one. The winning row never moves back along a line
-// (core.hpp), so that between two posts only the rows from the winner at the one to the winner at the other can win:
-// 33 on average, whatever the image (post_squares.cuh). The winners at the posts are found the other way round,
-// the image being 32 times smaller then: how far the nearest site of each column is from each post, then along each
-// post, by halving (post_winners.cuh).
+// Every 32nd row of an image is a pivot row (post), and so is the last one. The winning row never moves back along a
+// line (core.hpp), so between two pivots only the rows from the winner of one to the winner of the other can win: 33 on
+// average, whatever the image (post_squares.cuh). The winners of pivot rows are found with the axes exchanged, on an
+// image 32 times smaller: first the distance of each column's nearest site from each pivot row, then a search along
+// each pivot row by bisection (post_winners.cuh).
 #pragma once
 
 #include "exact/gpu/tiles/windows.cuh"
@@ -14,17 +14,17 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int post_rows = 32;
-constexpr int chunk_posts = 8;  // whose sites a warp keeps in registers
+constexpr int chunk_posts = 8;  // pivot rows whose sites a warp keeps in registers
 constexpr int chunk_rows = chunk_posts * post_rows;
 constexpr int column_warps = 32;
 constexpr int column_threads = column_warps * cuda::warp;
 
-/// What is found at the posts of all images, whose values are in the numbers V.
+/// Results at the pivot rows of all images, in numbers V.
 template <class V>
 struct post_lines {
-    std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: for each post, for each column
-    std::uint16_t* winners = nullptr;  ///< row that wins, likewise
-    std::int32_t* taken = nullptr;     ///< number of squares between posts that warps took; 0 at first
+    std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: by pivot row, then column
+    std::uint16_t* winners = nullptr;  ///< row that wins, by pivot row, then column
+    std::int32_t* taken = nullptr;     ///< number of squares between pivot rows that warps have taken; initially 0
     std::int64_t images = 1;
     std::int64_t length = 1;
     int posts = 1;
@@ -34,7 +34,7 @@ struct post_lines {
     __device__ std::int64_t first_cell(std::int64_t image, int post) const { return (image * posts + post) * length; }
 };
 
-/// A matrix of 32 x 32 bits, a row a lane, turned round: bit i of lane l becomes bit l of lane i.
+/// Transposes a matrix of 32 x 32 bits, a row per lane: bit i of lane l becomes bit l of lane i.
 __device__ inline std::uint32_t turn_bits(std::uint32_t row) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     std::uint32_t mask = 0x0000ffffu;
@@ -46,7 +46,7 @@ __device__ inline std::uint32_t turn_bits(std::uint32_t row) {
     return row;
 }
 
-/// Sites of a chunk of 256 rows of 32 columns, a lane a column: bits of the 32 rows from each post on.
+/// Sites of a chunk of 256 rows of 32 columns, a column per lane: bits of the 32 rows from each pivot row on.
 struct chunk_bits {
     std::uint32_t at[chunk_posts];
 
@@ -60,15 +60,15 @@ struct chunk_bits {
 #pragma unroll
         for (auto& one : at) one = turn_bits(one);
     }
-    /// First and last row with a site of the 32 from post i on; only where there is one.
+    /// Return the first and last row with a site among the 32 from pivot i on; only if there is one.
     __device__ int first(int i) const { return i * post_rows + __ffs(static_cast<int>(at[i])) - 1; }
     __device__ int last(int i) const { return i * post_rows + 31 - __clz(static_cast<int>(at[i])); }
 };
 constexpr std::int32_t beyond = 1 << 24;
 
-/// A block 32 columns of an image, a warp one chunk of rows after another: first their first and last sites, then,
-/// with those of all chunks, the rows nearest to their posts. The last post lies behind all rows, or on the last of
-/// them.
+/// Finds the rows nearest to pivot rows. A block owns 32 columns of an image, a warp takes one chunk of rows after
+/// another: first their first and last sites, then, with those of all chunks, the rows nearest to their pivots. The
+/// last pivot lies behind all rows, or on the last one.
 template <class V>
 __global__ void __launch_bounds__(column_threads)
     nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines<V> to) {

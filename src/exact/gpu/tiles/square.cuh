@@ -1,9 +1,9 @@
-// Squares of 32 rows of 32 neighbouring lines, a warp each, where sites are few: every row that could win somewhere in
+// Squares of 32 rows of 32 neighbouring lines, one per warp, if sites are few: every row that could win somewhere in
 // the square is offered to it, one row with sites after another.
 //
-// For each row with sites: `near`, how far the 32 lines are from the nearest of its sites, and `reach`, what none of
-// them exceeds. Then reach^2 + (most rows apart)^2 bounds every value of the square from above, near^2 + (fewest rows
-// apart)^2 the row's own from below, and rows whose lower bound exceeds the least upper bound are left out.
+// Each row with sites has `near`, the distance of the 32 lines from the nearest of its sites, and `reach`, an upper
+// bound of their distances. Then reach^2 + (most rows apart)^2 bounds every value of the square from above, near^2 +
+// (fewest rows apart)^2 the row's from below. Rows whose lower bound exceeds the least upper bound are dropped.
 #pragma once
 
 #include "exact/gpu/tiles/tile.cuh"
@@ -12,19 +12,19 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int square_rows = 32;
-// Rows that could win in a square, at most and on average over those of a warp: with more the hulls are cheaper.
+// Limits of the rows that could win in a square, at most and on average over a warp's; with more, hulls cost less.
 constexpr int most_offers = 96, many_offers = 64;
-constexpr int most_looked = 512;  // rows with sites beside a square: with more it would be offered too many
-constexpr int pairs_a_bound = 3;  // after so many offers, a look at what the largest value has become
+constexpr int most_looked = 512;  // limit of rows with sites beside a square; with more it would be offered too many
+constexpr int pairs_a_bound = 3;  // offers, in pairs, between two updates of the largest value
 
-// Distances from here on are taken to be this, so that the sum of two squares is below 2^31. Such a sum bounds nothing:
+// Larger distances are replaced by this one, so that the sum of two squares is below 2^31. Such a sum bounds nothing:
 // squares end at `largest_bound`, and rows that far apart may still be offered without exceeding 2^31.
 constexpr std::int32_t far_apart = 32767;
 constexpr std::int32_t largest_bound = (1 << 30) - (1 << 22);
 static_assert((32703 + 31) * (32703 + 31) + far_apart * far_apart > 0 && 32703LL * 32703 <= largest_bound);
-constexpr std::int32_t float_bound = 1 << 23;  // whole numbers below become floats at once
+constexpr std::int32_t float_bound = 1 << 23;  // whole numbers below convert to floats in one operation
 
-/// A row with sites: its number, and near and reach, as uint16, of a column of words.
+/// A row with sites: its number, and near and reach, as uint16, for a column of words.
 struct sited_row {
     std::int32_t row;
     std::uint32_t bits;
@@ -33,12 +33,12 @@ struct sited_row {
     __device__ std::int32_t reach() const { return static_cast<std::int32_t>(bits >> 16); }
 };
 
-/// Cells from the word to the line's nearest site, at most far_apart.
+/// Returns the cells from the word to the line's nearest site, at most far_apart.
 __device__ inline std::int32_t near_word(const line_word& word) {
     return word.sites != 0 ? 0 : min(min(word.before(), word.after()), far_apart);
 }
 
-/// Of a row that has sites.
+/// Makes the entry of a row that has sites.
 __device__ inline sited_row sited(const line_word& word, int row) {
     const std::int32_t near = near_word(word);
     std::int32_t reach = 0;
@@ -52,14 +52,14 @@ __device__ inline sited_row sited(const line_word& word, int row) {
     return {row, static_cast<std::uint32_t>(near | reach << 16)};
 }
 
-/// What a row offers to a lane's line: its value there, and the rows from it to the first of the square. Offers are
-/// taken in pairs, so that one minimum of three serves both.
+/// Candidate of a row for a lane's line: its value there, and the rows from it to the first row of the square.
+/// Candidates are taken in pairs, so that one minimum of three serves both.
 struct offered {
     std::int32_t value, e;
 };
 
-/// 32 rows of a lane's line, two a word: value - i^2 + bias of rows i and i + 16. What a row offers is linear in i
-/// then: f + (e + i)^2 - i^2 with e the rows from it to the first. Holds while nothing that counts exceeds `bound`:
+/// 32 rows of a lane's line, two per word: value - i^2 + bias of rows i and i + 16. A row's candidate is then linear in
+/// i: f + (e + i)^2 - i^2 with e the rows from it to the first. This holds while no relevant value exceeds `bound`:
 /// rows that far are up to 130 + 31 away, and far_value + 161^2 + bias is below 2^16.
 class narrow_square {
 public:
@@ -103,7 +103,7 @@ private:
     std::uint32_t best_[16];
 };
 
-/// The same for any values, a row a word.
+/// 32 rows of a lane's line for any values, a row per word.
 class wide_square {
 public:
     __device__ wide_square() {
@@ -122,12 +122,12 @@ public:
         for (int i = 0; i < square_rows; ++i) most = __viaddmax_s32(best_[i], i * i, most);
         return most;
     }
-    /// Lowers what several warps share: value - i^2 of row i is at to[32 * i].
+    /// Lowers values that several warps share: value - i^2 of row i is at to[32 * i].
     __device__ void lower(std::int32_t* to) const {
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) atomicMin(to + i * cuda::warp, best_[i]);
     }
-    /// Of a value below float_bound.
+    /// Returns a value below float_bound.
     template <int I>
     __device__ float value() const {
         return __uint_as_float(static_cast<std::uint32_t>(best_[I] + I * I) | 0x4b000000u) - 8388608.0f;
@@ -141,7 +141,7 @@ private:
     std::int32_t best_[square_rows];
 };
 
-/// What of a list of rows can win, and a bound of all values.
+/// The rows of a list that can win, and a bound of all values.
 struct window {
     std::int32_t bound;
     int left, right;
@@ -151,8 +151,8 @@ struct window {
 struct square {
     const line_word* words;
     const sited_row* list;
-    int count;        ///< of the list
-    int middle;       ///< in the list: first row from `top` on
+    int count;        ///< length of the list
+    int middle;       ///< position in the list of the first row from `top` on
     int top, bottom;  ///< first and last row
     int lane;
 
@@ -167,7 +167,7 @@ struct square {
         const std::int32_t apart = min(max(abs(s.row - top), abs(s.row - bottom)), far_apart);
         return s.reach() * s.reach() + apart * apart;
     }
-    /// Looks outward, 32 rows at a time, until what is farther cannot win. Without a bound when that takes too many.
+    /// Searches outward, 32 rows at a time, until farther rows cannot win. Returns no bound if that takes too many.
     __device__ window look() const {
         window w{no_site<std::int32_t>(), middle, middle};
         for (bool more = true; more;) {
@@ -190,7 +190,7 @@ struct square {
         }
         return w;
     }
-    /// Rows that could win, as far as can be told in advance.
+    /// Returns the number of rows that could win, as far as it is known in advance.
     __device__ int offers(const window& w) const {
         int offers = 0;
         for (int at = w.left; at < w.right; at += cuda::warp)
@@ -199,19 +199,19 @@ struct square {
     }
 };
 
-/// What a square has been offered. Offers come in pairs, so that one minimum of three serves both.
+/// Candidates taken by a square. They come in pairs, so that one minimum of three serves both.
 template <class Values>
 struct offers {
     Values best;
-    std::int32_t bound;  ///< of all values of the square
-    std::int32_t mine;   ///< the lane has no use for values from here on
+    std::int32_t bound;  ///< bound of all values of the square
+    std::int32_t mine;   ///< the lane ignores values from here on
     offered waiting{};
     bool waits = false;
     int since = 0;
 
     __device__ explicit offers(std::int32_t bound) : bound(bound), mine(bound + 1) {}
 
-    /// True when the bounds have fallen.
+    /// Takes a candidate; returns true if the bounds have fallen.
     __device__ bool take(const offered& here) {
         waits = !waits;
         if (waits) waiting = here;
@@ -225,7 +225,7 @@ struct offers {
     __device__ void finish() {
         if (waits) best.offer(waiting, waiting);
     }
-    /// 32 rows with sites, a lane each, that are worth `least` at least; from the last on if `backwards`.
+    /// Takes 32 rows with sites, one per lane, whose values are at least `least`; from the last on if `backwards`.
     __device__ void rows(const square& s, const line_word& word, int row, std::int32_t least, bool backwards) {
         std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= bound);
         while (wanted != 0) {
@@ -241,7 +241,7 @@ struct offers {
     }
 };
 
-/// Offers what could win, nearest groups of rows first.
+/// Offers the rows that could win, nearest groups of rows first.
 template <class Values>
 __device__ void gather(const square& s, const window& w, offers<Values>& to) {
     for (int up = s.middle - cuda::warp, down = s.middle; down < w.right || up + cuda::warp > w.left;
@@ -275,7 +275,7 @@ __device__ void write_square(const square& s, std::int32_t bound, const tile_tar
             return;
         }
     }
-    // In memory of the thread's own, so that what puts any combination of fields stands here once and not 32 times.
+    // The values go to local memory, so that the code for all combinations of fields exists once, not 32 times.
     const std::int32_t values[] = {best.template whole<I>()...};
 #pragma unroll 1
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);

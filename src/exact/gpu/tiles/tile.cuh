@@ -1,15 +1,15 @@
-// Lines whose values are small everywhere: a block's tile of 32 lines of up to 1024 rows in 16 bits, two rows a word,
-// and a step for each row of distance. Longer lines are cut into windows; a tile then also reads the rows beside its
-// window that its steps can reach, and does not write them.
+// Lines whose values are small everywhere: a block owns a tile of 32 lines of up to 1024 rows in 16 bits, two rows per
+// word, and does a step for each row of distance. Longer lines are cut into windows; a tile then also reads the rows
+// beside its window that its steps can reach, and does not write them.
 //
-// With f the values found so far, f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1) is, after k
-// steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and taking the
-// cheapest d steps is always allowed. A step costs a sum of halves and a minimum of three for two cells: they go to
-// different units, of which the one for minima takes half as many instructions. Steps end when no value exceeds k^2;
-// a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles (between.cuh).
+// f are the values found so far. f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1) is, after k
+// steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and the cheapest
+// d steps are always allowed. A step costs a sum of halves and a minimum of three for two cells, on different units;
+// that for minima runs at half the rate. Steps end when no value exceeds k^2; a tile in which one would still reach
+// `cap` after 30 steps goes on the list of unresolved tiles (between.cuh).
 //
-// A warp owns a line at a time, or several short ones: a line's lane l holds rows [l * n, l * n + n) in the low halves
-// of n registers and the rows `half` further on in the high ones, so that only the outermost rows come from other
+// A warp owns a line at a time, or several short ones: lane l of a line holds rows [l * n, l * n + n) in the low halves
+// of n registers, and the rows `half` further on in the high halves, so that only the outermost rows come from other
 // lanes.
 #pragma once
 
@@ -21,17 +21,17 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int all_rows = 2 * cuda::warp;  // of a line, at most
+constexpr int all_rows = 2 * cuda::warp;  // largest number of rows of a line
 
-/// Whether tiles finish all that they begin.
+/// True if tiles leave nothing unresolved.
 template <int Pairs, class V>
 inline constexpr bool offers_all_rows = Pairs == cuda::warp && std::is_same_v<V, std::int32_t>;
 
-/// A warp some rows of 32 lines. `load(row)` is a value of the lane's line; `values` has room for all of them.
+/// Finishes 32 lines; a warp owns some of the rows. `load(row)` is a value of the lane's line; `values` holds all.
 template <int Warps, class Target, class Load>
 __device__ void offer_all_rows(std::uint32_t* values, int rows, const Target& target, const Load& load) {
     constexpr int share = all_rows / Warps;
-    constexpr std::uint32_t bias = share * share;  // i^2 comes last, and what is without it may be negative
+    constexpr std::uint32_t bias = share * share;  // i^2 is added last; the sum without it may be negative
     constexpr auto none = static_cast<std::uint32_t>(no_site<std::int32_t>());
     static_assert(none + all_rows * all_rows + bias > none, "no site and the farthest row fit 32 bits");
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -43,7 +43,7 @@ __device__ void offer_all_rows(std::uint32_t* values, int rows, const Target& ta
     for (std::uint32_t& one : best) one = 0xffffffffu;
 #pragma unroll 4
     for (int row = 0; row < rows; ++row) {
-        // value + (e + i)^2 of row i, without the i^2 that is alike for all that it is offered.
+        // value + (e + i)^2 of row i, without i^2, which is equal for all candidates.
         const int e = top - row;
         const std::uint32_t first = values[row * cuda::warp + lane] + static_cast<std::uint32_t>(e * e) + bias;
 #pragma unroll
@@ -54,18 +54,18 @@ __device__ void offer_all_rows(std::uint32_t* values, int rows, const Target& ta
         if (top + i < rows) target.put(top + i, static_cast<std::int32_t>(min(best[i] + i * i - bias, none)));
 }
 
-// Lines whose values are small everywhere: a block's tile of 32 lines of up to 1024 rows in 16 bits, two rows a word,
-// and a step for each row of distance. Longer lines are cut into windows; a tile then also reads the rows beside its
-// window that its steps can reach, and does not write them.
+// Lines whose values are small everywhere: a block owns a tile of 32 lines of up to 1024 rows in 16 bits, two rows per
+// word, and does a step for each row of distance. Longer lines are cut into windows; a tile then also reads the rows
+// beside its window that its steps can reach, and does not write them.
 //
-// With f the values found so far, f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1) is, after k
-// steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and taking the
-// cheapest d steps is always allowed. A step costs a sum of halves and a minimum of three for two cells: they go to
-// different units, of which the one for minima takes half as many instructions. Steps end when no value exceeds k^2;
-// a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles (between.cuh).
+// f are the values found so far. f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1) is, after k
+// steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and the cheapest
+// d steps are always allowed. A step costs a sum of halves and a minimum of three for two cells, on different units;
+// that for minima runs at half the rate. Steps end when no value exceeds k^2; a tile in which one would still reach
+// `cap` after 30 steps goes on the list of unresolved tiles (between.cuh).
 //
-// A warp owns a line at a time, or several short ones: a line's lane l holds rows [l * n, l * n + n) in the low halves
-// of n registers and the rows `half` further on in the high ones, so that only the outermost rows come from other
+// A warp owns a line at a time, or several short ones: lane l of a line holds rows [l * n, l * n + n) in the low halves
+// of n registers, and the rows `half` further on in the high halves, so that only the outermost rows come from other
 // lanes.
 
 // Measured at 10 %, in ms, with 8 and 16 warps: 256^3 0.119 and 0.136, 1024^2 0.022 and 0.019. Lines of up to 64 rows
@@ -75,12 +75,12 @@ inline constexpr int tile_warps = line_lanes<Pairs> < 16 ? line_lanes<Pairs> : 1
 template <int Pairs>
 inline constexpr int tile_threads = tile_warps<Pairs> * cuda::warp;
 template <int Pairs>
-inline constexpr int tile_blocks = 32 / tile_warps<Pairs>;  // on a multiprocessor, for 64 registers a thread
+inline constexpr int tile_blocks = 32 / tile_warps<Pairs>;  // blocks on a multiprocessor, for 64 registers a thread
 constexpr int tile_pitch = cuda::warp + 1;
-// Values are kept as the bits of the half-precision number 1024 + value: exact up to 2047, and in order as integers.
+// Values are stored as the bits of the half-precision number 1024 + value: exact up to 2047, and in order as integers.
 constexpr std::uint32_t half_1024 = 0x6400, half_1 = 0x3c00, half_2 = 0x4000;
 constexpr int first_check = 3, steps_a_check = 4;
-// Steps after which a line with at least this many lanes of capped values is not worth more of them.
+// Steps after which a line with at least this many lanes of capped values takes no more.
 constexpr int patient_steps = 8, patient_lanes = 12;
 
 NF_HD constexpr std::uint32_t twice(std::uint32_t half) { return half | half << 16; }
@@ -94,12 +94,12 @@ __device__ inline std::uint32_t sum_of_halves(std::uint32_t a, std::uint32_t b) 
     return a;
 }
 
-/// Where passes without sites leave their cells.
+/// Output of passes without sites.
 template <class V, bool Last>
 using value_sink = sink<V, V, false, Last>;
 
-/// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart. Tiles hold values in 32 bits,
-/// whatever the numbers of the problem.
+/// Output of a tile: lane l's line begins at cell `first`; rows are `inner` apart. Tiles hold values in 32 bits, for
+/// any numbers of the problem.
 template <class V, bool Last>
 struct tile_target {
     const metric<V>& m;
@@ -108,24 +108,24 @@ struct tile_target {
     std::int32_t inner;
     int lines;
 
-    /// Of 32 bits both: one instruction, where 64-bit factors take four.
+    /// Both factors have 32 bits: one instruction, whereas 64-bit factors take four.
     __device__ std::int64_t row_at(unsigned row) const { return static_cast<std::int64_t>(row) * inner; }
     __device__ void put_wide(unsigned row, V value) const { to.put(m, first + row_at(row), value, 0); }
     __device__ void put(unsigned row, std::int32_t value) const {
         put_wide(row, value < no_site<std::int32_t>() ? static_cast<V>(value) : no_site<V>());
     }
-    /// Of a value that the limit may forbid.
+    /// Returns the root of a value that the limit may forbid.
     __device__ float root(float value) const {
         return value > static_cast<float>(to.limit) ? __int_as_float(0x7f800000) : root_of_whole(value);
     }
-    /// The same in any units.
+    /// Does the same in any units.
     __device__ float scaled_root(float value) const {
         return value > static_cast<float>(to.limit) ? __int_as_float(0x7f800000) : root_in(to.out.unit2, value);
     }
 };
 
-/// A whole number below 2^16 as float, without the slow conversion: it becomes the low bits of 2^23 + n. `Bias` is
-/// taken off.
+/// Converts a whole number below 2^16 to float without the slow instruction: it becomes the low bits of 2^23 + n.
+/// Subtracts `Bias`.
 template <bool High, std::int32_t Bias>
 __device__ float whole_half(std::uint32_t two) {
     return __uint_as_float(__byte_perm(two, 0x4b000000u, High ? 0x7632 : 0x7610)) - (8388608.0f + Bias);
@@ -136,10 +136,10 @@ template <int Pairs>
 struct tile {
     static constexpr unsigned half = Pairs;
     static constexpr unsigned lanes = line_lanes<Pairs>, lane_words = lane_pairs<Pairs>;
-    // What words of a lane are moved by, times the lane, so that the lanes of a warp reach other banks.
+    // Shift of a lane's words, per lane, so that the lanes of a warp use different banks.
     static constexpr unsigned skew =
         lanes < cuda::warp ? (2 * cuda::warp + cuda::warp / lanes - lane_words) % cuda::warp : (lane_words + 1) % 2;
-    // Roots from a table where a block has cells enough to pay for it.
+    // Roots come from a table if a block has enough cells to pay for it.
     static constexpr bool has_roots = Pairs > 128;
     static constexpr unsigned root_words = has_roots ? cap + 1 : 0;
     static constexpr int line_words = half * tile_pitch + lanes * skew;
@@ -160,21 +160,21 @@ __device__ void fill_roots(const tile<Pairs>& t, double unit2) {
             t.roots()[i] = unit2 == 1 ? root_of_whole(static_cast<float>(i)) : root_in(unit2, static_cast<float>(i));
 }
 
-/// A thread two rows: distances along them from left to right, then back, squared on the way.
+/// Fills the tile; a thread owns two rows: distances along them from left to right, then back, squared on the way.
 template <int Pairs>
 __device__ void fill_from_words(const tile<Pairs>& t, const line_word* words, int rows) {
     for (int pair = static_cast<int>(threadIdx.x); pair < static_cast<int>(t.half); pair += tile_threads<Pairs>) {
         const line_word a = pair < rows ? words[pair] : word_without_sites();
         const line_word b = pair + static_cast<int>(t.half) < rows ? words[pair + t.half] : word_without_sites();
         const std::uint32_t low = ~__byte_perm(a.sites, b.sites, 0x5410), high = ~__byte_perm(a.sites, b.sites, 0x7632);
-        // Cells without a site as 2^6 or more, which no distance below the cap reaches: bits 6 to 15 of four words.
+        // Cells without a site have 2^6 or more, which no distance below the cap reaches: bits 6 to 15 of four words.
         const std::uint32_t bits[4] = {(low & twice(0x03ff)) << 6, low >> 4 & twice(0x0fff),
                                        (high & twice(0x03ff)) << 6, high >> 4 & twice(0x0fff)};
         const auto pack = [](std::int32_t of_a, std::int32_t of_b) {
             return static_cast<std::uint32_t>(min(of_a, 64) - 1) | static_cast<std::uint32_t>(min(of_b, 64) - 1) << 16;
         };
-        // In halves, because the compiler lays arrays of one type in one place, and one that cannot be kept in
-        // registers (write_square's) drags the others into local memory: half as many bytes again as the distances.
+        // In halves, because the compiler places arrays of one type together, and one that does not fit registers (that
+        // of write_square) drags the others into local memory: half as many bytes again as the distances.
         std::uint32_t from_left[2][16];
         std::uint32_t distance = pack(a.before(), b.before());
 #pragma unroll
@@ -199,7 +199,7 @@ __device__ void fill_from_words(const tile<Pairs>& t, const line_word* words, in
     }
 }
 
-/// Largest value of the lane's rows among those that the tile finishes.
+/// Returns the largest value of the lane's rows among those that the tile finishes.
 template <int Pairs>
 __device__ std::int32_t largest_of(const std::uint32_t (&v)[lane_pairs<Pairs>], const tile_rows& r) {
     constexpr int half = Pairs, words = lane_pairs<Pairs>;
@@ -214,7 +214,7 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[lane_pairs<Pairs>], 
         for (int i = 0; i < words; ++i) most = __vmaxu2(most, v[i]);
         most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
     } else {
-        // Of the lane that has the last row the words before it count, of those before it all.
+        // In the lane with the last row the words before it count, in earlier lanes all.
         const int full = r.end % words;
         const auto counted = [&](int more) {
             const auto both = [&](int row) { return counts(row) && counts(row + more); };
@@ -227,9 +227,9 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[lane_pairs<Pairs>], 
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
 }
 
-/// By a warp as many lines as it has lanes for, of which those of the lanes `counts` matter; false when one has values
-/// that 16 bits or a few steps do not suffice for. Values above `limit` do not matter: below the cap it always
-/// suffices. One function, because the line stays in registers.
+/// Finishes as many lines per warp as it has lanes for, of which those of the lanes `counts` matter. Returns false if
+/// one has values for which 16 bits or a few steps do not suffice. Values above `limit` are ignored; a limit below the
+/// cap always suffices. It is one function, because the line stays in registers.
 template <int Pairs>
 __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const tile_rows& r, int first_steps,
                              std::int32_t limit) {
@@ -238,7 +238,7 @@ __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const 
     std::uint32_t v[words];
 #pragma unroll
     for (int i = 0; i < words; ++i) v[i] = t.word(lane * words + i, line);
-    // Beyond the first row lies nothing, before row `half` the last row of the low halves; likewise at the other end.
+    // Nothing precedes the first row; row `half` follows the last row of the low halves. Likewise at the other end.
     const int select_up = lane == 0 ? 0x1054 : 0x3210, select_down = lane == lanes - 1 ? 0x5432 : 0x3210;
     std::uint32_t weight = twice(half_1), two = twice(half_2);
     for (int k = 1, steps = first_steps;;) {
@@ -257,7 +257,7 @@ __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const 
             }
             weight = sum_of_halves(weight, two);
         }
-        // k - 1 steps are done: what is farther costs k^2 or more.
+        // k - 1 steps are done: sites farther away cost k^2 or more.
         if (k * k > limit) break;
         const std::int32_t mine = counts ? largest_of<Pairs>(v, r) : 0,
                            most = __reduce_max_sync(cuda::every_lane, mine);
@@ -274,8 +274,8 @@ __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const 
     return true;
 }
 
-/// A lane a line: `put(row, bits)` takes a value's half-precision bits to a row of the tile. (Stores of 16 bytes a
-/// lane, four rows of 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
+/// Writes rows, a line per lane: `put(row, bits)` writes a value's half-precision bits to a row of the tile. (Stores of
+/// 16 bytes per lane, four rows of 128 bytes at once, take three times as long as of 128 contiguous bytes.)
 template <int Pairs, class Put>
 __device__ void write_rows(const tile<Pairs>& t, int from, int end, const Put& put) {
     constexpr int warps = tile_warps<Pairs>, half = t.half;
@@ -283,7 +283,7 @@ __device__ void write_rows(const tile<Pairs>& t, int from, int end, const Put& p
     for (int row = from + warp; row < min(half, end); row += warps) put(row, t.word(row, lane) & 0xffff);
     for (int row = max(from, half) + warp; row < end; row += warps) put(row, t.word(row - half, lane) >> 16);
 }
-/// Where both halves of a word are wanted, without a question for each; `All` is compiled in for tiles that are full.
+/// Writes words both of whose halves are wanted, without a test for each; `All` is for full tiles, at compile time.
 template <bool All, int Pairs, class Cell, class CellOf>
 __device__ void write_pairs(const tile<Pairs>& t, Cell* out, std::int32_t inner, int from, int end,
                             const CellOf& cell_of) {
@@ -321,7 +321,7 @@ __device__ void write_tile(const tile<Pairs>& t, const tile_target<V, Last>& tar
                            [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) - bias; });
     } else {
         float* const out = target.to.out.distance32 + corner;
-        // Each in a loop of its own: in one, limits took 1.15 times as long (8192^2, H200, 2026-11-22).
+        // Each case has its own loop: a common one was 1.15 times slower with limits (8192^2, H200, 2026-11-22).
         if (target.to.out.only_distance32 && target.to.out.in_units() && (target.to.limited || !t.has_roots))
             return write_cells(t, out, target.inner, r,
                                [&](std::uint32_t bits) { return target.scaled_root(whole_half<false, bias>(bits)); });
@@ -339,20 +339,20 @@ __device__ void write_tile(const tile<Pairs>& t, const tile_target<V, Last>& tar
     }
 }
 
-/// From a filled tile to a finished one, of so many lines, with so many steps before the first look at whether they
-/// suffice; false, for all threads of the block alike, when it is hard.
+/// Finishes a filled tile of `count` lines, with `first_steps` steps before the first test. Returns false, in all
+/// threads of the block, if the tile is unresolved.
 template <int Pairs>
 __device__ bool finish_all_lines(const tile<Pairs>& t, int count, const tile_rows& r, int first_steps,
                                  std::int32_t limit) {
     __syncthreads();
     bool fits = true;
-    constexpr int lanes = line_lanes<Pairs>, lines = cuda::warp / lanes;  // of a warp at a time
+    constexpr int lanes = line_lanes<Pairs>, lines = cuda::warp / lanes;  // lines of a warp at a time
     const int thread = static_cast<int>(threadIdx.x), nth = thread % cuda::warp / lanes;
     for (int line = thread / cuda::warp * lines; line < count && fits; line += tile_warps<Pairs> * lines)
         fits = finish_lines(t, line + nth, line + nth < count, r, first_steps, limit);
     return !__syncthreads_or(!fits);
 }
-/// The same, to finished cells.
+/// Does the same, and writes the finished cells.
 template <int Pairs, class V, bool Last>
 __device__ bool finish_tile(const tile<Pairs>& t, const tile_target<V, Last>& target, const tile_rows& r,
                             int first_steps) {

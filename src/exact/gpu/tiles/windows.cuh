@@ -1,4 +1,4 @@
-// Which rows of which lines a tile owns, where lines are longer than a tile.
+// Rows and lines of a tile, for lines that are longer than a tile.
 #pragma once
 
 #include "exact/gpu/rows/words.cuh"
@@ -6,13 +6,13 @@
 namespace nearfield::exact {
 namespace {
 
-/// How long lines are cut: into windows of `rows` rows, the last one maybe of fewer. Short lines are one window.
+/// Partition of long lines: into windows of `rows` rows, the last one possibly shorter. Short lines are one window.
 struct windows {
     int count = 1, rows = 0;
 };
 
-/// How a warp takes the lines of a tile of `Pairs` pairs of rows: so many lanes a line, each with so many pairs. A
-/// step takes two instructions a pair and eight for each lane, so that lanes have as many pairs as registers hold.
+/// Lanes per line in a tile of `Pairs` pairs of rows. A step takes two instructions per pair and eight per lane, so
+/// that lanes have as many pairs as registers hold.
 template <int Pairs>
 inline constexpr int line_lanes = Pairs <= 32    ? 32
                                   : Pairs <= 64  ? 4
@@ -22,7 +22,7 @@ inline constexpr int line_lanes = Pairs <= 32    ? 32
 template <int Pairs>
 inline constexpr int lane_pairs = Pairs / line_lanes<Pairs>;
 
-/// Rows beside a window that steps reach, a multiple of the rows a lane holds so that lanes count as a whole.
+/// Rows beside a window that steps reach, rounded up to whole lanes.
 template <int Pairs>
 inline constexpr int halo = (cap_distance + lane_pairs<Pairs> - 1) / lane_pairs<Pairs> * lane_pairs<Pairs>;
 
@@ -47,15 +47,15 @@ struct value_group {
     std::int64_t number;
 };
 
-/// A tile's group of 32 lines, and which window of them. Groups beside each other are numbered first, so that their
-/// tiles run at the same time.
+/// A tile's group of 32 lines, and its window of them. Adjacent groups are numbered first, so that their tiles run at
+/// the same time.
 template <class Group>
 struct tile_place {
     Group group;
     int window;
 };
 
-/// Lines that packed words stand for.
+/// Lines in the form of packed words.
 struct word_lines {
     using group = word_group;
     packed_lines lines;
@@ -74,15 +74,15 @@ struct word_lines {
     __device__ int rows() const { return static_cast<int>(lines.rows); }
     __device__ std::int64_t inner() const { return lines.length; }
     __device__ int width(const word_group& g) const { return min(static_cast<int>(lines.length) - g.x, cuda::warp); }
-    /// Cell of row 0 of a line.
+    /// Returns the cell of row 0 of a line.
     __device__ std::int64_t first_cell(const word_group& g, int lane) const {
         return g.outer * lines.rows * lines.length + g.x + lane;
     }
     __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
-    /// Which rows of the group's image have sites.
+    /// Returns the bits of the rows of the group's image that have sites.
     __device__ const std::uint32_t* sited(const word_group& g) const { return lines.sited + g.outer * lines.groups(); }
 
-    /// Loads how far a line's nearest site is in a row.
+    /// Loads the distance of a line from its nearest site in a row.
     class reader {
     public:
         __device__ reader(const word_lines& of, const word_group& g, int lane) : words_(of.words(g)), bit_(lane) {}
@@ -99,11 +99,11 @@ struct word_lines {
     };
 };
 
-/// Lines with the values that the passes before left.
+/// Lines with the values of the passes before.
 struct value_lines {
     using group = value_group;
     using number = std::int32_t;
-    pass g;  ///< of the state
+    pass g;  ///< the pass that the values belong to
     const std::int32_t* cells;
 
     __device__ static std::int32_t value(std::int32_t loaded) { return loaded; }
@@ -136,14 +136,14 @@ struct value_lines {
     };
 };
 
-/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or,
-/// where a state is read, its group of 32 lines.
+/// List of unresolved tiles and, if tiles are not finished separately, of their owners: the image or, if a state is
+/// read, the group of 32 lines.
 struct hard_tiles {
-    std::int32_t* count = nullptr;  ///< of tiles
+    std::int32_t* count = nullptr;  ///< number of tiles
     std::int32_t* list = nullptr;
     std::int32_t* owner_count = nullptr;
-    std::int32_t* owners = nullptr;  ///< null where tiles are finished by themselves
-    std::uint32_t* marks = nullptr;  ///< an owner each, 0 at first
+    std::int32_t* owners = nullptr;  ///< null if tiles are finished separately
+    std::uint32_t* marks = nullptr;  ///< one per owner, initially 0
 
     __device__ void add(std::int64_t owner) const {
         if (threadIdx.x != 0) return;

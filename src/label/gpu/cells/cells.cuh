@@ -1,5 +1,5 @@
-// Every element type, criterion, stride and border, with nothing but device memory: which cells are foreground, where
-// nodes start, and all links between them. A warp owns a word, a lane a cell.
+// General kernels for every element type, criterion, stride and border, in device memory only: they find foreground
+// cells, the starts of nodes, and all links between nodes. A warp owns a word, a lane a cell.
 #pragma once
 
 #include "label/core.hpp"
@@ -7,15 +7,15 @@
 
 namespace nearfield::labelling {
 
-/// Where cells are read, and what decides about them.
+/// The source of the cells, and the rule that decides on them.
 template <class T>
 struct cell_source {
     const T* data;
     strides at;
-    int channels;  ///< of a colour; 0 where elements are no colours
+    int channels;  ///< channels of a colour; 0 if elements are not colours
     std::int64_t channel_stride;
     rule<T> decide;
-    link_pair west;  ///< of criterion::links: a cell and the one before it in its row
+    link_pair west;  ///< for criterion::links: the bits of a cell and the one before it in its row
 
     [[nodiscard]] __device__ const T* image(std::int64_t number) const { return data + at.image(number); }
     [[nodiscard]] __device__ const T* cell(const T* of_image, std::int64_t z, std::int64_t y, std::int64_t x) const {
@@ -24,7 +24,7 @@ struct cell_source {
     [[nodiscard]] __device__ bool foreground(const T* a) const {
         return channels == 0 ? decide.foreground(*a) : decide.foreground(a, channels, channel_stride);
     }
-    /// `by`: of criterion::links, the bits by which they name each other.
+    /// `by`: for criterion::links, the bits by which the cells name each other.
     [[nodiscard]] __device__ bool linked(const T* a, const T* b, const link_pair& by) const {
         if constexpr (std::is_integral_v<T>)
             if (decide.kind == criterion::links)
@@ -35,7 +35,7 @@ struct cell_source {
 
 constexpr int cell_threads = 256;
 
-/// The words of foreground cells and of the cells that start a node; every node is a tree of its own.
+/// Writes the words of foreground cells and of the cells that start a node; makes every node a tree of its own.
 template <class T, class Id>
 __global__ void __launch_bounds__(cell_threads)
     mark_cells(lattice<Id> g, cell_source<T> from, word* foreground, word* starts, forest<Id> trees, state* states,
@@ -58,11 +58,11 @@ __global__ void __launch_bounds__(cell_threads)
     if (lane == 0) starts[w] = first;
 }
 
-/// Words whose cells a warp asks for before it looks at one.
+/// Number of words whose cells a warp loads before it evaluates the first.
 constexpr int words_a_warp = 8;
 
-/// The words of foreground cells alone: a warp has words side by side, a lane a cell of each. Where the first one lies
-/// is found once; the next begins behind it or with the next row.
+/// Writes the words of foreground cells only. A warp owns consecutive words, a lane one cell of each. The position of
+/// the first word is computed once; each next word follows in the row or starts the next row.
 template <class T, class Id>
 __global__ void __launch_bounds__(cell_threads) mark_words(lattice<Id> g, cell_source<T> from, word* foreground) {
     cuda::wait_for_kernel_before();
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(cell_threads) mark_words(lattice<Id> g, cell_s
     }
 }
 
-/// A backward step; of criterion::links its bits.
+/// A backward step, with its bits for criterion::links.
 struct backward {
     int dz, dy, dx;
     link_pair names;
@@ -100,7 +100,7 @@ struct backward_list {
     int count;
 };
 
-/// Unites the nodes of all linked cells. A link between the same two nodes as the previous lane's is left out.
+/// Unites the nodes of all linked cells. A lane skips a link between the same two nodes as the previous lane's.
 template <class T, class Id>
 __global__ void __launch_bounds__(cell_threads) link_cells(lattice<Id> g, cell_source<T> from, const word* foreground,
                                                            const word* starts, forest<Id> trees, backward_list steps) {

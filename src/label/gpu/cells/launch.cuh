@@ -1,4 +1,4 @@
-// Which kernels of gpu/cells/cells.cuh a call takes.
+// Selects the kernels of gpu/cells/cells.cuh for a call.
 #pragma once
 
 #include <type_traits>
@@ -21,13 +21,13 @@ backward_list backward_of(const device_call<Id>& call) {
     return list;
 }
 
-/// Where the words of an image go, and its nodes' trees; `starts` is null where only the foreground is wanted.
+/// Outputs for the words and node trees of an image; `starts` is null if only the foreground is wanted.
 template <class Id>
 struct cell_words {
     word* foreground;
     word* starts;
     forest<Id> trees;
-    state* states;  ///< set to zero on the way
+    state* states;  ///< cleared by the kernel
     std::int64_t state_count;
 };
 
@@ -59,7 +59,7 @@ void find_in(const device_call<Id>& call, const cell_words<Id>& to) {
                             to.starts, to.trees, backward_of(call));
 }
 
-/// Reads the cells, whatever they are; unites what hangs together where `starts` are wanted.
+/// Reads cells of any element type; unites connected nodes if `starts` are wanted.
 template <class Id>
 void find_by_cells(const device_call<Id>& call, const cell_words<Id>& to) {
     switch (call.image.type) {

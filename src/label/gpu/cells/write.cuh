@@ -1,12 +1,12 @@
-// Writes the labels of nodes by words: each node's is looked up once, into shared memory, then cells go out 16 bytes at
-// a time.
+// Writes labels by words: a thread looks up the label of each node once, into shared memory; then lanes write 16 bytes
+// at a time.
 #pragma once
 
 #include "label/gpu/labels_out.cuh"
 
 namespace nearfield::labelling {
 
-/// What the engine found, as bits and trees.
+/// The engine's result, as bits and trees.
 template <class Id>
 struct found {
     const word* foreground;
@@ -15,10 +15,10 @@ struct found {
     const std::int64_t* image_base;
 };
 
-constexpr int write_threads = 128, write_slots = 33;  ///< nodes of a word, and one so that lanes find different banks
+constexpr int write_threads = 128, write_slots = 33;  ///< nodes of a word, plus one so that lanes use different banks
 
-/// A thread owns a word while labels are looked up; then lanes write neighbouring cells. Quads: four cells go out at
-/// once.
+/// A thread owns a word while it looks up labels; then lanes write neighbouring cells. Quads: a lane stores four cells
+/// at once.
 template <bool Quads, class Id, class Label>
 __global__ void __launch_bounds__(write_threads) write_words(lattice<Id> g, found<Id> f, label_target<Label> to) {
     __shared__ Label labels[write_threads * write_slots];

@@ -1,5 +1,5 @@
-// Words that have the nodes of the word above, or in front: where all their cells hang together with those there, and
-// among themselves as those do. In images of areas a tile's nodes are then those of a few rows.
+// Words that share the nodes of the word above or in front: their cells are connected to all cells there, and to each
+// other as those are. In images of large areas a tile then has the nodes of only a few rows.
 #pragma once
 
 #include "label/gpu/links/store.cuh"
@@ -7,15 +7,15 @@
 
 namespace nearfield::labelling {
 
-/// How far back the thread is whose nodes a thread's word has, and the one that they belong to in the end.
+/// A word's nodes: the distance back to the thread that shares them, and the thread that owns them in the end.
 struct alike_word {
-    int back = 0;  ///< 0: they are its own
+    int back = 0;  ///< 0: the word owns its nodes
     int owner;
 };
 
-/// Finds them: the nodes of a word begin at s.before[owner]. In a tile with more than few_nodes every word keeps its
-/// own (gpu/tiles/tables.cuh deals those of tiles with many parts out to threads). The last word always has its own, so
-/// that it tells how many there are. Threads meet. `nodes` is how many the tile has.
+/// Finds the owners: the nodes of a word begin at s.before[owner]. In a tile with more than few_nodes every word keeps
+/// its own (gpu/tiles/tables.cuh distributes those of tiles with many parts over threads). The last word always owns
+/// its nodes, so that it gives their number. Synchronises the block. `nodes` becomes the number of nodes of the tile.
 template <class Tiling>
 __device__ alike_word find_alike(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, const kept_record& record,
                                  bool first_row, bool first_plane, std::uint32_t& nodes) {
@@ -30,7 +30,7 @@ __device__ alike_word find_alike(tile_workshop<Tiling>& s, const tile_bundle<Til
     if (may && !first_row && lane >= line && (record.up & starts) == starts && cells_above == cells &&
         starts_above == starts)
         mine.back = line;
-    // Up the column at once, to the row that has its own or those in front.
+    // Go up the column in one step, to the row that owns its nodes or shares those in front.
     const unsigned column = (Tiling::words == 2 ? 0x55555555U : 0x11111111U) << lane % Tiling::words;
     static_assert(Tiling::words == 2 || Tiling::words == 4);
     const unsigned others = __ballot_sync(cuda::every_lane, mine.back == 0 ? 1 : 0) & column;
@@ -59,14 +59,14 @@ __device__ alike_word find_alike(tile_workshop<Tiling>& s, const tile_bundle<Til
     return mine;
 }
 
-/// Whether two words have the same nodes.
+/// True if two words have the same nodes.
 template <class Tiling>
 __device__ bool is_alike(const tile_workshop<Tiling>& s, int one, int other) {
     return s.before[one] == s.before[other] && s.all[one] == s.all[other] && s.first[one] == s.first[other];
 }
 
-/// Leaves out links that the word has whose nodes these are: to a word that has those of the one there. s.beside has
-/// all words' links upwards, and whether their first cells hang together with the words before.
+/// Drops links that the word `back` threads before, whose nodes this word shares, has too: links to words with equal
+/// nodes. s.beside holds all words' links upwards, and whether their first cells connect to the word before.
 template <class Tiling>
 __device__ void drop_alike(const tile_workshop<Tiling>& s, int me, int back, word& up, word& front, bool& joined) {
     constexpr int line = Tiling::words, plane = Tiling::words * Tiling::down;

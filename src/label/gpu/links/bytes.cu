@@ -8,7 +8,7 @@ namespace {
 template <class T>
 byte_source source_of(const device_call<narrow_id>& call) {
     const auto decide = rule_of_numbers<std::uint8_t>(make_rule<T>(call.p.options));
-    constexpr std::uint32_t any = std::numeric_limits<std::uint8_t>::max();  // whatever is foreground hangs together
+    constexpr std::uint32_t any = std::numeric_limits<std::uint8_t>::max();  // all foreground cells are connected
     return {static_cast<const std::uint8_t*>(call.image.data), decide.has_background, decide.background,
             static_cast<std::uint8_t>(statistics::natural_zero<T>),
             decide.kind == criterion::within && decide.tolerance < any ? static_cast<std::uint32_t>(decide.tolerance)

@@ -1,5 +1,5 @@
-// Links of bytes that lie one behind the other: 32 of them become planes (gpu/links/planes.cuh). Straight links of all
-// words come first; of slanted ones those that they leave open (gpu/links/rules.cuh).
+// Links of contiguous bytes: 32 bytes become planes (gpu/links/planes.cuh). Straight links of all words come first,
+// then those slanted links that they leave undecided (gpu/links/rules.cuh).
 #pragma once
 
 #include "label/gpu/links/planes.cuh"
@@ -7,8 +7,8 @@
 
 namespace nearfield::labelling {
 
-/// What lies beside a word: the bytes before and after it, its own first and last, a byte each; and whether those
-/// before and after are foreground, and hang together with it.
+/// The neighbours of a word along its row: the bytes before and after it, its own first and last, and bits that say
+/// whether the bytes before and after are foreground, and are connected with the word.
 struct byte_sides {
     std::uint32_t bytes, marks;
     static constexpr std::uint32_t west_set = 1, east_set = 2, next = 4;
@@ -18,7 +18,7 @@ struct byte_sides {
     [[nodiscard]] __device__ std::uint32_t last() const { return bytes >> 24; }
 };
 
-/// A row's word as a thread has it.
+/// A thread's word of a row.
 struct byte_row {
     byte_planes planes{};
     word set = 0, on = 0, same = 0;
@@ -37,7 +37,7 @@ struct byte_row {
     }
 };
 
-/// Cells of `a` that are like those of `b` `By` cells on, whether or not they are foreground.
+/// Returns the cells of `a` that equal those of `b` `By` cells on, by the relation, foreground or not.
 template <class Relation, int By>
 __device__ word alike_cells(const byte_source& from, const byte_planes& a, const byte_sides& of_a, const byte_planes& b,
                             const byte_sides& of_b, int last) {
@@ -55,10 +55,10 @@ __device__ word alike_cells(const byte_source& from, const byte_planes& a, const
     return alike;
 }
 
-/// How blocks are laid over an image: strips of words, a row to a thread, that go from plane to plane.
+/// Partition of an image into blocks: strips of words, a row to a thread, that advance from plane to plane.
 struct byte_strips {
     static constexpr int own = 256, threads = own + cuda::warp, planes = 16;
-    int words;  ///< of a strip, as a logarithm, at most 5; a block has as many threads for the row above
+    int words;  ///< words of a strip, as a logarithm, at most 5; a block has as many threads for the row above
     int across, down, deep;
 
     static byte_strips make(const narrow_lattice& g) {
@@ -73,12 +73,12 @@ struct byte_strips {
     }
 };
 
-/// On a multiprocessor: with three 72 registers do not hold a thread's words (H200, 512^3, equal values and within 5,
-/// blocks of 8, 2026-11-23: 0.589 and 0.622 instead of 0.585 and 0.611 ms for a call, blocks of 4 0.968 instead of
-/// 0.955).
+/// Blocks on a multiprocessor. With three of them, 72 registers do not hold a thread's words (H200, 512^3, equal values
+/// and within 5, blocks of 8, 2026-11-23: 0.589 and 0.622 instead of 0.585 and 0.611 ms for a call, blocks of 4 0.968
+/// instead of 0.955).
 constexpr int link_blocks = 2;
 
-/// Rows of a plane: of this one and of the one in front.
+/// Rows of a plane: of the current one and of the one in front.
 struct byte_stage {
     uint4 low[byte_strips::threads], high[byte_strips::threads];
     word set[byte_strips::threads], on[byte_strips::threads], front[byte_strips::threads];
@@ -97,14 +97,14 @@ struct byte_stage {
     [[nodiscard]] __device__ byte_row row(int at) const { return {planes(at), set[at], on[at], same[at], sides[at]}; }
 };
 
-/// A word's bytes as they come.
+/// A word's bytes as loaded.
 struct loaded_bytes {
     uint4 low{}, high{};
     std::uint32_t west = 0, east = 0;
     bool there = false;
 };
 
-/// The bytes of the plane before as they came, and which warps have others now.
+/// The bytes of the plane before as loaded, and the warps whose bytes differ from it now.
 struct bytes_before {
     uint4 low[byte_strips::threads], high[byte_strips::threads];
     int fresh[byte_strips::threads / cuda::warp];
@@ -121,11 +121,11 @@ struct bytes_before {
     }
 };
 
-/// How a thread reads its word of every plane.
+/// Reads a thread's word of every plane.
 struct byte_reader {
     const narrow_lattice& g;
     const byte_source& from;
-    int image, y, first, last, west, east;  ///< y, first: negative where there is no such row or word
+    int image, y, first, last, west, east;  ///< y, first: negative if that row or word does not exist
 
     [[nodiscard]] __device__ loaded_bytes load(int z) const {
         loaded_bytes b;
@@ -158,8 +158,8 @@ struct byte_reader {
             r.same = alike_cells<unequal_words, -1>(from, r.planes, r.sides, r.planes, r.sides, last) & both;
         return r;
     }
-    /// Links straight from row to row, and those of equal values among them. By whole warps: where all values are
-    /// equal, as they are within areas, nothing else is asked.
+    /// Links straight from row to row, and those of equal values among them. The warp votes: if all values are equal,
+    /// as within areas, it compares nothing else.
     template <class Relation>
     [[nodiscard]] __device__ word straight(const byte_row& a, const byte_row& b, word& same) const {
         const word both = a.set & b.set;
@@ -176,10 +176,10 @@ struct byte_reader {
     }
 };
 
-/// Where a thread's word lies in every plane, and which thread has the row above it.
+/// Position of a thread's word in every plane, and the thread that has the row above it.
 struct byte_place {
     int t, above_at, image, w, y, begin, end;
-    bool own, held;  ///< own: not of the last warp, which looks at the rows above the first
+    bool own, held;  ///< own: false for the last warp, which reads the rows above the first
 
     __device__ byte_place(const narrow_lattice& g, const byte_strips& strips, bool volume)
         : t(static_cast<int>(threadIdx.x)), own(t < byte_strips::own) {
@@ -202,7 +202,7 @@ struct byte_place {
     }
 };
 
-/// A thread on its way from plane to plane: look(), then keep() once all threads of the block have looked.
+/// Walk of a thread from plane to plane: look(), then keep() once all threads of the block have looked.
 template <bool Deep, class Relation>
 class byte_walk {
 public:
@@ -225,7 +225,7 @@ public:
             mine_ = read_.look<Relation>(next_);
             here().put(at_.t, mine_);
         } else {
-            // Where a warp's bytes are those of the plane before, so is all that was found in them.
+            // A warp whose bytes equal those of the plane before reuses all results of that plane.
             const int t = at_.t;
             const bool fresh =
                 !by_front_ || __any_sync(cuda::every_lane, s_.before.differs(t, next_, front().sides[t]) ? 1 : 0);
@@ -267,8 +267,8 @@ private:
     [[nodiscard]] __device__ byte_stage& here() const { return s_.planes[Deep ? turn_ : 0]; }
     [[nodiscard]] __device__ byte_stage& front() const { return s_.planes[Deep ? turn_ ^ 1 : 0]; }
 
-    /// Whether the warp's rows and those above them are as in the plane in front: then all hangs together as there, and
-    /// by it.
+    /// True if the warp's rows and those above them equal those of the plane in front. Then all cells are connected as
+    /// there, and through that plane.
     [[nodiscard]] __device__ bool is_as_front() const {
         if constexpr (!Deep) return false;
         else {
@@ -296,12 +296,12 @@ private:
             f_.same_above_front = Relation::transitive ? f_.above_to_front : here().same_front[at_.above_at];
         }
     }
-    /// Which of the candidates hang together.
+    /// Returns those candidates that are connected.
     template <link_kind Kind>
     [[nodiscard]] __device__ word ask(word candidates) const {
         if (!at_.own) candidates = 0;
         if (!__any_sync(cuda::every_lane, candidates != 0 ? 1 : 0)) return 0;
-        __syncwarp();  // so that rows are read again from where they are staged, and take no registers until here
+        __syncwarp();  // forces rereading of staged rows, which would otherwise occupy registers
         const auto row_of = [&](link_row r) {
             return r == link_row::here    ? here().row(at_.t)
                    : r == link_row::above ? here().row(at_.above_at)
@@ -327,7 +327,7 @@ private:
     slanted_facts known_;
 };
 
-/// Writes what is kept of links. A thread owns a word of every plane; what the row above is it has from its neighbour.
+/// Writes the links that are kept. A thread owns a word of every plane and gets the row above from its neighbour.
 template <bool Deep, class Relation>
 __global__ void __launch_bounds__(byte_strips::threads, link_blocks)
     find_byte_links(narrow_lattice g, byte_source from, byte_strips strips, int kinds, tile_order order,
@@ -340,7 +340,7 @@ __global__ void __launch_bounds__(byte_strips::threads, link_blocks)
         walk.look(z, order);
         __syncthreads();
         walk.keep(z, kinds, order, out);
-        if (Deep) __syncthreads();  // the next plane comes where the one in front is
+        if (Deep) __syncthreads();  // the next plane overwrites the one in front
     }
 }
 

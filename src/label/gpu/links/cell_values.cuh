@@ -1,4 +1,4 @@
-// Values of cells: where they are read, and what decides whether two hang together.
+// Values of cells: where they are read, and the rule that connects two of them.
 #pragma once
 
 #include "label/core.hpp"
@@ -6,7 +6,7 @@
 
 namespace nearfield::labelling {
 
-/// A value, or up to four channels of a colour, in registers. Channels that a colour does not have are 0.
+/// A value, or up to four channels of a colour, in registers. Missing channels are 0.
 template <class T, int Channels>
 struct alignas(Channels * sizeof(T) > 16 ? 16 : Channels * sizeof(T)) pixel {
     T of[Channels];
@@ -22,9 +22,9 @@ struct alignas(Channels * sizeof(T) > 16 ? 16 : Channels * sizeof(T)) pixel {
     }
 };
 
-/// Where cells are read, and what decides about them: whether they are equal, or `Within` a tolerance. Nothing branches
-/// on values. Signed integers that are subtracted come as natural numbers in the same order, by `flip`. Short ones take
-/// a register.
+/// Source of the cells, and the rule for them: equal, or `Within` a tolerance. No branch depends on values. Signed
+/// integers that are subtracted become natural numbers in the same order, by `flip`. Short integers take a
+/// register.
 template <class T, int Channels, bool Within>
 struct pixel_source {
     using number = std::conditional_t<Channels == 1 && sizeof(T) < 4, std::uint32_t, T>;
@@ -36,7 +36,7 @@ struct pixel_source {
     strides at;
     int channels;
     std::int64_t channel_stride;
-    bool all_linked;  ///< only zero or not matters: `linked` is not to be asked
+    bool all_linked;  ///< cells are only zero or nonzero: do not call `linked`
     bool has_background, nan_background;
     colour_norm norm;
     T background, flip;
@@ -59,7 +59,7 @@ struct pixel_source {
 
     [[nodiscard]] __device__ const T* image(std::int64_t number) const { return data + at.image(number); }
     [[nodiscard]] __device__ value load(const T* cell) const { return in_order(load_raw(cell)); }
-    /// As it is stored: in_order() makes it a value, so that several can be on their way.
+    /// Loads a value as stored; in_order() converts it later, so that several loads are in flight.
     [[nodiscard]] __device__ value load_raw(const T* cell) const {
         value v{};
 #pragma unroll
@@ -75,7 +75,7 @@ struct pixel_source {
             for (int c = 0; c < Channels; ++c) v.of[c] = static_cast<number>(v.of[c] ^ flip);
         return v;
     }
-    /// Whether the value is not the background, if there is one.
+    /// True if the value is not the background, if there is one.
     [[nodiscard]] __device__ bool stands_out(const value& v) const {
         bool differs = false, is_number = false;
 #pragma unroll
@@ -115,7 +115,7 @@ struct pixel_source {
     }
 
 private:
-    /// The background comes in the order of the values; where they are not subtracted, cells stay as they are.
+    /// Returns the background in the order of the values; if they are not subtracted, cells stay as they are.
     [[nodiscard]] static T of_cell(T background, T zero) {
         if constexpr (std::is_integral_v<T> && !Within) return static_cast<T>(background ^ zero);
         else return background;
@@ -123,7 +123,7 @@ private:
     [[nodiscard]] __device__ static sum difference(number a, number b) {
         if constexpr (std::is_floating_point_v<T>) {
             const double d = static_cast<double>(a) - static_cast<double>(b);
-            return a == b ? 0 : d < 0 ? -d : d;  // of equal infinities
+            return a == b ? 0 : d < 0 ? -d : d;  // equal infinities
         } else {
             return static_cast<sum>(a < b ? b - a : a - b);
         }

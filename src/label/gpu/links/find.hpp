@@ -1,4 +1,4 @@
-// Orders what finds links of an image's cells (gpu/links/links.cuh), for the files that are compiled apart.
+// Launches the kernels that find links of an image's cells (gpu/links/links.cuh), for separately compiled files.
 #pragma once
 
 #include "label/gpu/call.hpp"
@@ -7,22 +7,22 @@
 
 namespace nearfield::labelling {
 
-/// What is to be found: how many kinds of slanted links, the order of words, and where they go.
+/// A request for links: how many kinds of slanted ones, the order of words, and the destination.
 struct link_job {
     int kinds;
     tile_order order;
     link_store links;
 };
 
-/// Of bytes that can be read 16 at a time (has_plain_bytes()).
+/// Finds links of bytes that can be read 16 at a time (has_plain_bytes()).
 void start_byte_links(const device_call<narrow_id>& call, const link_job& job);
-/// Of all others.
+/// Finds links of all other values.
 void start_value_links(const device_call<narrow_id>& call, const link_job& job);
 void start_colour_links(const device_call<narrow_id>& call, const link_job& job);
-/// Of criterion::links.
+/// Finds links for criterion::links.
 void start_graph_links(const device_call<narrow_id>& call, const link_job& job);
 
-/// The same decisions about natural numbers in the order of the values; floating point as it is.
+/// Returns the rule for natural numbers in the order of the values; floating point stays as it is.
 template <class Number, class T>
 rule<Number> rule_of_numbers(const rule<T>& r) {
     if constexpr (std::is_floating_point_v<T>) return r;

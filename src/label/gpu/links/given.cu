@@ -10,7 +10,7 @@ void start(const device_call<narrow_id>& call, const link_job& job) {
     using walk = graph_walk<Deep, Slanted>;
     using element = typename walk::element;
     typename walk::source from{static_cast<const element*>(call.image.data), call.strides_of(call.image)};
-    // The lowest bytes of wider elements.
+    // Only the lowest bytes of wider elements are read.
     const std::int64_t wider = size_of(call.image.type) / static_cast<std::int64_t>(sizeof(element));
     for (std::int64_t& each : from.at.along) each *= wider;
     for (int axis = 0; axis < from.at.batch_axes; ++axis) from.at.image_stride[axis] *= wider;

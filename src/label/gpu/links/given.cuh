@@ -1,17 +1,17 @@
-// Links that the image itself gives, a bit for each neighbour: the bits of 32 cells of a row become a word each, a row
-// to a lane.
+// Links that the image itself gives, a bit for each neighbour: the bits of 32 cells of a row become one word per
+// neighbour, a row to a lane.
 #pragma once
 
 #include "label/gpu/links/links.cuh"
 
 namespace nearfield::labelling {
 
-/// How a warp goes through a graph. A lane has the words of its row: for each step those cells that name the neighbour
-/// there. Of the plane in front it keeps those that name cells behind them.
+/// Walk of a warp through a graph. A lane holds the words of its row: for each step the cells that name the neighbour
+/// there. Of the plane in front it keeps the words that name cells in the current plane.
 template <bool Deep, bool Slanted>
 class graph_walk {
 public:
-    /// Bits of lines, images and of the faces of volumes lie in an element's first byte.
+    /// The bits of lines and images, and of the faces of volumes, lie in an element's first byte.
     using element = std::conditional_t<Deep && Slanted, std::uint32_t, std::uint8_t>;
     struct source {
         const element* data;
@@ -20,13 +20,13 @@ public:
     struct stage {};
     static constexpr int warps = 4;
     static constexpr int blocks =
-        Deep && Slanted ? 3 : 4;  ///< on a multiprocessor, by its registers: up to 36 words a lane
+        Deep && Slanted ? 3 : 4;  ///< blocks on a multiprocessor, limited by registers: up to 36 words a lane
 
     __device__ graph_walk(const narrow_lattice& g, const source& from, const strip_place& at, stage&)
         : g_(g), from_(from), at_(at), image_(from.data + from.at.image(at.image)), first_(at.word * word_cells) {
         west_ = neighbour(g, 2, first_, -1), east_ = neighbour(g, 2, first_ + at.last, 1);
     }
-    /// Plane `z`, after the one before it.
+    /// Reads plane `z`; planes are read in order.
     [[nodiscard]] __device__ strip_links look(int z) {
         strip_links l;
         keep_front();
@@ -55,7 +55,7 @@ public:
         marks_ = l.here.marks;
         return l;
     }
-    /// Which of the candidates' slanted links there are.
+    /// Returns those candidates that have a slanted link of this kind.
     template <int Kind>
     [[nodiscard]] __device__ word ask(int, word candidates) const {
         if constexpr (!Slanted) return 0;
@@ -79,11 +79,11 @@ public:
     }
 
 private:
-    /// The cells beside a word.
+    /// The cells on both sides of a word.
     struct two {
         std::uint32_t west, east;
     };
-    /// A step's number in a volume; a neighbour in front of or before a cell has a smaller one than the cell, 13.
+    /// A step's number in a volume; neighbours in front of or before a cell have smaller numbers than the cell, 13.
     static constexpr int step(int dz, int dy, int dx) { return 13 + 9 * dz + 3 * dy + dx; }
     static constexpr int to_west = step(0, 0, -1), to_east = step(0, 0, 1), to_above = step(0, -1, 0),
                          to_below = step(0, 1, 0), to_front = step(-1, 0, 0), to_behind = step(1, 0, 0);
@@ -94,7 +94,7 @@ private:
     static constexpr std::uint32_t bit(int k) {
         return Deep ? link_bit({k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1}) : link_bit({k / 3 % 3 - 1, k % 3 - 1});
     }
-    /// 1 where a cell names the neighbour.
+    /// Returns 1 if a cell names the neighbour.
     template <int Step>
     [[nodiscard]] __device__ static word names(std::uint32_t cell) {
         constexpr std::uint32_t mask = bit(Step);
@@ -104,7 +104,7 @@ private:
     [[nodiscard]] __device__ std::uint32_t load(int plane, int y, int x) const {
         return image_[from_.at.cell(plane, y, x)];
     }
-    /// Links of the cells beside the word; `marks` are both rows'.
+    /// Returns the links of the cells beside the word; `marks` are those of both rows.
     template <int To, int Back>
     [[nodiscard]] __device__ word linked_sides(const two& a, const two& b, word marks) const {
         const word west = names<To>(a.west) | names<Back>(b.west), east = names<To>(a.east) | names<Back>(b.east);
@@ -117,7 +117,7 @@ private:
             for (int k = 0; k < 9; ++k) front_[k] = here_[18 + k];
         front_sides_ = sides_, front_set_ = set_, front_marks_ = marks_;
     }
-    /// A lane reads its column of every row: neighbouring lanes neighbouring cells.
+    /// A lane reads its column of every row: neighbouring lanes read neighbouring cells.
     __device__ void read_rows(int plane) {
         constexpr int together = 8;
         const bool inside = at_.lane <= at_.last;
@@ -150,9 +150,9 @@ private:
     const strip_place& at_;
     const element* image_;
     int first_, west_, east_;
-    word here_[27] = {}, set_ = 0, marks_ = 0;  ///< by step
+    word here_[27] = {}, set_ = 0, marks_ = 0;  ///< words of the row, by step
     two sides_{};
-    word front_[9] = {}, front_set_ = 0, front_marks_ = 0;  ///< by the steps behind
+    word front_[9] = {}, front_set_ = 0, front_marks_ = 0;  ///< words of the plane in front, by the steps behind it
     two front_sides_{};
 };
 

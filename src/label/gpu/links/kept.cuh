@@ -1,4 +1,4 @@
-// Tiles of which the links are known that others do not say already (gpu/links/rules.cuh).
+// Tiles solved from the links that no other links imply (gpu/links/rules.cuh).
 #pragma once
 
 #include "label/gpu/links/alike.cuh"
@@ -8,12 +8,12 @@
 
 namespace nearfield::labelling {
 
-/// Whether links of a word lead out of its tile: up, to the front, and by its first and its last cell.
+/// Directions in which links of a word leave its tile: up, to the front, and by its first and its last cell.
 struct ways_out {
     bool up, front;
     word west, east;
 
-    /// Of links between rows: all, or those of the ends.
+    /// Returns the mask of a kind's links that leave the tile: all, or those at the ends.
     [[nodiscard]] __device__ word of(const link_kind& kind) const {
         const bool all = kind.from == link_row::here && kind.to == link_row::above   ? up
                          : kind.from == link_row::here && kind.to == link_row::front ? front
@@ -22,7 +22,7 @@ struct ways_out {
     }
 };
 
-/// A thread's word of a tile, and where it ends.
+/// A thread's word of a tile, and its last cell.
 template <class Tiling>
 struct kept_word {
     tile_bundle<Tiling> b;
@@ -40,7 +40,7 @@ struct kept_word {
     }
 };
 
-/// The thread of the row that a link ends in, from the one whose word has it.
+/// Returns the thread of the row in which a link ends, given the thread of the word that stores it.
 template <class Tiling>
 __device__ int thread_of(link_row row, int thread) {
     constexpr int line = Tiling::words, plane = Tiling::words * Tiling::down;
@@ -55,7 +55,7 @@ struct slanted_words {
     word of[Kinds > 0 ? Kinds : 1] = {};
     bool any = false;
 
-    /// The lane `line` before has the row above. By whole warps.
+    /// Loads the links; the lane `line` before has the row above. Called by whole warps.
     __device__ void load(const link_store& links, std::uint32_t at, unsigned flags, const ways_out& ways, int line,
                          bool has_above) {
         if constexpr (Kinds == 0) return;
@@ -64,7 +64,7 @@ struct slanted_words {
 #pragma unroll
         for (int i = 0; i < Kinds; ++i)
             if ((flags >> i & 1) != 0) of[i] = *links.of(i, at) & ~ways.of(kind_of(i));
-        // One to the cell after goes round by the row above that, where links to the cells before are there too.
+        // A link to the cell after is implied by the row above that, if the links to the cells before exist there too.
         const word west = __shfl_up_sync(cuda::every_lane, of[0], static_cast<unsigned>(line)),
                    east = __shfl_up_sync(cuda::every_lane, of[Kinds > 1 ? 1 : 0], static_cast<unsigned>(line));
         if (has_above && static_cast<int>(threadIdx.x) % cuda::warp >= line)
@@ -72,13 +72,13 @@ struct slanted_words {
     }
 };
 
-/// The node of the cell `x` of a thread's word, which may lie one before the word or behind it.
+/// Returns the node of cell `x` of a thread's word; x may be one before the word or behind it.
 template <class Tiling>
 __device__ std::uint32_t node_beside(const tile_workshop<Tiling>& s, int thread, int x) {
     return x < 0 ? s.node(thread - 1, word_cells - 1) : x >= word_cells ? s.node(thread + 1, 0) : s.node(thread, x);
 }
 
-/// Hooks a thread's nodes to one node before them each, by plain stores; what is left of the links remains in them.
+/// Links each node of a thread to at most one earlier node, by plain stores; remaining links stay in the arguments.
 template <class Tiling>
 class node_hooks {
 public:
@@ -88,7 +88,7 @@ public:
         hang(s.before[thread], s.node(thread - 1, word_cells - 1));
         hooked_ = stretches_of(1, on);
     }
-    /// By links to the cells `by` on in the word of thread `to`, which is before this one.
+    /// Uses links to the cells `by` on in the word of thread `to`, which is before this one.
     __device__ void hang(word& links, int to, int by) {
         if ((links & ~hooked_) == 0) return;
         const word now = first_of_each(links & ~hooked_, on_);
@@ -109,9 +109,9 @@ private:
     word hooked_ = 0;
 };
 
-/// Unites the nodes of a tile that has no more than a warp lanes, by its first warp; the others list their links and
-/// are done. With up to 128 nodes blocks of 5, 90 %, take longer (H200, 512^3, equal values, 2026-11-23: 1.35 instead
-/// of 1.16 ms).
+/// Unites the nodes of a tile that has at most as many as a warp has lanes, by its first warp; the other warps list
+/// their links and finish. With up to 128 nodes blocks of 5, 90 %, take longer (H200, 512^3, equal values, 2026-11-23:
+/// 1.35 instead of 1.16 ms).
 template <class Tiling, class Each>
 __device__ void unite_few(tile_workshop<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                           std::uint32_t nodes, const tile_store& out, std::uint32_t many, const Each& each) {
@@ -144,16 +144,16 @@ __device__ void unite_few(tile_workshop<Tiling>& s, const narrow_lattice& g, con
     if (a < nodes) out.node_part[begin + a] = static_cast<std::uint16_t>(s.entry[s.entry[a] >> node_forest::half]);
 }
 
-/// A word's links within the tile that are still to be united.
+/// A word's links within the tile that are not united yet.
 template <class Tiling>
 struct links_left {
     static constexpr int kinds = kinds_of<Tiling>();
     int me;
-    bool joined;  ///< the first cell hangs together with the word before
+    bool joined;  ///< the first cell is connected with the word before
     word up, front;
     slanted_words<kinds> slanted;
 
-    /// Hangs the word's own nodes, where they can be.
+    /// Links the word's own nodes by plain stores, where that is possible.
     __device__ void hook(tile_workshop<Tiling>& s, word on) {
         node_hooks<Tiling> hooks(s, me, on, joined);
         joined = false;
@@ -172,7 +172,7 @@ struct links_left {
             for (const word links : slanted.of) many += __popc(links);
         return static_cast<std::uint32_t>(many);
     }
-    /// take(node, node) for each.
+    /// Calls take(node, node) for each link.
     template <class Take>
     __device__ void each(const tile_workshop<Tiling>& s, const Take& take) const {
         const auto take_from = [&](word left, const link_kind& kind) {
@@ -231,8 +231,8 @@ __global__ void __launch_bounds__(Tiling::threads)
     put_parts(s, g, at, nodes, out);
 }
 
-/// Links that lead out of a tile, or round the image, collected so that every thread unites as many. A link is named by
-/// a thread whose word has it, its kind and the bit.
+/// Links that leave a tile, or wrap round the image, collected so that every thread unites the same number. A link is
+/// named by the thread that stores its word, its kind and the bit.
 struct border_list {
     static constexpr std::uint32_t room = 1024;
     static constexpr int up = link_kinds, front = link_kinds + 1, before = link_kinds + 2;  ///< kinds of straight links
@@ -255,7 +255,7 @@ public:
         const bool straight = ways.up || (Tiling::deep > 1 && ways.front);
         const unsigned flags = links.flags[mine.at];
         const kept_record record = straight ? links.records[mine.at] : kept_record{};
-        word slanted[kinds > 0 ? kinds : 1] = {};  // all asked for before one is looked at
+        word slanted[kinds > 0 ? kinds : 1] = {};  // all are loaded before one is used
 #pragma unroll
         for (int i = 0; i < kinds; ++i) {
             const word out = ways.of(kind_of(i));

@@ -1,18 +1,18 @@
-// Which neighbouring cells hang together, as words, by warps that go through an image: a walk compares values 32 at a
-// time (gpu/links/values.cuh), and what is kept of links is decided here, a word to a lane. The kernels of tiles read
-// these words and no values. Bytes have a way of their own (gpu/links/bytes.cuh).
+// Finds connected neighbours, as words, by warps that traverse an image. A walk compares values 32 at a time
+// (gpu/links/values.cuh); this file decides which links are kept, a word to a lane. The kernels of tiles read these
+// words and no values. Bytes have separate kernels (gpu/links/bytes.cuh).
 #pragma once
 
 #include "label/gpu/links/rules.cuh"
 
 namespace nearfield::labelling {
 
-/// How warps are laid over an image: a column of words, 31 rows and the one above them, that goes from plane to plane.
-/// Nobody waits for another warp.
+/// Partition of an image into warps: a column of words, 31 rows and the one above them, that advances from plane to
+/// plane. No warp waits for another.
 struct link_strips {
     static constexpr int rows = cuda::warp - 1;
-    /// With 16 512^3 of float32 takes 0.981 instead of 0.959 ms, noise 4.10 instead of 4.03 (H200, equal values,
-    /// 2026-11-23).
+    /// 16 planes are slower: 512^3 of float32 takes 0.981 instead of 0.959 ms, noise 4.10 instead of 4.03 (H200, equal
+    /// values, 2026-11-23).
     static constexpr int planes = 8;
     int down, deep;
 
@@ -27,7 +27,7 @@ struct link_strips {
 
 /// A warp's strip, and the row of a lane.
 struct strip_place {
-    int image, word, top, above, begin, end;  ///< above: the row above the first, negative where there is none
+    int image, word, top, above, begin, end;  ///< above: the row above the first, negative if none exists
     int lane, y, last;                        ///< last: the bit of the word's last cell
 
     __device__ strip_place(const narrow_lattice& g, const link_strips& strips, std::uint32_t number)
@@ -47,7 +47,7 @@ struct strip_place {
     [[nodiscard]] __device__ bool holds(const narrow_lattice& g) const { return y >= 0 && y < g.size[1]; }
 };
 
-/// A row's word as a lane has it; what lies beside it as marks.
+/// A lane's word of a row; `marks` describe the cells beside it.
 struct strip_word {
     word set = 0, on = 0, same = 0, marks = 0;
     static constexpr word west_set = 1, east_set = 2, next = 4;
@@ -62,16 +62,16 @@ struct strip_word {
     }
 };
 
-/// What a walk says of a plane: a lane's word, its straight links and those of equal values among them.
+/// The result of a walk for a plane: a lane's word, its straight links and those of equal values among them.
 struct strip_links {
     strip_word here;
     word up = 0, same_up = 0, to_front = 0, same_front = 0;
     word sides_up = 0, sides_front = 0;
-    bool as_front = false;  ///< the row's cells and those beside it are as in the plane in front
+    bool as_front = false;  ///< the row's cells and those beside it equal those of the plane in front
 };
 
-/// Writes what is kept of links. A warp owns words below each other, a lane each. The first lane has the row above, of
-/// which nothing is written.
+/// Writes the links that are kept. A warp owns words below each other, one to a lane. The first lane has the row above,
+/// for which nothing is written.
 /// Over 40 lines because all it carries from plane to plane stays in registers.
 template <bool Deep, class Walk>
 __global__ void __launch_bounds__(Walk::warps* cuda::warp, Walk::blocks)
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(Walk::warps* cuda::warp, Walk::blocks)
             const kept_record record = kept_links(f, in_tile, flags);
             if (own) out.records[place] = record;
             const bool by_front = Deep && !in_tile.first_plane && z > at.begin;
-            // Where nothing changes from the plane in front, all hangs together as there, and by it.
+            // A row that equals the plane in front is connected as there, and through that plane.
             if (!by_front || !__all_sync(cuda::every_lane, mine.as_front ? 1 : 0))
                 find_slanted<Deep>(f, kinds, by_front, known, [&](auto number, word candidates) {
                     constexpr int kind = decltype(number)::value;

@@ -12,7 +12,7 @@ struct byte_planes {
     word of[count];
 };
 
-/// Four words whose bytes are exchanged with their places: byte i of word k becomes byte k of word i.
+/// Transposes four words as a 4x4 matrix of bytes: byte i of word k becomes byte k of word i.
 __device__ inline void exchange_bytes(word* w) {
     const word a = __byte_perm(w[0], w[1], 0x5140), b = __byte_perm(w[2], w[3], 0x5140),
                c = __byte_perm(w[0], w[1], 0x7362), d = __byte_perm(w[2], w[3], 0x7362);
@@ -20,8 +20,8 @@ __device__ inline void exchange_bytes(word* w) {
     w[2] = __byte_perm(c, d, 0x5410), w[3] = __byte_perm(c, d, 0x7632);
 }
 
-/// Squares of 8 by 8 bits are turned over first: pairs of bits, of pairs and of fours change places (Warren, "Hacker's
-/// Delight", 7-3); then the bytes, so that each plane has one of every square.
+/// Transposes 8x8 squares of bits first, by exchanging pairs of bits, of pairs and of fours (Warren, "Hacker's
+/// Delight", 7-3); then transposes bytes, so that each plane has one byte of every square.
 __device__ inline byte_planes take_apart(const uint4& first, const uint4& second) {
     const word bytes[8] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
     byte_planes planes;
@@ -42,7 +42,7 @@ __device__ inline byte_planes take_apart(const uint4& first, const uint4& second
     return planes;
 }
 
-/// Words of the bytes that are not alike, bit after bit from the lowest on.
+/// Finds the bytes that differ, bit after bit from the lowest on.
 struct unequal_words {
     word any = 0;
     __device__ void step(word a, word b, word, word) { any |= a ^ b; }
@@ -61,7 +61,7 @@ struct distant_words {
         carry = (d & t) | (carry & (d ^ t));
         above = (e & ~twice) | (above & ~(e ^ twice));
     }
-    /// Of two bits more, for the carries; `twice` is the first one of 2 t.
+    /// Processes two more bits, for the carries; `twice` is the first one of 2 t.
     __device__ void finish(word twice) { step(0, 0, 0, twice), step(0, 0, 0, 0); }
     [[nodiscard]] __device__ word differ() const { return above; }
     static constexpr bool transitive = false;
@@ -70,7 +70,7 @@ struct distant_words {
     }
 };
 
-/// Bytes in C order that can be read 16 at a time, as natural numbers by `flip`.
+/// Bytes in C order that can be read 16 at a time; `flip` maps them to natural numbers.
 struct byte_source {
     const std::uint8_t* data;
     bool has_background;

@@ -1,11 +1,11 @@
-// Which links of a word are kept: such as others do not say already. Whether slanted cells hang together is asked only
-// where links already known leave it open, which in images of any order is at corners.
+// Selects the links of a word that are kept: those that no other links imply. Slanted pairs are compared only if the
+// known links leave them undecided, which in images of any structure happens at corners only.
 //
-// Nothing is left out in a circle. A slanted link goes by way of straight ones or of slanted ones of a kind before its
-// own, one to a corner of a cube by others of the cube.
-// Straight ones above each other go by way of those one cell before in the word. A link to the front goes by way of the
-// row above, in the tile or, where it leads out of the tile, in any; a link up that leads out of the tile by way of the
-// row in front in the tile; one to the word before that leads out of the tile by way of the row above or in front in
+// No two dropped links imply each other. A slanted link is implied by straight ones or by slanted ones of an
+// earlier kind, one to a corner of a cube by others of the cube. Straight links between two rows are implied
+// by those one cell before in the word. A link to the front is implied by way of the row above: in the tile
+// or, if it leaves the tile, in any. A link up that leaves the tile is implied by way of the row in front in
+// the tile. A link to the word before that leaves the tile is implied by way of the row above or in front in
 // the tile.
 #pragma once
 
@@ -13,27 +13,27 @@
 
 namespace nearfield::labelling {
 
-/// A row's word: its cells, those before and after each; those that hang together with the one before, and with the one
-/// after; those whose values equal that of the one before, and of the one after. Cells beside the word count for its
-/// first and its last.
+/// A row's word as bits: its cells, and the cells before and after each; cells connected to the one before, and to the
+/// one after; cells whose value equals that of the one before, and of the one after. Cells beside the word count for
+/// its first and its last cell.
 struct row_links {
     word set = 0, west_set = 0, east_set = 0, on = 0, next = 0, same = 0, same_next = 0;
 };
 
-/// Straight links of the word, and of the same columns elsewhere.
+/// Straight links of the word, and of the same columns in the rows around it.
 struct link_facts {
     row_links here, above, front, front_above;
-    word up = 0, to_front = 0;              ///< of the word
+    word up = 0, to_front = 0;              ///< links of the word
     word above_to_front = 0, front_up = 0;  ///< of the row above to the one in front of it; of the row in front upwards
-    word sides_up = 0, sides_front = 0;     ///< of the cell before the word in bit 0, of the one after it in bit 31
+    word sides_up = 0, sides_front = 0;     ///< links of the cell before the word in bit 0, of the one after in bit 31
     word same_up = 0, same_front = 0, same_above_front = 0,
-         same_front_up = 0;  ///< of these, those of equal values; not all
+         same_front_up = 0;  ///< a subset of these between equal values
     int last = 31;           ///< bit of the last cell
     [[nodiscard]] __device__ word west(word links, word sides) const { return links << 1 | (sides & 1U); }
     [[nodiscard]] __device__ word east(word links, word sides) const { return links >> 1 | sides >> 31 << last; }
 };
 
-/// Whether a word's row is the first of its tile, the plane, and the word; and whether it is the image's first row.
+/// Position of a word: whether its row, plane and column are the first of its tile, and its row that of the image.
 struct word_place {
     bool first_row, first_plane, first_word, top;
 };
@@ -54,16 +54,16 @@ __device__ inline kept_record kept_links(const link_facts& f, const word_place& 
 template <int Kind>
 using kind_number = std::integral_constant<int, Kind>;
 
-/// Cells that hang together with those of the row above, one before and one after, by whatever links: of the word's
-/// row, and of the one in front.
+/// Cells that are connected with those of the row above, one column before and one after, by any links: for the word's
+/// row, and for the one in front.
 struct slanted_facts {
     word west = 0, east = 0, front_west = 0, front_east = 0;
 };
 
-/// Finds slanted links. ask(kind, candidates) says which of them hang together, and keeps them. Of two cells on the way
-/// that have equal values the links to a third are the same, so that nothing is left open there. Cells that both equal
-/// those in front of them hang together as those do, which `by_front` says: not in a tile's first plane, or round the
-/// image nobody would.
+/// Finds slanted links. ask(kind, candidates) returns the connected ones among the candidates and stores them. If two
+/// cells between the ends have equal values, their links to a third cell are equal, so nothing is undecided there. Two
+/// cells that both equal those in front of them are connected as those are, which `by_front` allows: not in a tile's
+/// first plane, and not across the border of a periodic image.
 /// Over 40 lines because each kind of link builds on those before it.
 template <bool Deep, class Ask>
 __device__ void find_slanted(const link_facts& f, int kinds, bool by_front, slanted_facts& known, const Ask& ask) {
@@ -86,13 +86,13 @@ __device__ void find_slanted(const link_facts& f, int kinds, bool by_front, slan
         const word unlike_west = me.same | front.same | f.same_front | f.same_front << 1,
                    unlike_east = me.same_next | front.same_next | f.same_front >> 1 | f.same_front;
         const word front_west = by_west | ask(kind_number<2>{}, me.set & front.west_set & ~(by_west | unlike_west));
-        // Round a square on its corner, by way of the cell in the middle above and the one behind that.
+        // Implied through a rhombus: by the cell in the middle above and the one behind that.
         const word by_square = east & (west & front_west) >> 2;
         const word front_east =
             by_east | by_square | ask(kind_number<3>{}, me.set & front.east_set & ~(by_east | by_square | unlike_east));
         const word up_front = f.above_to_front, front_up = f.front_up;
         const word unlike = f.same_up | f.same_front | f.same_above_front | f.same_front_up;
-        // By way of straight links, or of two slanted ones to a cell in front or above.
+        // Implied by straight links, or by two slanted ones to a cell in front or above.
         const word by_far = (f.up & up_front) | (to & front_up) | (front_west & known.front_east << 1) |
                             (front_east & known.front_west >> 1),
                    by_cross = (f.up & to) | (up_front & front_up) | (west & front_west) >> 1 | (east & front_east) << 1;

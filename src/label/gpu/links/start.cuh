@@ -1,4 +1,4 @@
-// Starts what finds links of values.
+// Launches the kernels that find links of values.
 #pragma once
 
 #include "label/gpu/links/find.hpp"

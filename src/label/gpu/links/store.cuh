@@ -1,4 +1,4 @@
-// What device memory has of each word's links: a record for all, and words of slanted links only where there are any.
+// Storage of each word's links in device memory: a record for each word, and slanted links only where there are any.
 #pragma once
 
 #include "label/core.hpp"
@@ -6,17 +6,17 @@
 
 namespace nearfield::labelling {
 
-/// The cells that links of a word lead from and to: its own (here), those of the row above, of the row in front, and of
-/// the row in front of that above.
+/// The rows that links of a word connect: its own (here), the row above, the row in front, and the row in front of the
+/// row above.
 enum class link_row { here, above, front, front_above };
 
-/// A slanted link: cells of a row with those of another, `by` cells on. Those between the row above and the one in
-/// front stand in for links that lead to the row below in front: all four rows are at hand then.
+/// A slanted link: from cells of one row to those of another, `by` cells on. Links between the row above and the one in
+/// front stand for links to the row below in front, because only then all four rows are available.
 struct link_kind {
     link_row from, to;
     int by;
 };
-/// Images with 8 neighbours have the first 2, volumes with 18 the first 6, with 26 all.
+/// Images with 8 neighbours use the first 2, volumes with 18 the first 6, with 26 all 10.
 constexpr int image_kinds = 2, square_kinds = 6, link_kinds = 10;
 NF_HD constexpr link_kind kind_of(int i) {
     return i < 2    ? link_kind{link_row::here, link_row::above, 2 * i - 1}
@@ -27,7 +27,7 @@ NF_HD constexpr link_kind kind_of(int i) {
                     : link_kind{link_row::above, link_row::front, 2 * i - 17};
 }
 
-/// The slanted links that a tiling can have.
+/// Number of kinds of slanted links that a tiling can have.
 template <class Tiling>
 NF_HD constexpr int kinds_of() {
     using touching = typename Tiling::touching;
@@ -36,28 +36,28 @@ NF_HD constexpr int kinds_of() {
     return touching::get(2).slanted ? link_kinds : square_kinds;
 }
 
-/// Cells, those that hang together with the one before them in the word, and links that lead straight up and to the
-/// front.
+/// Bits of a word: its cells, those connected to the cell before in the word, and those with a link straight up and to
+/// the front.
 struct alignas(16) kept_record {
     word cells, on, up, front;
 };
 
-/// In the order of tiles, of their threads within. Only links that others do not say already are kept.
+/// Links in the order of tiles, and of their threads within. Only links that others do not imply are stored.
 struct link_store {
     kept_record* records;
     std::uint16_t* flags;  ///< a bit for each kind that the word has, and `joined`
-    word* slanted;         ///< of each kind the words of all tiles; those without such a link are not written
-    std::uint32_t words;   ///< of all tiles
+    word* slanted;         ///< for each kind the words of all tiles; words without such a link are not written
+    std::uint32_t words;   ///< number of words of all tiles
 
-    static constexpr unsigned joined = 1U << link_kinds;  ///< the first cell hangs together with the word before
+    static constexpr unsigned joined = 1U << link_kinds;  ///< the first cell is connected with the word before
     [[nodiscard]] __device__ word* of(int kind, std::uint32_t at) const {
         return slanted + std::uint64_t{static_cast<std::uint32_t>(kind)} * words + at;
     }
 };
 
-/// Where a word lies among those of all tiles, whose sizes are powers of two.
+/// Position of a word among those of all tiles, whose sizes are powers of two.
 struct tile_order {
-    int words, rows, planes;  ///< of a tile, as logarithms
+    int words, rows, planes;  ///< size of a tile, as logarithms
     int across, down, deep;   ///< tiles of an image
     template <class Tiling>
     static tile_order make(const narrow_lattice& g) {
@@ -80,7 +80,7 @@ struct tile_order {
     [[nodiscard]] __device__ static int in_tile(int at, int log) { return at & ((1 << log) - 1); }
 };
 
-/// Where a neighbour `by` cells on lies along an axis; negative where there is none.
+/// Returns the coordinate of the neighbour `by` cells on along an axis; negative if there is none.
 __device__ inline int neighbour(const narrow_lattice& g, int axis, int at, int by) {
     const int n = g.size[axis], to = at + by;
     if (to >= 0 && to < n) return to;

@@ -1,4 +1,4 @@
-// Labels images of any cells by tiles: words of links first, then five launches. What other tiles serve goes there.
+// Labels images of any cells by tiles: one kernel for words of links, then five launches shared with other tiles.
 #include "label/gpu/links/find.hpp"
 #include "label/gpu/links/kept.cuh"
 #include "label/gpu/tiles/run.cuh"

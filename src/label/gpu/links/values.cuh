@@ -1,5 +1,5 @@
-// Links of values of any type, and of colours: a warp compares 32 cells of a row at once, row after row; what it finds
-// for 31 rows and the one above becomes a lane's words.
+// Links of values of any type, and of colours: a warp compares 32 cells of a row at once, row after row. The results
+// for 31 rows and the one above become one word per lane.
 #pragma once
 
 #include "label/gpu/links/cell_values.cuh"
@@ -7,8 +7,8 @@
 
 namespace nearfield::labelling {
 
-/// How a warp goes through values. Those of up to 8 bytes are staged, of this plane and of the one in front; others are
-/// read again.
+/// Walk of a warp through values. Values of up to 8 bytes are staged for the current plane and the one in front; larger
+/// ones are read again.
 template <bool Deep, class T, int Channels, bool Within>
 class value_walk {
 public:
@@ -17,11 +17,11 @@ public:
     static constexpr bool staged = sizeof(value) <= 8;
     static constexpr int turns = Deep ? 2 : 1;
     static constexpr int across =
-        word_cells + 3;  ///< of a staged row: cells, one before and one after; odd for the banks
+        word_cells + 3;  ///< pitch of a staged row: cells, one before and one after; odd to avoid bank conflicts
     static constexpr int warps =
-        turns * sizeof(value) > 8 && staged ? 2 : 4;   ///< of a block, by 48 KiB of shared memory
-    static constexpr int blocks = warps == 2 ? 6 : 5;  ///< on a multiprocessor, by its shared memory
-    /// Of each row its cells, those linked with the cell before, above and in front; and those whose values are equal.
+        turns * sizeof(value) > 8 && staged ? 2 : 4;   ///< warps of a block, limited by 48 KiB of shared memory
+    static constexpr int blocks = warps == 2 ? 6 : 5;  ///< blocks on a multiprocessor, limited by its shared memory
+    /// For each row: its cells, those linked with the cell before, above and in front, and those with equal values.
     struct stage {
         uint4 linked[cuda::warp], equal[Within ? cuda::warp : 1];
         value cells[staged ? turns : 1][staged ? cuda::warp * across : 1];
@@ -33,7 +33,7 @@ public:
         column_ = from.at.along[2] * (first_ + min(at.lane, at.last));
         all_ = from.all_linked ? ~word{0} : 0;
     }
-    /// Plane `z`, after the one before it.
+    /// Reads plane `z`; planes are read in order.
     /// Over 40 lines because its steps share what a lane has in registers.
     [[nodiscard]] __device__ strip_links look(int z) {
         strip_links l;
@@ -82,7 +82,7 @@ public:
         }
         return l;
     }
-    /// Which of the candidates' slanted links there are: a row at a time, two of them on their way.
+    /// Returns those candidates that have a slanted link of this kind: row by row, with two rows in flight.
     template <int Kind>
     [[nodiscard]] __device__ word ask(int z, word candidates) const {
         constexpr link_kind kind = kind_of(Kind);
@@ -102,19 +102,19 @@ public:
     }
 
 private:
-    /// The cells beside a word.
+    /// The cells on both sides of a word.
     struct two {
         value west, east;
     };
     [[nodiscard]] __device__ static int turn(int z) { return Deep ? z & 1 : 0; }
     [[nodiscard]] __device__ const T* row(int plane, int y) const { return image_ + from_.at.cell(plane, y, 0); }
     [[nodiscard]] __device__ value at(const T* row, int x) const { return from_.load(row + x * from_.at.along[2]); }
-    /// A cell of the lane's own row.
+    /// Returns a cell of the lane's own row.
     [[nodiscard]] __device__ value own_cell(int z, int plane, int x) const {
         if constexpr (staged) return stage_.cells[turn(z)][at_.lane * across + 1 + x];
         else return at_.holds(g_) ? at(row(plane, at_.y), first_ + x) : value{};
     }
-    /// A lane's cell, `By` on, of the row that lane `of` has or looks at.
+    /// Returns the lane's cell, `By` on, of the row that lane `of` has or looks at.
     template <link_row Row, int By>
     [[nodiscard]] __device__ value cell(int z, int of) const {
         constexpr bool up = Row == link_row::above || Row == link_row::front_above;
@@ -128,7 +128,7 @@ private:
             return from_.load(line + column_ + By * from_.at.along[2]);
         }
     }
-    /// Of rows that are not there nobody looks at what is found.
+    /// Compares all rows; results for rows that do not exist are ignored.
     __device__ void compare_rows(int z, int plane) {
         const std::int64_t down = from_.at.along[1];
         const T* cell = row(plane, max(at_.above, 0)) + column_;
@@ -173,7 +173,7 @@ private:
             if (at_.lane == 0) stage_.equal[k] = equal;
         }
     }
-    /// Links of the cells beside the word; `marks` are both rows'.
+    /// Returns the links of the cells beside the word; `marks` are those of both rows.
     [[nodiscard]] __device__ word linked_sides(const two& a, const two& b, word marks) const {
         const bool west = (marks & strip_word::west_set) != 0, east = (marks & strip_word::east_set) != 0;
         return (west && is_linked(a.west, b.west) ? 1U : 0U) | (east && is_linked(a.east, b.east) ? 1U << 31 : 0U);
@@ -188,7 +188,7 @@ private:
     stage& stage_;
     const T* image_;
     int first_, west_, east_;
-    std::int64_t column_;  ///< of the lane, in elements
+    std::int64_t column_;  ///< column of the lane, in elements
     word all_;
     two front_sides_{};
     strip_word front_;

@@ -1,17 +1,17 @@
-// Binary images: a tile's cells as bits, and where its bundles touch.
+// Binary images: the bits of a tile's cells, and the places where its bundles touch.
 #pragma once
 
 #include "label/gpu/tiles/tile.cuh"
 
 namespace nearfield::labelling {
 
-/// Where the bits come from: bytes that lie one behind the other, or words that another kernel made.
+/// Source of the bits: contiguous bytes, or words that another kernel made.
 struct bit_source {
     const std::uint8_t* bytes;
     const word* words;
 };
 
-/// Four bits: which bytes are not zero.
+/// Returns four bits: which bytes are not zero.
 __device__ inline std::uint32_t nonzero_bytes(std::uint32_t four) {
     const std::uint32_t high = (((four & 0x7f7f7f7fU) + 0x7f7f7f7fU) | four) & 0x80808080U;
     return (high >> 7) * 0x10204080U >> 28;
@@ -20,7 +20,7 @@ __device__ inline std::uint32_t nonzero_bytes(const uint4& v) {
     return nonzero_bytes(v.x) | nonzero_bytes(v.y) << 4 | nonzero_bytes(v.z) << 8 | nonzero_bytes(v.w) << 12;
 }
 
-/// Bytes of the tile become bits: 16 at a time, neighbouring lanes neighbouring bytes, all loads before the first use.
+/// Packs the tile's bytes into bits: 16 at a time, neighbouring lanes neighbouring bytes, all loads before a use.
 template <class Tiling>
 __device__ void pack_tile(const narrow_lattice& g, const tile_place<Tiling>& at, const std::uint8_t* bytes,
                           word* cells) {
@@ -55,9 +55,9 @@ __device__ void copy_tile(const narrow_lattice& g, const tile_place<Tiling>& at,
 template <class Tiling>
 struct tile_words {
     const word* cells;
-    const word* all;  ///< of each thread, the OR of its rows
+    const word* all;  ///< for each thread, the OR of its rows
 
-    /// The OR of some rows of a bundle; dw words further along them.
+    /// Returns the OR of some rows of a bundle, `dw` words along them.
     [[nodiscard]] __device__ word rows(const tile_bundle<Tiling>& b, unsigned which, int dw) const {
         if (b.w + dw < 0 || b.w + dw >= Tiling::words) return 0;
         word any = 0;

@@ -1,17 +1,17 @@
-// Parts of neighbouring tiles that touch, united in device memory.
+// Unites touching parts of neighbouring tiles in device memory.
 #pragma once
 
 #include "label/gpu/tiles/bits.cuh"
 
 namespace nearfield::labelling {
 
-/// What a block does for its tile, a thread a bundle and a touch that leads out of the tile, or a bundle of the first
-/// column.
+/// Work items of a block for its tile: one thread for each bundle and touch that leads out of the tile, and for each
+/// bundle of the first column.
 template <class Tiling>
 struct border_items {
     static constexpr int words = Tiling::words, down = Tiling::down, deep = Tiling::deep;
-    /// Bundles for which touch `t` leads to another tile above or in front: those of the first planes, then those of
-    /// the row where it leaves the others.
+    /// Number of bundles for which touch `t` leads to another tile above or in front: those of the first planes, then
+    /// those of the first row of the remaining planes.
     NF_HD static constexpr int of(const touch& t) {
         const int front = t.dz != 0 ? words * down : 0;
         return front + (t.dy != 0 ? words * (t.dz != 0 ? deep - 1 : deep) : 0);
@@ -27,10 +27,10 @@ struct border_items {
         const int z = (item - front) / words + (t.dz != 0 ? 1 : 0), y = t.dy < 0 ? 0 : down - 1;
         return (z * down + y) * words + (item - front) % words;
     }
-    /// Whether the item is of the first planes.
+    /// True if the item lies in the first planes.
     NF_HD static constexpr bool is_front(const touch& t, int item) { return t.dz != 0 && item < words * down; }
 
-    /// A thread's touch and item of it; past all touches -1 and a row of the tile, of which the last may not exist.
+    /// A thread's touch and item of it; after all touches, -1 and a row of the tile, which may not exist.
     struct chosen {
         int touch, item;
     };
@@ -46,8 +46,8 @@ struct border_items {
     static constexpr int threads = (count + cuda::warp - 1) / cuda::warp * cuda::warp;
 };
 
-/// Pairs of parts that a block has united: many links join the same two. What one thread overwrites another repeats at
-/// worst; the write is atomic for racecheck's sake.
+/// Cache of pairs of parts that a block has united, because many links join the same two. A lost entry only costs a
+/// repetition; the write is atomic to satisfy racecheck.
 struct pair_memory {
     static constexpr int size = 128;
     unsigned long long seen[size];
@@ -60,8 +60,8 @@ struct pair_memory {
     }
 };
 
-/// Links between nodes of different tiles, collected so that every thread unites as many. A node's number here is that
-/// of its bundle among all tiles', above its rank in the bundle.
+/// Links between nodes of different tiles, collected so that every thread unites the same number. A node's number here
+/// is its bundle's number among all tiles, above its rank in the bundle.
 struct link_list {
     static constexpr std::uint32_t room = 768;
     static constexpr int rank_bits = 5;
@@ -83,7 +83,7 @@ struct part_uniter {
                static_cast<std::uint32_t>(rank_of(starts, bit));
     }
     __device__ void unite(uint2 link) const { unite_parts(part_of_node(link.x), part_of_node(link.y)); }
-    /// Of a cell in a tile that says where nodes start.
+    /// Returns the part of a cell, in a tile that stores where nodes start.
     [[nodiscard]] __device__ std::uint32_t part_at(int tile, int thread, int bit) const {
         const std::int64_t bundle = std::int64_t{tile} * Tiling::threads + thread;
         const std::uint32_t begin = static_cast<std::uint32_t>(tile) * Tiling::nodes, before = from.before[bundle];
@@ -100,7 +100,7 @@ private:
     }
 };
 
-/// The same, most of them by way of a block's list.
+/// Unites parts of linked nodes, most of them by way of a block's list.
 template <class Tiling>
 struct part_joiner : part_uniter<Tiling> {
     link_list& list;
@@ -127,7 +127,7 @@ struct stored_bundle {
     const tile_store& from;
     int tile, thread;
 
-    /// The bundle (dz, dy) bundles and dw words away, which may lie in another tile; `there` says whether it exists.
+    /// Returns the bundle (dz, dy) bundles and dw words away, which may lie in another tile; `there`: it exists.
     [[nodiscard]] __device__ stored_bundle beside(const tile_place<Tiling>& at, int dz, int dy, int dw,
                                                   bool& there) const {
         const tile_bundle<Tiling> b(thread);
@@ -177,7 +177,7 @@ public:
                            const part_joiner<Tiling>& parts)
         : g_(g), at_(at), from_(from), b_(thread), parts_(parts) {}
 
-    /// A touch that leads to a tile above or in front.
+    /// Unites along a touch that leads to a tile above or in front.
     __device__ void join(const touch& t) {
         if (!at_.holds(g_, b_.plane(0), b_.line(0), b_.w)) return;
         const stored_bundle<Tiling> me{g_, from_, at_.number, b_.thread};
@@ -186,7 +186,7 @@ public:
         const stored_row<Tiling> mine(me, at_, 0, 0, t.slanted);
         join_rows(t, mine, mine.words(stored_row<Tiling>::every), other);
     }
-    /// A bundle of the first column and the tile to the west.
+    /// Unites a bundle of the first column with the tile to the west.
     __device__ void join_west() {
         if (at_.word == 0 || !at_.holds(g_, b_.plane(0), b_.line(0), 0)) return;
         const stored_bundle<Tiling> me{g_, from_, at_.number, b_.thread};
@@ -210,7 +210,7 @@ private:
                          word all_other, int other_bit) const {
         parts_.pair({node(one, all_one, bit), node(other, all_other, other_bit)});
     }
-    /// Tiles above each other: all that touches.
+    /// Unites everything that touches in tiles above each other.
     __device__ void join_rows(const touch& t, const stored_row<Tiling>& mine, const three_words& all,
                               const stored_row<Tiling>& other) {
         const three_words all_b = other.words(stored_row<Tiling>::every);
@@ -230,8 +230,8 @@ private:
                  (x + 1) % 32);
         }
     }
-    /// Tiles side by side: only cells on both sides of the corner. Those that touch along a column or a row are united
-    /// elsewhere.
+    /// Unites tiles side by side at their corners: cells on both sides of the corner only, because pairs that touch
+    /// along a column or a row are united elsewhere.
     __device__ void join_corners(const touch& t, const stored_row<Tiling>& mine, const three_words& all,
                                  const stored_row<Tiling>& other) {
         const three_words a = mine.words(t.here), b = other.words(t.there);

@@ -1,8 +1,8 @@
-// Rows that share nodes, and which of their nodes touch, by operations on whole words.
+// Bundles of rows that share nodes, and operations on whole words that find their touching nodes.
 //
-// Where cells one step apart along any axes hang together, two rows of an image, or two by two of a volume, are looked
-// at as one: the OR of their bits. What follows without a gap there hangs together, so nodes are several times fewer
-// than runs.
+// If cells one step apart along any axes are connected, two rows of an image, or 2x2 rows of a volume, are treated
+// as one: the OR of their bits. Bits without a gap there are connected, so nodes are several times fewer than
+// runs.
 #pragma once
 
 #include "label/gpu/forest.cuh"
@@ -16,18 +16,18 @@ struct bundle {
     static_assert(count == 1 || Rows == 2);
 };
 
-/// A bundle that touches: the one `dz`, `dy` bundles away touches with its rows `there` the rows `here` (a bit each).
+/// A bundle that touches: rows `there` of the bundle (dz, dy) away touch rows `here` of this one (a bit each).
 struct touch {
     int dz, dy;
     unsigned here, there;
-    bool slanted;  ///< cells of neighbouring columns hang together too
+    bool slanted;  ///< cells of neighbouring columns are connected too
 };
 
-/// The bundles that come before in raster order and touch, by how many coordinates a step in a volume may change.
-/// A function, since device code cannot see a constant array of a class; loops over it are unrolled.
+/// The touching bundles that come before in raster order, by how many coordinates a step in a volume may change. A
+/// function, since device code cannot see a constant array of a class; loops over it are unrolled.
 template <class Bundle, int Changes>
 struct touching;
-/// Of an image, whose planes do not touch: 4 or 8 neighbours.
+/// For an image, whose planes do not touch: 4 or 8 neighbours.
 template <>
 struct touching<bundle<1, 1>, 4> {
     static constexpr int count = 1;
@@ -44,7 +44,7 @@ struct touching<bundle<1, 1>, 1> {
     NF_HD static constexpr touch get(int i) { return i == 0 ? touch{0, -1, 1, 1, false} : touch{-1, 0, 1, 1, false}; }
 };
 template <>
-struct touching<bundle<1, 1>, 2> {  // of a volume; of an image bundle<1, 2> serves
+struct touching<bundle<1, 1>, 2> {  // for a volume; images use bundle<1, 2>
     static constexpr int count = 4;
     NF_HD static constexpr touch get(int i) {
         return i == 0   ? touch{0, -1, 1, 1, true}
@@ -75,47 +75,47 @@ struct touching<bundle<2, 2>, 3> {
     }
 };
 
-/// A word of cells and its neighbours along the row.
+/// A word of cells and its two neighbours along the row.
 struct three_words {
     word west, here, east;
-    /// The bit of the cell before, and of the cell after, at every cell's place.
+    /// Shifts the cell before, or the cell after, to every cell's place.
     [[nodiscard]] __device__ word before() const { return __funnelshift_l(west, here, 1); }
     [[nodiscard]] __device__ word after() const { return __funnelshift_r(here, east, 1); }
     [[nodiscard]] __device__ word near() const { return before() | here | after(); }
 };
 
-/// The bits of `on`'s stretches that follow a seed; `on` marks cells that continue what is before them.
+/// Returns the bits of the runs in `on` that follow a seed; `on` marks cells that continue the cell before.
 __device__ inline word after_seeds(word seeds, word on) {
     const word next = seeds << 1 & on;
     return on & (~(on + next) | next);
 }
-/// The whole stretches that have a seed.
+/// Returns the whole runs that contain a seed.
 __device__ inline word stretches_of(word seeds, word on) {
     return seeds | after_seeds(seeds, on) | __brev(after_seeds(__brev(seeds), __brev(on >> 1)));
 }
-/// Of the bits of `c`, the first in each stretch.
+/// Returns the first bit of `c` in each run.
 __device__ inline word first_of_each(word c, word on) { return c & ~after_seeds(c, on); }
 
-/// Where two bundles touch, by column: in `same` the cells here and there of column x do (or neighbours of the same
-/// nodes), in `west` and `east` the one here at x and the one there at x - 1 and x + 1. `on`: both go on from the
-/// column before.
+/// Places where two bundles touch, by column. In `same` the cells here and there of column x touch (or neighbours of
+/// the same nodes); in `west` and `east` the cell here at x touches the one there at x - 1 and x + 1. `on`: both
+/// bundles continue from the column before.
 struct touches {
     word same, west, east, on;
 };
 
-/// `a` are the cells here that touch, `all_a` all cells of the bundle here; likewise there. At most one bit of `west`
-/// and `east` for every two nodes that touch, and then none of `same`.
+/// `a` are the cells here that touch, `all_a` all cells of the bundle here; `b` and `all_b` are those there. Returns at
+/// most one bit of `west` and `east` for every two nodes that touch, and none if they have a bit of `same`.
 __device__ inline touches find_touches(const three_words& a, const three_words& all_a, const three_words& b, word all_b,
                                        bool slanted) {
     const word on = (all_a.here & all_a.here << 1) & (all_b & all_b << 1);
     if (!slanted) return {a.here & b.here, 0, 0, on};
-    // Touching cells of different columns count for a column in which both bundles have cells, where there is one.
+    // Touching cells of different columns are moved to a column in which both bundles have cells, if there is one.
     const word both = (a.here & all_b & b.near()) | (b.here & all_a.here & a.near());
     const word alone = a.here & ~all_b;
     return {both, alone & b.before() & ~all_a.before(), alone & b.after() & ~all_a.after(), on};
 }
 
-/// Number of the node, among those of its word, that holds `bit`.
+/// Returns the rank of the node that holds `bit`, among those of its word.
 __device__ inline int rank_of(word starts, int bit) { return __popc(starts & up_to(bit)) - 1; }
 
 }  // namespace nearfield::labelling

@@ -1,5 +1,5 @@
-// What filters ask of components, from the bits and nodes that tiles left: how many cells they have, and whether they
-// reach the end of an axis.
+// Tallies for the filters of components, from the bits and nodes of tiles: the number of cells of each component, and
+// whether it reaches the end of an axis.
 #pragma once
 
 #include "label/gpu/after.hpp"
@@ -7,7 +7,7 @@
 
 namespace nearfield::labelling {
 
-/// Cells of a part, as lanes add them up.
+/// Number of cells of a part, summed by lanes.
 struct part_cells {
     state cells = 0;
     __device__ void reduce() {
@@ -15,17 +15,17 @@ struct part_cells {
     }
 };
 
-/// A block owns a tile, a thread a bundle of words and then a part. `open`: axes that have ends.
+/// The axes that have ends.
 struct open_axes {
     bool of[3];
 };
-// Over 40 lines because its steps share what a thread has in registers.
+// A block owns a tile, a thread a bundle, then a part. Over 40 lines because its steps share a thread's registers.
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads)
     tally_parts(narrow_lattice g, tile_store from, component_numbers numbers, open_axes open, component_tallies to) {
     using bundle = typename Tiling::bundle;
     constexpr std::uint32_t room = 2048, none = 0xffffffffU;
-    __shared__ std::uint32_t held[room];  ///< cells twice, and whether one is at an end
+    __shared__ std::uint32_t held[room];  ///< cells twice, plus 1 if one is at an end
     cuda::wait_for_kernel_before();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
     const tile_bundle<Tiling> b(static_cast<int>(threadIdx.x));
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(Tiling::threads)
             if (border) atomicOr(held + part, 1U);
         });
         __syncthreads();
-        for (std::uint32_t i = threadIdx.x; i - threadIdx.x < here; i += Tiling::threads) {  // by whole warps
+        for (std::uint32_t i = threadIdx.x; i - threadIdx.x < here; i += Tiling::threads) {  // whole warps take part
             std::uint32_t which = none;
             part_cells mine;
             if (i < here) {

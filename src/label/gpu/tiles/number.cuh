@@ -6,8 +6,8 @@
 
 namespace nearfield::labelling {
 
-/// Marks the component of `root` as one with parts in several tiles. One of many parts asks for its bit, others see it
-/// set.
+/// Marks the component of `root` as one with parts in several tiles. One of its parts sets the bit atomically; later
+/// ones see it set and skip the atomic.
 __device__ inline void mark_split(word* split, part root) {
     const auto id = static_cast<std::uint32_t>(root >> 32);
     word* const bits = split + id / word_cells;
@@ -15,8 +15,8 @@ __device__ inline void mark_split(word* split, part root) {
     if ((*static_cast<volatile word*>(bits) & mine) == 0) atomicOr(bits, mine);
 }
 
-/// Hangs every part of a tile below its root, and marks the first cells of components, and in `split`, unless that is
-/// null, of those with parts in several tiles. A block owns a tile, and the words of `firsts` that its rows cover.
+/// Links every part of a tile to its root, and marks the first cells of components and, in `split` unless that is null,
+/// of those with parts in several tiles. A block owns a tile, and the words of `firsts` that its rows cover.
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads)
     settle_parts(narrow_lattice g, tile_store from, word* firsts, word* split) {
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(Tiling::threads)
     cuda::wait_for_kernel_before();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
     for (int i = static_cast<int>(threadIdx.x); i < Tiling::row_words; i += Tiling::threads) marks[i] = 0;
-    // What is read by number_words at a time ends in words without marks.
+    // Words behind the end, which are read in groups of number_words, hold no marks.
     const std::int64_t behind = g.all_words() + threadIdx.x;
     if (blockIdx.x == 0 && threadIdx.x < number_words && behind / number_words == (g.all_words() - 1) / number_words)
         firsts[behind] = 0;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(Tiling::threads)
     }
 }
 
-/// Rows whose sums are cleared as soon as they have numbers: those of split components.
+/// Rows whose sums are cleared as soon as components are numbered: those of split components.
 struct rows_to_clear {
     const word* split = nullptr;
     state* sums = nullptr;
@@ -65,8 +65,8 @@ struct rows_to_clear {
         auto* const two = reinterpret_cast<uint4*>(sums + row * row_words);
         for (int k = 0; k < row_words / 2; ++k) two[k] = uint4{0, 0, 0, 0};
     }
-    /// Those among the components whose first cells are `firsts`, of words from `word_at` on; `before` have their cells
-    /// before.
+    /// Clears the rows of those components whose first cells are `firsts`, of the words from `word_at` on; `before`
+    /// components have their first cells in earlier words.
     __device__ void clear_of(std::int64_t word_at, const word* firsts, std::int64_t before) const {
         if (sums == nullptr) return;
         const uint4 bits = *reinterpret_cast<const uint4*>(split + word_at);
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(number_threads)
     const std::int64_t group = block_here * number_threads + threadIdx.x, first = group * number_words;
     static_assert(number_words == 4);
     uint4 bits{0, 0, 0, 0};
-    if (first < words) bits = reinterpret_cast<const uint4*>(firsts)[group];  // none behind the last word
+    if (first < words) bits = reinterpret_cast<const uint4*>(firsts)[group];  // there are none behind the last word
     const int each[number_words] = {__popc(bits.x), __popc(bits.y), __popc(bits.z), __popc(bits.w)};
     std::uint32_t total = 0;
     const std::uint32_t upto =
@@ -118,14 +118,14 @@ static __global__ void __launch_bounds__(number_threads)
     }
 }
 
-/// The number of the component whose first cell is `id`, over all images.
+/// Returns the number of the component whose first cell is `id`, over all images.
 struct component_numbers {
     const word* firsts;
     const std::uint32_t* before;
-    const state* kept = nullptr;  ///< what component_choice made; null: all components stay
-    /// From 1 on; 0 of a component that was dropped.
+    const state* kept = nullptr;  ///< the result of component_choice; null: all components stay
+    /// Returns the number from 1 on; 0 for a component that was dropped.
     [[nodiscard]] __device__ std::uint32_t of(std::uint32_t id) const { return staying(of_all(id)); }
-    /// What a filter makes of a number.
+    /// Returns the number of a component after the filter; 0 if it was dropped.
     [[nodiscard]] __device__ std::uint32_t staying(std::uint32_t number) const {
         if (kept == nullptr) return number;
         const state chosen = kept[number - 1];

@@ -1,4 +1,4 @@
-// Rows of bytes that begin anywhere become bits: 32 cells to a thread, from loads of 16 bytes.
+// Packs rows of bytes at any address into bits: 32 cells to a thread, from loads of 16 bytes.
 #pragma once
 
 #include "label/gpu/call.hpp"
@@ -6,13 +6,13 @@
 
 namespace nearfield::labelling {
 
-/// Cells side by side along the last axis; rows lie anywhere between `begin` and `end`.
+/// Rows of cells that are contiguous along the last axis; all rows lie between `begin` and `end`.
 struct byte_rows {
     const std::uint8_t* data;
     strides at;
     const std::uint8_t *begin, *end;
 
-    /// Sixteen bits of the 16 bytes from `first`, which lies at a multiple of 16; those that are not the array's are
+    /// Returns sixteen bits for the 16 bytes from `first`, which is a multiple of 16. Bytes outside of the array are
     /// not read.
     [[nodiscard]] __device__ std::uint32_t nonzero(const std::uint8_t* first) const {
         if (first >= begin && first + 16 <= end) return nonzero_bytes(__ldg(reinterpret_cast<const uint4*>(first)));
@@ -23,7 +23,7 @@ struct byte_rows {
     }
 };
 
-/// A thread a word; neighbouring threads read neighbouring bytes, the 16 at the seam both.
+/// A thread owns a word; neighbouring threads read neighbouring bytes, and both read the 16 at their seam.
 __global__ void __launch_bounds__(256) pack_rows(narrow_lattice g, byte_rows from, word* foreground) {
     cuda::wait_for_kernel_before();
     const std::int64_t w = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(256) pack_rows(narrow_lattice g, byte_rows fro
     foreground[w] = static_cast<word>(bits >> before) & up_to(count - 1);
 }
 
-/// Whether pack_rows serves: bytes, side by side along the last axis.
+/// True if pack_rows supports the image: bytes, contiguous along the last axis.
 inline bool has_byte_rows(const device_call<narrow_id>& call) {
     return size_of(call.image.type) == 1 && !call.p.colour &&
            (call.grid.size[2] == 1 || call.strides_of(call.image).along[2] == 1);

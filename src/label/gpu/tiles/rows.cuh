@@ -1,5 +1,5 @@
-// Rows of the tables that tiles make. A component that lies in one tile is finished there. Of components with parts in
-// several tiles (split) the parts meet in device memory, in 64 bits; their rows are cleared before and finished
+// Rows of the tables that tiles make. The tile finishes components that lie in it alone. Parts of components in
+// several tiles (split) are added in device memory, in 64 bits; their rows are cleared before and finished
 // afterwards.
 #pragma once
 
@@ -7,20 +7,20 @@
 
 namespace nearfield::labelling {
 
-/// Where a tile's sums go.
+/// Destination of a tile's sums.
 struct table_target {
     statistics::columns to;
-    std::int64_t rows;    ///< of the longest table
-    int axes;             ///< of the image
-    int row_words;        ///< of `sums`
+    std::int64_t rows;    ///< rows of the longest table
+    int axes;             ///< axes of the image
+    int row_words;        ///< words of a row of `sums`
     bool whole_vectors;   ///< two open axes, and a row's box and centroid can be stored 16 bytes at a time
     state* sums;          ///< only the rows of split components are used
     const word* split;    ///< a bit for the first cell of each split component
-    value_source values;  ///< of one or two bytes
+    value_source values;  ///< values of one or two bytes
 
-    /// Words of a row: cells, then of each axis the sum of coordinates, ~first, and one past the last; then pairs of
-    /// cells with a face in common; then of values what the lowest lacks of `most`, the highest, sum and squares. So
-    /// all begin at 0, and only grow.
+    /// Words of a row: cells; for each axis the sum of coordinates, ~first, and one past the last; pairs of cells
+    /// with a common face; for values `most` minus the lowest, the highest, sum and squares. All begin at 0 and only
+    /// grow.
     [[nodiscard]] static constexpr int shape_words(int axes) { return 1 + 3 * axes; }
     [[nodiscard]] __device__ state* sums_of(std::int64_t row) const { return sums + row * row_words; }
     [[nodiscard]] __device__ state* pairs_of(std::int64_t row) const { return sums_of(row) + 1 + 3 * axes; }
@@ -28,14 +28,14 @@ struct table_target {
     [[nodiscard]] __device__ state* values_of(std::int64_t row) const {
         return pairs_of(row) + (Wish::faces ? 1 : 0);
     }
-    /// The image's axis that is the lattice's axis `a`; negative where there is none.
+    /// Returns the image's axis for the lattice's axis `a`; negative if there is none.
     [[nodiscard]] __device__ int axis_of(int a) const { return a - (3 - axes); }
 };
 
 constexpr int row_threads = 256;
 
-/// Calls take(row) for the split components whose first cells lie in the warp's words, four to a thread. A word may
-/// have many and its neighbours none: the warp lists them, and its lanes take turns.
+/// Calls take(row) for the split components whose first cells lie in the warp's words, four to a thread. Words have
+/// very different numbers of them: the warp therefore lists them, and its lanes take turns.
 template <class Take>
 __device__ void each_split_row(std::int64_t words, const component_numbers& numbers, const table_target& to,
                                const Take& take) {
@@ -71,7 +71,7 @@ __device__ void each_split_row(std::int64_t words, const component_numbers& numb
         __syncwarp();
         for (std::uint32_t k = lane; k < min(total - begin, room); k += cuda::warp) {
             const std::int64_t row = std::int64_t{numbers.staying(listed[k])} - 1;
-            if (row >= 0 && row < to.rows) take(row);  // a component that a filter dropped has none
+            if (row >= 0 && row < to.rows) take(row);  // a component that a filter dropped has no row
         }
         __syncwarp();
     }
@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(row_threads)
     each_split_row(words, numbers, to, [&](std::int64_t row) { rows.clear(row); });
 }
 
-/// A row's box and centroid along one axis of the lattice; returns whether the component reaches an end of it.
+/// Writes a row's box and centroid along one axis of the lattice; returns whether the component reaches an end.
 __device__ inline bool put_lattice_axis(const table_target& to, const narrow_lattice& g, std::int64_t row, int a,
                                         std::uint64_t cells, std::int64_t first, std::int64_t end, std::uint64_t sum) {
     statistics::put_axis(to.to, row, to.axis_of(a), cells, first, end, sum);
@@ -98,7 +98,7 @@ __device__ void put_faces(const table_target& to, std::int64_t row, std::uint64_
         to.to.faces.put(row, static_cast<std::int64_t>(2 * (static_cast<std::uint64_t>(to.axes) * cells - pairs)));
 }
 
-/// What a row has of values, from sums of naturals.
+/// Writes a row's measures of values, from sums of natural numbers.
 template <class T>
 __device__ void put_values(const table_target& to, std::int64_t row, std::uint64_t cells, const state* v) {
     const statistics::value_range range{small_values::most - v[0], v[1]};
@@ -134,30 +134,30 @@ __global__ void __launch_bounds__(row_threads)
     });
 }
 
-/// Where a tile's coordinates begin, along an axis of the lattice.
+/// Returns the first coordinate of a tile along an axis of the lattice.
 template <class Tiling>
 __device__ std::int64_t origin_of(const tile_place<Tiling>& at, int a) {
     return a == 0 ? at.z : a == 1 ? at.y : at.word * word_cells;
 }
 
-/// a / b, rounded once, by way of b's reciprocal (Markstein, IBM J. Res. Dev. 34(1), 1990): several quotients share it.
+/// Returns a / b, rounded once, from b's reciprocal, which quotients share (Markstein, IBM J. Res. Dev. 34(1), 1990).
 __device__ inline double quotient_by(double a, double b, double reciprocal) {
     double q = a * reciprocal;
     q = fma(fma(-q, b, a), reciprocal, q);
     return fma(fma(-q, b, a), reciprocal, q);
 }
 
-/// a / b, rounded once; a below 2^62, b at most 2^30.
+/// Returns a / b, rounded once; a below 2^62, b at most 2^30.
 __device__ inline double rounded_ratio(std::uint64_t a, std::uint64_t b) {
     if (a < statistics::exact_in_double) return static_cast<double>(a) / static_cast<double>(b);
     std::uint64_t q = a / b, rest = a % b;
     const int up =
-        max(0, 55 - (64 - leading_zeros(q)));  // two bits below those of a double; what is left sets the last one
+        max(0, 55 - (64 - leading_zeros(q)));  // two bits below those of a double; the remainder sets the last one
     q = (q << up) | (rest << up) / b, rest = (rest << up) % b;
     return static_cast<double>(q | (rest != 0 ? 1 : 0)) / static_cast<double>(std::uint64_t{1} << up);
 }
 
-/// The values' columns of a component that lies in one tile: so few cells that 64 bits hold all.
+/// Writes the value columns of a component that lies in one tile: it has so few cells that 64 bits hold all sums.
 template <class Wish>
 __device__ void put_few_values(const table_target& to, std::int64_t row, std::uint32_t cells, const small_values& v) {
     using value = typename Wish::value;
@@ -177,7 +177,7 @@ __device__ void put_few_values(const table_target& to, std::int64_t row, std::ui
             row, rounded_ratio(v.square * cells - std::uint64_t{v.sum} * v.sum, std::uint64_t{cells} * cells));
 }
 
-/// Box and centroid of two axes, 16 bytes at a time; returns whether the component reaches an end.
+/// Writes box and centroid of two axes, 16 bytes at a time; returns whether the component reaches an end.
 template <class Tiling, class Wish>
 __device__ bool put_vectors(const table_target& to, const narrow_lattice& g, const tile_place<Tiling>& at,
                             std::int64_t row, const part_sums<Tiling, Wish>& s) {
@@ -226,7 +226,7 @@ __device__ void put_whole(const table_target& to, const narrow_lattice& g, const
     if constexpr (Wish::values) put_few_values<Wish>(to, row, s.cells, s.values);
 }
 
-/// Adds a part to the sums of its component's row. To look first whether an end would move is slower (H200, 8192^2, 8
+/// Adds a part to the sums of its component's row. Testing first whether an end would move is slower (H200, 8192^2, 8
 /// neighbours, g = 8, 2026-11-22: 59 instead of 50 us).
 template <class Tiling, class Wish>
 __device__ void add_to_row(const table_target& to, const tile_place<Tiling>& at, std::int64_t row,

@@ -1,4 +1,4 @@
-// The launches of a call that goes by tiles.
+// The launches of a call that tiles serve.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace nearfield::labelling {
 
-/// Whether numbers of the tiles' nodes and bundles fit, and not most of the tiles' room would be empty: lines and
-/// narrow images fill a row or two of a tile.
+/// True if the numbers of the tiles' nodes and bundles fit, and most of the tiles' area is used: lines and narrow
+/// images fill only a row or two of a tile.
 template <class Tiling>
 bool fits_tiles(const narrow_lattice& g) {
     constexpr std::int64_t few = 1 << 16;
@@ -24,7 +24,7 @@ bool fits_tiles(const narrow_lattice& g) {
     return tiles * Tiling::row_words <= std::max(few, std::int64_t{8} * g.all_words());
 }
 
-/// Calls step(tiling) with the tiling for values, each of which may be a node.
+/// Calls step(tiling) with the tiling for values, in which each cell may be a node.
 template <class Step>
 auto with_valued_tiling(const device_call<narrow_id>& call, const Step& step) {
     const int rank = call.p.rank, changes = call.p.changes;
@@ -42,7 +42,7 @@ public:
     explicit tile_run(const device_call<narrow_id>& call)
         : call_(call), g_(call.grid), tiles_(tile_place<Tiling>::all(g_)), words_(g_.all_words()), memory_(call.on) {}
 
-    /// find(this) orders what makes the tiles' parts and unites those that touch.
+    /// Solves the call. find(this) launches the kernels that make the tiles' parts and unite those that touch.
     template <class Find>
     void solve(const Find& find) {
         reserve();
@@ -56,7 +56,7 @@ public:
         if (call_.p.filtered()) filter(choice.emplace(call_.on, call_.p, base_));
         call_.check_label(base_);
         const any_output<device>& label = call_.out.label;
-        // While the host waits for how many rows to make, labels are written.
+        // The device writes labels while the host waits for the number of rows.
         const bool together = call_.out.tables.any() && tiles_measure(!Tiling::valued, call_.out.tables);
         if (label.wanted() && !together) write(label);
         put_counts(call_.on, g_.images, base_, call_.out.count);
@@ -71,7 +71,7 @@ public:
         cuda::launch_overlapped(call_.on, kernel, tiles_, threads, 0, g_, arguments...);
     }
     [[nodiscard]] const tile_store& store() const { return store_; }
-    /// Words for a bit a cell; not needed between the tiles' first kernel and settle_parts.
+    /// Words for a bit a cell; free between the tiles' first kernel and settle_parts.
     [[nodiscard]] word* spare_words() const { return firsts_; }
     [[nodiscard]] fresh_words fresh() const { return {states_, state_count_, split_, split_words()}; }
 
@@ -82,11 +82,11 @@ private:
                   static_cast<const std::int64_t*>(base_), to);
         });
     }
-    /// By fours, as kernels read them.
+    /// Rounded up to groups of number_words, as kernels read them.
     [[nodiscard]] std::int64_t split_words() const { return cuda::blocks_for(words_, number_words) * number_words; }
     [[nodiscard]] component_numbers numbers() const { return {firsts_, before_, kept_}; }
 
-    /// From the tiles' nodes; from here on components have the numbers of those that stay.
+    /// Filters components by the tiles' nodes; from here on components have the numbers of those that stay.
     void filter(component_choice& choice) {
         open_axes open{};
         for (int axis = 3 - call_.p.rank; axis < 3; ++axis) open.of[axis] = !g_.wraps[axis];
@@ -107,7 +107,7 @@ private:
         }
         measure<tile_wish<false>>(tables, label);
     }
-    /// From the tiles' nodes. `label` is written too, where that is wanted.
+    /// Makes the tables from the tiles' nodes, and writes `label` too, if it is wanted.
     template <class Wish>
     void measure(const component_tables<device>& tables, const any_output<device>& label) {
         const auto columns = statistics::columns::of(tables);
@@ -116,7 +116,7 @@ private:
             return;
         }
         cuda::workspace memory(call_.on);
-        const bool late = sums_ == nullptr;  // nobody knew how many rows there are
+        const bool late = sums_ == nullptr;  // the number of rows was unknown before
         const int row_words = row_words_of(columns);
         const std::int64_t sums = memory.reserve<state>(late ? columns.rows() * row_words : 0);
         memory.allocate();
@@ -135,7 +135,7 @@ private:
         write_and_measure<Wish>(label, to);
         cuda::launch_overlapped(call_.on, close_split_rows<Wish>, blocks, row_threads, 0, words_, g_, numbers(), to);
     }
-    /// In one launch where labels are of the usual kind.
+    /// Writes labels and tables, in one launch if labels are of the usual kind.
     template <class Wish>
     void write_and_measure(const any_output<device>& label, const table_target& to) {
         bool written = false;
@@ -153,7 +153,7 @@ private:
         if (label.wanted()) write(label);
         start(measure_tiles<Tiling, Wish>, Tiling::threads, store_, numbers(), to);
     }
-    /// Words of a row's sums; an even number, so that they are cleared two at a time.
+    /// Returns the words of a row's sums; an even number, so that they are cleared two at a time.
     [[nodiscard]] int row_words_of(const statistics::columns& of) const {
         const bool values = of.want_range() || of.want_sums();
         const int more = values ? tile_wish<true, std::uint8_t>::words : of.faces.wanted() ? tile_wish<true>::words : 0;
@@ -178,7 +178,7 @@ private:
         for (int axis = 0; axis < at.batch_axes; ++axis) from.quads = from.quads && at.image_stride[axis] % 4 == 0;
         return from;
     }
-    /// From the labels, which are written once more where the call's own do not serve.
+    /// Makes the tables from labels, which are written once more if the call's own array is not suitable.
     void measure_written(const component_tables<device>& tables) {
         const problem& p = call_.p;
         any_output<device> label = call_.out.label;
@@ -232,12 +232,12 @@ private:
     cuda::workspace memory_;
     tile_store store_{};
     word* firsts_ = nullptr;  ///< a bit for the first cell of each component
-    word* split_ = nullptr;   ///< the same of those with parts in several tiles; null: not asked for
+    word* split_ = nullptr;   ///< the same for components with parts in several tiles; null: not needed
     std::uint32_t* before_ = nullptr;
     const state* kept_ = nullptr;
     state* states_ = nullptr;
     std::int64_t state_count_ = 0;
-    state* sums_ = nullptr;  ///< of the rows of split components; null: rows are not known yet
+    state* sums_ = nullptr;  ///< sums of the rows of split components; null: rows are not known yet
     std::int64_t rows_ = 0;
     int row_words_ = 0;
     std::int64_t* base_ = nullptr;

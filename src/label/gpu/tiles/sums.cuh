@@ -1,4 +1,4 @@
-// What a tile's parts have, added up in shared memory and in the tile's own coordinates, where 32 bits suffice.
+// Sums of a tile's parts, in shared memory and in the tile's own coordinates, for which 32 bits suffice.
 #pragma once
 
 #include "label/gpu/tiles/write.cuh"
@@ -6,27 +6,27 @@
 
 namespace nearfield::labelling {
 
-/// What is asked of the parts besides cells, boxes, centroids and borders: faces, and values of one or two bytes.
+/// Measures wanted besides cells, boxes, centroids and borders: faces, and values of one or two bytes.
 template <bool Faces, class Value = void>
 struct tile_wish {
     static constexpr bool faces = Faces, values = !std::is_void_v<Value>;
     using value = std::conditional_t<values, Value, std::uint8_t>;
     static constexpr bool bytes = sizeof(value) == 1;
-    static constexpr int words = (faces ? 1 : 0) + (values ? 4 : 0);  ///< of a row in device memory, besides its shape
+    static constexpr int words = (faces ? 1 : 0) + (values ? 4 : 0);  ///< words of a device row besides its shape
 };
 
-/// An intensity image beside the cells.
+/// An intensity image with the shape of the cells.
 struct value_source {
     const void* data = nullptr;
     strides at{};
-    std::uint32_t flip = 0;  ///< makes naturals of the values' bits
-    bool quads = false;      ///< whether four bytes side by side can be read at once
+    std::uint32_t flip = 0;  ///< maps the values' bits to natural numbers
+    bool quads = false;      ///< true if four adjacent bytes can be read at once
 };
 
-/// Naturals of up to 16 bits, of as many cells as a tile has.
+/// Measures of natural numbers of up to 16 bits, for at most the cells of a tile.
 struct small_values {
     static constexpr std::uint32_t most = 0xffffU;
-    std::uint32_t lowest = most, rest = most;  ///< `rest`: what the highest lacks of `most`
+    std::uint32_t lowest = most, rest = most;  ///< `rest`: `most` minus the highest
     std::uint32_t sum = 0;
     std::uint64_t square = 0;
 
@@ -43,7 +43,7 @@ struct small_values {
     }
 };
 
-/// Sums of a part in coordinates of its tile. Lattice axes from `first_axis` on.
+/// Sums of a part in coordinates of its tile, for lattice axes from `first_axis` on.
 template <class Tiling>
 struct part_shape {
     static constexpr int first_axis = Tiling::deep > 1 ? 0 : 1, axes = 3 - first_axis;
@@ -51,18 +51,18 @@ struct part_shape {
 };
 template <class Tiling, class Wish>
 struct part_sums : part_shape<Tiling> {
-    std::uint32_t pairs = 0;  ///< of cells that share a face
+    std::uint32_t pairs = 0;  ///< pairs of cells that share a face
     small_values values;
 };
 
-/// Sums of cells of one word's columns, in few words: of a bundle, or of a warp's that lie one behind the other.
+/// Sums of cells of one word's columns in few words: of a bundle, or of consecutive bundles of a warp.
 template <class Tiling, class Wish>
 struct column_sums {
-    /// Lines, and of volumes planes behind them, as bits: so that ends need one operation.
+    /// Lines and, for volumes, the planes behind them, as bits, so that an end takes one operation.
     static constexpr int line_words =
         (Tiling::rows + (Tiling::deep > 1 ? Tiling::planes : 0) + word_cells - 1) / word_cells;
     static constexpr std::uint32_t half = 16, low_half = 0xffffU;
-    static constexpr int most_rows = Tiling::bundle::count * cuda::warp;  ///< of a word's columns, in a warp
+    static constexpr int most_rows = Tiling::bundle::count * cuda::warp;  ///< rows of a word's columns in a warp
     static_assert(Tiling::deep > 1
                       ? most_rows * word_cells * (Tiling::rows - 1) <= 0xffff
                       : Tiling::rows == most_rows && word_cells * most_rows * (most_rows - 1) / 2 <= 0xffff);
@@ -73,7 +73,7 @@ struct column_sums {
     std::uint32_t pairs = 0;
     small_values values;
 
-    /// `n` cells of one row, whose places in the word add up to `places`.
+    /// Adds `n` cells of one row, whose places in the word sum to `places`.
     __device__ void add_row(word row, std::uint32_t n, std::uint32_t places, int line, int plane) {
         columns |= row;
         cells_lines += n + (n * static_cast<std::uint32_t>(line) << half);
@@ -86,12 +86,12 @@ struct column_sums {
             else lines[line_words - 1] |= 1U << (line - word_cells);
         }
     }
-    /// Of `n` bundles below each other whose rows have the same columns, from what the first one has.
+    /// Extends the sums of the first of `n` bundles below each other, whose rows have the same columns, to all of them.
     __device__ void repeat(std::uint32_t n) {
         constexpr std::uint32_t step = Tiling::bundle::rows;
         cells_lines = n * cells_lines + (cells() * step * (n * (n - 1) / 2) << half);
         places_planes *= n, pairs *= n;
-        const std::uint32_t by = step * (n - 1);  // what lies between the ends is of no use
+        const std::uint32_t by = step * (n - 1);  // bits between the ends are not used
         if constexpr (Tiling::deep > 1) {
             lines[0] |= (lines[0] & ((1U << Tiling::rows) - 1)) << by;
         } else if constexpr (line_words == 1) {
@@ -118,7 +118,7 @@ struct column_sums {
     }
     [[nodiscard]] __device__ int low_column() const { return __ffs(static_cast<int>(columns)) - 1; }
     [[nodiscard]] __device__ int high_column() const { return 31 - __clz(static_cast<int>(columns)); }
-    /// Ends along lines and planes.
+    /// Extracts the ends along lines and planes.
     __device__ static void put_ends(const word* lines, part_shape<Tiling>& to) {
         constexpr int y = part_shape<Tiling>::axes - 2;
         if constexpr (Tiling::deep > 1) {
@@ -133,7 +133,7 @@ struct column_sums {
             to.high[y] = static_cast<std::uint32_t>(63 - __clzll(static_cast<long long>(both)));
         }
     }
-    /// As a part's, where there is nothing else in it. `first_column`: of the word.
+    /// Returns the sums as those of a part that contains nothing else. `first_column`: that of the word.
     [[nodiscard]] __device__ part_sums<Tiling, Wish> alone(int first_column) const {
         part_sums<Tiling, Wish> s;
         constexpr int x = s.axes - 1;
@@ -151,14 +151,14 @@ struct column_sums {
 
 constexpr int bits_for(std::uint32_t most) { return most == 0 ? 0 : 1 + bits_for(most / 2); }
 
-/// Sums of `Count` places; atomics, so that all of a block's threads may add.
+/// Sums of `Count` parts; atomic, so that all threads of a block may add.
 template <class Tiling, class Wish, std::uint32_t Count>
 struct part_tally {
     using added = column_sums<Tiling, Wish>;
     static constexpr bool deep = Tiling::deep > 1;
     static constexpr std::uint32_t most_cells = Tiling::row_words * word_cells;
     static constexpr int cell_bits = bits_for(most_cells);
-    /// Cells and the sum of their lines in one word, where it has room.
+    /// Cells and the sum of their lines share one word if there is room.
     static constexpr bool together = cell_bits + bits_for(most_cells / 2 * (Tiling::rows - 1)) <= 32;
     static constexpr std::uint32_t of_lines = together ? 1 : Count, of_planes = deep ? Count : 1,
                                    of_faces = Wish::faces ? Count : 1, of_values = Wish::values ? Count : 1,
@@ -219,14 +219,14 @@ private:
     __device__ void add_values(std::uint32_t i, const small_values& v) {
         widen(range + i, v.lowest | v.rest << 16);
         atomicAdd(total + i, v.sum);
-        if (Wish::bytes) {  // 2^15 cells of 2^16 at most
+        if (Wish::bytes) {  // at most 2^15 cells of 2^16
             atomicAdd(square + i, static_cast<std::uint32_t>(v.square));
         } else {
             atomicAdd(low_square + i, static_cast<std::uint32_t>(v.square & small_values::most));
             atomicAdd(square + i, static_cast<std::uint32_t>(v.square >> 16));
         }
     }
-    /// Halves only fall: what is read first may be old, but never spares a change that is due.
+    /// Widens a range. Halves only fall: a stale value never hides a change that is due.
     __device__ static void widen(std::uint32_t* to, std::uint32_t range) {
         std::uint32_t seen = *static_cast<volatile std::uint32_t*>(to);
         for (std::uint32_t wanted = __vminu2(seen, range); wanted != seen; wanted = __vminu2(seen, range)) {
@@ -237,15 +237,15 @@ private:
     }
 };
 
-/// Sum of the places of the bits.
+/// Returns the sum of the places of the bits.
 __device__ inline std::uint32_t sum_of_places(word bits) {
     return static_cast<std::uint32_t>(__popc(bits & 0xaaaaaaaaU) + 2 * __popc(bits & 0xccccccccU) +
                                       4 * __popc(bits & 0xf0f0f0f0U) + 8 * __popc(bits & 0xff00ff00U) +
                                       16 * __popc(bits & 0xffff0000U));
 }
 
-/// Of a binary image, what each cell of a bundle's row has before it along every axis. Neighbours in foreground are of
-/// one component.
+/// For a binary image: the cells before each cell of a bundle's row along every axis. Adjacent foreground cells belong
+/// to one component.
 template <class Tiling>
 struct rows_before {
     word west = 0, north = 0, front = 0;
@@ -273,12 +273,12 @@ struct rows_before {
     }
 };
 
-/// Four bytes, of which those are all ones whose bit is set.
+/// Expands four bits to four bytes of all ones or all zeros.
 __device__ inline std::uint32_t bytes_of_bits(std::uint32_t four) {
     return ((four * 0x00204081U) & 0x01010101U) * 0xffU;
 }
 
-/// Adds the values of the cells `row` of a word whose first cell's value is `*first`: bytes by fours.
+/// Adds the values of the cells `row` of a word, whose first cell has the value `*first`, four bytes at a time.
 __device__ inline void add_byte_quads(small_values& to, const std::uint8_t* first, word row, std::uint32_t flip) {
     std::uint32_t low = 0xffffffffU, high = 0, sum = 0, square = 0;
     while (row != 0) {
@@ -295,7 +295,7 @@ __device__ inline void add_byte_quads(small_values& to, const std::uint8_t* firs
     to.sum += sum, to.square += square;
 }
 
-/// What a part is asked of, and where.
+/// The tile that is measured, and where its data lie.
 template <class Tiling>
 struct tile_view {
     const narrow_lattice& g;
@@ -304,7 +304,7 @@ struct tile_view {
     const value_source& values;
 };
 
-/// What the cells of `columns` have in a bundle. `Gapless`: of one node, whose columns lie side by side.
+/// Sums over the cells of `columns` in a bundle. `Gapless`: they belong to one node and are contiguous.
 template <bool Gapless, class Tiling, class Wish>
 __device__ column_sums<Tiling, Wish> sums_of_columns(const tile_view<Tiling>& in, const tile_bundle<Tiling>& b,
                                                      word columns, const word* cells) {

@@ -1,8 +1,8 @@
-// Cells, boxes, centroids, borders and faces of components, and values of one or two bytes, from the bits and nodes
-// that tiles left: no label is read.
+// Cells, boxes, centroids, borders and faces of components, and values of one or two bytes, from the bits and nodes of
+// tiles; no label is read.
 //
-// What a node has is known in closed form. A block adds its tile's nodes up by part, those of split components
-// (gpu/tiles/rows.cuh) by component, and then finishes or adds to their rows.
+// The sums of a node have a closed form. A block adds its tile's nodes by part, those of split components
+// (gpu/tiles/rows.cuh) by component. It then finishes rows, or adds to the rows of split components.
 #pragma once
 
 #include "base/cuda_by_warp.cuh"
@@ -25,31 +25,31 @@ __device__ void each_node(const tile_place<Tiling>& at, const tile_store& from, 
         Tiling::valued ? from.starts[std::int64_t{at.number} * Tiling::threads + b.thread] : all & ~(all << 1);
     std::uint32_t node = from.before[std::int64_t{at.number} * Tiling::threads + b.thread];
     for (word left = starts; left != 0; left &= left - 1, ++node) {
-        // The node ends before the next one, or before a column without cells.
+        // The node ends before the next node, or before a column without cells.
         const word low = left & -left, behind = (starts | ~all) & ~(low | (low - 1));
         take(node, (behind & -behind) - low, cells);
     }
 }
 
-/// What a block has in shared memory while it measures its tile.
+/// Shared memory of a block that measures its tile.
 template <class Tiling, class Wish>
 struct measuring_desk {
-    /// Parts that are added up at once; few tiles have more. So that a multiprocessor holds five blocks or six.
+    /// Parts summed at once; few tiles have more. The number lets a multiprocessor hold five or six blocks.
     static constexpr std::uint32_t room = Wish::values ? 384 : Tiling::deep > 1 ? 512 : 768;
-    /// Split components, behind the parts: most often the same few.
+    /// Split components, stored behind the parts; most parts belong to the same few.
     static constexpr std::uint32_t split_room = 128, slots = room + split_room, tries = 4;
     static constexpr std::uint32_t none = 0xffffffffU, nowhere = 0xffffU, loose = 0x80000000U;
-    /// A tile with as many parts has its nodes dealt out: by bundles some threads would have many more than others.
+    /// From this number of parts on, nodes are distributed over threads; by bundles the load would be uneven.
     static constexpr std::uint32_t many_parts = 200;
     static_assert(split_room <= Tiling::threads && many_parts <= room && few_nodes < many_parts);
 
     part_tally<Tiling, Wish, slots> tally;
     std::uint32_t
-        row[slots];  ///< of a part that is a component, or of a split one; `loose`: one that found no place behind
+        row[slots];  ///< row of a part that is a component, or of a split one; `loose`: a split one without slot behind
     word cells[Tiling::row_words], starts[Tiling::valued ? Tiling::threads : 1];
     std::uint32_t nodes;
-    std::uint16_t slot_of[room];           ///< where a part's sums are
-    std::uint16_t of_node[Tiling::nodes];  ///< a node's bundle and first column, where they are dealt out
+    std::uint16_t slot_of[room];           ///< slot of a part's sums
+    std::uint16_t of_node[Tiling::nodes];  ///< bundle and first column of each node, if nodes are distributed
 
     __device__ void clear(std::uint32_t slot) {
         tally.clear(slot);
@@ -58,7 +58,7 @@ struct measuring_desk {
     __device__ void clear_split() {
         if (threadIdx.x < split_room) clear(room + threadIdx.x);
     }
-    /// A split component's slot; `none` where there is none.
+    /// Returns the slot of a split component; `none` if none is free.
     [[nodiscard]] __device__ std::uint32_t slot_of_row(std::uint32_t wanted) {
         std::uint32_t at = wanted * 0x9e3779b1U >> 25;
         static_assert(split_room == 1U << (32 - 25));
@@ -69,7 +69,7 @@ struct measuring_desk {
         }
         return none;
     }
-    /// Finds the row and the slot of part `i` of those from `first` on.
+    /// Finds the row and the slot of part `i` of the parts from `first` on.
     __device__ void place(std::uint32_t i, std::uint32_t id, const component_numbers& numbers, const table_target& to) {
         clear(i);
         const std::uint32_t wanted = numbers.of(id) - 1;
@@ -84,11 +84,11 @@ struct measuring_desk {
         }
         slot_of[i] = static_cast<std::uint16_t>(slot);
     }
-    /// First cell of a thread's next part; loaded before the one before it is placed.
+    /// Returns the first cell of a thread's next part; loaded before the previous one is placed.
     [[nodiscard]] __device__ static std::uint32_t id_of(const part* parts, std::uint32_t i, std::uint32_t here) {
         return i < here ? static_cast<std::uint32_t>(parts[i] >> 32) : 0;
     }
-    /// `here` of the parts from `first` on. Threads meet.
+    /// Places `here` of the parts from `first` on. Synchronises.
     __device__ void place_parts(const tile_view<Tiling>& in, std::uint32_t first, std::uint32_t here,
                                 const component_numbers& numbers, const table_target& to) {
         const part* const parts = in.from.parts + std::int64_t{in.at.number} * Tiling::nodes + first;
@@ -114,8 +114,8 @@ struct measuring_desk {
     }
 };
 
-/// The bundle of a thread where a warp has those of one word's columns: what goes on over many rows is added up by
-/// warps.
+/// Returns the bundle of a thread such that a warp has those of one word's columns: warps then add up nodes that
+/// continue over many rows.
 template <class Tiling>
 __device__ tile_bundle<Tiling> upright_bundle(int thread) {
     constexpr int across = Tiling::down * Tiling::deep;
@@ -127,7 +127,7 @@ __device__ tile_bundle<Tiling> upright_bundle(int thread) {
 template <class Tiling>
 struct bundle_words {
     word cells[Tiling::bundle::count], all = 0, starts;
-    std::uint32_t before;  ///< nodes of the tile before the bundle's
+    std::uint32_t before;  ///< nodes of the tile before those of the bundle
 
     __device__ bundle_words(int tile, const tile_store& from, const tile_bundle<Tiling>& b) {
 #pragma unroll
@@ -142,20 +142,20 @@ struct bundle_words {
     [[nodiscard]] __device__ std::uint32_t behind() const {
         return before + static_cast<std::uint32_t>(__popc(starts));
     }
-    /// Columns of the node that starts at bit `low`.
+    /// Returns the columns of the node that starts at bit `low`.
     [[nodiscard]] __device__ word columns_from(word low) const {
         const word behind = (starts | ~all) & ~(low | (low - 1));
         return (behind & -behind) - low;
     }
 };
 
-/// Whether it pays to look for equal bundles below each other before a warp adds up (H200, 2026-11-23, 8192^2, 50 %:
+/// True if it saves time to find equal bundles below each other before a warp sums (H200, 2026-11-23, 8192^2, 50 %:
 /// blocks of 4 0.346 to 0.329 ms, of 8 0.275 to 0.271; with 8 neighbours and in volumes 1 to 2 % slower).
 template <class Tiling>
 constexpr bool joins_bundles = Tiling::deep == 1 && Tiling::bundle::count == 1;
 
-/// Of lanes whose bundles lie below each other, have a place and the same columns in every row, the first one gets what
-/// all have, by a product. Returns the lane's place, or `nowhere` where another lane has it. All lanes call it.
+/// Among lanes whose bundles lie below each other, with a slot and the same columns in every row, the first one takes
+/// the sums of all, by a product. Returns the lane's slot, or `nowhere` if another lane took it. All lanes call it.
 template <class Tiling, class Wish>
 __device__ std::uint32_t join_equal_bundles(std::uint32_t place, std::uint32_t nowhere, word columns, const word* cells,
                                             column_sums<Tiling, Wish>& mine) {
@@ -176,8 +176,8 @@ __device__ std::uint32_t join_equal_bundles(std::uint32_t place, std::uint32_t n
     return place;
 }
 
-/// Threads walk through their bundles, taking together what follows of one slot, and warps add up what their lanes have
-/// for one.
+/// Threads traverse their bundles and merge consecutive sums of one slot; warps then add up what their lanes have for
+/// the same slot.
 template <class Tiling, class Wish>
 __device__ void add_by_bundle(measuring_desk<Tiling, Wish>& s, const tile_view<Tiling>& in,
                               const tile_bundle<Tiling>& b, const bundle_words<Tiling>& w, const std::uint16_t* parts) {
@@ -205,7 +205,7 @@ __device__ void add_by_bundle(measuring_desk<Tiling, Wish>& s, const tile_view<T
     }
 }
 
-/// Lists where nodes begin.
+/// Lists the starts of nodes.
 template <class Tiling, class Wish>
 __device__ void list_nodes(measuring_desk<Tiling, Wish>& s, const tile_view<Tiling>& in) {
     const tile_bundle<Tiling> b(static_cast<int>(threadIdx.x));
@@ -219,8 +219,8 @@ __device__ void list_nodes(measuring_desk<Tiling, Wish>& s, const tile_view<Tili
         s.of_node[node++] = static_cast<std::uint16_t>(b.thread * word_cells + __ffs(static_cast<int>(left)) - 1);
 }
 
-/// Threads share the nodes evenly. `parts`: of the tile's nodes; `next`: of the thread's first one, loaded as long
-/// before.
+/// Threads share the nodes evenly. `parts`: part of each node of the tile; `next`: that of the thread's first one,
+/// loaded early.
 template <class Tiling, class Wish>
 __device__ void add_by_node(measuring_desk<Tiling, Wish>& s, const tile_view<Tiling>& in, const std::uint16_t* parts,
                             std::uint32_t first, std::uint32_t next) {
@@ -242,8 +242,8 @@ __device__ void add_by_node(measuring_desk<Tiling, Wish>& s, const tile_view<Til
     }
 }
 
-/// Adds up what the parts of tile `number` have. All threads of a block call it: a thread owns a bundle of words, and
-/// then a part.
+/// Sums the parts of tile `number`. All threads of a block call it: a thread owns a bundle of words, and then a
+/// part.
 template <class Tiling, class Wish>
 __device__ void measure_tile(measuring_desk<Tiling, Wish>& s, const narrow_lattice& g, int number,
                              const tile_store& from, const component_numbers& numbers, const table_target& to) {
@@ -277,9 +277,9 @@ __device__ void measure_tile(measuring_desk<Tiling, Wish>& s, const narrow_latti
     s.put_split(in, to);
 }
 
-/// Blocks that measure, at a time on a multiprocessor. Of 8192^2, blocks of 8, 50 %, six take 0.271 ms and five 0.281
-/// (4 neighbours), five 0.204 and four 0.212 (8); volumes gain 5 % by a fifth where 10 % are filled and lose 10 % where
-/// 90 % are (H200, 2026-11-23).
+/// Measuring blocks on a multiprocessor. For 8192^2, blocks of 8, 50 %, six take 0.271 ms and five 0.281 (4
+/// neighbours), five 0.204 and four 0.212 (8); volumes gain 5 % from one more if 10 % are filled and lose 10 % if 90 %
+/// are (H200, 2026-11-23).
 template <class Tiling>
 constexpr int measuring_blocks = Tiling::threads < 256       ? 8
                                  : Tiling::deep > 1          ? 4
@@ -295,10 +295,10 @@ __global__ void __launch_bounds__(Tiling::threads, measuring_blocks<Tiling>)
     measure_tile(s, g, static_cast<int>(blockIdx.x), from, numbers, to);
 }
 
-/// Whether a block writes its tile's labels and then measures it. Else of two neighbouring blocks one writes a tile's
-/// labels, bound by memory, and one measures it, bound by instructions. With 6 and 18 neighbours the former is quicker,
-/// with others the latter (H200, 512^3 and 8192^2, g = 8, 50 %, 2026-11-22: 0.530 and 0.554 ms with 6, 0.296 and 0.282
-/// with 4).
+/// True if a block writes its tile's labels and then measures it. Otherwise, of two neighbouring blocks one writes a
+/// tile's labels, limited by memory, and one measures it, limited by instructions. The former is faster with 6 and 18
+/// neighbours, the latter with others (H200, 512^3 and 8192^2, g = 8, 50 %, 2026-11-22: 0.530 and 0.554 ms with 6,
+/// 0.296 and 0.282 with 4).
 template <class Tiling>
 constexpr bool one_block_does_both = Tiling::deep > 1 && Tiling::bundle::count == 1;
 

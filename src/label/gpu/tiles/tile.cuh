@@ -1,8 +1,8 @@
-// Tiles: where they lie, what they leave in device memory, and trees of a tile's nodes in shared memory.
+// Tiles: their positions, their results in device memory, and trees of a tile's nodes in shared memory.
 //
-// A block owns a tile, a thread a bundle of words. Nodes are numbered through the tile, word after word. What is left
-// of a tile are its parts (components of the tile by itself), which device memory has a tree node for, and of each node
-// its part.
+// A block owns a tile, a thread a bundle of words. Nodes are numbered through the tile, word after word. The result of
+// a tile is its parts (components of the tile by itself), each with a tree node in device memory, and the part of each
+// node.
 #pragma once
 
 #include "base/cuda_scan.cuh"
@@ -13,23 +13,23 @@ namespace nearfield::labelling {
 using narrow_id = std::uint32_t;
 using narrow_lattice = lattice<narrow_id>;
 
-/// Words by bundles of rows by bundles of planes. `Slots`: nodes that a bundle of words can have.
+/// Words by bundles of rows by bundles of planes. `Slots`: largest number of nodes of a bundle of words.
 template <class Bundle, int Changes, int Words, int Down, int Deep, int Slots>
 struct tiling {
     using bundle = Bundle;
     using touching = labelling::touching<Bundle, Changes>;
-    static constexpr bool valued = Slots > word_cells / 2;  ///< neighbouring cells may be different nodes
+    static constexpr bool valued = Slots > word_cells / 2;  ///< neighbouring cells may belong to different nodes
     static constexpr int words = Words, down = Down, deep = Deep, threads = Words * Down * Deep;
     static constexpr int rows = Down * Bundle::rows, planes = Deep * Bundle::planes;
     static constexpr int row_words = Bundle::count * threads;  ///< words of cells
-    static constexpr int nodes = Slots * threads;              ///< at most
+    static constexpr int nodes = Slots * threads;              ///< largest number of nodes
     static constexpr int columns = words * word_cells;
-    /// So that a multiprocessor's 2048 threads have tiles: 4096^2 is then one wave of blocks on an H200.
+    /// Blocks per multiprocessor, which fill its 2048 threads: 4096^2 is then one wave of blocks on an H200.
     static constexpr int resident = (Deep > 1 ? 1536 : 2048) / threads;
     static_assert(nodes <= 1 << 16 && rows * planes * columns <= 1 << 16);
 };
 
-/// Where a tile lies in its image: first plane, row and word.
+/// Position of a tile in its image: first plane, row and word.
 template <class Tiling>
 struct tile_place {
     int number, image, z, y, word;
@@ -45,12 +45,12 @@ struct tile_place {
         std::uint32_t rest = all / wide;
         word = static_cast<int>(all - rest * wide) * Tiling::words;
         y = static_cast<int>(rest) * Tiling::rows;
-        if (Tiling::deep == 1 && g.images == 1 && g.size[0] == 1) return;  // divisions take long
+        if (Tiling::deep == 1 && g.images == 1 && g.size[0] == 1) return;  // avoids slow divisions
         const auto high = static_cast<std::uint32_t>(across(g, 1)), deep = static_cast<std::uint32_t>(across(g, 0));
         y = static_cast<int>(rest % high) * Tiling::rows, rest /= high;
         z = static_cast<int>(rest % deep) * Tiling::planes, image = static_cast<int>(rest / deep);
     }
-    /// Number of the row, among those of all images.
+    /// Returns the number of the row, among those of all images.
     [[nodiscard]] __device__ int row(const narrow_lattice& g, int plane, int line) const {
         return (image * g.size[0] + z + plane) * g.size[1] + y + line;
     }
@@ -72,11 +72,11 @@ struct tile_bundle {
         return z * Tiling::bundle::planes + row / Tiling::bundle::rows;
     }
     [[nodiscard]] __device__ int line(int row) const { return y * Tiling::bundle::rows + row % Tiling::bundle::rows; }
-    /// Where the tile keeps the word of its row `row`.
+    /// Returns the index of the word of its row `row` in the tile.
     [[nodiscard]] __device__ int at(int row) const {
         return (plane(row) * Tiling::rows + line(row)) * Tiling::words + w;
     }
-    /// The thread of a bundle before it, which is in the tile.
+    /// Returns the thread of a touching bundle before it, which is in the tile.
     [[nodiscard]] __device__ int other(const touch& t) const {
         return thread + (t.dz * Tiling::down + t.dy) * Tiling::words;
     }
@@ -85,32 +85,32 @@ struct tile_bundle {
     }
 };
 
-/// A part: the id of its first cell above the number of its place in `parts`. So the smallest is that of the first
-/// cell.
+/// A part: the id of its first cell above the number of its place in `parts`. The smallest part of a component is
+/// therefore that of its first cell.
 using part = unsigned long long;
 constexpr part part_of(std::uint32_t id, std::uint32_t place) { return part{id} << 32 | place; }
 
-/// Nodes that a tile has at most where words share them (gpu/links/alike.cuh).
+/// Largest number of nodes in a tile whose words share nodes (gpu/links/alike.cuh).
 constexpr std::uint32_t few_nodes = 128;
 
-/// What tiles leave in device memory. Tile t's words, nodes and parts begin at t times as many as a tile can have.
+/// The results of tiles in device memory. Tile t's words, nodes and parts begin at t times the most a tile can have.
 struct tile_store {
-    word* cells;               ///< as the tile has them, row by row
-    word* starts;              ///< of each bundle of words, where nodes begin; null: wherever cells do
-    std::uint16_t* before;     ///< of each bundle of words: nodes of the tile before its own, or before those it shares
-    std::uint16_t* node_part;  ///< of each node
-    part* parts;               ///< trees: each names one that is not larger, a root itself
-    std::uint32_t* counts;     ///< of each tile: parts
+    word* cells;               ///< in the order of the tile, row by row
+    word* starts;              ///< starts of nodes of each bundle of words; null: at the start of every run of cells
+    std::uint16_t* before;     ///< per bundle of words: nodes of the tile before its own, or before those it shares
+    std::uint16_t* node_part;  ///< part of each node
+    part* parts;               ///< trees: each names one that is not larger, a root names itself
+    std::uint32_t* counts;     ///< number of parts of each tile
 };
 
-/// What the first kernel of a call clears for those behind it.
+/// Memory that the first kernel of a call clears for later ones.
 struct fresh_words {
-    state* states;  ///< of the numbering
+    state* states;  ///< states of the numbering
     std::int64_t state_count;
-    word* marks;  ///< of split components; null: none are wanted
+    word* marks;  ///< marks of split components; null: not wanted
     std::int64_t mark_words;
 
-    /// All threads of a kernel call it, before they return.
+    /// Clears the memory. All threads of a kernel call it before they return.
     __device__ void clear() const {
         const std::int64_t all = std::int64_t{gridDim.x} * blockDim.x;
         const std::int64_t me = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -125,8 +125,8 @@ struct part_forest {
     part* parts;
 
     [[nodiscard]] __device__ part& at(part a) const { return parts[static_cast<std::uint32_t>(a)]; }
-    /// Hangs what it passes below its grandparent. A root is not written to, so that no other thread's change is lost;
-    /// values from before such a change are ancestors too, and unite() asks the memory.
+    /// Finds a root and links the passed parts to their grandparents. It never writes to a root, so that no other
+    /// thread's change is lost; stale values are ancestors too, and unite() relies on atomics.
     [[nodiscard]] __device__ part root(part a) const {
         part up = at(a);
         while (up != a) {
@@ -137,14 +137,14 @@ struct part_forest {
         }
         return a;
     }
-    /// The same without a write: what others flatten at the same time must not get an older ancestor again.
+    /// Finds a root without writing: other threads flatten at the same time and must not get an older ancestor again.
     [[nodiscard]] __device__ part settled_root(part a) const {
         for (part up = at(a); up != a; up = at(a)) a = up;
         return a;
     }
-    /// Hangs the later root below the earlier one, until no other thread was quicker.
+    /// Links the later root below the earlier one; retries while other threads change the roots.
     __device__ void unite(std::uint32_t one, std::uint32_t other) const {
-        part a = parts[one], b = parts[other];  // both are on their way at once
+        part a = parts[one], b = parts[other];  // both loads are in flight at once
         a = root(a), b = root(b);
         while (a != b) {
             const part high = a < b ? b : a, low = a < b ? a : b;
@@ -155,9 +155,9 @@ struct part_forest {
     }
 };
 
-/// Trees of a tile's nodes in shared memory. An entry is the node's parent, not larger than itself, above the first
-/// cell of the node, in halves of 16 bits: so the smaller of two entries of a root is that of the smaller parent, then
-/// of the first cell.
+/// Trees of a tile's nodes in shared memory. An entry holds the node's parent, not larger than itself, above the first
+/// cell of the node, in halves of 16 bits. The smaller of two entries of a root is therefore that of the smaller
+/// parent, then of the earlier first cell.
 struct node_forest {
     std::uint32_t* entry;
 
@@ -170,7 +170,7 @@ struct node_forest {
     __device__ void plant(std::uint32_t a, std::uint32_t parent, std::uint32_t first_cell) const {
         entry[a] = parent << half | first_cell;
     }
-    /// The root of a's tree; `of_root` is its entry.
+    /// Returns the root of a's tree; `of_root` becomes its entry.
     [[nodiscard]] __device__ std::uint32_t root(std::uint32_t a, std::uint32_t& of_root) const {
         for (of_root = read(a); of_root >> half != a; of_root = read(a)) a = of_root >> half;
         return a;
@@ -185,7 +185,7 @@ struct node_forest {
             a = root(seen, of_a), b = root(low, of_b);
         }
     }
-    /// Hangs node `a` below its root, letting those that pass it on the way have a shorter one; returns the root.
+    /// Links node `a` to its root and shortens the path of the nodes that it passes; returns the root.
     __device__ std::uint32_t flatten(std::uint32_t a) const {
         const std::uint32_t mine = read(a);
         std::uint32_t at = mine >> half;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int run_slots = 16;  // nodes of 32 cells that start at least two cells apart
 
-/// Calls step(tiling) with the tiling that serves. Where cells one step apart along any axes hang together, rows share
+/// Calls step(tiling) with the tiling for the call. If cells one step apart along any axes are connected, rows share
 /// nodes.
 template <class Step>
 auto with_tiling(const device_call<narrow_id>& call, const Step& step) {

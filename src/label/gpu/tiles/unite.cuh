@@ -1,15 +1,15 @@
-// Labels each tile by itself.
+// Labels each tile independently.
 //
-// Every node first hooks to one node before it that it touches, by a plain store; trees as high as the tile are then
-// flattened, each thread shortening the way for those below; and only links beyond a node's first need atomics, on
-// trees of depth one.
+// Every node first links to one earlier node that it touches, by a plain store. Threads then flatten these trees, which
+// may be as high as the tile, and shorten each other's paths. Only further links of a node need atomics, on trees of
+// depth one.
 #pragma once
 
 #include "label/gpu/tiles/bits.cuh"
 
 namespace nearfield::labelling {
 
-/// What a block has in shared memory while it labels its tile.
+/// Shared memory of a block that labels its tile.
 template <class Tiling>
 struct tile_workshop {
     static constexpr std::uint32_t room = Tiling::nodes / (Tiling::deep > 1 ? 2 : 4);
@@ -18,11 +18,11 @@ struct tile_workshop {
     word beside[Tiling::deep > 1 ? 2 : 1]
                [Tiling::threads];  ///< columns in which a bundle touches the one above, and the one in front
     std::uint32_t entry[Tiling::nodes];
-    std::uint32_t links[room];                         ///< pairs of nodes, in halves, that are still to be united
-    word first[Tiling::valued ? Tiling::threads : 1];  ///< of values: where nodes start
+    std::uint32_t links[room];                         ///< pairs of nodes, in halves, that are not united yet
+    word first[Tiling::valued ? Tiling::threads : 1];  ///< for values: where nodes start
     std::uint16_t before[Tiling::threads];
     std::uint32_t held[Tiling::threads / cuda::warp];
-    std::uint32_t count;  ///< of links, where any thread may list some
+    std::uint32_t count;  ///< number of links, if any thread may list some
 
     [[nodiscard]] __device__ word starts(int thread) const {
         return Tiling::valued ? first[thread] : all[thread] & ~(all[thread] << 1);
@@ -32,9 +32,9 @@ struct tile_workshop {
     }
 };
 
-/// Columns of `t` in which other touches imply this one, through bundles that touch both. With 1 for the bundle above,
-/// 2 for the one in front, 3 and 4 for those in front and above or below: 2 by 1, the 2 of the one above, and the 1 of
-/// the one in front; 3 and 4 by 1 and 2. So none implies another round in a circle.
+/// Returns the columns of `t` in which other touches imply this one, through bundles that touch both. Number the bundle
+/// above 1, the one in front 2, those in front and above or below 3 and 4. Then 2 is implied by 1, the 2 of the one
+/// above, and the 1 of the one in front; 3 and 4 by 1 and 2. So no two imply each other.
 template <class Tiling>
 __device__ word implied(const tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, const touch& t) {
     constexpr int line = Tiling::words, plane = Tiling::words * Tiling::down;
@@ -45,7 +45,7 @@ __device__ word implied(const tile_workshop<Tiling>& s, const tile_bundle<Tiling
     return (front & s.beside[0][me - plane + line]) | (s.beside[0][me + line] & s.beside[1][me + line]);
 }
 
-/// Touches of a thread's bundle with one before it, at most one for every two nodes.
+/// Returns the touches of a thread's bundle with an earlier one, at most one for every two nodes.
 template <class Tiling>
 __device__ touches needed(const tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, const touch& t, touches c) {
     if constexpr (Tiling::deep > 1)
@@ -54,7 +54,7 @@ __device__ touches needed(const tile_workshop<Tiling>& s, const tile_bundle<Tili
     return c;
 }
 
-/// The first cell of a node in raster order, as a number within the tile; `node` are its columns.
+/// Returns the first cell of a node in raster order, as a number within the tile; `node` are its columns.
 template <class Tiling>
 __device__ std::uint32_t first_cell(const tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, word node) {
     std::uint32_t first = 0;
@@ -74,8 +74,8 @@ __device__ void plant(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b) {
         node_forest{s.entry}.plant(node, node, first_cell(s, b, mine & ~(mine + (left & -left))));
 }
 
-/// Hooks the thread's nodes to one node before them each, where they can; what is left of the touches remains in them.
-/// `on` are the cells that continue a node, `joined` says whether the first cell hangs together with the word before.
+/// Links each of the thread's nodes to at most one earlier node; the touches that remain stay in `found`. `on` are the
+/// cells that continue a node; `joined` says whether the first cell is connected with the word before.
 template <class Tiling>
 __device__ void hook(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, touches* found, word on, bool joined) {
     const int me = b.thread;
@@ -100,7 +100,7 @@ __device__ void hook(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, tou
     }
 }
 
-/// Takes up to `many` links out of the touches that stand for them: take(node here, node there).
+/// Extracts up to `many` links from the touches: calls take(node here, node there) for each.
 template <class Tiling, class Take>
 __device__ void take_links(const tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, touches* found,
                            std::uint32_t many, const Take& take) {
@@ -122,9 +122,9 @@ __device__ void take_links(const tile_workshop<Tiling>& s, const tile_bundle<Til
     }
 }
 
-/// Unites what is linked, `mine` links of this thread. Words have links in very different numbers: as a list every
-/// thread gets as many. What the list has no room for takes its turn after: each(take) calls take(node, node) for all
-/// links of the thread, in the same order every time. Threads meet.
+/// Unites linked nodes; this thread has `mine` links. Words have very different numbers of links, so a list gives every
+/// thread the same number. Links that do not fit are handled in further rounds: each(take) calls take(node, node) for
+/// all links of the thread, always in the same order. Synchronises.
 template <class Tiling, class Each>
 __device__ void unite_listed_links(tile_workshop<Tiling>& s, std::uint32_t mine, const Each& each) {
     const node_forest trees{s.entry};
@@ -145,8 +145,8 @@ __device__ void unite_listed_links(tile_workshop<Tiling>& s, std::uint32_t mine,
     }
 }
 
-/// Unites what is linked. Words have links in very different numbers: as a list every thread gets as many. What the
-/// list has no room for takes its turn after. Threads meet.
+/// Unites linked nodes. Words have very different numbers of links, so a list gives every thread the same number. Links
+/// that do not fit are handled in further rounds. Synchronises.
 template <class Tiling>
 __device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, touches* found) {
     const node_forest trees{s.entry};
@@ -168,7 +168,7 @@ __device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>&
     }
 }
 
-/// The id of a cell by its number within the tile, whose first cell's is `base`.
+/// Returns the id of a cell from its number within the tile; `base` is the id of the tile's first cell.
 template <class Tiling>
 __device__ std::uint32_t id_in_tile(const narrow_lattice& g, std::uint32_t base, std::uint32_t cell) {
     const std::uint32_t x = cell % Tiling::columns, row = cell / Tiling::columns;
@@ -176,8 +176,8 @@ __device__ std::uint32_t id_in_tile(const narrow_lattice& g, std::uint32_t base,
     return base + lines * static_cast<std::uint32_t>(g.words * word_cells) + x;
 }
 
-/// Numbers the tile's roots as its parts in the order of nodes, so that threads side by side have components whose
-/// first cells, numbers and rows of tables lie side by side; plants them in device memory and writes each node's part.
+/// Numbers the tile's roots as its parts in the order of nodes, so that neighbouring threads have components with
+/// neighbouring first cells, numbers and table rows. Writes the parts' trees and each node's part to device memory.
 template <class Tiling>
 __device__ void put_parts(tile_workshop<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                           std::uint32_t nodes, const tile_store& out) {
@@ -188,7 +188,7 @@ __device__ void put_parts(tile_workshop<Tiling>& s, const narrow_lattice& g, con
     for (std::uint32_t turn = 0, a = mine; turn < turns && a < nodes; ++turn, a += cuda::warp) {
         const std::uint32_t root = trees.flatten(a), first = trees.read(a) & node_forest::low_half;
         roots += root == a ? 1 : 0;
-        // Nodes of rows that share them are numbered by columns, so that a later one may have an earlier cell.
+        // Nodes of rows that share them are numbered by columns, so that a later node may have an earlier cell.
         if (Tiling::bundle::count > 1 && root != a && first < (trees.read(root) & node_forest::low_half))
             atomicMin(s.entry + root, root << node_forest::half | first);
     }
@@ -213,7 +213,7 @@ __device__ void put_parts(tile_workshop<Tiling>& s, const narrow_lattice& g, con
         out.node_part[begin + a] = static_cast<std::uint16_t>(s.entry[s.entry[a] >> node_forest::half]);
 }
 
-/// What is the same for bits and values, once it is known which cells hang together.
+/// The common steps for bits and values, once the connected cells are known.
 template <class Tiling>
 __device__ void unite_found(tile_workshop<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                             const tile_bundle<Tiling>& b, const tile_store& out, touches* found, word on, bool joined) {

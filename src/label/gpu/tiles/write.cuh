@@ -1,5 +1,5 @@
-// Writes the labels of tiles: every part's is looked up once, then every node's, and then cells go out 16 bytes at a
-// time.
+// Writes the labels of tiles: looks up the label of every part once, then of every node, and then stores cells 16 bytes
+// at a time.
 #pragma once
 
 #include "label/gpu/labels_out.cuh"
@@ -7,20 +7,20 @@
 
 namespace nearfield::labelling {
 
-/// What a block has in shared memory while it writes its tile.
+/// Shared memory of a block that writes its tile.
 template <class Tiling>
 struct writing_desk {
     static constexpr std::uint32_t room = 1024, node_room = Tiling::valued ? 1024 : Tiling::nodes;
-    static_assert(few_nodes <= node_room);  // nodes that are shared do not take turns
+    static_assert(few_nodes <= node_room);  // shared nodes are not split into turns
     static constexpr int few_words = static_cast<int>(node_room) / (Tiling::nodes / Tiling::threads);
-    std::uint32_t part_label[room];  ///< of the tile's first parts; few tiles have more
+    std::uint32_t part_label[room];  ///< labels of the tile's first parts; few tiles have more
     std::uint32_t
-        nodes[1 + node_room];  ///< label of node a at a + 1, so that a word may ask for the one before its first
+        nodes[1 + node_room];  ///< label of node a at a + 1, so that a word may ask for the node before its first one
     word cells[Tiling::row_words], starts[Tiling::threads];
     std::uint16_t before[Tiling::threads];
 };
 
-/// Where nodes begin in a thread's bundle.
+/// Returns where nodes begin in a thread's bundle.
 template <class Tiling>
 __device__ word starts_of(const word* cells, const tile_bundle<Tiling>& b) {
     word all = 0;
@@ -29,7 +29,7 @@ __device__ word starts_of(const word* cells, const tile_bundle<Tiling>& b) {
     return all & ~(all << 1);
 }
 
-/// Labels of the tile's first parts, and its words; returns how many nodes there are. Threads meet.
+/// Loads the labels of the tile's first parts, and its words; returns the number of nodes. Synchronises.
 template <class Tiling, class LabelOf>
 __device__ std::uint32_t look_up(writing_desk<Tiling>& s, const tile_place<Tiling>& at, const tile_store& from,
                                  const LabelOf& label_of) {
@@ -47,10 +47,10 @@ __device__ std::uint32_t look_up(writing_desk<Tiling>& s, const tile_place<Tilin
     return s.before[Tiling::threads - 1] + static_cast<std::uint32_t>(__popc(s.starts[Tiling::threads - 1]));
 }
 
-/// Labels of the cells of words `first` to `end`, whose nodes are looked up. Four neighbouring cells of each row of a
-/// bundle share the look-up of their nodes. A thread goes down one column of the tile, or through its planes, so that
-/// all that stays the same is found once.
-/// Over 40 lines because what stays the same down the column is found first.
+/// Writes the labels of the cells of words `first` to `end`, whose nodes are looked up. Four neighbouring cells of each
+/// row of a bundle share that look-up. A thread traverses one column of the tile, or its planes, so that invariants are
+/// computed once.
+/// Over 40 lines because it computes the invariants of a column first.
 template <class Tiling, class Label>
 __device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                                 const label_target<Label>& to, int first, int end) {
@@ -58,7 +58,7 @@ __device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_latt
     constexpr int step = 4, per_word = word_cells / step, words_a_round = Tiling::threads / per_word,
                   bundles_a_round = words_a_round / Tiling::words;
     constexpr bool deep = Tiling::deep > 1;
-    constexpr int axis = deep ? 0 : 1;  // along which a thread goes
+    constexpr int axis = deep ? 0 : 1;  // the axis that a thread traverses
     constexpr int far = deep ? bundles_a_round / Tiling::down * bundle::planes : bundles_a_round * bundle::rows;
     static_assert(words_a_round % Tiling::words == 0 && (!deep || bundles_a_round % Tiling::down == 0));
     const int x = static_cast<int>(threadIdx.x) % per_word * step;
@@ -66,10 +66,10 @@ __device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_latt
     const tile_bundle<Tiling> b(thread);
     const int column = (at.word + b.w) * word_cells + x;
     if (column >= g.size[2] || at.y + b.line(0) >= g.size[1] || at.z + b.plane(0) >= g.size[0]) return;
-    const word here = up_to(x) >> 1;  // cells before
+    const word here = up_to(x) >> 1;  // the cells before
     const std::int64_t across[2] = {to.at.along[0], to.at.along[1]};
     Label* out = to.data + to.at.image(at.image) + to.at.cell(at.z + b.plane(0), at.y + b.line(0), column);
-    // Cells left along the axis, from the bundle's first row on.
+    // Number of cells left along the axis, from the bundle's first row on.
     int left = g.size[axis] - (deep ? at.z + b.plane(0) : at.y + b.line(0));
     const int lines = g.size[1] - at.y - b.line(0);
     const auto* nodes = s.nodes - s.before[first];
@@ -83,7 +83,7 @@ __device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_latt
 #pragma unroll
         for (int j = 0; j < step; ++j, begin >>= 1) {
             node += begin & 1;
-            // Of the node before, where none is; the cell does not take it.
+            // A background cell reads the node before it and does not use it.
             label[j] = static_cast<Label>(*node);
         }
 #pragma unroll
@@ -100,7 +100,7 @@ __device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_latt
     }
 }
 
-/// The same, a cell to a lane: for rows that begin anywhere. A warp goes down its word's column, plane after plane.
+/// Writes labels, one cell to a lane, for rows at any alignment. A warp traverses its word's column, plane after plane.
 template <class Tiling, class Label>
 __device__ void put_labels(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                            const label_target<Label>& to, int first, int end) {
@@ -146,7 +146,7 @@ __device__ void write_tile(writing_desk<Tiling>& s, const narrow_lattice& g, int
         return number == 0 ? 0 : number - less;
     };
     const std::uint32_t nodes = look_up(s, at, from, label_of);
-    // Where there is no room for all nodes, words take turns.
+    // If not all nodes fit, groups of words take turns.
     const int step = !Tiling::valued || nodes <= s.node_room ? Tiling::threads : s.few_words;
     for (int first = 0; first < Tiling::threads; first += step) {
         const int end = first + step;
