@@ -75,7 +75,7 @@ private:
         if (z < 0 || y < 0 || z >= p_.size[0] || y >= p_.size[1]) return nullptr;
         return image_ + side * p_.cells() + (z * p_.size[1] + y) * p_.size[2] + job_.first[2];
     }
-    /// `bits_` are those of the cells, with one more at either end: beyond the box no cell has the code.
+    /// Marks corners from the cells' bits in `bits_`, plus one at either end, because outside cells lack the code.
     void mark_corners(int side, std::int64_t z, std::int64_t y, std::uint8_t* to) {
         const std::int64_t cells = job_.size[2] - 1;
         std::fill(bits_.begin(), bits_.end(), std::uint8_t{0});
