@@ -1,4 +1,4 @@
-// What host and device share: the problem, the access to cells and distances, and the place where two cells of a line
+// Shared by host and device: the problem, the access to cells and distances, and the place where two cells of a line
 // are equally near.
 #pragma once
 
@@ -75,7 +75,7 @@ struct candidate {
         return along < across ? across : along;
     }
 };
-/// For two cells of a line with a.at < b.at: the last place to which a is no farther than b.
+/// The last place to which a is no farther than b, for two cells of a line with a.at < b.at.
 NF_HD constexpr std::int64_t last_place_of(const candidate& a, const candidate& b) {
     const std::int64_t middle = (a.at + b.at) / 2;
     if (a.across <= b.across) return a.at + b.across > middle ? a.at + b.across : middle;

@@ -80,7 +80,7 @@ constexpr steps3 forward_steps(int axes, int connectivity) {
 static_assert(forward_steps(3, 3).count == 13 && forward_steps(3, 2).count == 9 && forward_steps(3, 1).count == 3);
 static_assert(forward_steps(2, 2).count == 4 && forward_steps(2, 1).count == 2 && forward_steps(1, 1).count == 1);
 
-/// How often two values touch.
+/// Number of contacts between two values.
 struct touch {
     std::int64_t a = 0, b = 0;
     std::uint64_t pairs = 0, faces[3] = {0, 0, 0};  ///< faces by the axis that they are normal to

@@ -8,7 +8,7 @@ __global__ void __launch_bounds__(threads_of_block)
     copy_labels(const array3 from, dtype type, std::uint32_t rows, std::uint32_t* to) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (cell >= from.cells()) return;
-    // As an unsigned number a negative value is large, so the comparison rejects it.
+    // A negative value is large as an unsigned number, so the comparison rejects it.
     const auto value = static_cast<std::uint64_t>(read_integer(from.data, type, offset_in(from, cell)));
     to[cell] = value - 1 < rows ? static_cast<std::uint32_t>(value) : 0;
 }

@@ -47,7 +47,7 @@ public:
         std::uint32_t row;
         bool begins, ends;
     };
-    /// What is found at the cell `first` + lane; each call passes a `first` that is 32 larger.
+    /// Looks at the cell `first` + lane; each call passes a `first` that is 32 larger.
     __device__ found next(std::int64_t first) {
         const int lane = lane_of_thread();
         const std::int64_t cell = first + lane;

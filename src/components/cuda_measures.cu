@@ -35,7 +35,7 @@ struct tile_sums {
     }
 };
 
-/// The same words for all rows of a block, in shared memory.
+/// Words of all rows of a block, in shared memory.
 template <int Axes>
 struct block_sums {
     block_rows rows;

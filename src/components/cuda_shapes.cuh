@@ -45,7 +45,7 @@ struct tile_shape {
     }
 };
 
-/// The same words for all rows of a block, in shared memory.
+/// Words of all rows of a block, in shared memory.
 struct block_shapes {
     block_rows rows;
     std::uint32_t n[block_rows::places], sum_x[block_rows::places], sum_w[block_rows::places],

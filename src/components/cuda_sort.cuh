@@ -56,7 +56,7 @@ __device__ inline unsigned lanes_of_digit(unsigned digit, bool has) {
     return same;
 }
 
-/// Where a block's next item of each digit goes: after all lower digits, then after the blocks before.
+/// The place of a block's next item of each digit: after all lower digits, then after the blocks before.
 __device__ inline word place_of_digit(const word* counts, const word* of_digit, word* of_warp) {
     word all = 0, before = warp_scan(of_digit[threadIdx.x], all);
     if (lane_of_thread() == 0) of_warp[threadIdx.x / cuda::warp] = all;

@@ -1,4 +1,4 @@
-// How the kernels that measure walk an image: a lane walks down a column and keeps one label with its sums. So a
+// Kernels that measure walk an image like this: a lane walks down a column and keeps one label with its sums. So a
 // cell costs a comparison, and a label's sums go to shared memory once a column. Neighbouring lanes read
 // neighbouring cells. Background between two cells of one label does not flush its sums: in noise most cells share
 // one label.
@@ -37,7 +37,7 @@ struct walk {
         tiles_x = blocks_for(size_x, warps_x * cuda::warp), tiles_w = blocks_for(size_w, warps_w * walk_rows);
         tiles = tiles_x * tiles_w * size_p;
     }
-    /// The same walk with the strides of another array of this shape.
+    /// This walk with the strides of another array of the same shape.
     [[nodiscard]] walk with_steps_of(const array3& other) const {
         walk with = *this;
         with.step_x = other.step[2], with.step_w = folded != 0 ? fold * other.step[2] : other.step[axis_w];
@@ -54,7 +54,7 @@ struct walk {
     }
 };
 
-/// Where a thread's walk begins.
+/// The place at which a thread's walk begins.
 struct stand {
     std::int64_t x0, w0, p;  ///< the tile's first cell
     int x, w;                ///< the thread's first cell, relative to the tile

@@ -43,7 +43,7 @@ struct euler_patterns<2> {
     }
 };
 
-/// The same change for cubes. The caller adds back_z once for closed cubes, and all three for open ones.
+/// Change of the Euler number for cubes. The caller adds back_z once for closed cubes, and all three for open ones.
 template <>
 struct euler_patterns<3> {
     static constexpr int count = 12, closed = 8;
@@ -59,9 +59,9 @@ struct euler_patterns<3> {
     }
 };
 
-/// How a cell at the border of a label in an image counts for the perimeter: as a step, as a diagonal one, or as the
-/// mean of both. Benkrid, Crookes, "Design and FPGA implementation of a perimeter estimator", Queen's University of
-/// Belfast, 2000, as scikit-image counts it with 4 neighbours.
+/// A label's border cell counts for the perimeter of an image as a step, as a diagonal step, or as the mean of both.
+/// Benkrid, Crookes, "Design and FPGA implementation of a perimeter estimator", Queen's University of Belfast, 2000, as
+/// scikit-image counts it with 4 neighbours.
 enum border_kind : std::int8_t { no_border = -1, straight, diagonal, bent, border_kinds };
 
 /// Kind of a border cell. same(y, x) tells whether the cell y lines and x cells away has this cell's label.

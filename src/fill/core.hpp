@@ -1,4 +1,4 @@
-// What host and device share: the access to cells, and the comparison of two interpolated distances.
+// Shared by host and device: the access to cells, and the comparison of two interpolated distances.
 //
 // An interpolated distance is the sum of two signed roots, s(X) + s(Y), where s(Z) is the root of |Z| with the sign of
 // Z. Sums are compared exactly, by squaring integers.

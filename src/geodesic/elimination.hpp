@@ -30,7 +30,7 @@ struct solver_counts {
     std::uint32_t solved;                          ///< 1 if elimination solved the call
 };
 
-/// For tests: while it lives, this thread's calls use other rules. It keeps the counts of the last call, which waits
+/// Serves tests: while it lives, this thread's calls use other rules. It keeps the counts of the last call, which waits
 /// for the device.
 class watched_solver {
 public:

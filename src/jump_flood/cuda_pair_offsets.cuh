@@ -89,7 +89,7 @@ private:
     __device__ std::uint32_t is_before(int w) const { return w < 1 ? static_cast<std::uint32_t>(before_) : o_.one; }
     __device__ std::uint32_t is_after(int w) const { return static_cast<std::uint32_t>(after_[w - 2]); }
 
-    /// What a cell receives from a row: three words of one or two sites.
+    /// The words that a cell receives from a row: three words of one or two sites.
     struct asked {
         heard_word of[3 * held];
     };

@@ -78,7 +78,7 @@ private:
                                                       at_.across + (r - 1) * p_.step, at_.x_of(w));
     }
 
-    /// What a cell receives from a row: three words of two sites each.
+    /// The words that a cell receives from a row: three words of two sites each.
     struct asked {
         heard of[6];
         Key key[6];

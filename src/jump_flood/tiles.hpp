@@ -53,7 +53,7 @@ bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool fir
                     const std::int32_t* from, std::int32_t* to, const std::int32_t* nothing,
                     const open_stretches& left);
 
-/// The same functions for two sites a cell; the first round reads first sites only.
+/// Versions of these functions for two sites a cell; the first round reads first sites only.
 std::int64_t most_open_pair_stretches(const grid& g, std::int64_t step);
 bool run_pairs_by_offsets(const device& on, const grid& g, std::int64_t step, bool first,
                           const both<const std::int32_t>& from, const both<std::int32_t>& to,

@@ -1,4 +1,4 @@
-// What host and device share: the distance from a point to a triangle, and the test that a triangle cannot be the
+// Shared by host and device: the distance from a point to a triangle, and the test that a triangle cannot be the
 // nearest one to any cell of a block.
 //
 // Coordinates are scaled by a power of two so that all lie in (-1, 1). So `slack` bounds every rounding error.
@@ -25,7 +25,7 @@ struct space {
 
     /// Scaled coordinate of a position in cells; block centres have positions in half cells.
     [[nodiscard]] NF_HD double at(int axis, double cells) const { return (origin[axis] + pitch[axis] * cells) * scale; }
-    /// With sampling, cells are exact up to this distance: two diagonals of a cell, scaled.
+    /// Distance up to which cells are exact with sampling: two diagonals of a cell, scaled.
     [[nodiscard]] double near() const {
         return 2 * scale * std::sqrt((pitch[0] * pitch[0] + pitch[1] * pitch[1]) + pitch[2] * pitch[2]);
     }

@@ -29,7 +29,7 @@ void measure(const triangle& t, const lane_points& at, lane_nearest* __restrict 
     }
 }
 
-/// For each point the least squared distance, and the place of its triangle in the list.
+/// The least squared distance of each point, and the place of its triangle in the list.
 struct lane_best {
     double squared[lanes];
     std::int64_t place[lanes];

@@ -1,4 +1,4 @@
-// What host and device share of surface distances: points of surfaces, sums that ignore order, and ranks.
+// Shared by host and device for surface distances: points of surfaces, sums that ignore order, and ranks.
 //
 // Labels become codes of 1 or 4 bytes (0: not asked for). Each label of an image with cells in either input is a job.
 // It has a box around its cells, in the box a mask of each surface's points, and for each side a list of the squared

@@ -171,7 +171,7 @@ group next_group(const problem& p, const std::vector<tally>& rows, std::size_t& 
     return g;
 }
 
-/// For a rehearsal: lets one label fill the image, because no group has a larger box.
+/// Lets one label fill the image in a rehearsal, because no group has a larger box.
 void suppose_whole(const problem& p, std::vector<tally>& rows) {
     rows.front().cells[0] = rows.front().cells[1] = 1;
     for (int axis = 0; axis < most_axes; ++axis) rows.front().low[axis] = 0, rows.front().high[axis] = p.size[axis] - 1;

@@ -1,4 +1,4 @@
-// What the morphology of masks and labels needs besides distances: a selection of cells by marks.
+// Morphology of masks and labels needs this besides distances: a selection of cells by marks.
 #pragma once
 
 #include <cstdint>

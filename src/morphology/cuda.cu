@@ -22,7 +22,7 @@ struct alignas(sizeof(Bits) == 1 ? 8 : 16) several {
     Bits of[together];
 };
 
-/// For contiguous arrays that begin at whole groups of elements. A thread owns a group.
+/// Serves contiguous arrays that begin at whole groups of elements. A thread owns a group.
 template <class Bits>
 __global__ void __launch_bounds__(threads_of_block) choose_together(const __grid_constant__ choice c) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads_of_block) choose_together(const __grid
     static_cast<several<Bits>*>(c.to)[i] = v;
 }
 
-/// For all other arrays. A thread owns an element.
+/// Serves all other arrays. A thread owns an element.
 template <class Bits>
 __global__ void __launch_bounds__(threads_of_block) choose_elements(const __grid_constant__ choice c) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;

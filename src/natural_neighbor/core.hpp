@@ -1,4 +1,4 @@
-// What host and device share: balls as rows, and values as integers.
+// Shared by host and device: balls as rows, and values as integers.
 //
 // A ball adds its value to the cells of each of its rows by two writes, +v at the row's start and -v after its end.
 // Prefix sums along the grid's rows then give every cell its sum. Sums are integers, so order does not matter.

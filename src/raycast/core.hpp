@@ -1,4 +1,4 @@
-// What host and device share: a ray in integers, and its walk.
+// Shared by host and device: a ray in integers, and its walk.
 //
 // A ray crosses the planes between cells. `ahead` is the distance of an axis's next plane from the origin, in units of
 // 2^-16 cells; `speed` is the part of it that the ray covers in a unit of time. Crossing i comes before crossing j if

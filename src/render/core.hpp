@@ -30,7 +30,7 @@ struct volume {
 struct surface {
     volume field;
     double level = 0, sense = 1;
-    /// For each cell the chessboard distance to a cell that is not free, at most 255; contiguous. Null: see `distance`.
+    /// Chessboard distance from each cell to one that is not free, at most 255; contiguous. Null: see `distance`.
     const std::uint8_t* skip = nullptr;
     bool distance = false;  ///< true if the field changes no faster than distance does
 };

@@ -1,4 +1,4 @@
-// What host and device share: outlines from coverage, and distances to them.
+// Shared by host and device: outlines from coverage, and distances to them.
 #pragma once
 
 #include <cmath>

@@ -70,7 +70,7 @@ private:
         const double lu = std::sqrt((u[0] * u[0] + u[1] * u[1]) + u[2] * u[2]),
                      lw = std::sqrt((w[0] * w[0] + w[1] * w[1]) + w[2] * w[2]);
         const double x = ((lu * lw + ((u[0] * w[0] + u[1] * w[1]) + u[2] * w[2])) + u[2] * lw) + w[2] * lu;
-        // Half the solid angle is that of (x, y). Where the cell is above or below the edge its side decides.
+        // Half the solid angle is the angle of (x, y). If the cell lies above or below the edge, its side decides.
         const bool negative = left == 0 ? !tie_is_left(a, b) : left < 0;
         const double y = left == 0 ? 0 : u[0] * w[1] - u[1] * w[0];
         const double size = std::abs(x) + std::abs(y);
