@@ -9,13 +9,13 @@ namespace nearfield::geodesics {
 /// elimination inside tiles, in thousandths, estimated by a sample. Measured on one H200.
 struct solver_rules {
     std::int64_t least_cells = std::int64_t{1} << 20;  ///< smaller grids use the queue of tiles alone
-    std::int32_t first_depth = 24;  ///< depth of a chain of tiles at which a sample is taken
-    std::int32_t second_depth = 4;  ///< depth for a middling `left`, in multiples of the image's sides in tiles
-    std::int32_t thin = 52;         ///< up to this `left`, cells are eliminated at once
-    std::int32_t middling = 110;    ///< up to this `left`, after `second_depth`; above it, never
-    std::int32_t samples = 64;      ///< number of sampled parts
-    std::int32_t most_degree = 11;  ///< edges of a cell in a tile
-    std::int32_t node_share = 8;    ///< there is memory for one node per so many cells
+    std::int32_t first_depth = 24;                     ///< depth of a chain of tiles at which a sample is taken
+    std::int32_t second_depth = 4;     ///< depth for a middling `left`, in multiples of the image's sides in tiles
+    std::int32_t thin = 52;            ///< up to this `left`, cells are eliminated at once
+    std::int32_t middling = 110;       ///< up to this `left`, after `second_depth`; above it, never
+    std::int32_t samples = 64;         ///< number of sampled parts
+    std::int32_t most_degree = 11;     ///< edges of a cell in a tile
+    std::int32_t node_share = 8;       ///< there is memory for one node per so many cells
     std::int32_t most_core = 1 << 14;  ///< nodes that may remain; if more do, the queue goes on
 };
 
