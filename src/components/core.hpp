@@ -86,8 +86,8 @@ struct touch {
     std::uint64_t pairs = 0, faces[3] = {0, 0, 0};  ///< faces by the axis that they are normal to
 };
 
-/// A random seed, drawn once a process, so that nobody can choose values that collide in a hash table. No result
-/// depends on it.
+/// A random seed, drawn once a process, so that no caller can choose values that collide in a hash table. Results do
+/// not depend on it.
 struct hash_seed {
     std::uint64_t plus = 0, times = 1;  ///< `times` is odd
 };

@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(threads_of_block) add_up_shapes(const walk by,
     if (own != no_row) add_to_row<What>(by, at, words, own, sums.get(static_cast<int>(threadIdx.x)));
 }
 
-/// Sets the words of rows to what a row without cells has.
+/// Sets the words of rows to those of a row without cells.
 template <tally What>
 __global__ void __launch_bounds__(threads_of_block) clear_shapes(word* words, std::int64_t count) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;

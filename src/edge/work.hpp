@@ -19,10 +19,10 @@ struct work {
     any_input<Place> weights{};  ///< optional: weights of a power diagram, for the only job
     distance_options options{};
     std::optional<method> by{};       ///< optional: replaces the engine, for the only job
-    method_report* report = nullptr;  ///< optional: receives what the method took
+    method_report* report = nullptr;  ///< optional: receives the method's report
     any_input<Place> bounds{};        ///< optional: a bound for each cell of the only job
     any_input<Place> where{};         ///< optional: the cells of the only job that are computed
-    cleared_fields cleared{};         ///< what the other cells get
+    cleared_fields cleared{};         ///< values that the other cells get
 
     [[nodiscard]] std::int64_t cells() const {
         std::int64_t sum = 0;

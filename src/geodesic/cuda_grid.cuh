@@ -136,7 +136,7 @@ __device__ inline void enqueue(const waiting_tiles& q, std::int64_t tile) {
     while (atomicCAS(slot, 0U, static_cast<std::uint32_t>(tile) + 1) != 0) {
     }
 }
-/// Queues a tile whose border has improved. The caller has written and fenced what the tile is to read.
+/// Queues a tile whose border has improved. The caller has written and fenced all data that the tile reads.
 __device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint32_t depth) {
     if (fresh(q.queued + tile) == 0 && atomicCAS(q.queued + tile, 0U, depth + 1) == 0) enqueue(q, tile);
 }

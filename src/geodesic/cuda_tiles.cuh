@@ -189,7 +189,7 @@ __device__ bool close_lines(const work<Word, Axes>& w, const family<Axes>& f, co
     return s.store(m);
 }
 
-// ---- steps of no family ---------------------------------------------------------------------------------------------
+// ---- steps without a family -----------------------------------------------------------------------------------------
 
 /// Relaxes once the steps without a family that stay in the tile. All threads of the block call it.
 template <pricing Pricing, class Word, int Axes>

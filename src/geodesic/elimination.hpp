@@ -1,4 +1,4 @@
-// Rules for when the device solver eliminates cells, and counts of what it did.
+// Thresholds for elimination in the device solver, and counts of its work.
 #pragma once
 
 #include <cstdint>

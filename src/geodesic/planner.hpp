@@ -126,7 +126,7 @@ public:
         return made;
     }
 
-    // ---- for other searches -----------------------------------------------------------------------------------------
+    // ---- members for other searches ---------------------------------------------------------------------------------
 
     [[nodiscard]] const std::vector<std::int64_t>& shape() const { return shape_; }
     [[nodiscard]] std::span<const double> lengths() const { return {length_, static_cast<std::size_t>(rank_)}; }
@@ -342,7 +342,7 @@ private:
         p.cells = std::move(way), p.clearance = std::sqrt(least);
     }
 
-    // ---- why there is none ------------------------------------------------------------------------------------------
+    // ---- reasons why there is no path -------------------------------------------------------------------------------
 
     void tell_components(std::int64_t start, path& p) {
         p.reason = path_reason::not_connected;

@@ -33,7 +33,7 @@ struct nearest {
     V distance2 = no_site<V>();
     Key site = none<Key>;
 
-    /// Takes the offered site if it is nearer. A cell without a site offers no_site and `none`, which nobody takes.
+    /// Takes the offered site if it is nearer. A cell without a site offers no_site and `none`, which no cell takes.
     NF_HD constexpr void offer(V d, Key key) {
         bool take = nearer(d, key, distance2, site);
 #ifdef __CUDA_ARCH__

@@ -112,8 +112,8 @@ __device__ inline Key site_of(const plan& p, const offsets& o, std::uint32_t wor
     return word < o.sure ? static_cast<Key>(site) : none<Key>;
 }
 
-/// A word that a tile's cells receive: its value at the cell that holds it, and what a step along each axis adds.
-/// `Other`: the word that is read has another layout than those that are written.
+/// A word that a tile's cells receive: its value at the cell that holds it, and the term that a step along each axis
+/// adds. `Other`: the word that is read has another layout than those that are written.
 template <bool First, bool Other = false>
 struct word_heard {
     std::uint32_t here, x_after, x_before, y_after, y_before, z_after, z_before;

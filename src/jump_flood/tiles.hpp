@@ -62,7 +62,7 @@ bool run_pairs_by_offsets(const device& on, const grid& g, std::int64_t step, bo
 /// Largest volume, in cells, whose rounds are limited by kernel launches.
 inline constexpr std::int64_t small_volume = 160 * 160 * 160;
 
-/// Number of a call's rounds, from the first one on, that one kernel runs by classes before others go by offsets.
+/// Number of a call's rounds, from the first one on, that one kernel runs by classes, before rounds by offsets.
 std::int64_t rounds_by_classes(const grid& g, const std::vector<std::int64_t>& steps);
 /// Memory that run_by_classes sets for later rounds, which saves two launches: zero counts, a row without sites.
 struct to_prepare {

@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(threads_of_block) mark_columns(const columns c
     }
 }
 
-// ---- all else -------------------------------------------------------------------------------------------------------
+// ---- all other problems ---------------------------------------------------------------------------------------------
 
 /// Parameters of the general pass.
 template <class Number>

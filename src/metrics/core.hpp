@@ -131,7 +131,7 @@ NF_HD inline double distance_of(std::uint64_t key, bool doubles) {
     return std::sqrt(doubles ? __builtin_bit_cast(double, key) : static_cast<double>(key));
 }
 
-// ---- ranks: from the highest digit on, which one the wanted key has -------------------------------------------------
+// ---- ranks: a search for the wanted key, digit by digit from the highest --------------------------------------------
 
 inline constexpr int digit_bits = 8, digits = 1 << digit_bits;
 
@@ -174,7 +174,7 @@ NF_HD std::uint8_t cell_value(const problem& p, const Code* image, Code code, co
     return 0;
 }
 
-// ---- what a place does ----------------------------------------------------------------------------------------------
+// ---- functions of each place ----------------------------------------------------------------------------------------
 
 /// The values with a flag, ascending; the last one is -1 if a value without a flag occurs.
 std::vector<std::int64_t> listed(const std::vector<std::uint8_t>& seen);

@@ -173,7 +173,7 @@ private:
     std::int64_t image_ = 1, cells_ = 0;
 };
 
-// ---- which types the call must take --------------------------------------------------------------------------------
+// ---- types that the call must accept -------------------------------------------------------------------------------
 
 /// True if the type can hold all results. `apart` is the largest squared distance of any two cells.
 bool holds(dtype type, long double largest, long double apart, bool half_cell) {
