@@ -16,7 +16,7 @@ class buckets {
 public:
     explicit buckets(int width) : width_(width) {}
 
-    /// Empties the queue. `least` is a lower bound of all costs that will come.
+    /// Starts the queue, which is empty. `least` is a lower bound of all costs that will come.
     void start(std::uint64_t least) { now_ = least >> width_; }
 
     void push(std::int32_t cell, std::uint64_t cost) {
@@ -56,7 +56,7 @@ public:
         return least;
     }
 
-    /// Number of cells used since the last call.
+    /// Number of cells taken from buckets since the last call.
     std::int64_t count_taken() { return std::exchange(taken_, 0); }
 
 private:

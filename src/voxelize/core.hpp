@@ -17,7 +17,7 @@ struct triangle {
     std::int64_t at[3][3];
 };
 
-/// A vertex's coordinate on the lattice, whose steps are so large that it has 30 bits.
+/// A vertex's coordinate on the lattice, whose steps are chosen so that it has at most 30 bits.
 NF_HD inline std::int32_t moved_to_lattice(double at, double origin, double pitch, int shift) {
     return static_cast<std::int32_t>(std::rint((at - origin) / pitch * static_cast<double>(std::int64_t{1} << shift)));
 }
