@@ -1,4 +1,4 @@
-// Calls leave no memory, threads or files behind, so that a program may make them for a year.
+// Calls leave no memory behind, so that a program may make them for a year.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

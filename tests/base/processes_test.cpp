@@ -143,7 +143,7 @@ void signal_all_threads(int number) {
 TEST(Processes, UnloadedWhileThreadsWait) {
     if (sanitized) GTEST_SKIP() << "a sanitizer's library cannot be loaded twice";
     const int status = in_child([] {
-        // A signal that interrupts a waiting thread makes it run code of the plug-in.
+        // A signal interrupts a waiting thread, which then continues in the plug-in's code.
         struct sigaction noticed {};
         noticed.sa_handler = [](int) {};
         sigaction(SIGPROF, &noticed, nullptr);

@@ -214,7 +214,7 @@ TEST_F(OptionsDevice, EachOptionForTheSanitizer) {
 }
 
 TEST_F(OptionsDevice, SitesForTheSanitizer) {
-    // Nearest cells of another label by their distances alone.
+    // Nearest cells of another label, which the device finds through their distances.
     for (const shape_t& shape : {shape_t{40, 70}, shape_t{9, 20, 33}}) {
         for (wanted_fields wanted :
              {wanted_fields{.index = dtype::int64},
@@ -224,7 +224,7 @@ TEST_F(OptionsDevice, SitesForTheSanitizer) {
             device_options_engine()(c);
         }
     }
-    // Words on periodic axes, and fields that are computed alone because words decline.
+    // Words on periodic axes; where they decline, a single field is made by itself.
     for (const shape_t& shape : {shape_t{130, 129}, shape_t{128, 3, 130}}) {
         for (const double share : {0.05, 0.0001}) {
             for (wanted_fields wanted :
