@@ -1,4 +1,4 @@
-// What a command line said, and the table of verbs that drives parsing, help, docs, completion and the man page.
+// The parsed words of a command line, and the table of verbs from which parsing, help, docs and completion are made.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct arguments {
     static constexpr std::int64_t as_the_file_says = std::numeric_limits<std::int64_t>::min();
 
     std::string verb;
-    std::vector<std::string> inputs;  ///< of distance, voronoi, label and info
+    std::vector<std::string> inputs;  ///< for distance, voronoi, label and info
     std::string input, output, indices, labels, distances, trust, weights, power, picture;
     std::string spacing, sites, sign, border, max_distance, dtype, index_dtype, threshold, channel;
     std::string device = "auto", isolines = "none", slice, kind, size, topic;
@@ -26,29 +26,29 @@ struct arguments {
     std::int64_t threads = 0, repeat = 5, scale = 0, batch_axes = as_the_file_says, picture_size = usual_picture_size;
     std::uint64_t seed = 1;
     double density = 0;
-    // Of methods.
+    // Methods.
     std::string by_method, methods, pictures, chart;
     std::int64_t random_sites = 0;
     bool timings = false;
-    std::string sizes;  // of thickness
-    // Of label.
+    std::string sizes;  // thickness
+    // Verb label.
     std::string criterion = "nonzero", norm, background, stats, intensity, unit, over;
     std::int64_t connectivity = 1, min_size = 1, max_size = std::numeric_limits<std::int64_t>::max(),
                  largest = std::numeric_limits<std::int64_t>::max();
     bool clear_border = false, shapes = false, periodic = false, no_links = false, no_neighbours = false,
          no_masters = false, hooked = false;
-    // Of shapes.
+    // Shapes.
     std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;
-    std::string other, percentile, tolerance, surface;  // of metrics
+    std::string other, percentile, tolerance, surface;  // metrics
     std::string height;                                 // of split, pores, watershed and peaks
     bool maxima = false, minima = false;                // of watershed and peaks
-    bool fill_holes = false;                            // of split
-    bool boundaries = false;                            // of pores
-    std::string missing = "nan", where, drawn;          // of fill and slices
+    bool fill_holes = false;                            // split
+    bool boundaries = false;                            // pores
+    std::string missing = "nan", where, drawn;          // fill and slices
     std::int64_t axis = 0, steps = 0;
     bool align = false;
-    // Of paths.
+    // Paths.
     std::string seeds, start, goal, cost, max_cost, objective = "shortest", path, clearance_weight, clearance_decay,
                                                     gradient;
     std::string step_weights = "quasi-euclidean", costmap, inflation, unknown = "obstacle";
@@ -61,35 +61,35 @@ struct arguments {
     std::int64_t points = 0, rounds = -1;
     double dot_size = 0, dot_scale = 1, paper_width = 200;
     bool cmyk = false, line = false, mosaic = false;
-    // Of medial-axis.
+    // Verb medial-axis.
     std::string axis_method = "integer", pruning = "constant", gamma;
-    // Of meshes.
+    // Meshes.
     std::string pitch, level;
     bool winding = false, shell = false, below = false, closed = false, sharp = false, hollow = false;
-    // Of sdf and effect.
+    // Verbs sdf and effect.
     std::string cutoff, font, characters, metrics, effects, fill;
     std::int64_t supersample = 0, margin = 0;
     bool mask = false;
 };
 
-/// Where an option's value goes; the member's type says how its text is read.
+/// The member that receives an option's value; its type says how the text is read.
 using member = std::variant<bool arguments::*, std::string arguments::*, std::vector<std::string> arguments::*,
                             std::int64_t arguments::*, std::uint64_t arguments::*, double arguments::*>;
 
 struct option {
-    std::string names;  ///< "-o,--output", or a positional's name in the table's own words: "INPUT"
+    std::string names;  ///< "-o,--output", or a positional's name as the table writes it: "INPUT"
     std::string value;  ///< placeholder of the value; empty for a flag
     std::string help;
     member into;
     std::vector<std::string> choices{};
     bool required = false;
-    bool file = false;   ///< shells complete file names
-    bool list = false;   ///< the value may be several of `choices`, joined by commas
-    bool reads = false;  ///< of files: an input; else an output
+    bool file = false;   ///< true if shells complete file names
+    bool list = false;   ///< true if the value may be several of `choices`, joined by commas
+    bool reads = false;  ///< for files: true for an input, false for an output
 
     [[nodiscard]] bool positional() const { return names[0] != '-'; }
     [[nodiscard]] bool flag() const { return std::holds_alternative<bool arguments::*>(into); }
-    /// A positional that takes several words.
+    /// True for a positional that takes several words.
     [[nodiscard]] bool many() const { return std::holds_alternative<std::vector<std::string> arguments::*>(into); }
     /// "--output" of "-o,--output"
     [[nodiscard]] std::string long_name() const { return names.substr(names.rfind(',') + 1); }
@@ -100,12 +100,12 @@ struct verb {
     std::string summary;  ///< one line without a full stop
     std::string about;    ///< one paragraph
     std::vector<option> options;
-    std::string example;  ///< shell commands that run as they stand, one a line; the tests run them
+    std::string example;  ///< shell commands, one a line, which the tests run as they stand
     int (*run)(const arguments&) = nullptr;
 };
 
 [[nodiscard]] const std::vector<verb>& verbs();
-/// nullptr when there is no such verb.
+/// The verb with this name; nullptr if there is none.
 [[nodiscard]] const verb* find_verb(const std::string& name);
 
 struct exit_status {

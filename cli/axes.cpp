@@ -1,4 +1,4 @@
-// What axes of a file count, and which of them number images.
+// Finds what each axis of a file counts, and which axes number images.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +36,7 @@ bool has(const io::array& image, io::axis_kind kind) {
         came, one, leading));
 }
 
-/// The elements with one coordinate of an axis, without that axis.
+/// Takes the elements with one coordinate of an axis, and drops the axis.
 io::array take_plane(const io::array& image, std::size_t axis, std::int64_t at) {
     const auto without = [axis](auto values) {
         if (axis < values.size()) values.erase(values.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -96,12 +96,12 @@ int settle_axes(const arguments& args, const std::string& path, io::array& image
                 leading));
         const bool told = !has(image, unknown);
         const bool all_unknown = std::count(image.axes.begin(), image.axes.end(), unknown) == leading;
-        // Lengths for all axes, or the word volume, say that they are of space.
+        // Lengths for all axes, or the verb demo, imply that unknown axes are spatial.
         if (!told && !(all_unknown && (!args.spacing.empty() || args.verb == "demo")))
             ask_for_meaning(args, path, image);
         batch = told ? leading : 0;
     }
-    // A step of time is no length, whoever takes its axis for one of space.
+    // A time step is no length, even if a user takes a time axis for a spatial one.
     for (int axis = batch; axis < leading && !image.spacing.empty(); ++axis)
         image.spacing[static_cast<std::size_t>(axis)] = 1;
     image.axes.resize(static_cast<std::size_t>(image.grid_rank()), space);

@@ -10,7 +10,7 @@ namespace nearfield::cli {
 namespace {
 
 constexpr int panel_width = 430, height = 330, left = 62, right = 14, top = 34, bottom = 46, legend_width = 230;
-// Okabe and Ito's colours, which the colour-blind tell apart; dashes tell the second round from the first.
+// Okabe and Ito's colours, which colour-blind readers can tell apart; dashes mark the second use of a colour.
 constexpr const char* colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
 
 std::string escaped(const std::string& text) {
@@ -19,7 +19,7 @@ std::string escaped(const std::string& text) {
     return safe;
 }
 
-/// Whole powers of ten round all values.
+/// A range of powers of ten that contains all values.
 struct scale {
     int first = 0, last = 1;
 
@@ -49,7 +49,7 @@ std::string style_of(const std::vector<std::string>& names, const std::string& n
                        k >= std::size(colours) ? " stroke-dasharray=\"5 3\"" : "");
 }
 
-/// Where values of one chart lie. Where some are 0, the lowest line stands for 0 instead of a power of ten.
+/// Position and scales of one chart. If some values are 0, the lowest line stands for 0 instead of a power of ten.
 struct frame {
     int offset;
     scale across{}, up{};
@@ -96,7 +96,7 @@ std::string axes_of(const chart& c, const frame& in) {
 std::string panel_of(const chart& c, const std::vector<std::string>& names, int offset) {
     const frame in(c, offset);
     std::string out = axes_of(c, in);
-    double lifted = 0;  // zeros of a line lie a little above those of the one before
+    double lifted = 0;  // raises the zeros of a line above those of the lines before it
     for (const series& line : c.lines) {
         std::string path;
         bool has_zero = false;

@@ -9,16 +9,16 @@ namespace nearfield::cli {
 
 struct series {
     std::string name;
-    std::vector<std::pair<double, double>> points;  ///< the first above 0, the second 0 or more; others are left out
+    std::vector<std::pair<double, double>> points;  ///< with x > 0 and y >= 0; others are left out
 };
 
 struct chart {
-    std::string title, across, up;  ///< and what the axes show
+    std::string title, across, up;  ///< title of the chart and of its axes
     std::vector<series> lines;
 };
 
-/// Charts side by side, both axes logarithmic, with a line for 0 below where there is one; one legend for all: a line
-/// of one name has one colour everywhere.
+/// Draws charts side by side with logarithmic axes, and a line for 0 below them if there are zeros. All share one
+/// legend: lines of one name have one colour.
 [[nodiscard]] std::string svg_of(const std::vector<chart>& charts);
 
 }  // namespace nearfield::cli

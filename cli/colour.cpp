@@ -30,7 +30,7 @@ bool on_screen(const oklab& c) {
     return std::all_of(parts.begin(), parts.end(), [](double v) { return v >= -slack && v <= 1 + slack; });
 }
 
-/// 256 colours at equal OKLab distances along a smooth curve through a few chosen ones.
+/// Makes 256 colours at equal OKLab distances along a smooth curve through a few chosen ones.
 std::array<rgb, 256> make_ramp() {
     constexpr rgb through[] = {{22, 10, 54},   {50, 34, 118},  {38, 82, 160},   {22, 132, 164},
                                {50, 178, 138}, {142, 212, 98}, {228, 232, 104}, {254, 250, 200}};
@@ -41,7 +41,7 @@ std::array<rgb, 256> make_ramp() {
             oklab p[4];
             for (int k = 0; k < 4; ++k) p[k] = to_oklab(through[std::clamp(piece + k - 1, 0, count - 1)]);
             const double t = static_cast<double>(step) / fine;
-            // Catmull-Rom.
+            // Interpolates by a Catmull-Rom spline.
             const auto at = [&](double oklab::*part) {
                 const double a = p[0].*part, b = p[1].*part, c = p[2].*part, d = p[3].*part;
                 return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
@@ -60,13 +60,13 @@ std::array<rgb, 256> make_ramp() {
     return table;
 }
 
-/// The k-th colour worth trying for a thing.
+/// The k-th candidate colour for a thing.
 oklab candidate(std::size_t thing, int k) {
     constexpr double golden = 0.6180339887498949;
     constexpr double shades[] = {0.03, -0.06, 0.10, -0.01}, chroma[] = {0.115, 0.125, 0.075, 0.095};
     const double turns = static_cast<double>(thing) * golden + k * (golden / 2), hue = turns - std::floor(turns);
     const std::size_t shade = (thing + static_cast<std::size_t>(k)) % 4;
-    // Yellow (0.3 of a turn) is muddy when dark, blue is pale when light.
+    // Yellow (0.3 of a turn) looks muddy when dark, blue looks pale when light.
     const double lightness = 0.75 + 0.06 * std::cos(6.283185307179586 * (hue - 0.3));
     return from_hue(lightness + shades[shade], chroma[shade], hue);
 }
@@ -121,7 +121,7 @@ rgb diverging(double share) {
         std::array<rgb, 511> made;
         for (int i = -255; i <= 255; ++i) {
             const double far = std::abs(i) / 255.0, hue = i < 0 ? 0.70 : 0.10;
-            // Chroma rises faster than lightness falls: small distances must have a side, too.
+            // Chroma rises faster than lightness falls, so that the sign of small distances shows.
             made[static_cast<std::size_t>(i + 255)] =
                 to_rgb(from_hue(0.965 - 0.60 * far, 0.15 * std::sqrt(far) * (1.15 - 0.4 * far), hue));
         }
@@ -131,7 +131,7 @@ rgb diverging(double share) {
 }
 
 std::vector<oklab> spread_colours(std::size_t count, std::vector<std::array<std::int64_t, 2>> pairs) {
-    // Both directions, sorted, so that each thing finds its neighbours in one run.
+    // Pairs in both directions, sorted, so that the neighbours of each thing are consecutive.
     const std::size_t one_way = pairs.size();
     for (std::size_t i = 0; i < one_way; ++i) pairs.push_back({pairs[i][1], pairs[i][0]});
     std::sort(pairs.begin(), pairs.end());
@@ -142,7 +142,7 @@ std::vector<oklab> spread_colours(std::size_t count, std::vector<std::array<std:
         const std::size_t first = run;
         while (run < pairs.size() && static_cast<std::size_t>(pairs[run][0]) == thing) ++run;
         double best = -1;
-        // 0.2 is plainly another colour; beyond that, the sequence's own order spreads the colours better.
+        // A difference of 0.2 is clearly visible; beyond that, the order of the candidates spreads colours better.
         for (int k = 0; k < 16 && best < 0.2; ++k) {
             const oklab tried = candidate(thing, k);
             double nearest = std::numeric_limits<double>::max();

@@ -21,7 +21,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// Edits between two words.
+/// Number of edits between two words.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -33,7 +33,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     return row.back();
 }
 
-/// "; did you mean X?" when one of the names is near.
+/// "; did you mean X?" if one of the names is similar, else "".
 std::string guess(const std::string& typed, const std::vector<std::string>& names) {
     const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
         return edit_distance(typed, a) < edit_distance(typed, b);
@@ -42,12 +42,12 @@ std::string guess(const std::string& typed, const std::vector<std::string>& name
                                                                          : "";
 }
 
-/// An option's text as it came; the table's member says what becomes of it.
+/// The text of an option as typed; the table's member says how it is parsed.
 struct typed_value {
     const option* row;
     CLI::Option* parsed = nullptr;
     std::string text;
-    std::vector<std::string> texts;  ///< where the row takes many
+    std::vector<std::string> texts;  ///< for a row that takes several words
     bool given = false;
 };
 
@@ -59,7 +59,7 @@ bool is_digits(const std::string& text) {
 void check_choices(const option& row, const std::string& name, const std::string& text) {
     if (row.choices.empty()) return;
     for (const std::string& item : row.list ? split(text, ',') : std::vector<std::string>{text}) {
-        // A device may carry a number, cuda:1, and a channel be one; compute() and take_channel() check them.
+        // A device may have a number (cuda:1) and a channel may be one; compute() and take_channel() check them.
         if (std::find(row.choices.begin(), row.choices.end(), item) == row.choices.end() &&
             !(name == "--device" && item.starts_with("cuda:")) && !(name == "--channel" && is_digits(item)))
             refuse(fmt::format("{} is '{}'; expected one of {}{}{}", name, text, fmt::join(row.choices, ", "),
@@ -102,7 +102,7 @@ void refuse_extras(const verb& chosen, std::vector<std::string> extras) {
     refuse(fmt::format("there is no option {}{}; see `nearfield help {}`", name, guess(name, names), chosen.name));
 }
 
-/// CLI11 tells the words apart; values stay text, so that all messages are ours.
+/// Splits words into options with CLI11. Values stay text, so that all messages are the program's own.
 void parse_words(const verb& chosen, std::vector<std::string> words, arguments& into) {
     CLI::App app;
     app.set_help_flag();
@@ -114,7 +114,7 @@ void parse_words(const verb& chosen, std::vector<std::string> words, arguments& 
         else if (row.many()) value.parsed = app.add_option(row.names, value.texts);
         else value.parsed = app.add_option(row.names, value.text);
     }
-    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    std::reverse(words.begin(), words.end());  // CLI11 takes words from the back
     try {
         app.parse(std::move(words));
     } catch (const CLI::ArgumentMismatch& mismatch) {
@@ -146,7 +146,7 @@ int status_of(error_code code) {
     return 1;
 }
 
-/// How a call tells of its failure; known before its words are.
+/// The way a call reports a failure, determined before its words are parsed.
 struct tongue {
     std::string verb;
     bool json = false, json_to_stderr = false;
@@ -162,7 +162,7 @@ tongue tongue_of(const std::vector<std::string>& words) {
     return {chosen->name, json && has("--json"), !has("--plan") && writes_to_stdout(*chosen, words)};
 }
 
-/// A line on stderr. With --json also the report of an error, on the stream where the report of a success would go.
+/// A line on stderr, and with --json an error report on the stream that a report of success would use.
 last_words words_of(const tongue& how, std::string message, int status) {
     message = io::printable(message);
     last_words said{status, {}, fmt::format("nearfield: {}{}{}\n", how.verb, how.verb.empty() ? "" : ": ", message)};
@@ -192,7 +192,7 @@ void listen_for_signals(const tongue& how) {
     leave_on_signals(std::move(words));
 }
 
-/// --help anywhere, --version, or nothing at all; -1 when there is a verb to run.
+/// Answers --help, --version and an empty command line; returns the exit status, or -1 if there is a verb to run.
 int answer_at_once(const std::vector<std::string>& words) {
     if (words.empty()) return std::fputs(overview().c_str(), stderr), 2;
     if (words[0] == "--version") return print("nearfield " NEARFIELD_VERSION "\n"), 0;
@@ -203,7 +203,7 @@ int answer_at_once(const std::vector<std::string>& words) {
     return print(topic != nullptr ? help_of(*topic) : overview()), 0;
 }
 
-/// Of --plan the verb says no more than the plan.
+/// Runs the verb. With --plan it prints the plan only.
 int run_or_tell(const verb& chosen, const arguments& args) {
     try {
         return chosen.run(args);
@@ -242,7 +242,7 @@ int run(int argc, const char* const* argv) {
         if (const int status = answer_at_once(words); status >= 0) return status;
         const arguments args = parse_arguments(argc, argv);
         const verb& chosen = *find_verb(args.verb);
-        // Several inputs go into folders; what is written there is looked at by the verb.
+        // Several inputs write into folders; the verb checks those files itself.
         if (!args.plan && args.inputs.size() < 2) refuse_lost_files(args, files_written(chosen, args));
         return run_or_tell(chosen, args);
     } catch (const error& problem) {

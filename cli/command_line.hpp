@@ -1,4 +1,4 @@
-// From argv to a verb's run, and from its errors to an exit status.
+// Runs a verb from argv, and turns its errors into an exit status.
 #pragma once
 
 #include <ostream>
@@ -7,11 +7,11 @@
 
 namespace nearfield::cli {
 
-/// What `argc` and `argv` ask for. Throws invalid_argument for anything that the table does not know, with the nearest
-/// name that it does.
+/// Parses `argv`. Throws invalid_argument for a word that the table does not know, with the most similar one that it
+/// knows.
 [[nodiscard]] arguments parse_arguments(int argc, const char* const* argv);
 
-/// The whole program: never throws; errors are one line on stderr. Returns the exit status.
+/// Runs the whole program and returns the exit status. Never throws; an error is one line on stderr.
 int run(int argc, const char* const* argv);
 
 }  // namespace nearfield::cli

@@ -21,20 +21,20 @@ T at(const io::array& column, std::int64_t index) {
     return reinterpret_cast<const T*>(column.data.get())[index];
 }
 
-/// "_mm"; nothing for a unit that is unknown, or no plain word, which would break a header.
+/// The suffix of a column's name, as "_mm"; empty for an unknown unit, or one that would break a header.
 std::string suffix_of(const std::string& unit) { return unit.empty() || !is_plain_word(unit) ? "" : "_" + unit; }
 
-/// "area_mm2": what a component covers.
+/// Name of the size of a component, as "area_mm2".
 std::string extent_name(int axes, const std::string& suffix) {
     constexpr const char* names[] = {"length", "area", "volume"};
     const std::string name = axes <= std::ssize(names) ? names[axes - 1] : "extent";
     return name + suffix + (suffix.empty() || axes == 1 ? "" : std::to_string(axes));
 }
 
-/// As in Python, where NaN has no sign.
+/// Drops the sign of NaN, as Python prints none.
 double unsigned_nan(double number) { return std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number; }
 
-/// For every row the image of a batch that it belongs to, and its label there.
+/// Image in the batch and label in that image, for every row.
 std::vector<std::array<std::int64_t, 2>> places_of(const std::vector<std::int64_t>& images) {
     std::vector<std::array<std::int64_t, 2>> places;
     for (std::size_t image = 0; image < images.size(); ++image)
@@ -43,7 +43,7 @@ std::vector<std::array<std::int64_t, 2>> places_of(const std::vector<std::int64_
     return places;
 }
 
-/// Hands on what has come together, so that a long table is never in memory as text; all of it with `most` = 0.
+/// Passes text on once it exceeds `most`, so that a long table is never in memory as text; with `most` = 0 all of it.
 void hand_on(std::string& text, const text_sink& to, std::size_t most = std::size_t{1} << 20) {
     if (text.size() <= most) return;
     to(text);
@@ -129,7 +129,7 @@ void component_columns::add_intensities(std::vector<column>& made) const {
     add("lowest", lowest_), add("highest", highest_), add("sum", sum_), add("mean", mean_), add("variance", variance_);
 }
 
-/// In the order and by the names of nearfield.ShapeTable.
+/// Adds the columns of nearfield.ShapeTable, in its order and with its names.
 void component_columns::add_shapes(std::vector<column>& made, const std::string& suffix) const {
     const bool flat = axes_ == 2;
     const auto add = [&](bool is_defined, std::string name, int power, auto read) {

@@ -1,4 +1,4 @@
-// The tables of label() in memory of their own, and as CSV or JSON.
+// The tables of label(): owns their memory, and writes them as CSV or JSON.
 #pragma once
 
 #include <functional>
@@ -13,27 +13,27 @@
 
 namespace nearfield::cli {
 
-/// How lengths read: one per axis of an image, and their unit where it is known; and whether images of a batch are
-/// numbered.
+/// Description of lengths: the length of a cell along each axis, the unit if it is known, and whether rows number the
+/// images of a batch.
 struct measure {
     std::vector<double> per_axis;
     std::string unit;
     bool of_batch = false;
 };
 
-/// Letters and digits alone, which is what a unit in a column's name has to be.
+/// True if a text has only letters and digits, as a unit in a column's name must.
 [[nodiscard]] bool is_plain_word(const std::string& text);
 
-/// Takes a text in pieces.
+/// Receives a text in pieces.
 using text_sink = std::function<void(std::string_view piece)>;
 
-/// A row for each component. Not copied: what the library fills points into it.
+/// Columns with a row for each component. Cannot be copied, because the library keeps pointers into it.
 class component_columns {
 public:
-    /// Makes room for so many rows; `axes` are those of an image, `intensity` may be unwanted.
+    /// Makes room for `rows` rows. `axes` counts those of an image; `intensity` may be unwanted.
     component_tables<host> make(std::int64_t rows, int axes, const any_input<host>& intensity);
 
-    /// Adds columns of shapes, one for each row; `square`: the axes have one spacing.
+    /// Adds columns of shapes, one shape for each row. `square`: all axes have the same spacing.
     void add_shapes(std::vector<component_shape> shapes, bool square) {
         shapes_ = std::move(shapes), with_shapes_ = true, square_ = square;
     }
@@ -41,11 +41,11 @@ public:
     [[nodiscard]] std::int64_t rows() const { return rows_; }
     [[nodiscard]] std::int64_t cells_of(std::int64_t row) const;
 
-    /// Names of the columns and one row of them; start and stop are a Python slice, centroids count from the centre of
-    /// the first cell, the names are those of nearfield.ComponentTable. `images`: how many components each image of a
-    /// batch has.
+    /// Writes a header and one line for each row. Names are those of nearfield.ComponentTable; start and stop form a
+    /// Python slice, and centroids count from the centre of the first cell. `images`: the number of components in each
+    /// image of a batch.
     void csv(const measure& lengths, const std::vector<std::int64_t>& images, const text_sink& to) const;
-    /// A JSON array with an object for each component, one a line, of the same names. What is not finite is null.
+    /// Writes a JSON array with an object for each component, one a line, with these names. Non-finite values are null.
     void json(const measure& lengths, const std::vector<std::int64_t>& images, const text_sink& to) const;
 
 private:

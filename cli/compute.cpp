@@ -13,7 +13,7 @@
 namespace nearfield::cli {
 namespace {
 
-/// The GPU to use; none means the CPU.
+/// Chooses the GPU to use; none means the CPU.
 std::optional<device_info> choose_device(const std::string& wanted, const system_info& machine) {
     if (wanted == "cpu" || (wanted == "auto" && machine.devices.empty())) return std::nullopt;
     if (wanted == "auto") return machine.devices.front();
@@ -59,14 +59,14 @@ void check_threads(const arguments& args) {
                     fmt::format("--threads is {}; give 1 to 4096, or 0 for every core", args.threads));
 }
 
-/// The same array on a device, without data.
+/// A view for a device with the same shape and type, without data.
 template <class Element>
 any_view<Element, device> elsewhere(const any_view<Element, host>& like) {
     return any_view<Element, device>::contiguous(nullptr, like.type,
                                                  std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
 }
 
-/// A plan for a GPU needs none.
+/// True if a plan is made for a GPU, which need not exist.
 bool plans_for_device(const arguments& args) {
     return args.device.starts_with("cuda") ||
            (args.device == "auto" && choose_device(args.device, query_system()).has_value());

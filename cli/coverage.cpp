@@ -11,7 +11,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// Luminance is double in the range of the image's type; coverage ends at 1.
+/// Scales luminance, a double in the range of the image's type, to coverage from 0 to 1.
 void scale(io::array& gray, dtype was) {
     const double full = was == dtype::uint8 ? 255 : was == dtype::uint16 ? 65535 : 1;
     auto* const values = reinterpret_cast<double*>(gray.data.get());

@@ -1,4 +1,4 @@
-// Shapes for signed fields and effects: the coverage of an image's pixels, and files of the fields.
+// Inputs of signed fields and effects: the coverage of an image's pixels, and the fields made of it.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace nearfield::cli {
 
-/// An image of 2 axes whose values are coverage for sdf(): by --channel, else alpha where the image has it, else
-/// luminance; by --threshold 0 or 255. Throws invalid_argument for other shapes.
+/// Coverage of a 2-D image for sdf(): the --channel, else alpha if the image has it, else luminance; with --threshold 0
+/// or 255. Throws invalid_argument for other shapes.
 [[nodiscard]] io::array coverage_of(const io::array& image, const arguments& args);
 
-/// open and periodic by --border, for rows and columns. Throws invalid_argument.
+/// Borders of rows and columns by --border, open or periodic. Throws invalid_argument.
 [[nodiscard]] borders ends_of(const arguments& args);
 
-/// sdf() where --device says.
+/// Runs sdf() on the device that --device names.
 [[nodiscard]] computed make_field(const arguments& args, const io::array& coverage, io::array& field,
                                   const sdf_options& options);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t columns = 100, help_column = 30;
 
-/// Words of `text` in lines of at most `columns`, all but the first indented.
+/// Wraps `text` into lines of at most `columns`; indents all but the first.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t used) {
     std::string lines;
     for (const std::string& word : split(text, ' ')) {

@@ -11,7 +11,7 @@ namespace nearfield::cli {
 [[nodiscard]] std::string help_of(const verb& each);
 [[nodiscard]] std::string markdown();
 [[nodiscard]] std::string man_page();
-/// `shell` is bash, zsh or fish.
+/// The completion script for `shell`: bash, zsh or fish.
 [[nodiscard]] std::string completion_for(const std::string& shell);
 
 }  // namespace nearfield::cli

@@ -15,7 +15,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
-/// Text for roff: backslashes, hyphens that are typed, and leading dots mean something there.
+/// Escapes text for roff, where backslashes, hyphens and leading dots have a meaning.
 std::string roff(const std::string& text) {
     std::string safe = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
     return safe.starts_with(".") || safe.starts_with("'") ? "\\&" + safe : safe;
@@ -27,7 +27,7 @@ std::vector<std::string> verb_names() {
     return names;
 }
 
-/// What completes an option's value or a positional: words, or file names.
+/// Words that complete an option's value or a positional; empty for file names.
 std::vector<std::string> words_of(const option& each) { return each.names == "VERB" ? verb_names() : each.choices; }
 
 std::string bash() {

@@ -1,4 +1,4 @@
-// The values of an array of any type, one after the other.
+// Iterates over the values of an array of any type.
 #pragma once
 
 #include "cli/values.hpp"
@@ -6,7 +6,7 @@
 
 namespace nearfield::cli {
 
-/// use(number of the element, its value as a double) for all in C order.
+/// Calls use(number of the element, its value as a double) for all elements in C order.
 template <class Use>
 void for_each_value(const io::array& from, const Use& use) {
     with_elements(from.data.get(), from.type, [&](const auto* element) {

@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// A member of an effect by its word.
+/// A member of an effect, named by its word.
 struct member_word {
     std::string name;
     std::variant<double*, int*, bool*, effects::side*> into;
@@ -39,7 +39,7 @@ members members_of(effects::effect& e) {
     return std::visit([](auto& each) { return members_of(each); }, e);
 }
 
-/// Every effect as it is where nothing more is said.
+/// Every effect with its default values.
 std::vector<asked_effect> usual_effects() {
     const auto black = effects::colour{0, 0, 0, 1};
     return {{"outline", effects::outline{}, black},

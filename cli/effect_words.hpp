@@ -1,4 +1,4 @@
-// What nearfield effect was asked to paint: "glow:radius=24,color=#ff2d95+outline:outer=3".
+// Parses the effects of nearfield effect: "glow:radius=24,color=#ff2d95+outline:outer=3".
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ struct asked_effect {
     effects::colour with{1, 1, 1, 1};
     effects::blend how = effects::blend::over;
 
-    /// Painted over the shape; others lie behind it.
+    /// True if the effect is painted over the shape; others lie behind it.
     [[nodiscard]] bool in_front() const;
 };
 
-/// Throws invalid_argument naming the word, and what it could be.
+/// Throws invalid_argument with the wrong word and the possible ones.
 [[nodiscard]] std::vector<asked_effect> parse_effects(const std::string& text);
 
-/// "outline: inner, outer; glow: ..." of all effects.
+/// Lists all effects with their words: "outline: inner, outer; glow: ..."
 [[nodiscard]] std::string text_of_effects();
 
 }  // namespace nearfield::cli

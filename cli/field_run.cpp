@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// The types that the library takes leave out bool and float16, whose values float64 holds.
+/// Converts bool and float16, which the library does not take as weights, to float64.
 io::array in_weight_type(io::array weights) {
     if (weights.type != dtype::float16 && weights.type != dtype::boolean) return weights;
     io::array wider = make_like(weights, dtype::float64, weights.shape);
@@ -100,14 +100,14 @@ picture draw(const field_run& run, const arguments& args, content what) {
     if (what == content::trusted) return draw_trust(on, run.trusted);
     voronoi_style style;
     style.max_distance = run.options.max_distance;
-    // Labels often cover much of the picture; their colours must stay clear.
+    // Labels often cover much of the picture, so their sites are only slightly darker.
     if (what == content::label) style.site_ink = 0.3;
     style.weights = run.weighted() ? &run.weights : nullptr;
     for (int axis = 0; axis < static_cast<int>(run.input.image.shape.size()); ++axis)
         style.borders.push_back(run.options.border[axis]);
     const bool same_sites_for_all = run.options.sites != sites::other_labels && run.options.sign == sign::none;
     style.flat = run.options.half_cell || !same_sites_for_all || run.partly();
-    // Where sites are cells of all values, connected cells of one kind are no groups.
+    // If cells of every value are sites, a group is a value, not a set of connected sites.
     const bool by_value = what == content::label || !same_sites_for_all;
     const auto groups = by_value
                             ? group_by_value(run.input.image)
@@ -115,7 +115,7 @@ picture draw(const field_run& run, const arguments& args, content what) {
     return draw_voronoi(on, run.index, run.input.per_axis, groups, style);
 }
 
-/// A gray for each site, which PGM holds, instead of its index, which it does not.
+/// True if a gray for each site replaces its index, which PGM cannot hold.
 bool is_shaded(const arguments& args, const slot& each) {
     return each.what == content::nearest && !args.coordinates && each.path.ends_with(".pgm");
 }
@@ -168,7 +168,7 @@ field_run load_run(const arguments& args, const outputs& wanted, const std::stri
         run.weights = load_weights(args, image);
         check_power(run);
     }
-    // A slice that does not fit must not be found out after the work.
+    // A wrong slice is reported before the work.
     for (const slot& each : run.slots)
         if (each.drawn && !args.plan) {
             const sheet on = arrange(image.shape, run.input.per_axis, page_of(args, run.input), false);
@@ -201,7 +201,7 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
     if (wanted.any(content::label, false)) add(run.label, run.out.label, image.type, image.shape);
     if (wanted.any(content::trusted)) add(run.trusted, run.out.trusted, dtype::uint8, image.shape);
     if (!with_memory) return;
-    // A file format that cannot hold an answer must not be found out after the work either.
+    // So is a file format that cannot hold a result.
     for (const slot& each : run.slots)
         if (!each.drawn) {
             const io::array& made = run.array_of(args, each.what);

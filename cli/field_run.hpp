@@ -1,4 +1,4 @@
-// One input of distance or voronoi: its arrays, and the files they go to.
+// One input of distance or voronoi: its arrays, and the files that receive them.
 #pragma once
 
 #include <string>
@@ -14,32 +14,32 @@ namespace nearfield::cli {
 using edge::work;
 
 struct field_run {
-    std::string path;  ///< of the input
+    std::string path;  ///< the input's path
     loaded input;
     std::vector<slot> slots;
     distance_options options;
-    io::array weights;  ///< of a power diagram; no shape otherwise
-    io::array part;     ///< not zero for the cells that take part, in bytes; no shape: all do
+    io::array weights;  ///< of a power diagram; without a shape if there are none
+    io::array part;     ///< bytes, not zero for cells that are computed; without a shape: all cells are
     io::array values, index, coordinates, label, trusted;
-    fields<host> out;    ///< the arrays above that are wanted
-    bool empty = false;  ///< no cell of the input is a site
+    fields<host> out;    ///< views of the wanted arrays
+    bool empty = false;  ///< true if no cell of the input is a site
 
     [[nodiscard]] bool partly() const { return !part.shape.empty(); }
     [[nodiscard]] bool weighted() const { return !weights.shape.empty(); }
     [[nodiscard]] const io::array& array_of(const arguments& args, content what) const;
-    /// "distance", "squared", "power", "index", "coordinates", "label", "trusted"
+    /// Name of an output: "distance", "squared", "power", "index", "coordinates", "label" or "trusted".
     [[nodiscard]] std::string name_of(const arguments& args, content what) const;
-    /// Least and largest of the values that are no infinity; {0, 0} without any.
+    /// The least and largest finite value; {0, 0} if there is none.
     [[nodiscard]] std::pair<double, double> extremes() const;
 };
 
-/// Reads the input (and the weights) and checks all that needs their shapes. Throws invalid_argument or io.
+/// Reads the input (and the weights) and checks everything that depends on their shapes. Throws invalid_argument or io.
 [[nodiscard]] field_run load_run(const arguments& args, const outputs& wanted, const std::string& path);
 
-/// Fills `run.out`: with arrays in memory, or (for a plan) with views without data.
+/// Fills `run.out`: with arrays in memory, or for a plan with views without data.
 void allocate(field_run& run, const arguments& args, const outputs& wanted, bool with_memory);
 
-/// The call of the library.
+/// The library call for a run.
 [[nodiscard]] work<host> work_of(const field_run& run);
 
 /// Writes all files of the run.

@@ -37,7 +37,7 @@ std::string text_of_spacing(const io::array& image) {
     return text + (image.unit.empty() ? "" : " " + image.unit);
 }
 
-/// What the values may mean, and which option takes them so.
+/// Says what the values may mean, and which option reads them so.
 std::string text_of_use(const io::array& image, const value_facts& facts) {
     if (facts.different < 2) return facts.nonzero == 0 ? "all cells are background" : "all cells have one value";
     if (image.color) return "a colour image; --channel takes one value a cell";

@@ -22,7 +22,7 @@ bool is_file_name(const std::string& path) {
     }
 }
 
-/// "a" of "folder/a.nii.gz"
+/// The name without folder and suffixes: "a" for "folder/a.nii.gz".
 std::string stem_of(const std::string& path) {
     std::filesystem::path name = std::filesystem::path(path).filename();
     if (name.extension() == ".gz") name = name.stem();

@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-constexpr double units = 64;  // of FreeType's lengths, a pixel
+constexpr double units = 64;  // FreeType's units of length in a pixel
 
 struct closer {
     void operator()(FT_Library library) const { FT_Done_FreeType(library); }
@@ -28,12 +28,12 @@ struct glyph {
     char32_t codepoint = 0;
     std::string text;  ///< UTF-8
     FT_UInt index = 0;
-    std::int64_t left = 0, top = 0, width = 0, height = 0;  ///< of its cell, from the pen, upwards; none: a blank
-    std::int64_t x = 0, y = 0;                              ///< in the atlas
+    std::int64_t left = 0, top = 0, width = 0, height = 0;  ///< its cell, relative to the pen; empty for a blank
+    std::int64_t x = 0, y = 0;                              ///< place in the atlas
     double advance = 0;
 };
 
-/// Characters in their order; `once`: without those that came before.
+/// Splits text into characters; `once`: drops repeated ones.
 std::vector<glyph> characters_of(const std::string& text, bool once) {
     std::vector<glyph> made;
     for (std::size_t i = 0; i < text.size();) {
@@ -108,7 +108,7 @@ private:
         g.width = high(box.xMax) + request_.margin - g.left, g.height = g.top - (low(box.yMin) - request_.margin);
     }
 
-    /// Cells in rows, the highest first; the atlas is about square.
+    /// Places cells in rows, the highest first; the atlas becomes about square.
     static std::pair<std::int64_t, std::int64_t> place(std::vector<glyph>& glyphs) {
         std::vector<glyph*> order;
         std::int64_t area = 0, widest = 1;
@@ -128,7 +128,7 @@ private:
         return {width, std::max<std::int64_t>(y + row, 1)};
     }
 
-    /// Cells along a line of text, on one baseline.
+    /// Places cells along a line of text, on one baseline.
     std::pair<std::int64_t, std::int64_t> set_line(std::vector<glyph>& glyphs) {
         double pen = 0;
         std::int64_t first = 0, last = 1, top = 0, bottom = 0;
@@ -199,7 +199,7 @@ private:
     }
 
     const font_request& request_;
-    double scale_;  ///< FreeType's units a pixel of the atlas
+    double scale_;  ///< FreeType's units in a pixel of the atlas
     library_owner library_;
     face_owner face_;
 };

@@ -1,4 +1,4 @@
-// Which sites belong together.
+// Finds the sites that belong together.
 #include <bit>
 #include <memory>
 #include <set>
@@ -10,7 +10,7 @@
 namespace nearfield::cli {
 namespace {
 
-/// Whole-numbered labels: more than one value besides zero, but few of them.
+/// True if the values are labels: integers, with more than one value besides zero, but only a few.
 bool carries_labels(const io::array& seeds) {
     if (is_floating(seeds.type) || seeds.type == dtype::boolean) return false;
     return with_elements(seeds.data.get(), seeds.type, [&](const auto* cells) {
@@ -38,7 +38,7 @@ std::function<std::int64_t(std::int64_t)> group_by_value(const io::array& seeds)
 
 std::function<std::int64_t(std::int64_t)> group_seeds(const io::array& seeds, bool zero_is_site, int batch_axes) {
     if (!zero_is_site && carries_labels(seeds)) return group_by_value(seeds);
-    // Sites that touch, by corners too, belong together.
+    // Sites that touch, also by corners, belong together.
     io::array mask = io::make_array(dtype::uint8, seeds.shape);
     with_elements(seeds.data.get(), seeds.type, [&](const auto* cells) {
         for (std::int64_t i = 0, n = seeds.cells(); i < n; ++i)

@@ -1,4 +1,4 @@
-// Where label's answers go.
+// The files that receive label's results.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace nearfield::cli {
 
-/// Where things go; empty: not wanted.
+/// Paths of the outputs; an empty path means that the output is not wanted.
 struct destinations {
     std::string labels, picture, stats;
     bool stdout_carries_data = false;
@@ -16,11 +16,11 @@ struct destinations {
     [[nodiscard]] bool stats_as_json() const;
 };
 
-/// By the words of one input. Throws invalid_argument.
+/// The destinations of a call with one input. Throws invalid_argument.
 [[nodiscard]] destinations destinations_of(const arguments& args);
-/// Throws where one of them cannot be written.
+/// Throws if one of the destinations cannot be written.
 void check_places(const destinations& to);
-/// The words for one input; of several its files lie in the folders that the outputs name.
+/// Splits a call into one for each input; the outputs of several inputs go into the folders that the options name.
 [[nodiscard]] std::vector<arguments> words_for_each(const arguments& args);
 
 }  // namespace nearfield::cli

@@ -1,4 +1,4 @@
-// From the words of label to the library's options.
+// Turns the options of label into the library's options.
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -7,20 +7,20 @@
 
 namespace nearfield::cli {
 
-/// What the words say by themselves, for arrays of any shape: all but `border` and `channels`. Throws invalid_argument
-/// naming the option.
+/// Options that need no input, for arrays of any shape: all but `border` and `channels`. Throws invalid_argument with
+/// the option's name.
 [[nodiscard]] label_options label_options_of(const arguments& args);
 
-/// The same with what needs the input, which may have kept its colour.
+/// All options, including those that need the input, which may have kept its colour.
 [[nodiscard]] label_options label_options_for(const arguments& args, const loaded& input);
 
-/// The image as float32 where it is float16, which the library does not compare; else an array without shape.
+/// Converts float16, which the library does not compare, to float32; for other types returns an array without shape.
 [[nodiscard]] io::array comparable(const io::array& image);
 
-/// What --method propagation does. Throws invalid_argument for what it has not, and for its options without it.
+/// Options of --method propagation. Throws invalid_argument for unknown ones, and for its options without it.
 [[nodiscard]] propagation_options propagation_of(const arguments& args);
 
-/// A whole number keeps all its digits, up to 64 bits. Throws invalid_argument.
+/// Parses a number; an integer keeps all its digits, up to 64 bits. Throws invalid_argument.
 [[nodiscard]] scalar parse_scalar(const std::string& name, const std::string& text, const std::string& example);
 
 }  // namespace nearfield::cli

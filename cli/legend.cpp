@@ -10,7 +10,7 @@ namespace {
 
 constexpr rgb text_colour{70, 70, 82};
 
-/// Numbers to write beside the bar: the isolines, or about five round ones.
+/// Numbers beside the bar: those of the isolines, or about five round ones.
 std::vector<double> marks_of(double largest, std::vector<double> levels, bool is_signed) {
     if (levels.empty()) levels = parse_isolines("auto", largest);
     std::erase_if(levels, [&](double level) { return level > largest; });

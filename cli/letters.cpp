@@ -1,4 +1,4 @@
-// A few letters, five pixels wide and seven high.
+// A font of a few letters, five pixels wide and seven high.
 #include "cli/letters.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Numbers and units on pictures.
+// Numbers and units written on pictures.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,9 @@ namespace nearfield::cli {
 
 inline constexpr int glyph_width = 5, glyph_height = 7;
 
-/// In pixels; `size` is how many a dot of a letter takes.
+/// Width in pixels; `size` is the number of pixels along a dot of a letter.
 [[nodiscard]] int text_width(std::string_view text, int size);
-/// Letters that there are not are left blank. All of it must lie on the picture.
+/// Draws text, which must lie on the picture. Leaves characters that the font lacks blank.
 void draw_text(picture& image, int left, int top, std::string_view text, int size, const rgb& ink);
 
 }  // namespace nearfield::cli

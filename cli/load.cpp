@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// Which sample of a cell a channel is; -1 for luminance.
+/// Index of a channel among a cell's samples; -1 for luminance.
 std::int64_t sample_of(const std::string& channel, std::int64_t samples) {
     constexpr std::string_view names[] = {"red", "green", "blue", "alpha"};
     if (channel == "luminance") return -1;
@@ -31,7 +31,7 @@ std::int64_t sample_of(const std::string& channel, std::int64_t samples) {
     return at;
 }
 
-/// Every `of`-th element, from `at` on.
+/// Copies every `of`-th element, from element `at` on.
 void copy_sample(const io::array& image, std::int64_t at, std::int64_t of, io::array& to) {
     const std::int64_t size = size_of(image.type), count = to.cells();
     const std::byte* from = image.data.get() + at * size;
@@ -39,7 +39,7 @@ void copy_sample(const io::array& image, std::int64_t at, std::int64_t of, io::a
         std::memcpy(to.data.get() + i * size, from + i * of * size, static_cast<std::size_t>(size));
 }
 
-/// NIfTI's axes point right, front and up, so the first row of a plane belongs at the bottom.
+/// True for NIfTI, whose axes point right, front and up, so that the first row of a plane is at the bottom.
 bool draws_rows_up(const std::string& path) { return path.ends_with(".nii") || path.ends_with(".nii.gz"); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reading an input: file, colour, threshold, spacing.
+// Reads an input: file, colour, threshold and spacing.
 #pragma once
 
 #include <string>
@@ -10,57 +10,57 @@
 namespace nearfield::cli {
 
 struct loaded {
-    io::array image;               ///< no colour, unless load() was asked to keep it
-    std::vector<double> per_axis;  ///< spacing, one value per axis; 1 for those that number images
+    io::array image;               ///< without colour, unless load() was asked to keep it
+    std::vector<double> per_axis;  ///< spacing, one value for each axis; 1 for axes that number images
     int batch_axes = 0;            ///< leading axes that number images, by --batch-axes or else by the file
-    bool rows_up = false;          ///< a format whose rows are drawn from bottom to top
+    bool rows_up = false;          ///< true if the format's rows are drawn from bottom to top
     double read_ms = 0;
 
     [[nodiscard]] nearfield::spacing cell() const { return {per_axis.data(), per_axis.size()}; }
 };
 
-/// The array of a file, within --max-bytes and --allow-outside. Throws what io::read throws.
+/// Reads the array of a file, within --max-bytes and --allow-outside. Throws what io::read throws.
 [[nodiscard]] io::array read_file(const std::string& path, const arguments& args);
 
-/// The channel that is asked for: of a colour image by take_channel(), else along the axis of channels or components,
-/// which then goes. Throws invalid_argument where there is neither.
+/// Selects a channel: of a colour image by take_channel(), else along the axis of channels or components, which it
+/// drops. Throws invalid_argument if there is neither.
 [[nodiscard]] io::array apply_channel(io::array image, const std::string& channel);
 
-/// --batch-axes; 0 where it is not given.
+/// The value of --batch-axes; 0 if it is not given.
 [[nodiscard]] int asked_batch_axes(const arguments& args);
-/// Throws invalid_argument for a --unit that cannot be written.
+/// Throws invalid_argument if --unit cannot be written into a file.
 void check_unit(const arguments& args);
-/// How many leading axes number images: --batch-axes, else those of which the file says that they count times, channels
-/// or images. The image's axes say the same afterwards. Throws invalid_argument where neither the file nor the user
-/// tells.
+/// Number of leading axes that number images: --batch-axes, else those that count times, channels or images
+/// according to the file. Marks the image's axes accordingly. Throws invalid_argument if neither the file nor the
+/// user says it.
 [[nodiscard]] int settle_axes(const arguments& args, const std::string& path, io::array& image);
-/// "3 frames x 24x512x512"
+/// Text of the axes, as "3 frames x 24x512x512".
 [[nodiscard]] std::string text_of_axes(const io::array& image);
-/// " (space: z y x)" of three axes and more, else nothing.
+/// " (space: z y x)" for three axes and more, else "".
 [[nodiscard]] std::string text_of_space(const io::array& image);
 
-/// --channel, --threshold and --spacing applied to the file `path`. Throws what io::read throws, and invalid_argument.
-/// With `keep_colour` an image keeps its samples unless one of the first two asks for one value a cell.
+/// Loads `path` and applies --channel, --threshold and --spacing. Throws what io::read throws, and invalid_argument.
+/// With `keep_colour` an image keeps its samples unless one of the first two options asks for one value a cell.
 [[nodiscard]] loaded load(const std::string& path, const arguments& args, bool keep_colour = false);
 
-/// --random-sites, --size and --seed: 255 in so many cells, else 0.
+/// Makes an input by --random-sites, --size and --seed: 255 in that many cells, else 0.
 [[nodiscard]] loaded random_sites(const arguments& args);
 
-/// One value a cell of a colour image: "red", "2" and the like are copied in the image's own type. Luminance is
-/// (2126 R + 7152 G + 722 B) / 10000 (ITU-R BT.709) in double, so it is zero only where all three are. Throws
-/// invalid_argument for a channel that the image does not have, and for the luminance of integers of 64 bits, which
-/// double does not hold.
+/// One value a cell of a colour image. "red", "2" and the like are copied in the image's type. Luminance is
+/// (2126 R + 7152 G + 722 B) / 10000 (ITU-R BT.709) in double, so it is zero only if all three are. Throws
+/// invalid_argument for a missing channel, and for the luminance of 64-bit integers, which double cannot
+/// hold.
 [[nodiscard]] io::array take_channel(const io::array& image, const std::string& channel);
 
-/// 255 where a cell is above the threshold, else 0. NaN is not above it.
+/// 255 if a cell is above the threshold, else 0. NaN is not above it.
 [[nodiscard]] io::array make_mask(const io::array& image, double threshold);
 
-/// The threshold that best separates two classes, from a histogram of 1024 bins; `image` must have a finite value.
+/// The threshold that best separates two classes, from a histogram of 1024 bins. `image` must have a finite value.
 /// Otsu, "A threshold selection method from gray-level histograms", IEEE Trans. SMC 9(1), 1979.
 [[nodiscard]] double otsu_threshold(const io::array& image);
 
-/// The image less the mean of the square around each cell that reaches a fifth of the shorter side each way: uneven
-/// light goes, shapes stay. Throws invalid_argument unless there are two axes.
+/// Subtracts from each cell the mean of a square around it, which reaches a fifth of the shorter side each way. This
+/// removes uneven light and keeps shapes. Throws invalid_argument unless there are two axes.
 [[nodiscard]] io::array without_background(const io::array& image);
 
 /// The mask for "auto" (Otsu), "local" (Otsu without the background) or a number.

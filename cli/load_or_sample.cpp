@@ -11,7 +11,7 @@ namespace {
 
 std::string kind_of(const arguments& args) { return args.kind.empty() ? "random" : args.kind; }
 
-/// Words about a sample where there is an INPUT. A chart has samples too, of its own shares.
+/// Throws if there is an INPUT but also options of a sample. A chart has samples too, with shares of its own.
 void refuse_words_of_samples(const arguments& args) {
     const auto refuse = [](const char* word, const char* of) {
         throw error(error_code::invalid_argument,

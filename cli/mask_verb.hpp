@@ -1,4 +1,4 @@
-// What the verbs share that make a mask of a mask, morphology and skeleton: checks, files, counts and words.
+// Shared by the verbs that turn a mask into a mask, morphology and skeleton: checks, files, counts and words.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +11,37 @@
 
 namespace nearfield::cli {
 
-/// One input and what is made of it.
+/// One input and the mask made of it.
 struct mask_run {
     loaded input;
     io::array result;
-    std::int64_t before = 0, after = 0;  ///< cells that are not zero
+    std::int64_t before = 0, after = 0;  ///< number of cells that are not zero
 };
 
-/// 1 where a cell is not zero, uint8.
+/// 1 if a cell is not zero, else 0, as uint8.
 [[nodiscard]] io::array ones_of(const io::array& image);
 
-/// The array of a further input by the option, which has the image's shape; --threshold is not for it.
+/// Reads a further input, which must have the image's shape. Does not apply --threshold to it.
 [[nodiscard]] io::array other_input(const std::string& path, const arguments& args, const io::array& image,
                                     const char* option);
 
-/// Throws for outputs that do not go together or cannot be written, before anything is read. True when stdout carries
+/// Throws for outputs that exclude each other or cannot be written, before anything is read. True if stdout carries
 /// data.
 [[nodiscard]] bool check_mask_outputs(const arguments& args);
 
-/// Makes the result of a run whose input is loaded, once it can be written and drawn.
+/// Allocates the result of a loaded run, after checking that it can be written and drawn.
 void make_result(const arguments& args, mask_run& run, dtype type);
 
-/// Counts cells; a mask becomes 0 and 255, so that every program shows it.
+/// Counts cells, and turns a mask into 0 and 255, which every program shows.
 void count_cells(mask_run& run, bool mask);
 
-/// Writes -o and --picture: of masks what has changed, labels in colours.
+/// Writes -o and --picture. The picture of a mask shows what has changed; labels are in colours.
 void save_mask(const arguments& args, const mask_run& run, bool mask);
 
-/// The report's fields that both verbs have.
+/// The fields of the report that both verbs have.
 [[nodiscard]] json_report start_mask_report(const arguments& args, const mask_run& run, const computed& done);
 
-/// Runs a verb's work; its errors speak of options.
+/// Runs a verb's work; rewrites its errors in terms of options.
 void in_words_of_options(const std::function<void()>& work);
 
 }  // namespace nearfield::cli

@@ -15,7 +15,7 @@ namespace {
 
 std::string row_of(const std::string& name, double ms) { return fmt::format("{:<24} {:>10.3f} ms\n", name, ms); }
 
-/// Between the image's sites and the fields.
+/// True for a stage between the reading of sites and the writing of fields.
 bool is_step(const method_stage& stage) { return stage.name != "initialise" && stage.name != "fields"; }
 
 }  // namespace
@@ -57,7 +57,7 @@ loaded random_sites(const arguments& args) {
     auto* const cell = reinterpret_cast<std::uint8_t*>(made.image.data.get());
     std::fill_n(cell, cells, std::uint8_t{0});
     generator any(args.seed);
-    // Floyd: every set of so many cells is equally likely, and no draw is in vain.
+    // Floyd's algorithm: every set of this size is equally likely, and every draw adds a cell.
     for (std::int64_t last = cells - args.random_sites; last < cells; ++last) {
         const std::int64_t drawn = any.below(last + 1);
         cell[cell[drawn] == 0 ? drawn : last] = 255;
@@ -81,7 +81,7 @@ computed compute_by_method(const arguments& args, field_run& run, method_report&
     there.by = on_gpu(*here.by);
     return compute(args, placed_call{[&](const host& on) { edge::run(on, here); },
                                      [&](int ordinal, int warmups, int repeat) {
-                                         // The first call loads its kernels, which takes longer than they do.
+                                         // The first call loads its kernels, which takes longer than running them.
                                          return edge::run_on_device(ordinal, there, warmups + (args.timings ? 1 : 0),
                                                                     repeat);
                                      }});

@@ -1,4 +1,4 @@
-// What a build without FreeType says when a font is asked for.
+// Font functions in a build without FreeType: they throw.
 #include "cli/font.hpp"
 
 namespace nearfield::cli {

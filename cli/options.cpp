@@ -32,7 +32,7 @@ double max_distance_of(const arguments& args) {
     return most;
 }
 
-/// One for every axis of the array. Batch axes may be left out of the list; they have no border.
+/// One border for every axis of the array. The list may omit batch axes, which have no border.
 std::vector<border> borders_of(const arguments& args, const std::vector<std::int64_t>& shape, std::size_t batch) {
     std::vector<border> given;
     for (const std::string& item : split(args.border.empty() ? "open" : args.border, ','))
@@ -104,7 +104,7 @@ const char* name_of(sites which) {
 
 bool any_site(const io::array& image, sites which, const std::uint8_t* part) {
     return with_elements(image.data.get(), image.type, [&](const auto* cells) {
-        const auto* first = cells;  // that takes part
+        const auto* first = cells;  // the first cell that takes part
         return std::any_of(cells, cells + image.cells(), [&](const auto& cell) {
             if (part != nullptr && part[&cell - cells] == 0) return first += first == &cell, false;
             const bool zero = static_cast<double>(cell) == 0;

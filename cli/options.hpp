@@ -1,4 +1,4 @@
-// From the command line's words to the library's options.
+// Turns the words of a command line into the library's options.
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -8,27 +8,27 @@
 
 namespace nearfield::cli {
 
-/// What the words say by themselves, for arrays of any shape: sites, sign, half_cell, max_distance, batch_axes. Throws
-/// invalid_argument naming the option.
+/// Options that need no input, for arrays of any shape: sites, sign, half_cell, max_distance, batch_axes. Throws
+/// invalid_argument with the option's name.
 [[nodiscard]] distance_options options_of(const arguments& args, sites otherwise);
 
-/// The same with what needs the input: its spacing, and a border for every axis.
+/// All options, including those that need the input: its spacing, and a border for every axis.
 [[nodiscard]] distance_options options_for(const arguments& args, sites otherwise, const loaded& input);
 
-/// Throws invalid_argument for --batch-axes that no array has.
+/// Throws invalid_argument if no array has so many --batch-axes.
 void check_batch_axes(const arguments& args);
 
-/// Throws invalid_argument for a --picture-size that no picture has.
+/// Throws invalid_argument if no picture has this --picture-size.
 void check_picture_size(const arguments& args);
 
-/// What of an array a picture shows, by --slice, its batch axes and --picture-size.
+/// The part of an array that a picture shows, by --slice, its batch axes and --picture-size.
 [[nodiscard]] page page_of(const arguments& args, const loaded& input);
 
-/// "zero", "nonzero", "other-labels"
+/// The rule's word: "zero", "nonzero" or "other-labels".
 [[nodiscard]] const char* name_of(sites which);
 
-/// Is there a cell that `which` makes a site, of any image?
-/// Among the cells where `part`, if given, is not zero.
+/// True if `which` makes some cell of any image a site.
+/// If `part` is given, only cells where it is not zero count.
 [[nodiscard]] bool any_site(const io::array& image, sites which, const std::uint8_t* part = nullptr);
 
 }  // namespace nearfield::cli

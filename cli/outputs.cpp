@@ -32,7 +32,7 @@ std::vector<slot> slots_of(const arguments& args) {
     add(content::values, false, "--distances", args.distances);
     add(content::values, false, "--power", args.power);
     add(content::trusted, false, "--trust", args.trust);
-    // Where labels are what is asked for, they are what is drawn.
+    // If only labels are asked for, the picture shows labels.
     const bool labels_only = voronoi && args.output.empty() && !args.labels.empty();
     add(labels_only ? content::label : main, true, "--picture", args.picture);
     return slots;
@@ -72,7 +72,7 @@ void check_words(const arguments& args, const outputs& wanted) {
         refuse(fmt::format("--picture is {}; pictures are PNG files, e.g. --picture distance.png", args.picture));
 }
 
-/// Two arrays of one input must not have one name, nor two inputs one file.
+/// Throws if two arrays of one input have the same name, or two inputs the same file.
 void check_folders(const arguments& args, const outputs& wanted) {
     check_names(args);
     for (const slot& each : wanted.slots) check_folder(each.option, each.path);

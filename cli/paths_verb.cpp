@@ -32,7 +32,7 @@ void draw_line(picture& on, const panel& within, double y, double x, double by_y
     }
 }
 
-/// Beyond the end of a periodic axis it goes on at the other one.
+/// Draws a way. Steps across the end of a periodic axis continue at the other end.
 void draw_way(picture& drawn, const panel& whole, const drawn_way& way, std::size_t axes) {
     const auto place = [&](std::size_t i, bool row) {
         const int axis = row ? whole.shows.row_axis : whole.shows.column_axis;

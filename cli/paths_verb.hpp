@@ -1,4 +1,4 @@
-// What geodesic, path, roadmap and esdf share: cells in words, paths as text and in pictures, outputs.
+// Shared by geodesic, path, roadmap and esdf: cells in words, paths as text and in pictures, outputs.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace nearfield::cli {
 
-/// "10,10;500,700": coordinates in array order, one cell after the other. Throws invalid_argument naming the option.
+/// Parses cells as in "10,10;500,700": coordinates in array order. Throws invalid_argument with the option's name.
 [[nodiscard]] std::vector<std::int64_t> parse_cells(const std::string& name, const std::string& text,
                                                     const std::vector<std::int64_t>& shape);
 
-/// Cells of a map as words: coordinates in array order, or with --world x and y in the frame of a map.yaml.
+/// Reads and writes cells as coordinates in array order, or with --world as x and y in the frame of a map.yaml.
 class cell_words {
 public:
     cell_words(const arguments& args, const loaded& input);
@@ -31,26 +31,26 @@ private:
     std::optional<map_frame> frame_;
 };
 
-/// The obstacles of a file, --unknown applied.
+/// Loads the obstacles of a file, and applies --unknown.
 [[nodiscard]] loaded load_obstacles(const arguments& args);
 
-/// Throws where a CSV file goes to another suffix or place; "-" and nothing are fine.
+/// Throws unless the path has the suffix of CSV and can be written; "-" and "" are allowed.
 void check_csv(const std::string& name, const std::string& path);
 
 inline constexpr rgb path_ink{200, 30, 60}, road_ink{250, 250, 250};
 
-/// Cells of a way, joined by lines of this colour.
+/// Cells of a path, which lines of this colour join.
 struct drawn_way {
     std::span<const std::int64_t> cells;
     rgb ink;
 };
-/// --picture: the distance to obstacles, and ways over it; of volumes seen along the axis that a plane lacks.
+/// Draws --picture: the distance to obstacles with paths over it; in volumes, paths are projected along the third axis.
 void draw_ways(const arguments& args, const loaded& input, std::span<const drawn_way> ways);
 
-/// Throws for a picture that is no PNG, and where nothing would be made.
+/// Throws if the picture is no PNG, and if the call would write nothing.
 [[nodiscard]] bool check_paths_outputs(const arguments& args, const std::vector<std::string>& arrays);
 
-/// Writes an array, or draws it where the suffix is .png.
+/// Writes an array, or draws it if the suffix is .png.
 void save_field(const arguments& args, const loaded& input, const std::string& path, const io::array& values,
                 bool is_signed = false);
 

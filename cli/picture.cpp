@@ -1,4 +1,4 @@
-// Distances as colours, with isolines.
+// Draws distances as colours, with isolines.
 #include "cli/picture.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr int most_isolines = 1000;
 constexpr rgb site_colour{243, 240, 232}, ink{20, 22, 48};
 
-/// Distances of the cells of one plane.
+/// The distances of the cells of a plane.
 struct grid {
     std::int64_t rows, columns;
     std::vector<double> value;
@@ -46,7 +46,7 @@ grid take_plane(const plane& shows, const io::array& values, bool squared) {
     return taken;
 }
 
-/// Where a pixel's middle lies on a plane, in cells, and the weights of the four cells around it.
+/// The four cells around the centre of a pixel, and their weights.
 struct sample_point {
     std::int64_t row, column;
     double down, right;
@@ -82,8 +82,8 @@ struct distance_painter {
         return is_signed ? diverging(share) : ramp(share);
     }
 
-    /// Share of a pixel that the line at `level` covers. A distance changes by a pixel's side from pixel to pixel, less
-    /// across a ridge or where the plane is oblique to the nearest site; a line there must not swell into a patch.
+    /// Share of a pixel that the line at `level` covers. A distance changes by a pixel's side per pixel, less across a
+    /// ridge or if the plane is oblique to the nearest site; the slope's lower limit keeps a line there thin.
     [[nodiscard]] static double cover(double here, double level, double slope, double pitch, double width) {
         return std::clamp(width - std::abs(here - level) / (std::max(slope, 0.35) * pitch), 0.0, 1.0);
     }
@@ -93,7 +93,7 @@ struct distance_painter {
         const double here = value(x, y);
         if (!std::isfinite(here)) return unreached;
         const double right = value(x + 0.5, y) - value(x - 0.5, y), down = value(x, y + 0.5) - value(x, y - 0.5);
-        // Beside an infinity there is no slope to measure; that of a distance is 1.
+        // The slope beside an infinity cannot be measured; a distance has slope 1.
         const double measured = std::hypot(right, down) / pitch, slope = std::isfinite(measured) ? measured : 1;
         const double strength = 0.85 * std::clamp((slope - 0.1) * 4, 0.0, 1.0);
         rgb painted = shade(here);
@@ -111,10 +111,10 @@ struct distance_painter {
         return mix(painted, site_colour, std::clamp((site_share - 0.5) * sharpness + 0.5, 0.0, 1.0));
     }
 
-    /// Of the cell itself, with a line along faces where the sign changes.
+    /// The colour of the cell itself, with a line along faces where the sign changes.
     [[nodiscard]] rgb cell_colour(double x, double y) const {
         const sample_point at = locate(on, pitch, x, y);
-        // locate() speaks of the cell whose centre is up and left of the point.
+        // locate() yields the cell whose centre is above and to the left of the point.
         const std::int64_t row = at.row + (at.down >= 0.5), column = at.column + (at.right >= 0.5);
         const double here = field.at(row, column);
         rgb painted = std::isfinite(here) ? shade(here) : unreached;
@@ -123,12 +123,12 @@ struct distance_painter {
                      right = (at.right >= 0.5 ? at.right - 0.5 : 0.5 - at.right) * on.shows.column_spacing / pitch;
         const bool changes_down = (field.at(row + (at.down >= 0.5 ? -1 : 1), column) < 0) != (here < 0),
                    changes_right = (field.at(row, column + (at.right >= 0.5 ? -1 : 1)) < 0) != (here < 0);
-        // Two pixels on either side of a face.
+        // The line covers two pixels on either side of a face.
         return (changes_down && down < 1.5) || (changes_right && right < 1.5) ? ink : painted;
     }
 };
 
-/// 1, 2 or 5 times a power of ten, so that about `steps` of them make up `largest`.
+/// A step of 1, 2 or 5 times a power of ten, so that about `steps` steps make up `largest`.
 double round_step(double largest, double steps) {
     const double rough = largest / steps, power = std::pow(10, std::floor(std::log10(rough)));
     for (double factor : {1.0, 2.0, 5.0})
@@ -155,7 +155,7 @@ std::vector<double> parse_isolines(const std::string& text, double largest) {
         for (int i = 1; i * step < largest; ++i) levels.push_back(i * step);
         return levels;
     }
-    // Every pixel looks at every line.
+    // Every pixel is compared with every line, so their number is limited.
     if (std::count(text.begin(), text.end(), ',') >= most_isolines)
         throw error(
             error_code::invalid_argument,

@@ -1,4 +1,4 @@
-// Masks: where answers can be trusted, and what an operation has changed.
+// Draws masks: trusted results, and the changes that an operation made.
 #include "cli/picture.hpp"
 #include "cli/slabs.hpp"
 #include "cli/values.hpp"
@@ -6,7 +6,7 @@
 namespace nearfield::cli {
 namespace {
 
-/// Every pixel in the colour of its cell; colour_of(-1) where the sheet shows none.
+/// Draws every pixel in the colour of its cell, and in colour_of(-1) where the sheet shows none.
 template <class ColourOf>
 picture in_colours(const sheet& on, const ColourOf& colour_of) {
     picture image(on);
@@ -27,7 +27,7 @@ picture in_colours(const sheet& on, const ColourOf& colour_of) {
 
 using cell_test = bool (*)(const void*, std::int64_t);
 
-/// Whether a cell of an array of this type is not zero.
+/// A test whether a cell of an array of this type is not zero.
 cell_test set_in(dtype type) {
     return with_elements(nullptr, type, []<class T>(const T*) -> cell_test {
         return [](const void* data, std::int64_t cell) { return static_cast<const T*>(data)[cell] != T{}; };

@@ -1,4 +1,4 @@
-// Labels as colours.
+// Draws labels as colours.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr rgb background{16, 16, 20}, ink{16, 16, 20};
 
-/// Labels of the cells of one plane, numbered 0, 1, ... as they come; -1 is background.
+/// Labels of the cells of a plane, numbered 0, 1, ... in order of appearance; -1 is background.
 struct numbered_plane {
     std::int64_t rows, columns;
     std::vector<std::int32_t> number;
@@ -35,7 +35,7 @@ numbered_plane take_plane(const plane& shows, const io::array& labels, numbers& 
     with_elements(labels.data.get(), labels.type, [&](const auto* cells) {
         for (std::int64_t row = 0; row < shows.rows; ++row)
             for (std::int64_t column = 0; column < shows.columns; ++column) {
-                // The same number in another image of a batch is another component.
+                // Equal numbers in different images of a batch are different components.
                 const auto label = static_cast<std::uint64_t>(cells[shows.cell(row, column)]);
                 const std::uint64_t key = label + (static_cast<std::uint64_t>(shows.first) << 32);
                 taken.number.push_back(
@@ -45,8 +45,8 @@ numbered_plane take_plane(const plane& shows, const io::array& labels, numbers& 
     return taken;
 }
 
-/// Pairs of components that the eye sees side by side: each cell with the last component before it in its row and in
-/// its column, touching or with background between.
+/// Adds the pairs of components that appear side by side: each cell with the last component before it in its row and in
+/// its column, whether they touch or have background between them.
 void add_pairs(const numbered_plane& in, std::vector<std::array<std::int64_t, 2>>& pairs) {
     std::vector<std::int32_t> above(static_cast<std::size_t>(in.columns), -1);
     const auto meet = [&](std::int32_t a, std::int32_t b) {
@@ -66,12 +66,12 @@ void add_pairs(const numbered_plane& in, std::vector<std::array<std::int64_t, 2>
     }
 }
 
-/// A photograph's cells as colours.
+/// The cells of a background image as colours.
 std::vector<rgb> take_photo(const plane& shows, const io::array& photo) {
     std::vector<rgb> taken;
     const std::int64_t samples = photo.color ? photo.shape.back() : 1;
     with_elements(photo.data.get(), photo.type, [&]<class T>(const T* cells) {
-        // Bytes are as they are; of other types the range is stretched from black to white.
+        // Bytes are taken as they are; values of other types are stretched from black to white.
         double least = 0, most = 255;
         if (sizeof(T) != 1) {
             const auto [low, high] = std::minmax_element(cells, cells + photo.cells());
@@ -97,10 +97,10 @@ struct label_painter {
     const panel& on;
     const numbered_plane& in;
     const std::vector<rgb>& colours;
-    const std::vector<rgb>& photo;  ///< of the plane's cells, or empty
+    const std::vector<rgb>& photo;  ///< the background image's colours of the plane's cells, or empty
     double pitch;
 
-    /// The photograph, with a line within each label along faces towards anything else.
+    /// The background image, with a line inside each label along its faces towards other labels.
     [[nodiscard]] rgb outlined(double cell_row, double cell_column) const {
         const auto row = std::min(static_cast<std::int64_t>(cell_row), in.rows - 1),
                    column = std::min(static_cast<std::int64_t>(cell_column), in.columns - 1);
@@ -117,8 +117,8 @@ struct label_painter {
         return mix(below, colours[static_cast<std::size_t>(own)], line ? 1.0 : 0.22);
     }
 
-    /// Of the cell under the point, with a line along faces between two components where cells are large enough for
-    /// lines.
+    /// The colour of the cell under a point, with a line along faces between two components if cells are large enough
+    /// for lines.
     [[nodiscard]] rgb colour(double x, double y) const {
         if (on.rows_up) y = on.height - y;
         const double cell_row = y * pitch / on.shows.row_spacing, cell_column = x * pitch / on.shows.column_spacing;
@@ -138,7 +138,7 @@ struct label_painter {
     }
 };
 
-/// The cell of each label in a plane that is nearest to the middle of its cells; -1 for labels that it does not have.
+/// Each label's cell in a plane that is nearest to the mean of its cells; -1 if the plane lacks the label.
 std::vector<std::int64_t> middles(const numbered_plane& in, std::size_t labels) {
     struct sum {
         double row = 0, column = 0, cells = 0, nearest = INFINITY;
@@ -163,7 +163,7 @@ std::vector<std::int64_t> middles(const numbered_plane& in, std::size_t labels) 
     return middle;
 }
 
-/// Light with a dark rim, so that it is read on any photograph.
+/// Writes numbers in light colour with a dark rim, so that they are readable on any image.
 void write_numbers_of(picture& image, const panel& part, const numbered_plane& in,
                       const std::vector<std::string>& texts) {
     const std::vector<std::int64_t> middle = middles(in, texts.size());

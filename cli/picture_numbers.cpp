@@ -1,4 +1,4 @@
-// Values written into their cells.
+// Writes values into their cells.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Voronoi cells as colours, with borders at their true place.
+// Draws Voronoi cells as colours, with borders at their true place.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 constexpr rgb ink{24, 22, 36};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The array that is drawn.
+/// The array to draw.
 struct field {
     const io::array& nearest;
     const std::vector<double>& per_axis;
@@ -25,7 +25,7 @@ struct field {
     [[nodiscard]] border beyond(int axis) const {
         return axis < 0 || style.borders.empty() ? border::open : style.borders[static_cast<std::size_t>(axis)];
     }
-    /// Length of a periodic axis, else 0.
+    /// Length of a periodic axis; 0 for other axes.
     [[nodiscard]] double period(int axis) const {
         if (beyond(axis) != border::periodic) return 0;
         return static_cast<double>(nearest.shape[static_cast<std::size_t>(axis)]) *
@@ -33,22 +33,22 @@ struct field {
     }
 };
 
-/// The shorter way from one place to another.
+/// The shorter difference between two places on an axis, which may be periodic.
 double shorter(double way, double period) { return period > 0 ? way - period * std::round(way / period) : way; }
 
-/// A site as one plane sees it: place along the plane's axes in units of the spacing, and the square of its distance
-/// to the plane (less its weight).
+/// A site as seen from a plane: its place along the plane's axes in units of the spacing, and the square of its
+/// distance to the plane minus its weight.
 struct seen_site {
     double row = 0, column = 0, off2 = 0;
     std::size_t group = 0;
 };
 
-/// The sites that the cells of one plane point at.
+/// The sites that the cells of a plane refer to.
 struct plane_sites {
-    std::vector<std::int32_t> nearest;  ///< number in `sites` for every cell of the plane; -1 without a site
+    std::vector<std::int32_t> nearest;  ///< for every cell of the plane, number in `sites`, or -1
     std::vector<seen_site> sites;
     std::vector<std::int64_t> index;  ///< linear index of each of `sites`
-    std::int64_t own_cells = 0;       ///< cells of the plane that are sites
+    std::int64_t own_cells = 0;       ///< number of the plane's cells that are sites
 };
 
 seen_site see(const plane& from, std::int64_t index, const field& in) {
@@ -86,7 +86,7 @@ plane_sites gather(const plane& from, const field& in) {
                 made.nearest.push_back(-1);
                 continue;
             }
-            // From here on indices count from the first cell of the whole array.
+            // From here on an index counts from the first cell of the whole array.
             const std::int64_t index = from.first + index_at(cell);
             const auto [found, fresh] = number.try_emplace(index, static_cast<std::int32_t>(made.sites.size()));
             if (fresh) {
@@ -99,7 +99,7 @@ plane_sites gather(const plane& from, const field& in) {
     return made;
 }
 
-/// Gives every site the dense number of its group, and each group a colour unlike its neighbours'.
+/// Gives every site its group's number, from 0 on, and each group a colour that differs from its neighbours'.
 std::vector<rgb> colour_groups(const sheet& on, std::vector<plane_sites>& planes,
                                const std::function<std::int64_t(std::int64_t)>& group_of) {
     std::unordered_map<std::int64_t, std::size_t, seeded_hash> dense;
@@ -135,7 +135,7 @@ struct voronoi_painter {
     const std::vector<rgb>& colours;
     const field& of;
     double pitch;
-    bool dots;  ///< few sites: draw each as a dot that can be seen at any scale
+    bool dots;  ///< true to draw each of few sites as a dot that is visible at any scale
     double row_period = of.period(on.shows.row_axis), column_period = of.period(on.shows.column_axis);
     double off_plane_border = nearest_border_off_plane();
 
@@ -153,7 +153,7 @@ struct voronoi_painter {
         return down * down + right * right + s.off2;
     }
 
-    /// The sites that the nine cells around a point know, each once.
+    /// The different sites of the nine cells around a point.
     int candidates(std::int64_t row, std::int64_t column, std::array<const seen_site*, 9>& found) const {
         int count = 0;
         for (std::int64_t r = row - 1; r <= row + 1; ++r)
@@ -167,8 +167,8 @@ struct voronoi_painter {
         return count;
     }
 
-    /// Share of a pixel that a border between groups covers: the bisector of two sites is a straight line (with
-    /// weights, too), so its distance is known without looking at other pixels.
+    /// Share of a pixel that a border between groups covers. The bisector of two sites is a straight line, also with
+    /// weights, so its distance follows from the pixel alone.
     [[nodiscard]] double border_cover(const std::array<const seen_site*, 9>& found, int count, const seen_site& own,
                                       double row, double column) const {
         double least = infinity;
@@ -208,7 +208,7 @@ struct voronoi_painter {
         return s >= 0 && in.index[static_cast<std::size_t>(s)] == on.shows.cell(row, column);
     }
 
-    /// Distance along one axis of length `length` to the centre of the first cell beyond a closed end.
+    /// Distance along an axis of length `length` to the centre of the first cell beyond a closed end.
     [[nodiscard]] double to_closed_end(int axis, double place, double length) const {
         if (of.beyond(axis) != border::closed) return infinity;
         return std::min(place, length - place) + of.per_axis[static_cast<std::size_t>(axis)] / 2;
@@ -226,7 +226,7 @@ struct voronoi_painter {
         return least;
     }
 
-    /// How far the nearest site may be from a point to count.
+    /// Largest distance at which a site counts for a point.
     [[nodiscard]] double reach(double row, double column) const {
         const plane& p = on.shows;
         return std::min({of.style.max_distance, off_plane_border,
@@ -249,7 +249,7 @@ struct voronoi_painter {
         const seen_site& own = **std::min_element(found.begin(), found.begin() + count, nearer);
         const double most = reach(row, column);
         double reached = 1;
-        // Seeds are drawn whole, however small the limit.
+        // Seeds are drawn whole, however small the limit is.
         if (most < infinity && !is_site(static_cast<std::int64_t>(cell_row), static_cast<std::int64_t>(cell_column)))
             reached = std::clamp((most - std::sqrt(std::max(0.0, squared(own, row, column)))) / pitch + 0.5, 0.0, 1.0);
         rgb painted = mix(unreached, colours[own.group], reached);
@@ -258,7 +258,7 @@ struct voronoi_painter {
                    (dots ? 0.85 : of.style.site_ink) * seed_cover(own, row, column, cell_row - 0.5, cell_column - 0.5));
     }
 
-    /// Of the cell itself, with lines along faces between groups where cells are large enough for lines.
+    /// The colour of the cell itself, with lines along faces between groups if cells are large enough for lines.
     [[nodiscard]] rgb cell_colour(double cell_row, double cell_column) const {
         const auto row = static_cast<std::int64_t>(cell_row), column = static_cast<std::int64_t>(cell_column);
         const auto group_at = [&](std::int64_t r, std::int64_t c) {
@@ -289,7 +289,7 @@ picture draw_voronoi(const sheet& on, const io::array& nearest, const std::vecto
     picture image(on);
     for (std::size_t i = 0; i < on.panels.size(); ++i) {
         const panel& part = on.panels[i];
-        // A seed of a power diagram need not own its cell.
+        // A seed of a power diagram may not own its cell.
         const bool few =
             planes[i].own_cells * 100 < part.shows.rows * part.shows.columns &&
             (style.weights != nullptr || planes[i].own_cells == static_cast<std::int64_t>(planes[i].sites.size()));

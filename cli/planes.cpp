@@ -41,7 +41,7 @@ positions parse_slice(const std::string& text, const std::vector<std::int64_t>& 
     return fixed;
 }
 
-/// The plane of the two axes; all others are fixed, or in their middle.
+/// The plane along two axes; the other axes have their fixed coordinate, or their middle.
 plane make_plane(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const positions& fixed,
                  int row_axis, int column_axis, int batch_axes) {
     plane made;
@@ -68,7 +68,7 @@ int pixels(double length, double pitch) { return std::max(1, static_cast<int>(st
 double height_of(const plane& p) { return static_cast<double>(p.rows) * p.row_spacing; }
 double width_of(const plane& p) { return static_cast<double>(p.columns) * p.column_spacing; }
 
-/// Side of a pixel: whole fractions of the smallest cell, about `wanted` pixels along the longest side.
+/// Side of a pixel: an integer fraction of the smallest cell, for about `wanted` pixels along the longest side.
 double choose_pitch(const std::vector<panel>& panels, double longest, double wanted) {
     double finest = INFINITY;
     for (const panel& each : panels) {
@@ -85,14 +85,14 @@ sheet one_panel(const plane& shows, bool rows_up, int wanted) {
     panel& only = made.panels[0];
     made.pitch =
         choose_pitch(made.panels, std::max(shows.row_axis >= 0 ? height_of(shows) : 0, width_of(shows)), wanted);
-    // A line of cells is drawn as a strip.
+    // A one-dimensional array is drawn as a strip.
     if (shows.row_axis < 0) only.shows.row_spacing = 48 * made.pitch;
     made.width = only.width = pixels(width_of(only.shows), made.pitch);
     made.height = only.height = pixels(height_of(only.shows), made.pitch);
     return made;
 }
 
-/// Front and side above, top view below the front, so that neighbours share an axis; the legend in the free corner.
+/// Places front and side view above and the top view below the front, so that neighbours share an axis.
 sheet three_panels(const plane& front, const plane& side, const plane& top, bool rows_up, int wanted) {
     sheet made;
     for (const plane& each : {front, side, top}) made.panels.push_back({.shows = each, .rows_up = rows_up});
@@ -111,7 +111,7 @@ sheet three_panels(const plane& front, const plane& side, const plane& top, bool
     return made;
 }
 
-/// Images of a batch in rows and columns, about as wide as high.
+/// Places the images of a batch in rows and columns, about as wide as high.
 sheet contact_sheet(const std::vector<plane>& images, bool rows_up, int wanted) {
     sheet made;
     for (const plane& each : images) made.panels.push_back({.shows = each, .rows_up = rows_up});
@@ -133,7 +133,7 @@ sheet contact_sheet(const std::vector<plane>& images, bool rows_up, int wanted) 
     return made;
 }
 
-/// Steps the unfixed ones of the first `batch_axes` to the next image; false after the last.
+/// Advances the axes among the first `batch_axes` that are not fixed to the next image; false after the last.
 bool next_image(positions& at, const positions& fixed, const std::vector<std::int64_t>& shape, std::size_t batch_axes) {
     for (std::size_t axis = batch_axes; axis-- > 0;) {
         if (fixed[axis]) continue;

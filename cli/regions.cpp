@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// Distances to the background, and their watershed upside down.
+/// Computes distances to the background, and their watershed from peaks.
 template <class Place>
 void separate(const Place& on, const any_input<Place>& mask, const any_output<Place>& squared,
               const any_output<Place>& label, const distance_options& given, double height, int connectivity) {

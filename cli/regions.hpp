@@ -1,4 +1,4 @@
-// What pores asks first, the watershed of the distance; and what it and split check of a table beside the picture.
+// Finds regions by the watershed of the distance, for pores; and checks outputs that include a table, for split too.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@ namespace nearfield::cli {
 
 /// A run whose result has a label for each region.
 struct region_run : mask_run {
-    io::array mask;     ///< 1 in the shape
-    io::array squared;  ///< distances to the background
+    io::array mask;     ///< 1 inside the shape
+    io::array squared;  ///< squared distances to the background
     double height = 0;
 };
 
-/// check_mask_outputs() of a verb that also writes a table by this option.
+/// Does check_mask_outputs() for a verb that also writes a table by this option.
 [[nodiscard]] bool check_outputs_with_table(const arguments& args, const std::string& option);
 
-/// --height, else the shortest length of a cell.
+/// The value of --height, else the shortest length of a cell.
 [[nodiscard]] double height_of(const arguments& args, const std::vector<double>& per_axis);
 
-/// Fills mask, squared and result, which is there: distances to the background, and their watershed upside down.
+/// Fills mask, squared and the allocated result: distances to the background, and the watershed of these from peaks.
 [[nodiscard]] computed find_regions(const arguments& args, region_run& run, int connectivity);
 
 }  // namespace nearfield::cli

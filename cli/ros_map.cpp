@@ -25,7 +25,7 @@ std::string trimmed(const std::string& text) {
     return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-/// The pairs of a flat YAML file.
+/// Parses the pairs of a flat YAML file.
 std::map<std::string, std::string> pairs_of(const std::string& path) {
     constexpr std::streamsize most = 1 << 16;
     std::ifstream file(path, std::ios::binary);
@@ -54,7 +54,7 @@ std::string origin_of(const std::map<std::string, std::string>& map) {
     return found == map.end() || found->second.empty() ? "[0, 0, 0]" : found->second;
 }
 
-/// As map_server has it: p = (255 - gray) / 255, or gray / 255 where `negate`.
+/// Converts grays as map_server does: p = (255 - gray) / 255, or gray / 255 if `negate`.
 io::array occupancy_of(const io::array& gray, bool negate, double occupied, double free) {
     io::array grid = make_like(gray, dtype::int8, gray.shape);
     const auto* const from = reinterpret_cast<const std::uint8_t*>(gray.data.get());

@@ -1,4 +1,4 @@
-// The kinds of samples, and the simple ones.
+// Makes samples: the table of kinds, and the simple ones.
 #include "cli/sample.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ void for_rows(const std::vector<std::int64_t>& shape, std::int64_t count, const 
 
 void fill_circle(std::uint8_t* cells, const std::vector<std::int64_t>& shape, std::int64_t count,
                  std::int64_t diameter) {
-    // In half cells, so that the middle of an even side is exact.
+    // Coordinates count half cells, so that the middle of an even side is exact.
     const auto half_offset = [&](std::size_t axis, std::int64_t at) { return 2 * at + 1 - shape[axis]; };
     for_rows(shape, count, [&](std::int64_t first, const coordinates& at) {
         std::int64_t across = 0;
@@ -111,7 +111,7 @@ void check(const sample_options& options, std::string_view kind, std::size_t lea
         if (n < 0) refuse(fmt::format("size is {}; no axis can be negative", fmt::join(options.shape, "x")));
     if (!(options.density >= 0 && options.density <= 1))
         refuse(fmt::format("density is {}; give the share of nonzero cells, above 0 and at most 1", options.density));
-    // Beyond that, squares of fixed-point coordinates would leave 64 bits.
+    // A larger scale would make squares of fixed-point coordinates exceed 64 bits.
     if (options.scale < 0 || options.scale > 1'000'000)
         refuse(fmt::format("scale is {}; give a number of cells, 1 to 1000000", options.scale));
 }

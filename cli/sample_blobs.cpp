@@ -1,5 +1,5 @@
-// Blobs: blurred noise, cut so that the wanted share of the cells is inside; cells and labels: a jittered Voronoi
-// diagram.
+// Makes blobs, which are blurred noise, cut so that the wanted share of cells is inside; and cells and labels, which
+// are a jittered Voronoi diagram.
 #include <algorithm>
 #include <vector>
 
@@ -10,11 +10,11 @@
 namespace nearfield::cli {
 namespace {
 
-/// Lines blurred side by side, so that axes with a long stride are read in runs of this many cells.
+/// Lines that are blurred side by side, so that an axis with a long stride is read in runs of this many cells.
 constexpr std::int64_t tile_lines = 64;
 
-/// Mean over 2 * radius + 1 cells of `lines` neighbouring lines of `length` cells, `stride` apart, wrapping round at
-/// the end.
+/// Replaces each cell by the mean over 2 * radius + 1 cells, in `lines` neighbouring lines of `length` cells, which are
+/// `stride` apart. Lines wrap around.
 void blur_tile(std::uint32_t* first, std::int64_t length, std::int64_t stride, std::int64_t lines, std::int64_t radius,
                std::vector<std::uint32_t>& copy) {
     copy.resize(static_cast<std::size_t>(length * lines));
@@ -50,7 +50,7 @@ void blur_axis(std::vector<std::uint32_t>& noise, const point& size, std::size_t
     });
 }
 
-/// The value that `share` of the cells are above, to one part in 2^16 of the values' range.
+/// The value above which `share` of the cells lie, to one part in 2^16 of the range of values.
 std::uint32_t value_above_which(const std::vector<std::uint32_t>& noise, double share) {
     const auto [least, most] = std::minmax_element(noise.begin(), noise.end());
     const std::uint64_t low = *least, range = *most - low + std::uint64_t{1};
@@ -63,7 +63,7 @@ std::uint32_t value_above_which(const std::vector<std::uint32_t>& noise, double 
     return static_cast<std::uint32_t>(low + bin * range / histogram.size());
 }
 
-/// A seed in every square block, kept away from the block's border, so that the nearest seeds are in the blocks around.
+/// The seed of a square block. It keeps away from the block's border, so that the nearest seeds are in adjacent blocks.
 point seed_of(const canvas& on, const point& block, std::int64_t side, std::uint64_t seed) {
     point at{};
     std::uint64_t key = seed;
@@ -83,13 +83,13 @@ constexpr std::int64_t squared_distance(const point& a, const point& b) {
     return sum;
 }
 
-/// Is `p` farther than wall / 2 from the bisectors of its own seed with all others?
+/// True if `p` is farther than wall / 2 from the bisectors of its own seed with all others.
 bool inside_cell(const point& p, const std::vector<point>& seeds, std::int64_t wall) {
     const auto nearer = [&](const point& a, const point& b) { return squared_distance(p, a) < squared_distance(p, b); };
     const point& own = *std::min_element(seeds.begin(), seeds.end(), nearer);
     for (const point& other : seeds) {
         if (&other == &own) continue;
-        // Distance to the bisector is gap / (2 * |own - other|), in squares to stay with integers.
+        // The distance to a bisector is gap / (2 * |own - other|); squares keep it in integers.
         const std::int64_t gap = squared_distance(p, other) - squared_distance(p, own);
         if (gap * gap < wall * wall * squared_distance(own, other)) return false;
     }
@@ -106,10 +106,10 @@ std::vector<point> seeds_around(const canvas& on, const point& block, std::int64
     return seeds;
 }
 
-/// Blocks along an axis whose seeds can be nearest to a cell.
+/// Number of blocks along an axis whose seeds can be nearest to a cell.
 std::int64_t blocks_along(const canvas& on, std::size_t axis, std::int64_t side) { return on.size[axis] / side + 3; }
 
-/// The label of the polygon around the seed of a block, or 0 for a gap.
+/// The label of the polygon around a block's seed, or 0 for a gap.
 std::uint16_t label_of(const canvas& on, const point& block, std::int64_t side, std::uint64_t seed,
                        std::uint64_t gap_limit) {
     std::int64_t number = 0;
@@ -135,7 +135,7 @@ void draw_labels(const canvas& on, std::uint16_t* labels, std::uint64_t seed, st
                     seeds = seeds_around(on, {p[0] / side, p[1] / side, p[2] / side}, side, seed);
                     label.clear();
                     for (const point& each : seeds) {
-                        // A seed lies in its own block, so its place says which.
+                        // A seed lies in its own block, so its place determines the block.
                         const auto block = [&](std::size_t axis) {
                             return on.used(axis) ? (each[axis] + side) / side - 1 : std::int64_t{0};
                         };
@@ -153,9 +153,9 @@ void draw_labels(const canvas& on, std::uint16_t* labels, std::uint64_t seed, st
 
 void draw_blobs(const canvas& on, std::uint64_t seed, std::int64_t scale, double density) {
     std::vector<std::uint32_t> noise(static_cast<std::size_t>(on.count()));
-    // 24 bits: a sum over up to 2^40 cells still fits, and blurring leaves enough levels to cut at.
+    // Noise has 24 bits: a sum over up to 2^40 cells fits 64 bits, and blurring leaves enough levels for the cut.
     for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<std::uint32_t>(scramble(seed, i) >> 40);
-    // Three box blurs are nearly a Gaussian blur.
+    // Three box blurs approximate a Gaussian blur.
     for (int pass = 0; pass < 3; ++pass)
         for (std::size_t axis = 0; axis < 3; ++axis)
             if (on.used(axis)) blur_axis(noise, on.size, axis, std::max<std::int64_t>(1, scale / 4));

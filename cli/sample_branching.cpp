@@ -1,4 +1,4 @@
-// A maze by depth-first search, and vessels that branch.
+// Makes a maze by depth-first search, and vessels that branch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ void fill_box(const canvas& on, const point& from, const point& size) {
             std::fill_n(&on.at({z, y, from[2]}), size[2], std::uint8_t{255});
 }
 
-/// Rooms of `corridor` cells with walls of `wall` between and around them.
+/// Rooms of `corridor` cells, with walls of `wall` cells between and around them.
 class maze {
 public:
     maze(const canvas& on, std::uint64_t seed, std::int64_t corridor) : on_(on), random_(seed), corridor_(corridor) {
@@ -64,7 +64,7 @@ private:
         return count > 0;
     }
 
-    /// The room `b` and the way to it from its neighbour `a`.
+    /// Opens the room `b`, and the passage to it from its neighbour `a`.
     void open(const point& a, const point& b) {
         seen_[number(b)] = true;
         point from{}, size{};
@@ -83,9 +83,9 @@ private:
     std::vector<bool> seen_;
 };
 
-/// Positions, directions and radii of vessels are in 1/4096 of a cell.
+/// Unit of positions, directions and radii of vessels: 1/4096 of a cell.
 constexpr std::int64_t one = 4096;
-/// Thinner ones end.
+/// Vessels with a smaller radius end.
 constexpr std::int64_t least_radius = one * 5 / 8;
 
 struct twig {
@@ -110,8 +110,8 @@ public:
             twig now = open.back();
             open.pop_back();
             if (!walk(now)) continue;
-            // Nearly Murray's law, by which the cubes of the children's radii add up to the parent's: 0.93^3 + 0.55^3 =
-            // 0.97.
+            // Nearly Murray's law, by which the cubes of the children's radii add up to the cube of the parent's:
+            // 0.93^3 + 0.55^3 = 0.97.
             const point aside = sideways();
             open.push_back({now.at, turned(now.direction, aside, one / 4), now.radius * 93 / 100});
             open.push_back({now.at, turned(now.direction, aside, -one), now.radius * 55 / 100});
@@ -132,7 +132,7 @@ private:
         return scaled_to(v, one);
     }
 
-    /// Draws one piece without branches; false when it has left the grid or is too thin to go on.
+    /// Draws one piece without branches; false if it has left the grid or is too thin to continue.
     bool walk(twig& now) {
         if (now.radius < least_radius) return false;
         const std::int64_t steps = now.radius * random_.between(8, 18) / one + 4;
@@ -180,7 +180,7 @@ void draw_vessels(const canvas& on, std::uint64_t seed, std::int64_t scale) {
     generator random(scramble(seed));
     const int roots = on.axes == 2 ? 3 : 6;
     for (int root = 0; root < roots; ++root) {
-        // From a random place on a face, the faces in turn, towards the middle.
+        // A vessel starts at a random place on a face, each face in turn, and heads towards the middle.
         twig start{{}, {}, std::max(least_radius, scale * one / 2)};
         const std::size_t face = static_cast<std::size_t>(2 - root % on.axes);
         for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -1,4 +1,4 @@
-// Hashing of numbers that files choose.
+// A hash of numbers that come from files.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace nearfield::cli {
 
-/// For unordered_map: multiplication by a number drawn once a process, of which the upper bits count (Dietzfelbinger et
-/// al., "A reliable randomized algorithm for the closest-pair problem", J. Algorithms 25, 1997). No choice of keys
-/// makes it slow.
+/// Hash for unordered_map: multiplies by a number drawn once a process; the product's upper bits are universal
+/// (Dietzfelbinger et al., "A reliable randomized algorithm for the closest-pair problem", J. Algorithms 25, 1997). So
+/// no choice of keys makes it slow.
 struct seeded_hash {
     std::size_t operator()(std::uint64_t key) const {
         static const std::uint64_t times = [] {

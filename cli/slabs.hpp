@@ -1,4 +1,4 @@
-// Work on rows by all cores, for samples and pictures; the fields have their own threads.
+// Divides work on rows among all cores, for samples and pictures; the library's fields have their own threads.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace nearfield::cli {
 
-/// Calls work(begin, end) on disjoint ranges that cover [0, count); the first exception is thrown again when all are
-/// done.
+/// Calls work(begin, end) on disjoint ranges that cover [0, count). When all are done, rethrows the first
+/// exception.
 template <class Work>
 void for_slabs(std::int64_t count, const Work& work) {
     const std::int64_t parts =
@@ -31,7 +31,7 @@ void for_slabs(std::int64_t count, const Work& work) {
         std::int64_t started = 1;
         try {
             for (; started < parts; ++started) threads.emplace_back(one, started);
-        } catch (const std::system_error&) {  // this thread does what the system starts none for
+        } catch (const std::system_error&) {  // this thread takes the parts for which none could be started
         }
         for (std::int64_t part = started; part < parts; ++part) one(part);
         one(0);

@@ -1,4 +1,4 @@
-// The table of verbs; those that compute fields have a file of their own.
+// The table of verbs; verbs with many options are defined in files of their own.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

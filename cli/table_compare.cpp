@@ -1,4 +1,4 @@
-// The verb that compares methods.
+// Defines the verb that compares methods.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

@@ -1,4 +1,4 @@
-// The verbs of pictures: sdf, effect.
+// Defines the verbs of pictures: sdf, effect.
 #include "cli/effect_words.hpp"
 #include "cli/table_rows.hpp"
 

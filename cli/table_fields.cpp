@@ -1,4 +1,4 @@
-// The verbs that compute fields: distance, voronoi, bench.
+// Defines the verbs that compute fields: distance, voronoi, bench.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

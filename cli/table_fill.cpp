@@ -1,4 +1,4 @@
-// The verbs that fill what is missing, fill and slices, and pores.
+// Defines the verbs that fill missing values, fill and slices, and the verb pores.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

@@ -1,4 +1,4 @@
-// The verb that finds components: label.
+// Defines the verb that finds components: label.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

@@ -1,4 +1,4 @@
-// The verb that finds medial axes: medial-axis.
+// Defines the verb that finds medial axes: medial-axis.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

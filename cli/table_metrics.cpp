@@ -1,4 +1,4 @@
-// The verb that compares segmentations: metrics.
+// Defines the verb that compares segmentations: metrics.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

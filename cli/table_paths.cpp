@@ -1,4 +1,4 @@
-// The verbs of paths: geodesic, path, roadmap, esdf.
+// Defines the verbs of paths: geodesic, path, roadmap, esdf.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

@@ -1,4 +1,4 @@
-// The verbs that look at volumes along rays: render and raycast.
+// Defines the verbs that look at volumes along rays: render and raycast.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

@@ -1,4 +1,4 @@
-// Rows that several verbs share, and the verbs of each table_*.cpp. Internal to those files.
+// Rows that several verbs share, and declarations of the verbs in table_*.cpp. Internal to these files.
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -159,7 +159,7 @@ inline option sites(const std::string& otherwise) {
             &arguments::sites,
             {"zero", "nonzero"}};
 }
-/// For the verbs that take labels.
+/// The option --sites for verbs that take labels.
 inline option any_sites(const std::string& otherwise) {
     return {
         "--sites",
@@ -171,7 +171,7 @@ inline option any_sites(const std::string& otherwise) {
         {"zero", "nonzero", "other-labels"}};
 }
 
-/// Behind a verb's own rows: how pictures are drawn, how the input is read, where it runs, what is said.
+/// Appends the common rows: how pictures are drawn, how the input is read, where the call runs, what is printed.
 inline std::vector<option> and_the_usual(std::vector<option> rows) {
     for (const option* each : {&picture_size, &slice, &unit, &threshold, &channel, &max_bytes, &allow_outside,
                                &overwrite, &device, &threads, &json, &quiet})

@@ -1,4 +1,4 @@
-// The verbs of shapes: morphology, skeleton.
+// Defines the verbs of shapes: morphology, skeleton.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

@@ -1,4 +1,4 @@
-// The verb that measures shapes: thickness.
+// Defines the verb that measures shapes: thickness.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

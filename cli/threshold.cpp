@@ -1,4 +1,4 @@
-// Gray images to masks.
+// Turns gray images into masks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// Least and largest finite value; least > largest when there is none.
+/// The least and the largest finite value; least > largest if there is none.
 std::pair<double, double> finite_range(const io::array& image) {
     return with_elements(image.data.get(), image.type, [&](const auto* cells) {
         double least = INFINITY, largest = -INFINITY;
@@ -71,7 +71,7 @@ double otsu_threshold(const io::array& image) {
         if (between > best) best = between, cut = bin;
     }
     const double edge = least + width * static_cast<double>(cut + 1);
-    // A whole number that divides the cells the same way reads better and says what it does.
+    // An integer that divides the cells in the same way is easier to read.
     return is_floating(image.type) ? edge : std::ceil(edge) - 1;
 }
 
@@ -84,7 +84,7 @@ io::array without_background(const io::array& image) {
                        reach = std::max<std::int64_t>(1, std::min(rows, columns) / 5);
     io::array flat = make_like(image, dtype::float64, image.shape);
     auto* out = reinterpret_cast<double*>(flat.data.get());
-    // sums[r][c] is the sum of all values above and to the left; so a window is four of them.
+    // sums[r][c] is the sum of all values above and to the left, so the sum of a window takes four of them.
     std::vector<double> sums(static_cast<std::size_t>((rows + 1) * (columns + 1)), 0);
     const auto sum = [&](std::int64_t r, std::int64_t c) -> double& {
         return sums[static_cast<std::size_t>(r * (columns + 1) + c)];

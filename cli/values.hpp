@@ -1,4 +1,4 @@
-// Elements of arrays whose type is known only at run time.
+// Access to elements of arrays whose type is known only at run time.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace nearfield::cli {
 
-/// An IEEE binary16 as it lies in a file.
+/// An IEEE binary16 as stored in a file.
 struct half {
     std::uint16_t bits;
 
@@ -21,7 +21,7 @@ struct half {
     }
 };
 
-/// Calls use(data as a pointer to const elements of its own type).
+/// Calls use(pointer to const elements of the array's type).
 template <class Use>
 decltype(auto) with_elements(const void* data, dtype type, Use&& use) {
     switch (type) {

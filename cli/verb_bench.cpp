@@ -38,7 +38,7 @@ bench_outputs allocate(const arguments& args, const io::array& image, const dist
     return made;
 }
 
-/// What ran, on what: the part of the report that the text shortens.
+/// The report of a run, of which the text shows a part: what ran, on what.
 json_report told(const arguments& args, const loaded& input, const distance_options& options, const computed& run) {
     json_report said = start_report(args);
     said["input"] = describe(input.image);
@@ -64,7 +64,7 @@ int bench_verb(const arguments& args) {
         throw error(error_code::invalid_argument, fmt::format("--repeat is {}; give 1 to 1000000", args.repeat));
     const std::vector<std::int64_t> usual_size{256, 256, 256};
     if (args.input.empty()) {
-        // Fields that memory cannot hold are found out before a large sample is made.
+        // Fields that do not fit memory are refused before a large sample is made.
         loaded outline;
         outline.image.shape = args.size.empty() ? usual_size : parse_size(args.size);
         outline.batch_axes = asked_batch_axes(args);

@@ -24,15 +24,15 @@ constexpr const char* usual_methods =
     "jump-flood:runs=2 plane-sweep brushfire chamfer";
 constexpr double chart_densities[] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.9};
 
-/// One method on one input.
+/// The result of one method on one input.
 struct contest {
     std::string name;
     method_report took;
     computed run;
     method_errors sites;
     std::int64_t wrong_distances = 0;
-    double mean_error = 0, largest_error = 0;  ///< of the distances, without a sign; the mean over the wrong ones
-    io::array error;                           ///< float32; +inf where a site is missing
+    double mean_error = 0, largest_error = 0;  ///< magnitudes; the mean is taken over wrong distances
+    io::array error;                           ///< float32; +inf if a site is missing
 };
 
 struct subject {
@@ -61,7 +61,7 @@ subject subject_of(loaded input, const arguments& args) {
     return s;
 }
 
-/// The distances against the exact ones. Those of chamfer are no distances of sites.
+/// Compares the distances with the exact ones. Chamfer distances are compared as they are, not by their sites.
 void compare_distances(const subject& s, const io::array& distances, contest& to) {
     to.error = make_like(distances, dtype::float32, distances.shape);
     const auto *came = reinterpret_cast<const double*>(distances.data.get()),
@@ -102,8 +102,8 @@ contest run(const arguments& args, const subject& s, const method& by) {
     return c;
 }
 
-/// All methods on one input; of the usual list those that cannot take it are left out, and said. Where the first, the
-/// exact engine, cannot take it, none is right to compare with.
+/// Runs all methods on one input. Leaves out, with a note, methods of the usual list that cannot take it. If the exact
+/// engine, which comes first, cannot take it, there is nothing to compare with, so the error stands.
 std::vector<contest> run_all(const arguments& args, const subject& s) {
     std::vector<contest> all;
     for (const method& by : methods_of(args)) {
@@ -148,7 +148,7 @@ json_report as_json(const contest& c) {
     return said;
 }
 
-/// "jump-flood-after-1.png" of "jump-flood:after=1"
+/// File name for a method: "jump-flood-after-1.png" for "jump-flood:after=1".
 std::string file_of(const std::string& name) {
     std::string file = name;
     std::replace_if(file.begin(), file.end(), [](char c) { return c == ':' || c == '=' || c == ',' || c == '/'; }, '-');
@@ -163,7 +163,7 @@ void draw_errors(const arguments& args, const subject& s, const std::vector<cont
         io::write(std::filesystem::path(args.pictures) / file_of(c.name), to_array(draw_distance(on, c.error, style)));
 }
 
-/// Random images of the sizes that --size says, over the share of sites.
+/// Draws errors and times over the share of sites, for random images of the sizes in --size.
 void draw_chart(const arguments& args) {
     const sample_options grid{args.size.empty() ? std::vector<std::int64_t>{512, 512} : parse_size(args.size),
                               args.seed};
@@ -217,7 +217,7 @@ int compare_verb(const arguments& args) {
     check_words(args);
     check_picture_size(args);
     const subject s = subject_of(load_or_sample(args, {512, 512}), args);
-    if (!args.pictures.empty())  // a slice that does not fit
+    if (!args.pictures.empty())  // reports a slice that does not fit
         static_cast<void>(arrange(s.input.image.shape, s.input.per_axis, page_of(args, s.input), false));
     const std::vector<contest> all = run_all(args, s);
     if (!args.pictures.empty()) draw_errors(args, s, all);

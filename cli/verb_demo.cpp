@@ -40,8 +40,8 @@ struct demo {
         rows.push_back({what, name, path.string(), std::move(run), input.image.shape});
     }
 
-    /// Depth inside the shapes, lines of equal distance around them, the cells that belong to each, and the shapes one
-    /// by one.
+    /// Draws four pictures: depth inside the shapes, lines of equal distance around them, the cells nearest to each
+    /// shape, and the shapes one by one.
     void draw(const loaded& input, const std::string& name) {
         const sheet on = arrange(input.image.shape, input.per_axis, {}, input.rows_up);
         io::array field = io::make_array(dtype::float32, input.image.shape);
@@ -66,7 +66,7 @@ struct demo {
         save_components(on, name, input);
     }
 
-    /// Of cells of equal value, so that an atlas shows its regions.
+    /// Draws components of equal value, so that an atlas shows its regions.
     void save_components(const sheet& on, const std::string& name, const loaded& input) {
         io::array labels = io::make_array(dtype::int32, input.image.shape);
         label_options options;
@@ -83,7 +83,7 @@ struct demo {
     }
 };
 
-/// More than two values: a gray image, which Otsu's threshold turns into a mask.
+/// True if there are more than two values: a gray image, which Otsu's threshold turns into a mask.
 bool is_gray(const io::array& image) {
     return with_elements(image.data.get(), image.type, [&](const auto* cells) {
         double other = 0;
@@ -97,7 +97,7 @@ bool is_gray(const io::array& image) {
     });
 }
 
-/// Clears components smaller than one in ten thousand cells: noise, which would get Voronoi cells of its own.
+/// Clears components below a ten-thousandth of the cells: noise, which would get Voronoi cells of its own.
 void drop_specks(io::array& mask) {
     label_options touching;
     touching.connectivity = 2;

@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// One call of the library with an image and an output, where --device says.
+/// Runs a call of the library with an image and an output on the device that --device names.
 template <class Call>
 computed run(const arguments& args, const io::array& from, io::array& to, const Call& call) {
     const any_input<host> in = from.in();
@@ -33,7 +33,7 @@ computed run(const arguments& args, const io::array& from, io::array& to, const 
     return compute(args, placed);
 }
 
-/// The image with so many pixels of zeros around it.
+/// Adds a margin of zeros around the image, in pixels.
 io::array with_margin(io::array image, std::int64_t margin) {
     if (margin == 0) return image;
     std::vector<std::int64_t> shape = image.shape;
@@ -69,7 +69,7 @@ void paint_effect(const arguments& args, painting& p, const asked_effect& each) 
     if (each.name == "bevel") effects::paint(on, p.canvas.out(), layer.in(), {0, 0, 0, -each.with.alpha}, each.how);
 }
 
-/// The image itself, in its own colours or in that of --fill.
+/// Paints the image itself, in its own colours or in that of --fill.
 void paint_shape(const arguments& args, painting& p, const io::array& image) {
     if (args.fill == "none") return;
     const host on{static_cast<int>(args.threads), {}};
@@ -88,7 +88,7 @@ void paint_shape(const arguments& args, painting& p, const io::array& image) {
     effects::paint(on, p.canvas.out(), solid.in(), effects::colour_of(args.fill.empty() ? "#ffffff" : args.fill));
 }
 
-/// The share of ink that leaves as much light as the image has.
+/// Share of ink that reflects as much light as the image has.
 io::array tones_of(const arguments& args, const io::array& image) {
     io::array canvas = io::make_array(dtype::float32, {image.shape[0], image.shape[1], 4});
     io::array flat = image.color ? make_like(image, image.type, image.shape)
@@ -105,7 +105,7 @@ io::array tones_of(const arguments& args, const io::array& image) {
     return tone;
 }
 
-/// The image to paint on: a file's, or a line of text.
+/// The image to paint on: a file, or a line of text.
 io::array image_of(const arguments& args) {
     if (args.font.empty() != args.characters.empty() || (args.font.empty() && args.input.empty()))
         refuse("nothing to paint: give an image, or --font FILE and --text WORDS");

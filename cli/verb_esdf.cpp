@@ -21,7 +21,7 @@ struct esdf_run {
     inflation_options inflation;
 };
 
-/// "0.1,0.55,10": inscribed radius, inflation radius, scaling.
+/// Parses "0.1,0.55,10": inscribed radius, inflation radius, scaling.
 void set_inflation(const arguments& args, esdf_run& run) {
     if (args.costmap.empty()) return;
     if (run.input.image.shape.size() != 2) refuse("--costmap goes with two axes");
@@ -38,7 +38,7 @@ void set_inflation(const arguments& args, esdf_run& run) {
     run.inflation.cost_scaling_factor = numbers[2];
 }
 
-/// Occupancies in the bytes of a costmap.
+/// Converts occupancies to the bytes of a costmap.
 io::array costmap_of(const io::array& image, bool unknown_is_free) {
     io::array made = make_like(image, dtype::uint8, image.shape);
     auto* const to = reinterpret_cast<std::uint8_t*>(made.data.get());

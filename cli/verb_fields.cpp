@@ -20,7 +20,7 @@
 namespace nearfield::cli {
 namespace {
 
-/// One call of the library for all runs that can share one: same element types, axes and spacing.
+/// Makes one call of the library for all runs with equal element types, axes and spacing.
 computed compute_all(const arguments& args, std::vector<field_run>& runs) {
     using likeness = std::tuple<std::size_t, int, dtype, dtype, std::vector<double>>;
     std::map<likeness, work<host>> calls;
@@ -58,7 +58,7 @@ void note_if_gray(const arguments& args, const field_run& run) {
     if (!text.empty()) note(args, text);
 }
 
-/// What a run says of itself: its input, its files, the range of its values.
+/// The report of a run: its input, its files, the range of its values.
 json_report describe_run(const arguments& args, const field_run& run) {
     json_report said;
     said["input"] = describe(run.input.image);
@@ -87,7 +87,7 @@ json_report describe_run(const arguments& args, const field_run& run) {
     return said;
 }
 
-/// The line for people.
+/// The summary line in plain words.
 std::string summary(const arguments& args, const std::vector<field_run>& runs, const outputs& wanted,
                     const computed& done) {
     std::vector<std::string> files;
@@ -100,7 +100,7 @@ std::string summary(const arguments& args, const std::vector<field_run>& runs, c
                                                      nearfield::name_of(first.image.type), text_of_space(first.image));
     const bool from_file = runs.size() == 1 && args.spacing.empty() && !first.image.spacing.empty() &&
                            std::any_of(first.per_axis.begin(), first.per_axis.end(), [](double s) { return s != 1; });
-    // A PNG's resolution makes distances millimetres; nobody should have to guess that.
+    // A PNG's resolution turns distances into millimetres, which the line should say.
     if (from_file)
         what += fmt::format(", spacing {:.4g}{}{} from the file", fmt::join(first.per_axis, "x"),
                             first.image.unit.empty() ? "" : " ", first.image.unit);
@@ -139,7 +139,7 @@ void print_plans(const arguments& args, const outputs& wanted) {
     else print(text);
 }
 
-/// The library speaks of fields and their element types; here those have options.
+/// Rewrites an error of the library, which names fields and element types, in terms of options.
 std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
         {"out.distance has element type", "--dtype is"},
@@ -157,7 +157,7 @@ std::string in_words_of_options(std::string message) {
     return message;
 }
 
-/// All outputs together, and what the engine needs besides: no array is made where one of the others would not fit.
+/// Checks that all outputs and the engine's workspace fit memory, before any array is made.
 void check_room(const arguments& args, const outputs& wanted, std::vector<field_run>& runs) {
     std::int64_t bytes = 0, workspace = 0;
     for (field_run& run : runs) {
@@ -166,10 +166,10 @@ void check_room(const arguments& args, const outputs& wanted, std::vector<field_
                                               &run.out.label, &run.out.trusted})
             if (field->wanted()) bytes += field->cells() * size_of(field->type);
     }
-    constexpr std::int64_t small = std::int64_t{1} << 26;  // require_memory() lets them pass
+    constexpr std::int64_t small = std::int64_t{1} << 26;  // require_memory() accepts less unchecked
     if (bytes > small && !uses_method(args)) {
         arguments alone = args;
-        alone.threads = 1;  // the engine has fewer threads where their buffers do not fit
+        alone.threads = 1;  // the engine takes fewer threads if their buffers do not fit
         for (const field_run& run : runs) {
             const call_plan p = plan_for(alone, work_of(run));
             if (p.place == "host") workspace = std::max(workspace, p.workspace_bytes);
@@ -207,7 +207,7 @@ int field_verb(const arguments& typed) {
     name_random_sites(args);
     const outputs wanted = outputs_of(args);
     check_method_words(args);
-    // Wrong words are found before a large file is read.
+    // Wrong words are reported before a large file is read.
     static_cast<void>(options_of(args, sites::zero));
     try {
         if (args.plan) print_plans(args, wanted);

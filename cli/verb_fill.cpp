@@ -24,12 +24,12 @@ double value_of(const arguments& args) {
 struct fill_run {
     loaded input;
     io::array missing, result;
-    std::int64_t cells = 0;  ///< that are missing
+    std::int64_t cells = 0;  ///< number of missing cells
 };
 
 bool is_natural(const arguments& args) { return args.operation == "natural"; }
 
-/// Of what is interpolated.
+/// Checks the options of interpolation.
 void check_natural(const arguments& args, const io::array& image) {
     if (!is_natural(args)) return;
     if (image.color) refuse("--method natural takes one value a cell; give one channel, e.g. --channel red");
@@ -42,7 +42,7 @@ dtype result_type(const arguments& args, const io::array& image) {
     return image.type == dtype::float64 ? dtype::float64 : dtype::float32;
 }
 
-/// Cells whose value is the one given, of a colour all channels; or what a mask says.
+/// Finds the missing cells: those of the given value, in all channels for a colour image; or those that a mask marks.
 void find_missing(const arguments& args, fill_run& run) {
     const io::array& image = run.input.image;
     const std::vector<std::int64_t> grid(image.shape.begin(), image.shape.begin() + image.grid_rank());
@@ -72,7 +72,7 @@ void find_missing(const arguments& args, fill_run& run) {
 }
 
 computed run_all(const arguments& args, fill_run& run) {
-    loaded cells;  // without channels
+    loaded cells;  // the input without channels
     cells.image.shape = run.missing.shape, cells.image.axes = run.missing.axes;
     cells.per_axis = run.input.per_axis, cells.batch_axes = run.input.batch_axes;
     const distance_options given = options_for(args, sites::zero, cells);

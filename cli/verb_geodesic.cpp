@@ -24,7 +24,7 @@ struct geodesic_run {
     std::int64_t reached = 0;
 };
 
-/// "3,4", or a word.
+/// Sets the steps from prices, as "3,4", or from a word.
 void set_steps(const arguments& args, geodesic_run& run) {
     const auto axes = static_cast<int>(run.input.image.shape.size());
     const std::string& word = args.step_weights;

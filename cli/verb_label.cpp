@@ -26,15 +26,15 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// One input, and what the library fills.
+/// One input, and the results that the library fills.
 struct label_run {
     loaded input;
     io::array intensity, labels;
-    io::array over;  ///< what labels are drawn over; no shape: nothing
+    io::array over;  ///< image under the drawn labels; without a shape if there is none
     label_options options;
     propagation_options propagation;
-    propagation_report propagated{};   ///< of --method propagation
-    std::vector<std::int64_t> counts;  ///< of each image of the batch
+    propagation_report propagated{};   ///< for --method propagation
+    std::vector<std::int64_t> counts;  ///< number of components of each image of the batch
     component_columns columns;
 
     [[nodiscard]] std::vector<std::int64_t> grid() const {
@@ -80,7 +80,7 @@ io::array load_over(const arguments& args, const std::vector<std::int64_t>& grid
     return photo;
 }
 
-/// The type asked for, else the narrowest of the usual ones that the format can hold: int32, or uint16 for pictures.
+/// The wanted type, else the usual one for this image, or uint16 if the format cannot hold that.
 dtype labels_type(const arguments& args, const destinations& to, const label_run& run) {
     for (int type = 0; type <= static_cast<int>(dtype::float64); ++type)
         if (args.dtype == nearfield::name_of(static_cast<dtype>(type))) return static_cast<dtype>(type);
@@ -109,7 +109,7 @@ void check_shapes(const arguments& args, const label_run& run) {
 
 label_run load_run(const arguments& args, const destinations& to) {
     label_run run;
-    // Where any colour but black is foreground, luminance says so as well and alpha does not matter.
+    // If every colour but black is foreground, luminance tells the same and alpha does not matter.
     run.input = load(args.input, args, args.criterion != "nonzero");
     if (io::array wide = comparable(run.input.image); !wide.shape.empty()) run.input.image = std::move(wide);
     check_colour_type(run.input.image);
@@ -135,7 +135,7 @@ label_run load_run(const arguments& args, const destinations& to) {
     return run;
 }
 
-/// By the published method.
+/// Labels by the published method.
 computed propagate_all(const arguments& args, label_run& run) {
     const any_input<host> image = run.input.image.in();
     const any_output<host> out = run.labels.out();
@@ -164,7 +164,7 @@ computed label_all(const arguments& args, const destinations& to, label_run& run
     return compute(args, call);
 }
 
-/// Of each image of the batch, by its labels.
+/// Measures the labels of each image of the batch.
 void measure_shapes(const arguments& args, label_run& run, computed& done) {
     const std::vector<double> lengths = run.lengths().per_axis;
     const auto first = run.labels.shape.begin() + run.options.batch_axes;
@@ -197,7 +197,7 @@ void write_stats(const destinations& to, const label_run& run, const text_sink& 
     head["spacing"] = lengths.per_axis;
     if (!lengths.unit.empty()) head["unit"] = lengths.unit;
     std::string text = head.dump(-1, ' ', false, json_report::error_handler_t::replace);
-    text.pop_back();  // its closing brace
+    text.pop_back();  // drops the closing brace
     sink(text + ",\"components\": ");
     run.columns.json(lengths, run.counts, sink);
     sink("}\n");
@@ -242,7 +242,7 @@ json_report describe_run(const arguments& args, const destinations& to, const la
     return said;
 }
 
-/// The line for people.
+/// The summary line in plain words.
 std::string summary(const arguments& args, const destinations& to, const label_run& run, const computed& done,
                     bool several) {
     std::vector<std::string> files;
@@ -255,7 +255,7 @@ std::string summary(const arguments& args, const destinations& to, const label_r
         text_of_ms(done.median_ms()), done.device, done.name, files.empty() ? "" : " -> ", fmt::join(files, ", "));
 }
 
-/// The library speaks of its own arguments; here they are options.
+/// Rewrites an error of the library, which names its arguments, in terms of options.
 std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
         {"out.label has element type", "--dtype is"},
@@ -284,7 +284,7 @@ void note_if_gray(const arguments& args, const label_run& run) {
     if (!text.empty()) note(args, text);
 }
 
-/// Reads and checks an input and the places of what comes of it.
+/// Reads and checks an input, and checks the destinations of its results.
 label_run checked_run(const arguments& args) {
     const destinations to = destinations_of(args);
     check_places(to);
@@ -302,8 +302,8 @@ told label_one(const arguments& args, label_run run, bool several) {
     return {describe_run(args, to, run, done), summary(args, to, run, done, several), to.stdout_carries_data};
 }
 
-/// Of all inputs, before any work: what is wrong with the last one is found before the first one's files are written.
-/// Large ones are read again when their turn comes.
+/// Checks all inputs before any work, so that an error in the last one is found before files of the first one are
+/// written. Large inputs are read again later.
 std::vector<std::optional<label_run>> checked_runs(const std::vector<arguments>& all) {
     constexpr std::int64_t most_kept = std::int64_t{1} << 28;  // bytes
     std::vector<std::optional<label_run>> runs;
@@ -311,7 +311,7 @@ std::vector<std::optional<label_run>> checked_runs(const std::vector<arguments>&
     for (const arguments& one : all) {
         runs.emplace_back(checked_run(one));
         const std::int64_t bytes = runs.back()->input.image.bytes() + runs.back()->labels.bytes();
-        const bool once = one.input == "-" || all.size() == 1;  // a pipe can be read once
+        const bool once = one.input == "-" || all.size() == 1;  // a pipe can only be read once
         if (once || kept + bytes <= most_kept) kept += bytes;
         else runs.back().reset();
     }
@@ -321,7 +321,7 @@ std::vector<std::optional<label_run>> checked_runs(const std::vector<arguments>&
 }  // namespace
 
 int label_verb(const arguments& args) {
-    // Wrong words are found before a large file is read.
+    // Wrong words are reported before a large file is read.
     const std::vector<arguments> all = words_for_each(args);
     static_cast<void>(destinations_of(all.front()));
     static_cast<void>(label_options_of(args)), static_cast<void>(propagation_of(args));

@@ -20,7 +20,7 @@ namespace {
 
 bool is_png(const std::string& path) { return path.ends_with(".png") || path.ends_with(".PNG"); }
 
-/// Where things go; empty: not wanted.
+/// Paths of the outputs; an empty path means that the output is not wanted.
 struct destinations {
     std::string axis, picture, distances;
     bool stdout_carries_data = false;
@@ -46,7 +46,7 @@ template <class Value, std::size_t Count>
 Value value_of(const std::string& word, const std::pair<std::string_view, Value> (&known)[Count]) {
     for (const auto& [text, value] : known)
         if (word == text) return value;
-    return known[0].second;  // the table has let no other word through
+    return known[0].second;  // the table allows no other word
 }
 
 void choose_method(const arguments& args, medial_axis_options& options) {
@@ -68,7 +68,7 @@ void choose_method(const arguments& args, medial_axis_options& options) {
         refuse(fmt::format("--pruning and --gamma go with --method integer, not {}; leave them out", args.axis_method));
 }
 
-/// One input, and what the library fills.
+/// One input, and the results that the library fills.
 struct axis_run {
     loaded input;
     medial_axis_options options;
@@ -112,7 +112,7 @@ computed find_axis(const arguments& args, axis_run& run) {
     return compute(args, call);
 }
 
-/// The radii on the axis, infinity (gray) elsewhere in the shape, 0 outside.
+/// Draws the radii on the axis; elsewhere in the shape infinity (gray), outside 0.
 picture draw_axis(const sheet& on, const axis_run& run) {
     io::array shown = make_like(run.distances, dtype::float32, run.distances.shape);
     const auto* const distance = reinterpret_cast<const float*>(run.distances.data.get());
@@ -162,7 +162,7 @@ void report(const arguments& args, const destinations& to, const axis_run& run, 
            to.stdout_carries_data);
 }
 
-/// The library speaks of its own arguments; here they are options.
+/// Rewrites an error of the library, which names its arguments, in terms of options.
 std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
         {"gamma is", "--gamma is"}, {"prune measures", "--pruning measures"}, {"use host{}", "give --device cpu"}};
@@ -176,7 +176,7 @@ std::string in_words_of_options(std::string message) {
 
 int medial_axis_verb(const arguments& args) {
     const destinations to = destinations_of(args);
-    // Wrong words are found before a large file is read.
+    // Wrong words are reported before a large file is read.
     static_cast<void>(options_of(args, sites::zero));
     medial_axis_options words;
     choose_method(args, words);

@@ -28,7 +28,7 @@ struct metrics_run {
     std::vector<surface_distances> rows;
 };
 
-/// What needs no input.
+/// Sets everything that does not depend on the input.
 metrics_run run_for(const arguments& args) {
     metrics_run run;
     if (!args.labels.empty())
@@ -79,13 +79,13 @@ computed compare(const arguments& args, metrics_run& run) {
     return compute(args, call);
 }
 
-/// The columns of nearfield.metrics.SurfaceTable, in its order.
+/// A column of nearfield.metrics.SurfaceTable; columns have its order.
 struct column {
     std::string name;
     std::function<std::string(const surface_distances&)> at;
 };
 
-/// As in Python, where NaN has no sign.
+/// Writes NaN without a sign, as Python does.
 std::string text_of_number(double number) { return std::isnan(number) ? "nan" : fmt::format("{}", number); }
 
 class columns {

@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// Tables in memory, and their views.
+/// Owns the tables of rays and hits, and their views.
 struct raycast_run {
     loaded mask;
     std::int64_t axes = 0, rays = 0;
@@ -59,7 +59,7 @@ computed cast(const arguments& args, raycast_run& run) {
     const placed_call call{
         [&](const host& on) { raycast(on, in[0], in[1], in[2], {out[0], out[1], out[2], out[3]}, how); },
         [&](int ordinal, int warmups, int repeat) {
-            std::vector<double> origins, directions;  // contiguous, as copies to a device are
+            std::vector<double> origins, directions;  // contiguous, as copies to a device must be
             for (std::int64_t i = 0; i < run.rays * run.axes; ++i) {
                 const auto at = static_cast<std::size_t>(i / run.axes * 2 * run.axes + i % run.axes);
                 origins.push_back(run.table[at]);
@@ -91,7 +91,7 @@ std::string csv_of(const raycast_run& run) {
     return text;
 }
 
-/// The same numbers as float64.
+/// Joins the results as one table of float64.
 io::array table_of(const raycast_run& run) {
     io::array made = io::make_array(dtype::float64, {run.rays, run.axes + 2});
     auto* to = reinterpret_cast<double*>(made.data.get());

@@ -28,7 +28,7 @@ struct request {
     render_options how;
 };
 
-/// What the words say by themselves.
+/// Parses everything that does not depend on the input.
 request request_of(const arguments& args) {
     request r;
     if (!args.size.empty()) {
@@ -53,7 +53,7 @@ request request_of(const arguments& args) {
                                                 : render_mode::surface;
     if (!args.background.empty()) {
         const effects::colour c = effects::colour_of(args.background);
-        r.how.background = {std::sqrt(c.red), std::sqrt(c.green), std::sqrt(c.blue)};  // of linear light
+        r.how.background = {std::sqrt(c.red), std::sqrt(c.green), std::sqrt(c.blue)};  // from linear light
     }
     for (int k = 0; k < 256; ++k) {
         const rgb c = ramp(k / 255.0);
@@ -62,7 +62,7 @@ request request_of(const arguments& args) {
     return r;
 }
 
-/// Bytes as they are, else float32.
+/// Keeps bytes and float32; converts other types to float32.
 io::array for_rays(io::array image) {
     if (image.type == dtype::uint8 || image.type == dtype::boolean || image.type == dtype::float32) return image;
     io::array made = make_like(image, dtype::float32, image.shape);
@@ -78,7 +78,7 @@ void set_values(const arguments& args, const loaded& in, const io::array& volume
     });
     if (!(low < high)) refuse(fmt::format("{} has the same value everywhere; there is nothing to draw", args.input));
     const bool automatic = args.threshold.empty() || args.threshold == "auto";
-    if (automatic) {  // between the two classes
+    if (automatic) {  // midway between the two classes
         const double below = otsu_threshold(volume);
         double above = high;
         for_each_value(volume, [&](std::int64_t, double value) {

@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// A row for each road, by the names that graphs of skeletons have.
+/// A row for each road, with the column names of skeleton graphs.
 std::string csv_of(const roadmap& map, std::size_t axes) {
     std::string text = "node-id-src,node-id-dst,branch-distance,clearance,radius-src,radius-dst";
     for (const char* end : {"src", "dst"})

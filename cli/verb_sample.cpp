@@ -13,7 +13,7 @@
 namespace nearfield::cli {
 namespace {
 
-/// Luminance back in the type of the image, rounded to the nearest.
+/// Converts luminance back to the image's type, rounded to nearest.
 io::array in_type(const io::array& values, dtype type) {
     io::array made = make_like(values, type, values.shape);
     const auto* from = reinterpret_cast<const double*>(values.data.get());
@@ -59,7 +59,7 @@ int convert_verb(const arguments& args) {
     }
     if (!args.threshold.empty()) image = apply_threshold(image, args.threshold);
     if (!args.spacing.empty()) {
-        // As everywhere else, lengths for pages of which nothing is known say that they are of space.
+        // As in other verbs, lengths imply that pages of unknown meaning are spatial.
         const auto last = image.axes.begin() + image.leading_axes();
         if (std::all_of(image.axes.begin(), last, [](io::axis_kind kind) { return kind == io::axis_kind::unknown; }))
             image.axes.clear();

@@ -21,7 +21,7 @@ namespace {
 struct request {
     sdf_options options;
     dtype type = dtype::uint8;
-    font_request font;  ///< without a path: none
+    font_request font;  ///< without a path if no font is used
 };
 
 request request_of(const arguments& args) {
@@ -51,7 +51,7 @@ request request_of(const arguments& args) {
     return r;
 }
 
-/// --characters: as they stand, or @FILE; without it what ASCII prints.
+/// --characters as they stand, or from @FILE; without the option all printable ASCII.
 std::string characters_of(const arguments& args) {
     std::string text = args.characters;
     if (text.empty())

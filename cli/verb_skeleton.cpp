@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// What is cut off, in this order.
+/// A rule for branches that are cut off; rules apply in order.
 struct cut {
     branch_rule rule;
     double bound;
@@ -60,7 +60,7 @@ skeleton_options skeleton_options_for(const arguments& args, const loaded& input
     return {given.spacing, given.border, given.batch_axes, keep, args.faces};
 }
 
-/// The graph of the skeleton that the run has made, with radii; what is cut off goes from the skeleton, too.
+/// The graph of the skeleton that the run has made, with radii. Branches that are cut off leave the skeleton, too.
 skeleton_graph measured(const arguments& args, mask_run& run, const skeleton_options& options,
                         const std::vector<cut>& cuts) {
     distance_options like;
@@ -91,7 +91,7 @@ computed run_all(const arguments& args, mask_run& run, const skeleton_options& o
     return compute(args, call);
 }
 
-/// ", 12 branches of 345.6 mm in all"
+/// Text of the graph: ", 12 branches of 345.6 mm in all".
 std::string add_graph(json_report& said, const skeleton_graph& graph, const std::string& unit) {
     double length = 0;
     for (const skeleton_branch& each : graph.branches) length += each.length;

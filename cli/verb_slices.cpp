@@ -48,7 +48,7 @@ std::vector<std::int64_t> drawn_of(const arguments& args, const io::array& label
     return drawn;
 }
 
-/// Axis, drawn slices, positions and the result's array.
+/// Sets the axis, the drawn slices, the positions and the result's array.
 void plan_slices(const arguments& args, slices_run& run) {
     const io::array& labels = run.input.image;
     const auto axes = static_cast<std::int64_t>(labels.shape.size());

@@ -50,7 +50,7 @@ split_options options_of_words(const arguments& args) {
     return how;
 }
 
-/// Background becomes foreground where water from open ends reaches it over foreground alone.
+/// Fills holes: background that no path over background joins to an open end becomes foreground.
 void fill_holes(const arguments& args, split_run& run) {
     const io::array mask = ones_of(run.input.image);
     io::array ends = make_like(mask, dtype::uint8, mask.shape), filled = make_like(mask, dtype::uint8, mask.shape);

@@ -23,7 +23,7 @@ namespace {
 
 bool is_png(const std::string& path) { return path.ends_with(".png") || path.ends_with(".PNG"); }
 
-/// Where things go; empty: not wanted.
+/// Paths of the outputs; an empty path means that the output is not wanted.
 struct destinations {
     std::string values, picture, table;
     bool stdout_carries_data = false;
@@ -44,15 +44,15 @@ destinations destinations_of(const arguments& args) {
     return to;
 }
 
-/// One input, and what the library fills.
+/// One input, and the results that the library fills.
 struct thickness_run {
     loaded input;
     std::vector<double> sizes;
     std::vector<border> beyond;
     thickness_options options;
     io::array values;
-    io::array squares;                        ///< for a table, where the values are not squared: diameters are rounded
-    std::map<double, std::int64_t> cells_of;  ///< by value; without background and endless cells
+    io::array squares;                        ///< for a table if values are not squares, because diameters are rounded
+    std::map<double, std::int64_t> cells_of;  ///< number of cells by value, without background and endless cells
     double mean = 0, deviation = 0, largest = 0;
     std::int64_t cells = 0, endless = 0;
 
@@ -111,7 +111,7 @@ computed compute_run(const arguments& args, thickness_run& run) {
     return compute(args, call);
 }
 
-/// How many cells have which value; `endless` gets those without any ball.
+/// Counts the cells of each value; `endless` becomes the number of cells without a largest ball.
 std::map<double, std::int64_t> counted(const io::array& values, std::int64_t& endless) {
     std::map<double, std::int64_t> cells_of;
     with_elements(values.data.get(), values.type, [&]<class T>(const T* cells) {
@@ -126,7 +126,7 @@ std::map<double, std::int64_t> counted(const io::array& values, std::int64_t& en
     return cells_of;
 }
 
-/// Mean and deviation come from the counts, so that they do not depend on an order.
+/// Computes mean and deviation from the counts, so that they do not depend on order.
 void measure(thickness_run& run) {
     run.cells_of = counted(run.values, run.endless);
     double sum = 0, squares = 0;
@@ -191,7 +191,7 @@ void report(const arguments& args, const destinations& to, const thickness_run& 
            to.stdout_carries_data);
 }
 
-/// The library speaks of its own arguments; here they are options.
+/// Rewrites an error of the library, which names its arguments, in terms of options.
 std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {{"out.thickness has element type", "--dtype is"},
                                                                        {"out.squared has element type", "--dtype is"},
@@ -210,7 +210,7 @@ std::string in_words_of_options(std::string message) {
 
 int thickness_verb(const arguments& args) {
     const destinations to = destinations_of(args);
-    static_cast<void>(options_of(args, sites::zero));  // wrong words are found before a large file is read
+    static_cast<void>(options_of(args, sites::zero));  // wrong words are reported before a large file is read
     check_picture_size(args);
     try {
         thickness_run run;

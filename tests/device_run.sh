@@ -5,9 +5,9 @@
 #
 #   tests/device_run.sh OUT [tests|rooms|sanitize|sanitize-rooms|big|bench|options|targets|labels|methods]...
 #
-# Default: tests rooms sanitize bench. `tests`, `big`, `sanitize`, `bench`, `options` and `targets` are of the exact engine,
-# `rooms` and `sanitize-rooms` of all the others; `labels` times components, what is made of them, and label propagation,
-# `methods` the published methods.
+# Default: tests rooms sanitize bench. `tests`, `big`, `sanitize`, `bench`, `options` and `targets` run the exact
+# engine, `rooms` and `sanitize-rooms` all other rooms. `labels` times components, calls made of them, and label
+# propagation; `methods` times the published methods.
 #
 # JSON and logs go to OUT. NEARFIELD_BUNDLE is the bundle's folder (build/bundle), NEARFIELD_ATLAS a copy of mricron-data's
 # aal.nii.gz for `targets`. BENCH_OPTIONS are for `bench_all exact` and its peers.
@@ -64,7 +64,7 @@ rooms() {
     done
 }
 
-# The others' tests, on a share of the cases and without large grids. Those of the methods have a walk through all kernels.
+# The other rooms' tests, on a share of the cases and without large grids; those of methods walk through all kernels.
 sanitize_rooms() {
     local sanitizer tool status program name
     sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)

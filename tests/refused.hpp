@@ -1,4 +1,4 @@
-// A call that has to be refused as a wrong argument.
+// Expects that a call is refused because of a wrong argument.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-// Parallel banding, the mathematics: which sites of a line are proximate, in integers, lists of them that can be made
+// The mathematics of parallel banding: the exact test for the proximate sites of a line, lists of them that are built
 // in bands and joined, and a walk along such a list that gives every cell its nearest site.
 //
-// Axes are treated first to last. Phase 1 gives each cell the nearest site of its own line along the first axis. Phases
-// 2 and 3, for each further axis, keep of a line's candidates those that are nearest to some point of the line and hand
-// them out. Of equally near candidates of a line the one at the smaller position wins, in every pass: since the last
-// pass treats the last axis, that is the library's tie rule, and a candidate that is nowhere nearer than both its
-// neighbours can go.
+// Axes are solved first to last. Phase 1 gives each cell the nearest site of its own line along the first axis. For
+// each further axis, phase 2 keeps the candidates of a line that are nearest to some point of it, and phase 3 assigns
+// them to cells. Of equally near candidates of a line the one at the smaller position wins in every pass. As the last
+// pass solves the last axis, that is the library's tie rule. So a candidate that is nowhere nearer than both its
+// neighbours can be dropped.
 //
 // With height(r) = off(r) + weight * r^2, where off(r) is the squared distance of candidate r from the line, the
 // squared distance from q to it is height(r) - 2 weight q r + weight q^2. The proximate sites are the corners of the
@@ -28,27 +28,27 @@ using methods::none;
 
 __extension__ typedef __int128 int128;
 
-/// Most that may be asked for. A block of 1024 threads takes 32 lines with 32 bands of phase 2, or 32 rows of phase 3;
-/// the ends of the bands of phase 1 take workspace.
+/// Largest values that a caller may ask for. A block of 1024 threads owns 32 lines, with 32 bands in phase 2 or 32 rows
+/// in phase 3. The ends of phase 1's bands take workspace.
 inline constexpr int most_m1 = 1024, most_m2 = 32, most_m3 = 32;
 
-/// One pass: cells (slab, position, line) of an array in C order; lines run along `positions`.
+/// A pass over cells (slab, position, line) of an array in C order; its lines run along `positions`.
 struct pass {
     std::int64_t slabs = 1, positions = 1, lines = 1;
 };
 
-/// Where band `b` of `bands` begins, for b in [0, bands].
+/// First position of band `b` of `bands`, for b in [0, bands].
 NF_HD constexpr std::int32_t band_begin(std::int64_t positions, std::int64_t b, int bands) {
     return static_cast<std::int32_t>(positions * b / bands);
 }
 
-/// The nearer of the sites before and after position `at`, either of which may be none.
+/// The nearer of the sites before and after position `at`; either may be missing (negative).
 NF_HD constexpr std::int32_t nearer_end(std::int32_t at, std::int32_t before, std::int32_t after) {
     if (before < 0 || after < 0) return before < 0 ? after : before;
     return at - before <= after - at ? before : after;
 }
 
-/// True when b, with a < b < c, is nearer than both a and c at no point of the line. Product is wide enough for
+/// True if b, with a < b < c, is nearer than both a and c at no point of the line. Product is wide enough for
 /// (difference of two heights) * (difference of two positions).
 template <class Product, class V>
 NF_HD constexpr bool dominated(std::int32_t a, V a_height, std::int32_t b, V b_height, std::int32_t c, V c_height) {
@@ -56,13 +56,13 @@ NF_HD constexpr bool dominated(std::int32_t a, V a_height, std::int32_t b, V b_h
 }
 
 /// One line of cells in the pass along `Axis`, 1 or 2. A cell holds its candidate, packed without the coordinates from
-/// `Axis` on, or none. A candidate in a list holds in the place of its own coordinate, which is its position, that of
-/// the one before it in the list, or its own if it is the first.
+/// `Axis` on, or none. A candidate's own coordinate is its position, so a candidate in a list stores there the position
+/// of its predecessor in the list, or its own if it is the first.
 template <class V, class Key, int Axis>
 struct line {
     metric<V> m;
-    Key* cells;           ///< of the line's first position
-    std::int32_t* after;  ///< the one after it in the list; may be null where no lists are joined
+    Key* cells;           ///< the line's first cell
+    std::int32_t* after;  ///< position of each candidate's successor; may be null if no lists are joined
     std::int64_t stride;
     std::int32_t slab, across;
 
@@ -84,7 +84,7 @@ struct line {
     }
 };
 
-/// The ends of a list; none for an empty one.
+/// Positions of the ends of a list; -1 for an empty list.
 struct ends {
     std::int32_t first = -1, last = -1;
 };
@@ -95,10 +95,10 @@ struct point {
     V height{};
 };
 
-/// Links the proximate ones of the candidates at [from, to) into a list: a stack whose top is the last.
+/// Links the proximate candidates in [from, to) into a list, which serves as a stack with its top at the end.
 template <class Product, class V, class Key, int Axis>
 NF_HD ends prune(const line<V, Key, Axis>& cells, std::int32_t from, std::int32_t to) {
-    constexpr int together = 4;  // loads on their way at once
+    constexpr int together = 4;  // loads in flight
     ends list;
     point<V> top, under;
     for (std::int32_t at = from; at < to; at += together) {
@@ -125,7 +125,7 @@ NF_HD ends prune(const line<V, Key, Axis>& cells, std::int32_t from, std::int32_
     return list;
 }
 
-/// Joins the lists of two neighbouring bands: ends that the other list dominates are dropped until none is.
+/// Joins the lists of two neighbouring bands: drops ends that the other list dominates until none is dominated.
 template <class Product, class V, class Key, int Axis>
 NF_HD ends joined(const line<V, Key, Axis>& cells, ends low, ends high) {
     if (low.first < 0 || high.first < 0) return low.first < 0 ? high : low;
@@ -151,7 +151,7 @@ NF_HD ends joined(const line<V, Key, Axis>& cells, ends low, ends high) {
     return {low.first, high.last};
 }
 
-/// Goes along a line backwards, from its last site to its first.
+/// Walks along a line backwards, from its last site to its first.
 template <class V, class Key, int Axis>
 class walk {
 public:
@@ -160,7 +160,7 @@ public:
         here_ = cells_.candidate(at_);
         look_back();
     }
-    /// The site nearest to position q; no larger q may follow.
+    /// The site nearest to position q. Later calls must not use a larger q.
     NF_HD Key nearest(std::int32_t q) {
         if (at_ < 0) return none<Key>;
         V distance2 = cells_.distance2(here_, at_, q);
@@ -187,7 +187,7 @@ private:
 namespace self_check {
 static_assert(band_begin(10, 0, 3) == 0 && band_begin(10, 1, 3) == 3 && band_begin(10, 3, 3) == 10);
 static_assert(nearer_end(5, 3, 7) == 3 && nearer_end(5, 3, 6) == 6 && nearer_end(5, -1, 9) == 9);
-// Candidates at 0, 1, 2 with nothing off the line: 1 is proximate; one off the line is not.
+// Candidates at 0, 1 and 2 that lie on the line: 1 is proximate. At squared distance 1 from the line it is not.
 static_assert(!dominated<std::int64_t>(0, 0, 1, 1, 2, 4) && dominated<std::int64_t>(0, 0, 1, 1 + 1, 2, 4));
 }  // namespace self_check
 

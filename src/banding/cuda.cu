@@ -1,6 +1,6 @@
-// Parallel banding on a device. An image takes five launches: forth, across bands and back along columns, out with the
-// axes exchanged; lists of proximate sites, in bands joined by twos; colouring, out with the axes exchanged again. A
-// volume floods along its first axis and has the last two twice, for the middle axis and for the last.
+// Parallel banding on a device. An image takes five launches. Phase 1 sweeps columns forwards, across bands, and back,
+// where it writes with exchanged axes. Phase 2 builds lists of proximate sites in bands, and joins them in pairs. Phase
+// 3 assigns sites, and exchanges axes again. A volume runs phases 2 and 3 for its middle axis and for its last.
 #include <string>
 
 #include "banding/core.hpp"
@@ -13,11 +13,11 @@ namespace {
 
 using cuda::warp;
 
-/// Warps of a block in phase 1: each has a tile of 32 x 32 cells to exchange axes in.
+/// Warps of a block in phase 1. Each has a tile of 32 x 32 cells in which it exchanges axes.
 constexpr int flood_warps = 4;
-/// A warp takes 32 neighbouring lines, so that at every position it reads neighbouring cells.
+/// A warp owns 32 neighbouring lines, so that its reads at a position are coalesced.
 constexpr std::int64_t blocks_of(std::int64_t lines) { return cuda::blocks_for(lines, warp); }
-/// Cells whose loads are on their way at once in phase 1.
+/// Number of loads that a thread of phase 1 has in flight.
 constexpr int together = 8;
 
 struct flood_shape {
@@ -41,8 +41,8 @@ struct warp_of_flood {
     }
 };
 
-/// Phase 1, forth: each cell of a band gets the nearest site before it in the band; the band's ends are noted. A warp
-/// takes 32 lines of one band.
+/// Phase 1, forwards: each cell of a band gets the nearest site before it in the band. Stores the band's first and last
+/// site. A warp owns 32 lines of one band.
 template <class Key>
 __global__ void __launch_bounds__(warp* flood_warps)
     flood_forth(Key* cells, flood_shape shape, std::int32_t* first, std::int32_t* last) {
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(warp* flood_warps)
     last[mine.band * shape.lines + line] = last_here;
 }
 
-/// Phase 1, across bands: `last` becomes the last site of the bands before, `first` the first one of the bands after. A
-/// thread takes a line.
+/// Phase 1, across bands: replaces `last` by the last site in the bands before, and `first` by the first site in the
+/// bands after. A thread owns a line.
 __global__ void __launch_bounds__(256) join_ends(flood_shape shape, std::int32_t* first, std::int32_t* last) {
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (line >= shape.lines) return;
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(256) join_ends(flood_shape shape, std::int32_t
     }
 }
 
-/// Writes a tile of `rows` x 32 cells, held as [row][lane], with its axes exchanged: neighbouring lanes write
-/// neighbouring rows of a line, lines `from_line`, `from_line` + `line_step`, ... of the tile.
+/// Writes a tile of `rows` x 32 cells, held as [row][lane], with exchanged axes: neighbouring lanes write neighbouring
+/// rows of a line. The caller writes lines `from_line`, `from_line` + `line_step`, ... of the tile.
 template <class Key>
 __device__ void write_exchanged(const Key (*tile)[warp + 1], Key* out, std::int64_t positions, std::int64_t line,
                                 std::int64_t lines, std::int64_t at, int rows, int from_line, int line_step) {
@@ -96,8 +96,8 @@ __device__ void write_exchanged(const Key (*tile)[warp + 1], Key* out, std::int6
         out[(line + i) * positions + at + lane] = tile[lane][i];
 }
 
-/// Phase 1, back: each cell gets the nearest site of its line. A warp takes 32 lines of one band, 32 positions at a
-/// time, and exchanges the axes of what it writes where `Exchange` is set.
+/// Phase 1, backwards: each cell gets the nearest site of its line. A warp owns 32 lines of one band and takes 32
+/// positions at a time. With `Exchange` it writes with exchanged axes.
 template <class Key, bool Exchange>
 __global__ void __launch_bounds__(warp* flood_warps)
     flood_back(const Key* cells, Key* out, flood_shape shape, const std::int32_t* first, const std::int32_t* last) {
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(warp* flood_warps)
     }
 }
 
-/// The line of lane `lane` in block of lines number `block`.
+/// The line of lane `lane` in the block of lines with number `block`.
 template <class V, class Key, int Axis>
 __device__ line<V, Key, Axis> line_of(const metric<V>& m, Key* cells, std::int32_t* after, const pass& p,
                                       std::int64_t slab, std::int64_t across) {
@@ -150,13 +150,13 @@ __device__ line<V, Key, Axis> line_of(const metric<V>& m, Key* cells, std::int32
             static_cast<std::int32_t>(across)};
 }
 
-/// Phase 2. A block takes one or more times 32 lines, in `bands` bands each: a warp builds the lists of a band, and as
-/// many as there are pairs join them, round by round. `last` gets the last site of each line.
+/// Phase 2. A block owns a multiple of 32 lines, in `bands` bands each. A warp builds the lists of a band, then joins
+/// pairs of lists, round by round. `last` gets the last site of each line.
 template <class V, class Key, class Product, int Axis>
 __global__ void __launch_bounds__(1024)
     prune_lines(metric<V> m, Key* cells, std::int32_t* after, pass p, int bands, std::int32_t* last) {
     extern __shared__ std::int32_t memory[];
-    ends* const lists = reinterpret_cast<ends*>(memory);  // by band and lane
+    ends* const lists = reinterpret_cast<ends*>(memory);  // indexed by band and lane
     const int band = static_cast<int>(threadIdx.y) % bands, lane = static_cast<int>(threadIdx.x);
     const std::int64_t block =
         static_cast<std::int64_t>(blockIdx.x) * (blockDim.y / bands) + static_cast<int>(threadIdx.y) / bands;
@@ -177,8 +177,8 @@ __global__ void __launch_bounds__(1024)
     if (inside && band == 0) last[slab * p.lines + across] = list.last;
 }
 
-/// Phase 3. A block takes 32 lines, 32 positions at a time from the last; of those its warps take every blockDim.y-th
-/// each and walk along the lists on their own. What it writes has the axes of the slab exchanged.
+/// Phase 3. A block owns 32 lines and takes 32 positions at a time, from the last one on. Each warp serves every
+/// blockDim.y-th of these and walks along the lists on its own. Writes with the slab's axes exchanged.
 template <class V, class Key, int Axis>
 __global__ void __launch_bounds__(1024)
     colour_lines(metric<V> m, Key* cells, Key* out, pass p, const std::int32_t* last) {
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(1024)
     }
 }
 
-/// One call: what all its launches share.
+/// One call: the memory and parameters that its launches share.
 template <class V, class Key, class Product>
 class banded {
 public:
@@ -240,8 +240,8 @@ private:
                      flooded_, first_, last_);
     }
 
-    /// Phases 2 and 3 along one axis. Blocks of phase 2 have at least four warps, else too few would fit a
-    /// multiprocessor.
+    /// Runs phases 2 and 3 along one axis. Blocks of phase 2 have at least four warps; with fewer, too few warps would
+    /// fit a multiprocessor.
     template <int Axis>
     void lines(Key* cells, Key* out, const pass& p, methods::stages& report) {
         constexpr int least_warps = 4;
@@ -265,7 +265,7 @@ private:
     std::int64_t cells_;
     flood_shape flooded_{};
     cuda::workspace space_;
-    std::int32_t *first_, *last_;  ///< by band of phase 1 and line; `last_` by line in phases 2 and 3
+    std::int32_t *first_, *last_;  ///< by band of phase 1 and line; in phases 2 and 3 `last_` is by line
     std::int32_t* after_;
 };
 

@@ -1,4 +1,4 @@
-// Parallel banding on the host: the three phases over blocks of neighbouring lines.
+// Parallel banding on the host: runs the three phases over blocks of neighbouring lines.
 #include <string>
 
 #include "banding/core.hpp"
@@ -10,18 +10,18 @@
 namespace nearfield::bands {
 namespace {
 
-/// Lines that one thread treats side by side: a line of the cache of 32-bit cells, times four in phase 1, which
-/// streams.
+/// Lines that a thread processes side by side: 16 cells of 32 bits fill a cache line; phase 1, which streams, takes
+/// four times as many.
 constexpr std::int64_t flood_lines = 64, block_lines = 16;
 
-/// Cells from which on handing out every phase costs less than it saves.
+/// Number of cells from which on threads save more than they cost in every phase.
 constexpr std::int64_t worth_threads = 1 << 14;
 
 constexpr std::int64_t blocks_of(std::int64_t lines, std::int64_t in_block) {
     return (lines + in_block - 1) / in_block;
 }
 
-/// What all phases of one call share.
+/// One call: the memory and parameters that all phases share.
 template <class V, class Key, class Product>
 class banded {
 public:
@@ -36,7 +36,7 @@ public:
           lists_(with.m2 * std::max({size_[0] * size_[1], size_[0] * size_[2], std::int64_t{1}})),
           after_(with.m2 > 1 ? cells_ : 0) {}
 
-    /// Blocks of lines that all phases treat, for the progress callback.
+    /// Number of blocks of lines in all phases, for the progress callback.
     static std::int64_t items(const methods::grid& g, const parameters& with) {
         const bool volume = g.size[0] > 1;
         const std::int64_t flooded = blocks_of(volume ? g.size[1] * g.size[2] : g.size[2], flood_lines);
@@ -64,8 +64,8 @@ public:
 private:
     [[nodiscard]] std::int64_t flooded_lines() const { return size_[0] > 1 ? size_[1] * size_[2] : size_[2]; }
 
-    /// Phase 1, along the first axis: forth within each band, across bands, back within each band. An image comes out
-    /// with its axes exchanged.
+    /// Phase 1 along the first axis: forwards within each band, across bands, and backwards within each band. Writes an
+    /// image with exchanged axes.
     void flood(Key* cells, Key* out, bool volume) {
         const std::int64_t lines = flooded_lines(), positions = volume ? size_[0] : size_[1];
         const std::int64_t blocks = blocks_of(lines, flood_lines);
@@ -82,7 +82,7 @@ private:
         });
     }
 
-    /// Every cell of a band gets the nearest site before it in the band; the band's ends are noted.
+    /// Gives every cell of a band the nearest site before it in the band, and stores the band's first and last site.
     void flood_forth(Key* cells, std::int64_t positions, std::int64_t lines, std::int64_t line, int band) {
         const auto width = static_cast<int>(std::min(flood_lines, lines - line));
         std::int32_t* const first = first_.get() + band * lines + line;
@@ -98,7 +98,7 @@ private:
         }
     }
 
-    /// For every band of a line: the last site of the bands before it, the first of those after it.
+    /// Finds, for every band of a line, the last site in the bands before it and the first in those after it.
     void join_ends(std::int64_t lines, std::int64_t line) {
         std::int32_t before = -1, after = -1;
         for (int band = 0; band < with_.m1; ++band) {
@@ -142,7 +142,7 @@ private:
                 static_cast<std::int32_t>(across)};
     }
 
-    /// body(slab, line) for the lines of block number `block`.
+    /// Calls body(slab, line) for the lines of block number `block`.
     template <class Body>
     static void for_lines(const pass& p, std::int64_t block, const Body& body) {
         const std::int64_t in_slab = blocks_of(p.lines, block_lines), slab = block / in_slab;
@@ -150,7 +150,7 @@ private:
         for (std::int64_t across = begin; across < end; ++across) body(slab, across);
     }
 
-    /// Phase 2: a list for every band of every line, and bands joined by twos until one is left.
+    /// Phase 2: builds a list for every band of every line, then joins bands in pairs until one is left.
     template <int Axis>
     void prune_lines(Key* cells, const pass& p, methods::stages& report) {
         const std::int64_t blocks = p.slabs * blocks_of(p.lines, block_lines), lines = p.slabs * p.lines;
@@ -175,8 +175,8 @@ private:
         report.done(name("phase 2", Axis), 1, 2 * static_cast<std::int64_t>(sizeof(Key)) * cells_);
     }
 
-    /// Phase 3: every cell of a line gets the site of the list that is nearest, by m3 walks of every m3rd cell each.
-    /// The axes of a slab come out exchanged.
+    /// Phase 3: gives every cell of a line the nearest site of the list, by m3 walks that serve every m3rd cell each.
+    /// Writes with the slab's axes exchanged.
     template <int Axis>
     void colour(Key* cells, Key* out, const pass& p, methods::stages& report) {
         const std::int64_t blocks = p.slabs * blocks_of(p.lines, block_lines);
@@ -202,7 +202,7 @@ private:
     const std::int64_t* size_;
     parameters with_;
     std::int64_t cells_;
-    host_scratch<std::int32_t> first_, last_;  ///< by band of phase 1 and line; later the nearest sites beyond the band
+    host_scratch<std::int32_t> first_, last_;  ///< by band of phase 1 and line; later the nearest sites outside it
     host_scratch<ends> lists_;                 ///< by band of phase 2 and line
     host_scratch<std::int32_t> after_;
 };

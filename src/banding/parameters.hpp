@@ -1,4 +1,4 @@
-// How many bands: what the caller says, else what was measured best.
+// Chooses the numbers of bands: those the caller gives, else those that were fastest when measured.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +14,19 @@ struct parameters {
     int m1 = 1, m2 = 1, m3 = 1;
 };
 
-/// Best for grids whose longest side is at least `side`.
+/// Fastest numbers of bands for grids whose longest side is at least `side`.
 struct measured {
     std::int64_t side;
     parameters best;
 };
 
-// H200, 2026-11-22: the best of 1 to 256 for m1 and 1 to 32 for m2 and m3, each phase by itself, random sites of 0.01
-// %, 1 % and 50 %.
+// H200, 2026-11-22: fastest of 1 to 256 for m1, and of 1 to 32 for m2 and m3, each phase timed alone, with random sites
+// of 0.01 %, 1 % and 50 %.
 inline constexpr measured on_device_2d[] = {{0, {16, 16, 16}},    {1024, {32, 32, 16}}, {2048, {32, 32, 16}},
                                             {4096, {32, 32, 16}}, {8192, {16, 16, 8}},  {16384, {8, 16, 8}}};
 inline constexpr measured on_device_3d[] = {{0, {8, 8, 16}}, {128, {4, 4, 4}}, {256, {4, 1, 2}}};
 
-/// No more bands than positions; on the host 1 each unless asked for, since threads there share out lines.
+/// Limits the numbers of bands to the positions. On the host each defaults to 1, since threads share out lines there.
 inline parameters chosen(const methods::grid& g, const banding& how, bool device) {
     const bool volume = g.size[0] > 1;
     parameters best;
@@ -48,7 +48,7 @@ inline parameters chosen(const methods::grid& g, const banding& how, bool device
             within(how.m2, best.m2, std::min<std::int64_t>(most_m2, pruned)), within(how.m3, best.m3, most_m3)};
 }
 
-/// Whether (difference of two squared distances) * (difference of two positions) stays below 2^62.
+/// True if (difference of two squared distances) * (difference of two positions) stays below 2^62.
 constexpr bool fits_64_bits(const methods::grid& g) {
     double largest = 0, longest = 0;
     for (int axis = 0; axis < 3; ++axis) {
@@ -58,7 +58,7 @@ constexpr bool fits_64_bits(const methods::grid& g) {
     return largest * longest < 4611686018427387904.0;
 }
 
-/// Calls body(metric<V>, Key, Product) with the types that the grid, whose weights are integral, is solved in.
+/// Calls body(metric<V>, Key, Product) with the types in which the grid is solved; its weights are integers.
 template <class Body>
 void with_products(const methods::grid& g, const Body& body) {
     methods::with_types(g, [&](const auto& m, auto key) {

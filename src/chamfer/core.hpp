@@ -1,5 +1,5 @@
-// The mathematics of step distances: how steps are numbered, when two passes are enough, and within which limits sums
-// fit.
+// The mathematics of step distances: the numbers of steps, the condition under which two passes suffice, and limits
+// within which sums fit.
 #pragma once
 
 #include <array>
@@ -11,25 +11,25 @@
 
 namespace nearfield::chamfer {
 
-/// 3^power: steps are numbered in C order over (-1, 0, 1) along every axis.
+/// 3^power. Steps are numbered in C order over (-1, 0, 1) along every axis.
 constexpr std::int64_t three_to(int power) {
     std::int64_t n = 1;
     for (int i = 0; i < power; ++i) n *= 3;
     return n;
 }
-/// The step that leads nowhere. Those with smaller numbers lead to cells that come before in raster order.
+/// The number of the step to the cell itself. Smaller numbers lead to cells that come before in raster order.
 constexpr std::int64_t middle_of(int rank) { return three_to(rank) / 2; }
 
-/// -1, 0 or 1: where step number `step` leads along an axis.
+/// Direction of step number `step` along an axis: -1, 0 or 1.
 constexpr int along(std::int64_t step, int axis, int rank) {
     return static_cast<int>(step / three_to(rank - 1 - axis) % 3) - 1;
 }
 
-/// True when every step may be replaced, at no higher price, by what is left of it without one of its axes. Then two
-/// raster passes, forward and backward, find every cheapest path: of two steps that go opposite ways along an axis both
-/// can do without it, so some cheapest path never turns back; its steps may be taken in any order without leaving the
-/// grid, and so in the order of the passes. All the cells on it have its site among their nearest ones, so the same
-/// holds for ties.
+/// True if every step may be replaced, at no higher price, by the same step without one of its axes. Then two raster
+/// passes, forward and backward, find every cheapest path. If two of its steps go opposite ways along an axis, both
+/// can drop that axis, so some cheapest path never turns back. Its steps may be taken in any order without leaving
+/// the grid, and so in the order of the passes. All cells on it have its site among their nearest, so ties resolve
+/// too.
 constexpr bool regular(std::span<const std::int32_t> weight, int rank) {
     const std::int64_t middle = middle_of(rank);
     for (std::int64_t step = 0; step < three_to(rank); ++step) {
@@ -45,8 +45,8 @@ constexpr bool regular(std::span<const std::int32_t> weight, int rank) {
     return true;
 }
 
-/// No cheapest path is longer: without turning back each step goes on along some axis, and else no cell is met twice.
-/// In double, because it may exceed every integer.
+/// Upper bound of the longest cheapest path: without turning back each step advances along some axis; otherwise no path
+/// visits a cell twice. A double, because it may exceed every integer.
 constexpr double longest_path(const std::int64_t* size, int rank, bool is_regular, std::int32_t dearest) {
     double steps = 0, cells = 1;
     for (int axis = 0; axis < rank; ++axis) {
@@ -56,11 +56,11 @@ constexpr double longest_path(const std::int64_t* size, int rank, bool is_regula
     return (is_regular ? steps : cells - 1) * dearest;
 }
 
-/// Distance of cells without a path: a step more does not overflow, and exceeds every real distance.
+/// Distance of cells without a path. One more step does not overflow, and the value exceeds every real distance.
 constexpr std::int32_t unreached(std::int32_t dearest) { return std::numeric_limits<std::int32_t>::max() - dearest; }
 
-/// What travels from cell to cell. Without sites the distance; with them the distance in the high half and the site's
-/// number in the low one, last axis most significant: the smaller of two states is then the answer, ties included.
+/// The state that passes from cell to cell: the distance, or with sites the distance in the high half and the site's
+/// number in the low one, last axis most significant. The smaller of two states is the answer, ties included.
 template <class State>
 constexpr State state_of(std::int32_t distance, std::uint32_t site) {
     if constexpr (sizeof(State) == 4) return distance;
@@ -71,14 +71,14 @@ constexpr std::int32_t distance_in(State s) {
     if constexpr (sizeof(State) == 4) return s;
     else return static_cast<std::int32_t>(s >> 32);
 }
-/// True when a cell whose state is `held` takes what it is offered. `FirstFound`: keeps its site where the distance is
+/// True if a cell with state `held` takes an offer. `FirstFound`: it keeps its site if the distances are
 /// equal.
 template <bool FirstFound, class State>
 constexpr bool better(State offer, State held) {
     if constexpr (FirstFound) return distance_in(offer) < distance_in(held);
     else return offer < held;
 }
-/// What a step adds.
+/// The state that a step adds.
 template <class State>
 constexpr State price_of(std::int32_t weight) {
     return state_of<State>(weight, 0);

@@ -1,4 +1,4 @@
-// Chamfer distances on a device as the literature iterates them: every cell gathers from its neighbours, from one array
+// Chamfer distances on a device, iterated as in the literature: every cell gathers from its neighbours, from one array
 // into another, until nothing changes.
 //
 // Tian, Situ, Chen, Han, "3D distance transform on GPU", Application Research of Computers 25(9), 2008.
@@ -30,8 +30,8 @@ __global__ void __launch_bounds__(threads) start_at_sites(grid g, const Key* sit
     to[cell] = site[cell] < 0 ? unreached : state_of(0, number_of(g.size, at.z, at.y, at.x));
 }
 
-/// One thread a cell; neighbouring threads own neighbouring cells of a row, so that each of a warp's reads is a line or
-/// two.
+/// A thread owns a cell; neighbouring threads own neighbouring cells of a row, so that each of a warp's reads touches
+/// one or two cache lines.
 __global__ void __launch_bounds__(threads)
     take_cheapest(grid g, step_list steps, const state* from, state* to, int* changed) {
     const std::int64_t cell = own_cell();

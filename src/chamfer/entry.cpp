@@ -1,4 +1,4 @@
-// The public calls: check, then hand over.
+// The public calls: they check their arguments, then run the engine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace nearfield {
 namespace {
 
-// Numbers of sites, and how many there are, take 32 bits beside the distance.
+// Site numbers, and their count, take 32 bits beside the distance.
 constexpr std::int64_t most_cells_with_sites = (std::int64_t{1} << 32) - 1;
 constexpr std::int64_t most_cells_in_int32 = std::int64_t{1} << 31;
 

@@ -1,6 +1,6 @@
-// Two raster passes on the host. A pass goes over tiles, pieces of rows; each tile takes what the steps to earlier
-// tiles offer, row by row in SIMD, and then runs along itself. Tiles whose 2^k-weighted coordinates have the same sum
-// do not need each other, so threads take one such front after the other.
+// Two raster passes on the host. A pass goes over tiles, which are pieces of rows. Each tile takes the offers of steps
+// from earlier tiles, row by row in SIMD, and then scans along itself. Tiles whose coordinates have the same sum,
+// weighted by 2^k, are independent, so threads take one such front after the other.
 #include "chamfer/host.hpp"
 
 #include <algorithm>
@@ -19,21 +19,21 @@ namespace {
 
 constexpr std::int64_t tile_cells = 1024;
 constexpr std::int64_t tiles_a_task = 4;
-// Reading and writing take whole rows, of about so many cells together.
+// A task reads or writes whole rows, of about this many cells together.
 constexpr std::int64_t task_cells = 1 << 14;
 
 using coordinates = std::array<std::int64_t, max_rank>;
 
-/// The steps that lead to the same row of another place: one price for each of the three cells there, 0 for none.
+/// The steps from one other row: a price for each of its three cells beside a cell, 0 for none.
 template <class State>
 struct row_step {
-    std::array<int, max_rank> along{};  ///< -1, 0, 1 for all axes but the last
-    std::int64_t cells = 0;             ///< how far that row lies in memory
-    bool own = true;                    ///< no other row at all
+    std::array<int, max_rank> along{};  ///< direction, -1, 0 or 1, along all axes but the last
+    std::int64_t cells = 0;             ///< distance of that row in memory, in cells
+    bool own = true;                    ///< true if it is the cell's own row
     std::array<State, 3> price{};
 };
 
-/// Tiles of a pass in an order in which each comes after those it needs; front f is [first[f], first[f + 1]).
+/// Tiles of a pass, ordered so that each comes after the tiles it needs. Front f is [first[f], first[f + 1]).
 struct fronts {
     std::vector<std::int64_t> tile;
     std::vector<std::int64_t> first;
@@ -57,7 +57,7 @@ public:
             own_state_ = host_scratch<State>(p.cells);
             state_ = own_state_.get();
         }
-        // Row numbers as sites count them: the last axis most significant, so the first axis goes fastest.
+        // Row numbers are counted as in sites: the last axis is most significant, so the first one varies fastest.
         std::int64_t step = 1;
         for (std::size_t axis = 0; axis < last_axis(); ++axis) number_step_[axis] = step, step *= p.size[axis];
     }
@@ -103,7 +103,7 @@ private:
             case dtype::uint8: return read_as<std::uint8_t>(row);
             case dtype::int16:
             case dtype::uint16: return read_as<std::uint16_t>(row);
-            case dtype::float16: return read_as<std::uint16_t>(row, 0x7fff);  // zero of either sign
+            case dtype::float16: return read_as<std::uint16_t>(row, 0x7fff);  // ignores the sign of zero
             case dtype::int32:
             case dtype::uint32: return read_as<std::uint32_t>(row);
             case dtype::float32: return read_as<std::uint32_t>(row, 0x7fffffff);
@@ -130,7 +130,7 @@ private:
 
     // ---- passes -----------------------------------------------------------------------------------------------------
 
-    /// Steps [first, last) by rows. The row's own are last of those before a cell, first of those after it.
+    /// Groups steps [first, last) by rows. The own row comes last for earlier cells, and first for later cells.
     [[nodiscard]] std::vector<row_step<State>> steps(std::int64_t first, std::int64_t last) const {
         std::vector<row_step<State>> found;
         std::int64_t group = -1;
@@ -203,7 +203,7 @@ private:
         if (Watch && changed) changed_.store(true, std::memory_order_relaxed);
     }
 
-    /// What three cells of another row offer to each cell of this one.
+    /// Relaxes each cell of a row from three cells of another row.
     template <bool Backward>
     bool take(State* to, const State* from, const std::array<State, 3>& price, std::int64_t begin, std::int64_t end) {
         bool changed = false;
@@ -241,8 +241,8 @@ private:
 
     // ---- fronts -----------------------------------------------------------------------------------------------------
 
-    /// A tile needs tiles whose coordinates differ by -1, 0 or 1, the first difference being -1: with weights 2^k, the
-    /// pieces of a row lightest, their sum is less by one at least. Empty where fronts are too short for the threads.
+    /// Orders tiles by fronts. A tile needs tiles whose coordinates differ by -1, 0 or 1, first by -1. So their sums
+    /// with weights 2^k, lightest for pieces of a row, are smaller. Empty if fronts are too short for the threads.
     [[nodiscard]] fronts fronts_of_tiles() const {
         std::int64_t count = pieces_;
         for (std::size_t axis = 0; axis < last_axis(); ++axis) count += (p_.size[axis] - 1) << (last_axis() - axis);
@@ -254,7 +254,7 @@ private:
         for (std::int64_t tile = 0; tile < tiles; ++tile) ++made.first[front_of(tile) + 1];
         for (std::size_t f = 1; f < made.first.size(); ++f) made.first[f] += made.first[f - 1];
         std::vector<std::int64_t> next(made.first.begin(), made.first.end() - 1);
-        // The last tile of a front first: if two of them needed each other, no answer would be right.
+        // Reverses the tiles of a front: a wrong dependence between two of them would then change the result.
         for (std::int64_t tile = tiles; tile-- > 0;) made.tile[static_cast<std::size_t>(next[front_of(tile)]++)] = tile;
         return made;
     }
@@ -287,7 +287,7 @@ private:
         }
     }
 
-    /// Element of the row's first cell in an output that has `more` axes in front, and the step along the row.
+    /// The row's first cell in an output with `more` axes in front, and the element step along the row.
     template <class T>
     T* cell_of(const any_output<host>& v, std::size_t more, const coordinates& at, std::int64_t& step) const {
         std::int64_t offset = 0;

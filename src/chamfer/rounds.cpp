@@ -1,5 +1,5 @@
-// The method `chamfer` on the host: in raster passes, by the room's own engine where steps reach no farther than the
-// next cell; or gathered by all cells at once until nothing changes.
+// The method `chamfer` on the host. Raster passes run in the room's own engine if steps only reach adjacent cells.
+// Iterated rounds gather in all cells at once until nothing changes.
 #include <algorithm>
 #include <atomic>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t cells_a_task = 1 << 14;
 
-/// Cell numbers as three coordinates, and the cheapest of what steps lead to.
+/// Converts cell numbers to coordinates, and finds the cheapest offer to a cell.
 struct neighbourhood {
     const grid& g;
     step_list steps;
@@ -33,11 +33,11 @@ struct neighbourhood {
     }
 };
 
-/// Forward and backward by turns, until neither changes anything; returns how many passes.
+/// Alternates forward and backward passes until one changes nothing; returns the number of passes.
 std::int64_t raster(workers& crew, const neighbourhood& round, state* held) {
     const std::int64_t cells = round.g.cells();
     std::int64_t passes = 0;
-    // The first two always run: they know nothing of each other.
+    // The first two passes always run, because each sees only offers from its own side.
     for (bool changed = true; changed || passes < 2; ++passes) {
         changed = false;
         for (std::int64_t start = 0; start < cells; start += cells_a_task)
@@ -53,7 +53,7 @@ std::int64_t raster(workers& crew, const neighbourhood& round, state* held) {
     return passes;
 }
 
-/// All cells at once, until nothing changes; the last answer is in `held`.
+/// Updates all cells at once until nothing changes; leaves the result in `held`.
 std::int64_t gather(workers& crew, const neighbourhood& round, state*& held, state*& next) {
     std::int64_t rounds = 0;
     for (bool changed = true; changed; ++rounds) {
@@ -78,7 +78,7 @@ void by_states(const host& on, const grid& g, const chamfer_method& how, Key* si
     const std::int64_t cells = g.cells();
     const host_scratch<state> memory(how.iterated ? 2 * cells : cells);
     state *held = memory.get(), *next = memory.get() + (how.iterated ? cells : 0);
-    // Progress counts towards a few passes, or as many rounds as half the longest side.
+    // The total for progress is a guess: three passes, or as many rounds as half the longest side.
     workers crew(on, cells * (how.iterated ? *std::max_element(g.size, g.size + 3) / 2 : 3));
     in_pieces(crew, cells, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t cell = first; cell < last; ++cell) {
@@ -101,7 +101,7 @@ void by_states(const host& on, const grid& g, const chamfer_method& how, Key* si
                 rounds * cells * 2 * static_cast<std::int64_t>(sizeof(state)));
 }
 
-/// Both the image, a byte a cell, and the indices, four bytes a cell, are the engine's.
+/// Runs the engine on a copy of the image, 1 byte a cell. The spare array of sites receives its indices.
 template <class Key>
 void by_engine(const host& on, const grid& g, const chamfer_method& how, buffers& site, std::int32_t* price,
                stages& report) {
@@ -126,7 +126,7 @@ void by_engine(const host& on, const grid& g, const chamfer_method& how, buffers
     out.index = any_output<host>::contiguous(index, dtype::int32, shape);
     chamfer_transform(on, any_input<host>::contiguous(image.get(), dtype::uint8, shape), out,
                       {.weights = weights, .sites = sites::nonzero});
-    // The engine's progress ends at 1.
+    // The engine has reported progress up to 1.
     const host after{on.threads, on.progress ? [&](double) { return on.progress(1); } : decltype(on.progress){}};
     workers unpacking(after, 1);
     in_pieces(unpacking, cells, [&](std::int64_t first, std::int64_t last) {

@@ -1,5 +1,5 @@
-// What host and device share: the problem, how cells are read and distances written, and where two cells of a line are
-// equally good.
+// Shared by host and device: the problem, the access to cells and distances, and the place where two cells of a line
+// are equally near.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace nearfield::chessboard {
 
 struct problem {
-    bool diagonal = true;  ///< chessboard, else city block
-    bool nonzero = false;  ///< which cells are sites
+    bool diagonal = true;  ///< true for chessboard, false for city block
+    bool nonzero = false;  ///< true if nonzero cells are sites
     int rank = 1, batch = 0;
     std::int64_t size[max_rank] = {}, image_step[max_rank] = {}, out_step[max_rank] = {}, cells = 0;
     border ends[max_rank] = {};
     std::int8_t side[max_rank] = {};
-    std::int64_t most = 0;   ///< no distance is larger
-    std::int64_t limit = 0;  ///< those that are larger count as none
+    std::int64_t most = 0;   ///< upper bound of all distances
+    std::int64_t limit = 0;  ///< larger distances count as no site
     const void* image = nullptr;
     void* out = nullptr;
     dtype image_type = dtype::uint8, out_type = dtype::int32;
@@ -30,11 +30,11 @@ struct problem {
     }
 };
 
-/// Distance of cells without a site: one more does not overflow.
+/// Distance of cells without a site. Adding one does not overflow.
 template <class T>
 inline constexpr T unreached = std::numeric_limits<T>::max() - 1;
 
-/// body(Bits{}, those that tell zero from the rest): the sign of floating-point numbers does not.
+/// Calls body(Bits{}, mask): an element is zero if its masked bits are; the mask drops the sign of floats.
 template <class Body>
 NF_HD inline void with_bits(dtype type, const Body& body) {
     switch (type) {
@@ -51,7 +51,7 @@ NF_HD inline void with_bits(dtype type, const Body& body) {
     }
 }
 
-/// body(Out{}, its maximum, which stands for none).
+/// Calls body(Out{}, none), where none is the type's maximum, which stands for no site.
 template <class Body>
 NF_HD inline void with_output(dtype type, const Body& body) {
     switch (type) {
@@ -61,12 +61,12 @@ NF_HD inline void with_output(dtype type, const Body& body) {
         default: return body(std::int32_t{}, 0x7fffffffU);
     }
 }
-/// The value of an output whose type has the maximum `none`.
+/// The output value of a distance; `none` if it exceeds the limit or the type, whose maximum is `none`.
 NF_HD constexpr std::uint32_t written(std::uint32_t distance, std::uint32_t limit, std::uint32_t none) {
     return distance > limit || distance > none ? none : distance;
 }
 
-/// A cell of a line: its place, and the least distance of the cells beside it across the axes that are done.
+/// A cell of a line: its place, and its least distance across the axes that are already solved.
 struct candidate {
     std::int64_t at, across;
 
@@ -75,7 +75,7 @@ struct candidate {
         return along < across ? across : along;
     }
 };
-/// Of two cells of a line, a.at < b.at, the last place for which a is no worse than b.
+/// The last place to which a is no farther than b, for two cells of a line with a.at < b.at.
 NF_HD constexpr std::int64_t last_place_of(const candidate& a, const candidate& b) {
     const std::int64_t middle = (a.at + b.at) / 2;
     if (a.across <= b.across) return a.at + b.across > middle ? a.at + b.across : middle;

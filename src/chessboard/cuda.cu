@@ -1,6 +1,6 @@
-// On a device: a warp finds the distances along a row, then a thread each line of every other axis; neighbouring
-// threads have neighbouring lines. In the chessboard metric a line's lower envelope is a stack: the first scan pushes
-// the cells that are nearest somewhere, the second takes them off again from the far end.
+// On a device: a warp finds the distances along a row, then a thread owns each line of every other axis; neighbouring
+// threads own neighbouring lines. In the chessboard metric a line's lower envelope is a stack. The first scan pushes
+// the cells that are nearest somewhere, and the second pops them from the far end.
 #include "base/cuda.cuh"
 #include "base/lines.hpp"
 #include "chessboard/core.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int threads_of_block = 256;
 
-/// An entry of a stack: the cell's place in the line in the high half, the least distance across in the low one.
+/// An entry of a stack: the cell's place in the line in the high half, its distance across in the low half.
 template <class T>
 struct entry_of;
 template <>
@@ -22,12 +22,12 @@ struct entry_of<std::uint32_t> {
     using type = std::uint64_t;
 };
 
-/// A pass along `axis`: `inner` cells lie between two of a line.
+/// A pass along an axis, in which two adjacent cells of a line lie `inner` cells apart.
 template <class T>
 struct pass {
     using entry = typename entry_of<T>::type;
     T* distance;
-    entry* stack;  ///< `depth` entries for every line
+    entry* stack;  ///< `depth` entries for each line
     std::int64_t n, inner, depth, lines;
     bool wraps, closed, last;
     std::uint32_t limit;
@@ -40,7 +40,7 @@ struct pass {
 
 __device__ std::int64_t own_item() { return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x; }
 
-/// Writes cell `cell` where its distance is final, else keeps the distance for the next pass.
+/// Writes a cell's final distance, or keeps its distance for the next pass.
 template <class T>
 __device__ void keep(const problem& p, bool last, T* distance, std::int64_t cell, std::uint32_t d) {
     if (!last) {
@@ -62,8 +62,8 @@ __device__ bool is_site(const problem& p, std::int64_t cell) {
     return zero != p.nonzero;
 }
 
-/// A warp a row: 32 cells at a time, each from the site before it, then from the site behind it. The nearest site of a
-/// ring may lie in the turn before.
+/// A warp owns a row and takes 32 cells at a time, first from the site before each, then from the site behind it. On a
+/// periodic axis the nearest site may lie in the period before.
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
     go_along_rows(const __grid_constant__ problem p, T* distance, bool last) {
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// A thread a line: each cell takes a step from the one before it, then from the one behind it.
+/// A thread owns a line. Each cell takes a step from the cell before it, then from the cell behind it.
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
     add_steps(const __grid_constant__ problem p, const __grid_constant__ pass<T> a) {
@@ -124,14 +124,14 @@ __global__ void __launch_bounds__(threads_of_block)
         for (std::int64_t k = a.n - 1; k >= 0; --k) go(k, a.last && turn == 1);
 }
 
-/// A line as the chessboard metric sees it: a ring twice, so that the middle has all its neighbours.
+/// The lower envelope of a line in the chessboard metric. A periodic line is unrolled to two periods.
 template <class T>
 struct stack_of_line {
     using entry = typename pass<T>::entry;
     const pass<T>& a;
     std::int64_t line, first, stack, count = 0;
     candidate top{}, below{};
-    std::int64_t from = 0;  ///< the first place for which the top is best
+    std::int64_t from = 0;  ///< the first place for which the top is nearest
 
     __device__ stack_of_line(const pass<T>& a_, std::int64_t line_)
         : a(a_), line(line_), first(a_.start_of(line_, a_.n)), stack(a_.start_of(line_, a_.depth)) {}
@@ -217,7 +217,7 @@ void solve(const device& on, const problem& p) {
 
 void run(const device& on, const problem& p) {
     const cuda::device_guard current(on);
-    // Places in a ring, twice its length, fit the stack's entries too.
+    // The stack's entries also hold places in a periodic line, which has twice the length.
     if (2 * p.most < unreached<std::uint16_t>) solve<std::uint16_t>(on, p);
     else solve<std::uint32_t>(on, p);
 }

@@ -1,4 +1,4 @@
-// The public calls: check, settle sizes and limits, hand over.
+// The public calls: check, set sizes and limits, and run the engine.
 #include <fmt/format.h>
 
 #include <algorithm>

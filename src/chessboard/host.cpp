@@ -1,6 +1,6 @@
-// On the host: distances along the rows, then two sweeps along every other axis, each slab taking one step from the
-// slab before it; in the chessboard metric a step also goes to all neighbours across the axes that are done. A shortest
-// path can be ordered so: first its steps along the last axis alone, at last those along all axes.
+// On the host: distances along rows, then two sweeps along every other axis. A sweep takes each slab one step from the
+// slab before; in the chessboard metric also from all neighbours across the solved axes. This suffices, because a
+// shortest path can be ordered so: first its steps along the last axis alone, at last those along all axes.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,7 +17,7 @@ namespace nearfield::chessboard {
 namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 14;
-constexpr std::int64_t large_slab = 1 << 15;  ///< worth a loop of all threads
+constexpr std::int64_t large_slab = 1 << 15;  ///< cells of a slab from which on all threads share it
 
 template <class T>
 class engine {
@@ -45,7 +45,7 @@ private:
 
     [[nodiscard]] std::int64_t line_cells() const { return row_ + 128; }
     [[nodiscard]] std::int64_t site_cells() const { return row_ + 64; }
-    /// Are there planes enough for all threads, each of which then starts the rows of its own?
+    /// True if every thread gets planes of its own; then it also starts the rows of these.
     [[nodiscard]] bool starts_in_sweep() const {
         return p_.rank - 1 > p_.batch && p_.product(0, p_.rank - 2) >= crew_.threads();
     }
@@ -72,7 +72,7 @@ private:
                 for (std::int64_t x = 0; x < row_; ++x) site[x] = static_cast<std::uint8_t>(one(from[x * step]));
         });
     }
-    /// Distances along a row, from one of its sites to the next.
+    /// Fills in a row's distances between each site and the next.
     void fill_between(const std::uint8_t* site, T* to) const {
         const int last = p_.rank - 1;
         const std::int64_t first = next_site(site, 0);
@@ -90,12 +90,12 @@ private:
     }
     [[nodiscard]] std::int64_t next_site(const std::uint8_t* site, std::int64_t x) const {
         for (std::uint64_t eight = 0; x < row_; x += 8) {
-            std::memcpy(&eight, site + x, 8);  // beyond the row too
+            std::memcpy(&eight, site + x, 8);  // may read past the row, as the buffer is longer
             if (eight != 0) return std::min(row_, x + std::countr_zero(eight) / 8);
         }
         return row_;
     }
-    /// Cells [first, end) between two sites.
+    /// Fills in cells [first, end) between two sites, of which either may be missing.
     void ramps(T* to, std::int64_t first, std::int64_t end, std::int64_t before, std::int64_t behind) const {
         const int side = p_.side[p_.rank - 1];
         const bool up = before != none && side <= 0, down = behind != none && side >= 0;
@@ -133,7 +133,7 @@ private:
                        });
     }
 
-    /// Calls each(body) for every slab of the sweeps, where body(first row, last row, thread) does rows of it.
+    /// Calls each(body) for every slab of the sweeps; body(first row, last row, thread) processes rows of it.
     template <class Each>
     void sweep_unit(int axis, std::int64_t unit, const Each& each) {
         const std::int64_t n = p_.size[axis], slab = p_.product(axis + 1, p_.rank) / row_, first = unit * n * slab;
@@ -160,8 +160,8 @@ private:
         for (std::int64_t x = 0; x < row_; ++x) to[x] = std::min<T>(to[x], 1);
     }
 
-    /// A row takes a step from row `row` of the slab that starts at row `slab`, in the chessboard metric from all
-    /// neighbours of that row's cells.
+    /// Relaxes a row by a step from row `row` of the slab that starts at row `slab`; in the chessboard metric also from
+    /// all neighbours of that row's cells.
     void take(int axis, std::int64_t to_row, std::int64_t slab, std::int64_t row, int thread) {
         T* const to = distance(to_row * row_);
         const T* const from = distance((slab + row) * row_);
@@ -178,7 +178,7 @@ private:
                               to);
     }
 
-    /// The rows beside row `row` of a slab across axes [first, rank - 1).
+    /// Calls body for the rows beside row `row` of a slab, across axes [first, rank - 1).
     template <class Body>
     void for_neighbours(int first, std::int64_t slab, std::int64_t row, const Body& body) const {
         std::array<std::int64_t, max_rank> at{}, step{};

@@ -1,22 +1,22 @@
-// What a sweep does with a row. Compiled once per instruction set.
+// The loops that a sweep runs over a row. Compiled once for each instruction set.
 #pragma once
 
 #include <cstdint>
 
 namespace nearfield::chessboard {
 
-/// Of `count` cells; no two arrays overlap but those that shift one another.
+/// Loops over `count` cells. Arrays do not overlap, except those that are shifts of one another.
 template <class T>
 struct row_loops {
     void (*lower)(const T* from, std::int64_t count, T* to);  ///< to = min(to, from)
     void (*step)(const T* from, std::int64_t count, T* to);   ///< to = min(to, from + 1)
     /// to = min(to, min(left, middle, right) + 1)
     void (*step_beside)(const T* left, const T* middle, const T* right, std::int64_t count, T* to);
-    /// core.hpp's written().
+    /// Writes written() of core.hpp.
     void (*write)(const T* from, std::int64_t count, std::uint32_t limit, std::uint32_t none, std::uint32_t* to);
 };
 
-/// For 16 and 32 bits.
+/// Instantiated for 16 and 32 bits.
 template <class T>
 const row_loops<T>& rows();
 

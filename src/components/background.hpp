@@ -1,4 +1,4 @@
-// The background of an image as its elements' bits; how many images a batch has.
+// Finds the bits of an image's background value and the number of images in a batch.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 namespace nearfield::components {
 
-/// What dropped cells get: the value that says background, zero where the criterion has no other.
+/// Calls body(bits) with the value of dropped cells: the background, or zero if the criterion names none.
 template <class Body>
 void with_bits_of(dtype image, const label_options& options, const Body& body) {
     const scalar value = options.criterion == criterion::nonzero ? scalar(0) : options.background;
@@ -25,7 +25,7 @@ void with_bits_of(dtype image, const label_options& options, const Body& body) {
     }
 }
 
-/// Images of a batch; 1 where the number of axes is wrong, which label() will say.
+/// Number of images in the batch; 1 if the number of axes is wrong, an error that label() reports.
 template <class Place>
 std::int64_t images_of(const any_input<Place>& image, const label_options& options) {
     std::int64_t images = 1;

@@ -1,5 +1,5 @@
-// What is done with labels, as mathematics that host and device share: which row a value means, how cells are numbered,
-// which neighbours touch.
+// Mathematics on labels that host and device share: which row of a table measures a value, how a cell's number becomes
+// coordinates, which neighbours touch.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace nearfield::components {
 inline constexpr int most_axes = 3;
 inline constexpr std::int64_t most_cells_a_side = std::int64_t{1} << 40;
 
-/// An array of at most three axes as loops and kernels see it: axes that are missing stand in front and have one cell.
+/// An array of at most three axes for loops and kernels: missing axes are put in front and have one cell.
 struct array3 {
     const void* data = nullptr;
     std::int64_t side[3] = {1, 1, 1}, step[3] = {0, 0, 1};
@@ -26,7 +26,7 @@ struct array3 {
         const std::int64_t plane = line / side[1];
         return plane * step[0] + (line - plane * side[1]) * step[1];
     }
-    /// Cells follow one another in memory without a gap.
+    /// True if the cells follow one another in memory without a gap.
     NF_HD constexpr bool is_dense() const {
         return (side[2] == 1 || step[2] == 1) && (side[1] == 1 || step[1] == side[2]) &&
                (side[0] == 1 || step[0] == side[1] * side[2]);
@@ -55,7 +55,7 @@ NF_HD constexpr std::int64_t row_of(T value, std::int64_t rows) {
     }
 }
 
-/// A step to a neighbour, to cells that come later in raster order.
+/// A step to a neighbouring cell that comes later in raster order.
 struct step3 {
     int by[3] = {0, 0, 0};
     NF_HD constexpr int changes() const { return (by[0] != 0) + (by[1] != 0) + (by[2] != 0); }
@@ -70,7 +70,7 @@ struct steps3 {
 };
 constexpr steps3 forward_steps(int axes, int connectivity) {
     steps3 found;
-    for (int k = 14; k < 27; ++k) {  // 13 is no step; those after it lead forward
+    for (int k = 14; k < 27; ++k) {  // 13 is no step; later ones lead forward
         const step3 s{{k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1}};
         if (s.changes() > connectivity || (axes < 3 && s.by[0] != 0) || (axes < 2 && s.by[1] != 0)) continue;
         found.all[found.count++] = s;
@@ -80,22 +80,22 @@ constexpr steps3 forward_steps(int axes, int connectivity) {
 static_assert(forward_steps(3, 3).count == 13 && forward_steps(3, 2).count == 9 && forward_steps(3, 1).count == 3);
 static_assert(forward_steps(2, 2).count == 4 && forward_steps(2, 1).count == 2 && forward_steps(1, 1).count == 1);
 
-/// How often two values touch.
+/// Number of contacts between two values.
 struct touch {
     std::int64_t a = 0, b = 0;
     std::uint64_t pairs = 0, faces[3] = {0, 0, 0};  ///< faces by the axis that they are normal to
 };
 
-/// Drawn once a process, so that nobody can choose values that meet in one place of a hash table. No answer depends on
-/// it.
+/// A random seed, drawn once a process, so that no caller can choose values that collide in a hash table. Results do
+/// not depend on it.
 struct hash_seed {
     std::uint64_t plus = 0, times = 1;  ///< `times` is odd
 };
 hash_seed process_seed();
 
-/// Spreads keys over a table of 2^n places: multiplication by a random number, whose upper bits are universal
+/// Spreads keys over a table of 2^n places. Multiplies by a random number, whose upper bits are universal
 /// (Dietzfelbinger et al., "A reliable randomized algorithm for the closest-pair problem", J. Algorithms 25, 1997),
-/// then the last step of MurmurHash3 (Appleby, public domain), which brings them everywhere.
+/// then mixes all bits by the last step of MurmurHash3 (Appleby, public domain).
 NF_HD constexpr std::uint64_t scattered(std::uint64_t x, const hash_seed& seed) {
     x = (x + seed.plus) * seed.times;
     x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;

@@ -21,7 +21,7 @@ vector3 sum(const vector3& a, double by, const vector3& b) {
 }
 vector3 unit(const vector3& a) { return sum({}, 1 / std::sqrt(dot(a, a)), a); }
 
-/// Leaves of a convex polygon what lies on the side of a plane through the origin that its normal points to.
+/// Clips a convex polygon by a plane through the origin and returns the side to which the plane's normal points.
 std::vector<vector3> cut(const std::vector<vector3>& polygon, const vector3& normal) {
     std::vector<vector3> left;
     for (std::size_t i = 0; i < polygon.size(); ++i) {
@@ -33,9 +33,9 @@ std::vector<vector3> cut(const std::vector<vector3>& polygon, const vector3& nor
     return left;
 }
 
-/// Solid angle of the directions that are nearer to `here`, a unit vector, than to `others`: none is farther than 55
-/// degrees, as the axes are among them. Van Oosterom, Strackee, "The solid angle of a plane triangle", IEEE
-/// Transactions on Biomedical Engineering 30, 1983.
+/// Solid angle of the directions that are nearer to the unit vector `here` than to any of `others`. None of them is
+/// farther than 55 degrees, as `others` holds the axes. Van Oosterom, Strackee, "The solid angle of a plane triangle",
+/// IEEE Transactions on Biomedical Engineering 30, 1983.
 double nearest_angle(const vector3& here, const std::vector<vector3>& others) {
     const vector3 x = unit(cross(here, std::abs(here[0]) < 0.5 ? vector3{1, 0, 0} : vector3{0, 1, 0})),
                   y = cross(here, x);
@@ -55,7 +55,7 @@ double nearest_angle(const vector3& here, const std::vector<vector3>& others) {
 
 template <>
 std::array<double, 13> crofton_weights<2>(const double* length) {
-    // Half of the angle between a direction's neighbours, as a share of pi; a line every area / length of the step.
+    // Half the angle between a direction's neighbours, as a share of pi; its lines lie area / (step's length) apart.
     const double diagonal = std::atan2(length[0], length[1]) / pi, y = length[0], x = length[1];
     const double step = std::sqrt(x * x + y * y);
     return {pi * diagonal * y, pi / 4 * x * y / step, pi * (0.5 - diagonal) * x, pi / 4 * x * y / step};

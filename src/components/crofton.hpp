@@ -5,9 +5,9 @@
 
 namespace nearfield::components {
 
-/// Weight of a crossing in the perimeter (2 axes) or the surface (3), by the number of its direction
-/// (forward_steps): lines of a direction stand for all that are nearer to it than to others. Legland, Kieu, Devaux,
-/// "Computation of Minkowski measures on 2D and 3D binary images", Image Analysis & Stereology 26, 2007.
+/// Weights of crossings in the perimeter (2 axes) or the surface (3 axes), by the directions' numbers in forward_steps.
+/// A direction stands for all directions that are nearer to it than to others. Legland, Kieu, Devaux, "Computation of
+/// Minkowski measures on 2D and 3D binary images", Image Analysis & Stereology 26, 2007.
 template <int Axes>
 std::array<double, 13> crofton_weights(const double* length);
 

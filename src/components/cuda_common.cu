@@ -3,12 +3,12 @@
 namespace nearfield::components {
 namespace {
 
-/// Labels of any type as 32 bits in C order; 0 for what has no row. A thread owns a cell, neighbours own neighbours.
+/// Copies labels as 32 bits in C order, 0 if a label has no row. A thread owns a cell; lanes own neighbours.
 __global__ void __launch_bounds__(threads_of_block)
     copy_labels(const array3 from, dtype type, std::uint32_t rows, std::uint32_t* to) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (cell >= from.cells()) return;
-    // Unsigned: negative values, and what 64 bits hold beyond int64, are large then.
+    // A negative value is large as an unsigned number, so the comparison rejects it.
     const auto value = static_cast<std::uint64_t>(read_integer(from.data, type, offset_in(from, cell)));
     to[cell] = value - 1 < rows ? static_cast<std::uint32_t>(value) : 0;
 }

@@ -1,4 +1,4 @@
-// What the kernels of the room share: words, labels brought into one form, warps that add up before they write.
+// Shared by the room's kernels: words, labels of 32 bits, rows of a block, warps that add up before they write.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nearfield::components {
 
-using word = unsigned long long;  // what CUDA's 64-bit atomics take
+using word = unsigned long long;  // the type that CUDA's 64-bit atomics take
 inline constexpr std::uint32_t no_row = 0xffffffffu;
 inline constexpr int threads_of_block = 256;
 
@@ -35,22 +35,22 @@ __device__ inline std::int64_t read_integer(const void* data, dtype type, std::i
     }
 }
 
-/// The row of a label of 32 bits; no_row where it has none.
+/// The row of a 32-bit label; no_row if it has none.
 __device__ inline std::uint32_t row_of_label(std::uint32_t label, std::uint32_t rows) {
     return label - 1 < rows ? label - 1 : no_row;
 }
 
-/// Labels as the kernels want them: 32 bits a cell, in which nothing but 1 to `rows` has a row.
+/// Labels as the kernels read them: 32 bits a cell; only the values 1 to `rows` have a row.
 struct labels32 {
     array3 at;
     std::uint32_t rows = 0;
     bool copied = false;
 
-    /// Labels of 32 bits are taken as they are, unless they have to be `dense`, others copied, a word a cell, in C
-    /// order.
+    /// Uses labels of 32 bits in place, unless they must be `dense` and are not. Copies all others in C order, 4 bytes
+    /// a cell.
     labels32(const any_input<device>& labels, std::int64_t rows_wanted, bool dense = false) : at(array3_of(labels)) {
         copied = size_of(labels.type) != 4 || (dense && !at.is_dense());
-        // Negative labels have the highest bit.
+        // Negative labels have the highest bit set, so they must lie above `most`.
         const std::int64_t most = labels.type == dtype::int32 ? 0x7fffffff : 0xfffffffe;
         rows = static_cast<std::uint32_t>(rows_wanted < most ? rows_wanted : most);
     }
@@ -58,21 +58,21 @@ struct labels32 {
     NF_HD const std::uint32_t* data() const { return static_cast<const std::uint32_t*>(at.data); }
 };
 
-/// Adds a number of several words, the lowest first; the carry follows from what was there.
+/// Adds a number of several words, lowest word first, atomically; the carry follows from the word's earlier value.
 template <int Words>
 __device__ void add_wide(word* to, const std::uint64_t (&by)[Words]) {
     std::uint64_t carry = 0;
 #pragma unroll
     for (int i = 0; i < Words; ++i) {
         const std::uint64_t more = by[i] + carry;
-        const bool wrapped = more < carry;  // then nothing is left to add to this word
+        const bool wrapped = more < carry;  // then this word stays as it is
         carry = wrapped ? 1 : 0;
         if (more == 0) continue;
         const std::uint64_t before = atomicAdd(to + i, static_cast<word>(more));
         if (before + more < more) carry = 1;
     }
 }
-/// The lowest and highest so far only move one way: what is read may be old, but never spares a change that is due.
+/// A minimum only falls and a maximum only rises, so a stale read may cost an atomic but never skips a change.
 __device__ inline void lower(word* to, std::uint64_t by) {
     if (by < *static_cast<volatile word*>(to)) atomicMin(to, static_cast<word>(by));
 }
@@ -80,19 +80,19 @@ __device__ inline void raise(word* to, std::uint64_t by) {
     if (by > *static_cast<volatile word*>(to)) atomicMax(to, static_cast<word>(by));
 }
 
-/// Rows of a block's threads at the end of their work.
+/// Calls put(row, sums) with the sums of a block's threads, which a warp adds up first where its lanes share a row.
 template <class Sums, class Put>
 __device__ void put_by_warp(std::uint32_t row, const Sums& mine, const Put& put) {
     cuda::put_by_warp(row, no_row, mine, put);
 }
 
-/// Which rows the sums of a block stand for: an open hash table in shared memory, whose places number the sums.
+/// Maps rows to the sums that a block holds: an open hash table in shared memory; a row's place numbers its sums.
 struct block_rows {
     static constexpr int places = threads_of_block;
     std::uint32_t row[places];
 
     __device__ void clear() { row[threadIdx.x] = no_row; }
-    /// The row's place; -1 when there is none left near where it should be.
+    /// The row's place; -1 if the places that it may take are full.
     __device__ int place_of(std::uint32_t which) {
         constexpr int tries = 8;
         unsigned at = which * 2654435761u >> 24;

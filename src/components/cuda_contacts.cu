@@ -1,4 +1,4 @@
-// contacts() on a device: a hash table of pairs, made larger until all find a place.
+// contacts() on a device: a hash table of pairs, which grows until every pair has a place.
 #include <algorithm>
 #include <vector>
 
@@ -9,17 +9,17 @@
 namespace nearfield::components {
 namespace {
 
-constexpr int words_of_pair = 4;  // pairs, then faces by axis
+constexpr int words_of_pair = 4;  // pairs, then faces for each axis
 
-/// Cells whose values are known by 32 bits: their own, or numbers of them.
+/// Cells whose values are given by 32 bits: the value itself, or its number.
 struct named_cells {
     const std::uint32_t* data;
     array3 at;
 };
 
 struct pair_table {
-    word *keys, *counts;  ///< 0 is an open place
-    std::uint64_t mask;   ///< places less 1
+    word *keys, *counts;  ///< a key of 0 marks an open place
+    std::uint64_t mask;   ///< number of places - 1
     std::uint32_t* full;
     hash_seed seed;
 
@@ -42,8 +42,8 @@ __device__ inline std::uint64_t key_of_pair(std::uint32_t a, std::uint32_t b) {
     return a < b ? static_cast<std::uint64_t>(a) << 32 | b : static_cast<std::uint64_t>(b) << 32 | a;
 }
 
-/// A thread owns a cell and looks at the neighbours after it; of neighbours that see the same pair the first one counts
-/// all.
+/// A thread owns a cell and looks at the neighbours after it. If neighbouring lanes see the same pair, the first of
+/// them adds for all.
 __global__ void __launch_bounds__(threads_of_block)
     find_pairs(const named_cells cells, const steps3 steps, const pair_table table) {
     const array3& a = cells.at;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// Pairs one after another; in which order, nobody needs to know.
+/// Writes the pairs one after another, in no particular order.
 __global__ void __launch_bounds__(threads_of_block)
     gather_pairs(const pair_table table, std::uint64_t places, word* found, word* to) {
     const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(threads_of_block)
     for (int k = 0; k < words_of_pair; ++k) pair[1 + k] = table.counts[i * words_of_pair + k];
 }
 
-/// 32 bits for each cell, in C order: the value where it has no more, else its number.
+/// Writes 32 bits for each cell in C order: its value if the type has no more bits, else the value's number.
 __global__ void __launch_bounds__(threads_of_block) name_values(const keyed_cells in, std::uint32_t* to) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (cell < in.at.cells())
@@ -107,7 +107,7 @@ std::vector<T> fetch(const device& on, const T* from, std::int64_t count) {
     return values;
 }
 
-/// Pairs by names, or nothing where there are more than places for them.
+/// Finds the pairs by their 32-bit names; returns false if there are more pairs than places.
 bool find(const device& on, const named_cells& cells, const steps3& steps, std::int64_t places,
           std::vector<word>& pairs) {
     cuda::workspace memory(on);
@@ -131,7 +131,7 @@ bool find(const device& on, const named_cells& cells, const steps3& steps, std::
     return true;
 }
 
-/// What values the names stand for, as the type's keys; none where a name is a value of the type.
+/// Replaces names by the values (the type's keys) for which they stand; if `values` is empty, a name is its value.
 std::vector<touch> named(const std::vector<word>& pairs, const std::vector<word>& values, dtype type) {
     const auto value = [&](std::uint32_t name) {
         if (type == dtype::int32 || type == dtype::int16 || type == dtype::int8)

@@ -1,5 +1,5 @@
-// Label lists on a device: runs in raster order, sorted by their labels, written as they are or cell by cell. Runs are
-// sorted, not cells, and a list's place follows from the lengths of the runs before it.
+// Label lists on a device: finds runs in raster order, sorts them by label, and writes runs or their cells. Sorts runs,
+// not cells; a list's place follows from the lengths of the runs before it.
 #include <bit>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace nearfield::components {
 namespace {
 
-/// Offsets of lists from counts; a warp a chunk of rows.
+/// Sums the counts of a chunk of rows; a warp owns a chunk. The sums become the offsets of the lists.
 __global__ void __launch_bounds__(threads_of_block) sum_chunks(const word* counts, std::int64_t rows, word* sums) {
     const chunk mine(rows);
     word sum = 0, all = 0;
@@ -30,14 +30,14 @@ __global__ void __launch_bounds__(threads_of_block)
     if (blockIdx.x == 0 && threadIdx.x == 0) offsets[rows * step] = static_cast<std::int64_t>(sums[chunks]);
 }
 
-/// A dense image's cells as parts of runs.
+/// A dense image, whose cells are looked at as parts of runs.
 struct run_cells {
     labels32 labels;
     std::int64_t side, cells;
 };
 
-/// Where the runs of 32 cells begin and end, as a warp goes through a chunk. Beginnings of lines are counted along,
-/// since a division costs more than all else here.
+/// Finds where runs begin and end, 32 cells at a time, as a warp goes through its chunk. Keeps count of the place in
+/// the line, since a division for each step would cost more than the rest.
 class run_walk {
 public:
     __device__ run_walk(const run_cells& in, const chunk& mine)
@@ -47,7 +47,7 @@ public:
         std::uint32_t row;
         bool begins, ends;
     };
-    /// Of the cell `first` + lane; `first` is 32 more each time.
+    /// Looks at the cell `first` + lane; each call passes a `first` that is 32 larger.
     __device__ found next(std::int64_t first) {
         const int lane = lane_of_thread();
         const std::int64_t cell = first + lane;
@@ -66,7 +66,7 @@ public:
         if (x_ >= in_.side) x_ = in_.side >= cuda::warp ? x_ - in_.side : x_ % in_.side;
         return f;
     }
-    /// Whether the chunk's first cell goes on with the run of the one before.
+    /// True if the chunk's first cell continues the run of the cell before it.
     __device__ bool goes_on(std::int64_t first) const {
         if (first >= end_ || x_ == 0) return false;
         const std::uint32_t* const labels = in_.labels.data();
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(threads_of_block) count_runs(const run_cells i
     if (lane_of_thread() == 0) sums[chunk::number()] = runs;
 }
 
-/// Rows, first cells and ends of runs, in raster order: of the n-th beginning and of the n-th end it is the n-th run.
+/// Rows, first cells and ends of runs in raster order: the n-th beginning and the n-th end belong to the n-th run.
 template <class Number>
 struct run_lists {
     std::uint32_t* row;
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(threads_of_block)
         const std::int64_t nth_begin = begun + __popc(begin & lanes_before()),
                            nth_end = ended + __popc(end & lanes_before());
         if (begins && nth_begin < to.most) to.row[nth_begin] = row, to.first[nth_begin] = static_cast<Number>(cell);
-        // Negative only where the labels changed since they were counted.
+        // nth_end is negative only if the labels changed after they were counted.
         if (ends && nth_end >= 0 && nth_end < to.most) to.end[nth_end] = static_cast<Number>(cell + 1);
         begun += __popc(begin), ended += __popc(end);
     }
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(threads_of_block) sum_lengths(const sorted_run
     if (lane_of_thread() == 0) sums[chunk::number()] = all;
 }
 
-/// Where the first cell of each run goes.
+/// Writes, for each run in sorted order, the place of its first cell in the list.
 template <class Number>
 __global__ void __launch_bounds__(threads_of_block)
     place_runs(const sorted_runs<Number> runs, const word* sums, Number* places) {
@@ -174,8 +174,8 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// Cells of runs. A warp writes a chunk of the entries, 32 side by side, which are of 32 runs at most: so that it does
-/// not matter how long they are.
+/// Writes the cells of runs. A warp owns a chunk of entries and writes 32 side by side, which belong to at most 32
+/// runs. So its work does not depend on the lengths of runs.
 template <class Number>
 __global__ void __launch_bounds__(threads_of_block)
     put_cells(const sorted_runs<Number> runs, const Number* places, const word* entries, const entries_to to) {

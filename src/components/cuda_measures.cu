@@ -1,5 +1,5 @@
 // Sums behind shape_measures() on a device: a lane walks down a column and counts, a block adds up in shared memory,
-// the host takes the rows' words.
+// and the host receives the words of the rows.
 #include <memory>
 
 #include "components/cuda_scan.cuh"
@@ -10,15 +10,15 @@
 namespace nearfield::components {
 namespace {
 
-/// Words of 32 bits that a label has in a tile, in coordinates of the tile. Signed ones wrap.
+/// Words of 32 bits that hold a label's sums in a tile, relative to the tile's origin. Signed sums wrap.
 enum tile_word { n_at, x_at, w_at, xx_at, xw_at, ww_at, closed_at, open_at, border_at };
 template <int Axes>
 inline constexpr int other_at = border_at + (Axes == 2 ? border_kinds : 0);
 template <int Axes>
 inline constexpr int tile_words = other_at<Axes> + directions<Axes>;
 
-/// Words of 64 bits of a row in device memory: cells, coordinates, products of two words each, then the tile's from
-/// closed_at on.
+/// Words of 64 bits that hold a row's sums in device memory: cells, coordinates, products of two words each, then the
+/// tile's words from closed_at on.
 template <int Axes>
 inline constexpr int counts_at = 1 + Axes + 2 * products<Axes>;
 template <int Axes>
@@ -35,7 +35,7 @@ struct tile_sums {
     }
 };
 
-/// The same for the rows of a block, in shared memory.
+/// Words of all rows of a block, in shared memory.
 template <int Axes>
 struct block_sums {
     block_rows rows;
@@ -47,13 +47,13 @@ struct block_sums {
     }
 };
 
-/// Adds sums of a tile to the row's words.
+/// Adds the sums of a tile to the row's words in device memory.
 template <int Axes>
 __device__ void add_to_row(const walk& by, const stand& at, word* to, const tile_sums<Axes>& s) {
     const std::uint64_t n = s.of[n_at], x0 = static_cast<std::uint64_t>(at.x0), w0 = static_cast<std::uint64_t>(at.w0),
                         p = static_cast<std::uint64_t>(at.p), in_x = s.of[x_at], in_w = s.of[w_at];
     const std::uint64_t x = n * x0 + in_x, w = n * w0 + in_w;
-    // The walk's axes by their numbers in the array.
+    // Axes of the walk, numbered as in the array.
     const int axis_x = Axes - 1, axis_w = by.axis_w - (most_axes - Axes), axis_p = by.axis_p - (most_axes - Axes);
     const auto add = [&](int i, int j, uint128 product) {
         const std::uint64_t words[] = {static_cast<std::uint64_t>(product), static_cast<std::uint64_t>(product >> 64)};
@@ -77,7 +77,7 @@ __device__ void add_to_row(const walk& by, const stand& at, word* to, const tile
     }
 }
 
-/// Counts what surrounds a cell.
+/// Counts which neighbours of a cell have another label, and the patterns that they form.
 template <int Axes>
 __device__ void count_neighbours(const array3& in, const std::int64_t (&at)[3], tile_sums<Axes>& to) {
     constexpr steps3 steps = forward_steps(Axes, Axes);
@@ -115,8 +115,8 @@ __device__ void count_neighbours(const array3& in, const std::int64_t (&at)[3], 
     }
 }
 
-/// Adds up what the rows' labels have. A block owns a tile, a lane 64 cells of a column; lanes read cells side by side.
-/// Sums of squares of a tile stay below 2^31: its sides are at most 512 and 256, its cells 2^14.
+/// Adds up the sums of labels. A block owns a tile, a lane 64 cells of a column; lanes read cells side by side. Sums of
+/// squares of a tile stay below 2^31, because its sides are at most 512 and 256 and it has 2^14 cells.
 template <int Axes>
 __global__ void __launch_bounds__(threads_of_block) add_up_measures(const walk by, const labels32 labels, word* words) {
     __shared__ block_sums<Axes> sums;
@@ -172,7 +172,7 @@ measure_sums<Axes> sums_in(const word* of) {
     return sums;
 }
 
-/// Copies to the host, and waits.
+/// Copies the sums to the host and waits for them.
 template <class T>
 host_scratch<T> fetch(const device& on, const void* from, std::int64_t count) {
     host_scratch<T> values(count);

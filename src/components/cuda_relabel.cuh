@@ -26,22 +26,22 @@ struct keyed_cells {
     }
 };
 
-/// What is known of each value: first its first cell, then its number. Cell numbers and numbers fit `Number`.
+/// Holds for each value first its first cell, then its number. Both fit `Number`.
 template <class Number>
 struct value_table {
     static constexpr Number none = ~Number{0};
-    Number* small;  ///< [key], keys up to most_small
+    Number* small;  ///< indexed by key, for keys up to most_small
     std::uint64_t most_small;
-    word* keys;  ///< of the hash table, 0 where a place is open
+    word* keys;  ///< keys of the hash table; 0 marks an open place
     Number* large;
-    std::uint64_t places;      ///< of the hash table; 0: there are no large values
-    std::uint32_t* any_large;  ///< not 0 when one was met
+    std::uint64_t places;      ///< size of the hash table; 0 if no value can be large
+    std::uint32_t* any_large;  ///< set to 1 once a large value is met
     hash_seed seed;
 
     __device__ std::uint64_t place_of(std::uint64_t key) const {
         return static_cast<std::uint64_t>(static_cast<uint128>(scattered(key, seed)) * places >> 64);
     }
-    /// Where a large value's number is; makes a place for it.
+    /// The entry of a large value; takes an open place for it if it has none.
     __device__ Number* make(std::uint64_t key) const {
         for (std::uint64_t at = place_of(key);; at = at + 1 == places ? 0 : at + 1) {
             const word before = *static_cast<volatile word*>(keys + at);
@@ -51,7 +51,7 @@ struct value_table {
             if (met == 0 || met == key) return large + at;
         }
     }
-    /// 0 of a value that was not there before, as where another stream writes to the labels meanwhile.
+    /// The value's number; 0 for a value that was not found before, as when another stream writes to the labels.
     __device__ Number number_of(std::uint64_t key) const {
         if (key == 0) return 0;
         if (key <= most_small) return small[key] == none ? 0 : small[key];
@@ -61,7 +61,7 @@ struct value_table {
         return keys[at] == key ? large[at] : 0;
     }
     __device__ bool has_large() const { return *any_large != 0; }
-    /// The places of small values, then those of large ones if there are any.
+    /// Number of entries: those of small values, then those of large ones if there are any.
     __device__ std::int64_t entries() const {
         return static_cast<std::int64_t>(most_small + 1 + (has_large() ? places : 0));
     }
@@ -77,7 +77,7 @@ __device__ void keep_first(Number* to, std::int64_t cell) {
     if (mine < *static_cast<volatile Number*>(to)) atomicMin(to, mine);
 }
 
-/// Calls body(i) for i in [0, count) by a grid of any size, whole warps at a time: a lane may find `count` or more.
+/// Calls body(i) for i in [0, count) from a grid of any size. Warps stay whole, so a lane may get i >= count.
 template <class Body>
 __device__ void for_each_item(std::int64_t count, const Body& body) {
     const std::int64_t row = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
@@ -85,7 +85,7 @@ __device__ void for_each_item(std::int64_t count, const Body& body) {
     for (const std::int64_t lane = lane_of_thread(); i - lane < count; i += row) body(i);
 }
 
-/// First cells of the small values, or of the large ones if there are any. Of equal neighbours the first asks for all.
+/// Finds the first cells of small or of large values. Among equal neighbouring cells the first one acts for all.
 template <class Number, bool Large>
 __global__ void __launch_bounds__(threads_of_block)
     find_first_cells(const keyed_cells in, const value_table<Number> table) {
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(threads_of_block) clear_large(const value_tabl
     });
 }
 
-/// A bit for each cell that is a value's first one.
+/// Sets a bit for each cell that is the first of its value.
 template <class Number>
 __global__ void __launch_bounds__(threads_of_block)
     mark_first_cells(const value_table<Number> table, std::uint32_t* bits) {
@@ -133,7 +133,7 @@ static __global__ void __launch_bounds__(threads_of_block)
     if (lane_of_thread() == 0) sums[chunk::number()] = all;
 }
 
-/// Bits before each word of 32.
+/// Counts the bits before each word of 32 bits.
 template <class Number>
 __global__ void __launch_bounds__(threads_of_block)
     rank_words(const std::uint32_t* bits, std::int64_t words_of_bits, const word* sums, Number* before_word) {
@@ -157,14 +157,14 @@ __global__ void __launch_bounds__(threads_of_block)
     });
 }
 
-/// The tables of one call, in one workspace, and their launches in order.
+/// Owns the tables of one call, in one workspace, and launches its kernels in order.
 template <class Number>
 class numbering {
 public:
     numbering(const device& on, const any_input<device>& labels)
         : on_(on), in_(labels), cells_(in_.at.cells()), words_((cells_ + 31) / 32), memory_(on) {
         const bool narrow = size_of(labels.type) <= 2;
-        // Of wide types values up to the number of cells are small: labels are.
+        // For wide types, values up to the number of cells count as small; labels usually are.
         table_.most_small = narrow ? in_.mask : std::min(in_.mask, static_cast<std::uint64_t>(cells_));
         table_.places = narrow ? 0 : static_cast<std::uint64_t>(cells_ + cells_ / 4 + 2);
         const auto small = memory_.reserve<Number>(static_cast<std::int64_t>(table_.most_small) + 1);
@@ -203,12 +203,12 @@ public:
 private:
     template <class... Parameters, class... Arguments>
     void over(void (*kernel)(Parameters...), std::int64_t items, const Arguments&... arguments) const {
-        // What may turn out to have nothing to do starts few blocks.
+        // A kernel that may find no work starts with few blocks.
         constexpr std::int64_t most_blocks = 4096;
         cuda::launch(on_, kernel, std::min(blocks_for(items, threads_of_block), most_blocks), dim3(threads_of_block), 0,
                      arguments...);
     }
-    /// At most.
+    /// Upper limit of the number of entries.
     [[nodiscard]] std::int64_t entries() const {
         return static_cast<std::int64_t>(table_.most_small + 1 + table_.places);
     }

@@ -1,4 +1,4 @@
-// What needs a labelling of its own, on a device: remove_small() and count_components().
+// Calls on a device that label an image of their own: remove_small() and count_components().
 #include <vector>
 
 #include "base/lines.hpp"

@@ -1,6 +1,6 @@
-// Counting, and where what was counted goes: work is cut into as many consecutive chunks as there are warps under way;
-// each warp goes through its chunk from the front, so that order is kept without a word between warps but a sum for
-// each.
+// Counts items and finds the place of each. Work is cut into as many consecutive chunks as there are warps. Each
+// warp goes through its chunk in order, so the order of items is kept, and warps exchange only one sum for each
+// chunk.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace nearfield::components {
 inline constexpr int most_chunk_blocks = 1024, chunks_of_block = threads_of_block / cuda::warp;
 inline constexpr int chunks = most_chunk_blocks * chunks_of_block;  // at most
 
-/// Blocks for so many items: few for few.
+/// Number of blocks for so many items: at least 4 items a thread, so that few items take few blocks.
 inline int chunk_blocks(std::int64_t items) {
     constexpr std::int64_t of_thread = 4;
     return static_cast<int>(std::clamp<std::int64_t>(items / (threads_of_block * of_thread), 1, most_chunk_blocks));
 }
 
-/// A warp's share of `items`; whole warps of them but at the end.
+/// A warp's share of `items`: a multiple of 32, except for the last chunk.
 struct chunk {
     std::int64_t first, last;
     __device__ explicit chunk(std::int64_t items) {
@@ -35,7 +35,7 @@ struct chunk {
 __device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x) % cuda::warp; }
 __device__ inline unsigned lanes_before() { return (1u << lane_of_thread()) - 1; }
 
-/// The sum of what the lanes before this one have, and of all.
+/// Sum over the lanes before this one; `all` becomes the sum over all lanes.
 __device__ inline word warp_scan(word mine, word& all) {
     const word before = cuda::sum_before_in_warp(mine);
     all = __shfl_sync(cuda::every_lane, before + mine, cuda::warp - 1);
@@ -46,7 +46,7 @@ template <class... Parameters, class... Arguments>
 void launch_chunks(const device& on, std::int64_t items, void (*kernel)(Parameters...), const Arguments&... arguments) {
     cuda::launch(on, kernel, chunk_blocks(items), dim3(threads_of_block), 0, arguments...);
 }
-/// Sums of the chunks become what is before each; sums[chunks] what there is in all, or `most` if that is less.
+/// Turns the chunks' sums into the sums before each. sums[chunks] becomes the total, or `most` if that is less.
 inline void launch_scan(const device& on, std::int64_t items, word* sums, word most = ~word{0}) {
     cuda::launch_sums(on, sums, std::int64_t{chunk_blocks(items)} * chunks_of_block, sums + chunks, most);
 }

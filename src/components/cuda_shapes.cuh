@@ -6,12 +6,12 @@
 
 namespace nearfield::components {
 
-/// What is added up.
+/// Selects the sums that a kernel adds up.
 enum class tally : std::uint8_t { shapes, shapes_and_faces, cells, runs };
 
 constexpr bool is_shape(tally what) { return what == tally::shapes || what == tally::shapes_and_faces; }
 
-/// Words of a row in device memory: of `cells` and `runs` only the first one.
+/// Words of a row in device memory; `cells` and `runs` have only the first one.
 enum shape_word {
     size_at,
     sum_x_at,
@@ -28,7 +28,7 @@ enum shape_word {
 };
 constexpr int words_of(tally what) { return is_shape(what) ? shape_words : 1; }
 
-/// Sums of a label within a tile, in coordinates of the tile. A folded axis counts cells along it.
+/// Sums of a label within a tile, relative to the tile's origin. If an axis is folded, w counts its folds.
 struct tile_shape {
     std::uint32_t n = 0, sum_x = 0, sum_w = 0, low_x = no_row, high_x = 0, low_w = no_row, high_w = 0, faces = 0;
 
@@ -45,7 +45,7 @@ struct tile_shape {
     }
 };
 
-/// The same for the rows of a block, in shared memory.
+/// Words of all rows of a block, in shared memory.
 struct block_shapes {
     block_rows rows;
     std::uint32_t n[block_rows::places], sum_x[block_rows::places], sum_w[block_rows::places],
@@ -73,7 +73,7 @@ struct block_shapes {
     }
 };
 
-/// Adds sums of a tile to the row's words.
+/// Adds the sums of a tile to the row's words in device memory.
 template <tally What>
 __device__ void add_to_row(const walk& by, const stand& at, word* words, std::uint32_t row, const tile_shape& s) {
     word* const to = words + static_cast<std::int64_t>(row) * words_of(What);
@@ -95,7 +95,7 @@ __device__ void add_to_row(const walk& by, const stand& at, word* words, std::ui
     if (What == tally::shapes_and_faces) atomicAdd(to + faces_at, static_cast<word>(s.faces));
 }
 
-/// Adds up what the rows' labels have. A block owns a tile, a lane 64 cells of a column; lanes read cells side by side.
+/// Adds up the sums of labels. A block owns a tile, a lane 64 cells of a column; lanes read cells side by side.
 template <tally What>
 __global__ void __launch_bounds__(threads_of_block) add_up_shapes(const walk by, const labels32 labels, word* words) {
     __shared__ block_shapes sums;
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(threads_of_block) add_up_shapes(const walk by,
     if (own != no_row) add_to_row<What>(by, at, words, own, sums.get(static_cast<int>(threadIdx.x)));
 }
 
-/// Words of rows of nothing.
+/// Sets the words of rows to those of a row without cells.
 template <tally What>
 __global__ void __launch_bounds__(threads_of_block) clear_shapes(word* words, std::int64_t count) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(threads_of_block) clear_shapes(word* words, st
     words[i] = is_shape(What) && (which == low_x_at || which == low_w_at || which == low_p_at) ? ~word{0} : 0;
 }
 
-/// The sums of the labels' cells, from cleared words on.
+/// Clears the words, then adds up the sums of the labels' cells.
 template <tally What>
 void launch_shapes(const device& on, const labels32& labels, int axes, std::int64_t rows, word* words) {
     const std::int64_t count = rows * words_of(What);

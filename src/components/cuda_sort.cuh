@@ -1,5 +1,5 @@
-// Numbers of items sorted by the items' rows, those of one row in their order: digits of 8 bits, the lowest first. How
-// many items there are is known on the device alone.
+// Stable radix sort of items by row, which yields item numbers: digits of 8 bits, the lowest first. Only the device
+// knows how many items there are.
 #pragma once
 
 #include "components/cuda_scan.cuh"
@@ -7,8 +7,8 @@
 namespace nearfield::components {
 
 inline constexpr int digit_bits = 8, digits = 1 << digit_bits;
-inline constexpr int most_sort_blocks = 512;  // each with a consecutive share of the items
-inline constexpr int sort_rounds = 8;         // of a warp in a tile
+inline constexpr int most_sort_blocks = 512;  // each has consecutive items
+inline constexpr int sort_rounds = 8;         // items of a thread in a tile
 inline constexpr int sort_tile = threads_of_block * sort_rounds;
 static_assert(digits == threads_of_block, "a thread owns a digit");
 
@@ -21,7 +21,7 @@ struct share {
     }
 };
 
-/// counts[digit * blocks + block]
+/// Counts the digits in each block's share: counts[digit * blocks + block].
 static __global__ void __launch_bounds__(threads_of_block)
     count_digits(const std::uint32_t* rows, const word* items, int shift, word* counts) {
     __shared__ std::uint32_t of_digit[digits];
@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(threads_of_block)
     counts[threadIdx.x * gridDim.x + blockIdx.x] = of_digit[threadIdx.x];
 }
 
-/// A block goes over the counts of its digit: each becomes what is before it, of_digit their sum. One warp.
+/// Turns the counts of a digit into the sums before each block, and of_digit into the total. A warp owns a digit.
 static __global__ void __launch_bounds__(cuda::warp) scan_digits(word* counts, int blocks, word* of_digit) {
     word before = 0, all = 0;
     word* const mine = counts + static_cast<std::int64_t>(blockIdx.x) * blocks;
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(cuda::warp) scan_digits(word* counts, i
     if (threadIdx.x == 0) of_digit[blockIdx.x] = before;
 }
 
-/// Lanes whose digit is the calling lane's, among those that have one.
+/// Lanes whose digit equals the calling lane's, among the lanes that have an item.
 __device__ inline unsigned lanes_of_digit(unsigned digit, bool has) {
     unsigned same = __ballot_sync(cuda::every_lane, has ? 1 : 0);
     for (int bit = 0; bit < digit_bits; ++bit) {
@@ -56,7 +56,7 @@ __device__ inline unsigned lanes_of_digit(unsigned digit, bool has) {
     return same;
 }
 
-/// Where a block's digits go next: what is before them in all, then in the blocks before.
+/// The place of a block's next item of each digit: after all lower digits, then after the blocks before.
 __device__ inline word place_of_digit(const word* counts, const word* of_digit, word* of_warp) {
     word all = 0, before = warp_scan(of_digit[threadIdx.x], all);
     if (lane_of_thread() == 0) of_warp[threadIdx.x / cuda::warp] = all;
@@ -65,8 +65,8 @@ __device__ inline word place_of_digit(const word* counts, const word* of_digit, 
     return before + counts[threadIdx.x * gridDim.x + blockIdx.x];
 }
 
-/// Moves items to their places by one digit. A warp takes 256 items in a row of each tile, 32 at a time, so that their
-/// order within a digit is known. Without `numbers` an item is its own number.
+/// Moves items to their places by one digit. A warp takes 256 consecutive items of each tile, 32 at a time, so their
+/// order within a digit stays. If `numbers` is null, an item is its own number.
 template <class Number>
 __global__ void __launch_bounds__(threads_of_block)
     move_items(const std::uint32_t* rows, const Number* numbers, const word* items, int shift, const word* counts,
@@ -111,20 +111,20 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// Sorts items by rows below 2^bits; which of the two arrays the answer is in follows from the number of digits.
+/// Sorts items by rows below 2^bits; the number of digits decides which of the two arrays holds the result.
 template <class Number>
 struct sorting {
     std::uint32_t *rows, *other_rows;
     Number *numbers, *other_numbers;
     word *counts, *of_digit;
     const word* items;
-    std::int64_t most;  ///< items
+    std::int64_t most;  ///< upper limit of the number of items
 
     /// Numbers of items in their new order.
     const Number* run(const device& on, int bits) {
         const Number* from = nullptr;
         const auto blocks = static_cast<int>(std::clamp<std::int64_t>(most / sort_tile, 1, most_sort_blocks));
-        // One digit at least: it numbers the items.
+        // At least one digit is sorted, because that step numbers the items.
         for (int shift = 0; shift == 0 || shift < bits; shift += digit_bits) {
             cuda::launch(on, count_digits, blocks, dim3(threads_of_block), 0, rows, items, shift, counts);
             cuda::launch(on, scan_digits, digits, dim3(cuda::warp), 0, counts, blocks, of_digit);

@@ -1,4 +1,4 @@
-// component_statistics() on a device: clear the rows' sums, add up, finish the rows.
+// component_statistics() on a device: clears the rows' sums, adds up, and finishes the rows.
 #include <optional>
 
 #include "components/cuda_shapes.cuh"
@@ -11,7 +11,7 @@ namespace {
 using statistics::columns;
 using statistics::shape_sums;
 
-/// A thread finishes a row.
+/// Finishes rows; a thread owns a row.
 __global__ void __launch_bounds__(threads_of_block)
     put_shapes(const columns to, const walk by, int axes, std::int64_t rows, const word* words) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(threads_of_block)
     statistics::put_sums<Value>(to, row, shapes[row * shape_words + size_at], range, all);
 }
 
-/// One call: where its sums lie, and its launches.
+/// Owns the sums of one call and launches its kernels.
 class measuring {
 public:
     measuring(const device& on, const any_input<device>& labels, const component_tables<device>& tables)

@@ -10,15 +10,15 @@ using statistics::fixed_scale;
 using statistics::value_range;
 using statistics::value_sums;
 
-/// Words of a row in device memory.
+/// Indices of a row's words in device memory.
 enum value_word { lowest_at, highest_at, sum_at, square_at = sum_at + 2, value_words = square_at + 3 };
 
-/// What one look at the image is for.
+/// Selects what one pass over the image computes.
 struct value_look {
     bool ranges = false, sums = false, squares = false;
 };
 
-/// A row's values, as far as a thread has seen them.
+/// Range and sums of a row's values that one thread has seen.
 struct tile_values {
     value_range range;
     value_sums sums;
@@ -37,7 +37,7 @@ struct tile_values {
     }
 };
 
-/// The same of values of one or two bytes, while there are no more than a lane sees.
+/// Sums of 1-byte or 2-byte values in 32 bits, which suffice for the cells that a lane sees in one tile.
 struct narrow_values {
     std::uint32_t lowest = ~0u, highest = 0, sum = 0;
     word square = 0;
@@ -55,7 +55,7 @@ struct narrow_values {
     }
 };
 
-/// Adds to a row's words, in shared or device memory.
+/// Adds range and sums to a row's words, in shared or device memory, atomically.
 __device__ inline void add_values(word* to, const tile_values& v, const value_look& look) {
     if (look.ranges) lower(to + lowest_at, v.range.lowest), raise(to + highest_at, v.range.highest);
     if (look.sums) add_wide(to + sum_at, v.sums.sum);
@@ -71,9 +71,9 @@ struct block_values {
     word of[block_rows::places][value_words];
 };
 
-/// Adds up the values of the rows' cells; as add_up_shapes does it. Integers come as their bits, all but the sign's as
-/// they are: `flip` makes naturals of them. Floating-point values take two looks, of which the second, for sums, needs
-/// the complete ranges in `words`; integers need one.
+/// Adds up the values of each row's cells, laid out as in add_up_shapes. Integers come as unsigned bits; `flip` toggles
+/// the sign bit, so that naturals keep the order. Floating-point values take two passes; the second, for sums, needs
+/// the complete ranges in `words`. Integers take one pass.
 /// Over 40 lines because its steps share what a thread has in registers.
 template <class Value, bool Ranges, bool Sums>
 __global__ void __launch_bounds__(threads_of_block)

@@ -1,7 +1,7 @@
-// How the kernels that measure go through an image: a lane walks down a column and remembers one label with its sums,
-// so that a cell costs a comparison and what a label has in a tile is added to shared memory once a column. Lanes side
-// by side read cells side by side. Background between two cells of a label does not end its turn: in noise most cells
-// are of one label.
+// Kernels that measure walk an image like this: a lane walks down a column and keeps one label with its sums. So a
+// cell costs a comparison, and a label's sums go to shared memory once a column. Neighbouring lanes read
+// neighbouring cells. Background between two cells of one label does not flush its sums: in noise most cells share
+// one label.
 #pragma once
 
 #include "components/cuda_common.cuh"
@@ -9,18 +9,18 @@
 namespace nearfield::components {
 
 inline constexpr int walk_warps = threads_of_block / cuda::warp;
-inline constexpr int walk_rows = 64;     // of a lane
-inline constexpr int loads_at_once = 8;  // under way for each lane
+inline constexpr int walk_rows = 64;     // a lane's share of a column
+inline constexpr int loads_at_once = 8;  // loads that a lane has in flight
 inline constexpr std::int64_t fold = 1024;
 
-/// A tile is columns of `x`, walked along `w`, at one place of `p`. Lines of an image of one axis are folded: cell w *
-/// fold + x.
+/// A tile is columns along x, walked along w, at one place of p. An image of one axis is folded into a plane: the cell
+/// at (w, x) is number w * fold + x.
 struct walk {
     std::int64_t size_x, size_w, size_p, step_x, step_w, step_p;
-    std::int64_t folded = 0;  ///< fold, or 0
-    std::int64_t cells;       ///< along the folded axis
+    std::int64_t folded = 0;  ///< cells of a folded line, or 0 if nothing is folded
+    std::int64_t cells;       ///< cells along the last axis, before folding
     int warps_x, warps_w, axis_w, axis_p;
-    bool has_w, has_p;  ///< whether these are axes of the image
+    bool has_w, has_p;  ///< true if the image has these axes
     std::int64_t tiles_x, tiles_w, tiles;
 
     explicit walk(const array3& a, int axes) {
@@ -37,7 +37,7 @@ struct walk {
         tiles_x = blocks_for(size_x, warps_x * cuda::warp), tiles_w = blocks_for(size_w, warps_w * walk_rows);
         tiles = tiles_x * tiles_w * size_p;
     }
-    /// Steps of another array along the same axes.
+    /// This walk with the strides of another array of the same shape.
     [[nodiscard]] walk with_steps_of(const array3& other) const {
         walk with = *this;
         with.step_x = other.step[2], with.step_w = folded != 0 ? fold * other.step[2] : other.step[axis_w];
@@ -47,17 +47,17 @@ struct walk {
     __device__ std::int64_t offset(std::int64_t x, std::int64_t w, std::int64_t p) const {
         return x * step_x + w * step_w + p * step_p;
     }
-    /// Rows of the image from w on in column x, of those that a lane walks.
+    /// Number of rows from w on that a lane walks in column x; 0 outside the image.
     __device__ int rows_at(std::int64_t x, std::int64_t w) const {
         const std::int64_t end = folded == 0 ? size_w : (cells - x + fold - 1) / fold;
         return x < size_x && w < end ? static_cast<int>(min(end - w, std::int64_t{walk_rows})) : 0;
     }
 };
 
-/// Where a thread walks.
+/// The place at which a thread's walk begins.
 struct stand {
-    std::int64_t x0, w0, p;  ///< of the tile
-    int x, w;                ///< of the thread's first cell, within the tile
+    std::int64_t x0, w0, p;  ///< the tile's first cell
+    int x, w;                ///< the thread's first cell, relative to the tile
     __device__ explicit stand(const walk& by) {
         const auto tile = static_cast<std::int64_t>(blockIdx.x);
         const std::int64_t row = quotient(tile, by.tiles_x);
@@ -70,8 +70,8 @@ struct stand {
     }
 };
 
-/// Counts the faces of cells of a column towards other labels and towards the ends of the image's axes. Lanes side by
-/// side ask each other. What lies beyond an end counts as 0, a label that has no row.
+/// Counts the faces of a column's cells towards other labels and towards the ends of the image's axes. Lanes get their
+/// neighbours' labels by shuffles. Beyond an end lies label 0, which has no row.
 class face_counter {
 public:
     __device__ face_counter(const walk& by, std::int64_t x, std::int64_t w, std::int64_t p) : by_(by) {
@@ -84,8 +84,8 @@ public:
         below_to_ = static_cast<int>(max(min(by.size_w - w - 1, most), std::int64_t{0}));
         has_front_ = by.has_p && p > 0, has_behind_ = by.has_p && p < by.size_p - 1;
     }
-    /// Of the column's rows from `first` on, whose first cell is `cells`; `rows` is how many it has in all. All lanes
-    /// call it.
+    /// Counts for `Count` rows of the column from row `first` on. `cells` points to their first cell; the column has
+    /// `rows` rows in all. All lanes call it.
     template <int Count>
     __device__ void count(const std::uint32_t* cells, int first, int rows, const std::uint32_t (&label)[Count],
                           std::uint32_t (&faces)[Count]) const {
@@ -112,12 +112,12 @@ public:
 
 private:
     const walk& by_;
-    int left_from_, right_to_, above_from_, below_to_;  ///< rows of the column whose neighbour is in the image
+    int left_from_, right_to_, above_from_, below_to_;  ///< limits of the rows whose neighbour is in the image
     bool has_front_, has_behind_;
 };
 
-/// Calls body(row, i, faces) for the cells of the column at w + i; row is no_row where the label has none. Without
-/// Faces these are 0. All lanes call it.
+/// Calls body(row, i, faces) for the column's cells at w + i. `row` is no_row if the label has none; `faces` is 0
+/// unless Faces is set. All lanes call it.
 template <bool Faces, class Body>
 __device__ void walk_down(const walk& by, const labels32& labels, const stand& at, const Body& body) {
     const std::int64_t x = at.x0 + at.x, w = at.w0 + at.w;

@@ -1,4 +1,4 @@
-// The room's entries on both places, behind entry.cpp, which has checked everything.
+// The room's functions for both places. entry.cpp calls them after it has checked all arguments.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ void renumber(const host& on, const any_input<host>& labels, const any_output<ho
 void renumber(const device& on, const any_input<device>& labels, const any_output<device>& out,
               const any_output<device>& count);
 
-/// label() of the image without what `options` drop, then the image where a label is. `axes`: those of the labels.
+/// Labels the image without the cells that `options` drop, then copies the image's labelled cells to `out`.
 void keep_labelled(const host& on, const any_input<host>& image, const any_output<host>& out,
                    const label_options& options);
 void keep_labelled(const device& on, const any_input<device>& image, const any_output<device>& out,
@@ -32,11 +32,11 @@ void keep_labelled(const device& on, const any_input<device>& image, const any_o
 std::int64_t count_of(const host& on, const any_input<host>& image, const label_options& options);
 std::int64_t count_of(const device& on, const any_input<device>& image, const label_options& options);
 
-/// Every pair of values that touch, each pair once, a < b, in ascending order.
+/// Every pair of touching values, each pair once, a < b, in ascending order.
 std::vector<touch> touching(const host& on, const any_input<host>& labels, const steps3& steps);
 std::vector<touch> touching(const device& on, const any_input<device>& labels, const steps3& steps);
 
-/// The largest number that a label type can hold, as far as int64 can count.
+/// The largest number that a label type can hold, at most int64's maximum.
 constexpr std::int64_t most_of(dtype label) {
     switch (label) {
         case dtype::uint16: return std::numeric_limits<std::uint16_t>::max();
@@ -46,7 +46,7 @@ constexpr std::int64_t most_of(dtype label) {
     }
 }
 
-/// Throws: `values` are too many for relabel's `out`.
+/// Throws if relabel's `out` cannot hold `values` different numbers.
 void check_numbers(dtype out, std::int64_t values);
 
 }  // namespace nearfield::components

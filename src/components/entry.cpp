@@ -1,4 +1,4 @@
-// The public calls: check, then hand over to the place's engine.
+// The public calls: they check their arguments, then call the place's engine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ void check_relabel(const Place& on, const any_input<Place>& labels, const any_ou
     check_memory<Place>({{"labels", labels}, {"out", out}, {"count", count}}, 1);
 }
 
-/// The background value has to be one of the image's own.
+/// Throws unless the image's type can hold the background value.
 template <class Place>
 void check_background(const any_input<Place>& image, const scalar& value) {
     if (image.type >= dtype::float16) return;
@@ -93,7 +93,7 @@ void check_background(const any_input<Place>& image, const scalar& value) {
     const double end = image.type == dtype::boolean ? 2 : std::ldexp(1, is_signed ? bits - 1 : bits);
     const double real = value.real();
     const bool whole = !value.is_real() || real == std::floor(real);
-    // As a double 2^64 - 1 is 2^64: integers of 64 bits are compared as what they are.
+    // 2^64 - 1 would round to 2^64 as a double, so integers of 64 bits are compared as integers.
     const bool fits = value.is_real() ? real >= low && real < end
                       : bits == 64 ? is_signed ? value.is_negative() || value.bits() >> 63 == 0 : !value.is_negative()
                                    : real >= low && real < end;
@@ -132,7 +132,7 @@ int checked_connectivity(int given, int axes) {
                                  : "6, 18 or 26 neighbours"));
 }
 
-/// Faces of a cell by the axis that they are normal to: the product of the other axes' spacings.
+/// Areas of a cell's faces by the axis to which they are normal: the product of the other axes' spacings.
 std::array<double, most_axes> areas_of_faces(const std::array<double, max_rank>& length, int axes) {
     std::array<double, most_axes> area{1, 1, 1};
     for (int axis = 0; axis < axes; ++axis)

@@ -1,5 +1,5 @@
-// contacts() on the host: every thread lists the pairs that it sees; lists are sorted in short pieces, which are merged
-// two by two, as the digits of a binary counter carry, so that a pair takes little more memory however often it is
+// contacts() on the host: every thread lists the pairs that it sees. It sorts them in short lists and merges
+// lists of like length, as a binary counter carries, so a pair takes little more memory however often it is
 // seen.
 #include <fmt/format.h>
 
@@ -17,13 +17,13 @@ namespace {
 
 constexpr unsigned no_face = 3;
 
-/// How often two values touch, a < b, by faces that are normal to an axis or by none.
+/// Counts how often two values a < b touch, by faces normal to one axis, or by edges and corners only.
 struct seen {
     std::int64_t a, b;
     std::uint64_t times : 62, face : 2;
 
     friend bool operator<(const seen& x, const seen& y) {
-        // As one number each: nobody foresees whether a decides.
+        // Each pair is compared as one number, because a branch on equal `a` would be mispredicted.
         const auto key = [](const seen& s) {
             constexpr std::uint64_t sign = std::uint64_t{1} << 63;
             return static_cast<uint128>(static_cast<std::uint64_t>(s.a) ^ sign) << 64 |
@@ -35,7 +35,7 @@ struct seen {
     [[nodiscard]] bool like(const seen& other) const { return a == other.a && b == other.b && face == other.face; }
 };
 
-/// Sorted, each pair once for each kind of face.
+/// A sorted list, in which each pair comes once for each kind of face.
 using sorted_pairs = std::vector<seen, asking_allocator<seen>>;
 
 void append(sorted_pairs& to, const seen& next) {
@@ -50,7 +50,7 @@ void merge(workers& team, const sorted_pairs& x, const sorted_pairs& y, sorted_p
     while (a != end_a || b != end_b) {
         constexpr std::ptrdiff_t at_once = 1 << 16;
         const std::ptrdiff_t both = std::min({end_a - a, end_b - b, at_once});
-        for (std::ptrdiff_t i = 0; i < both; ++i) {  // no branch: nobody foresees which comes first
+        for (std::ptrdiff_t i = 0; i < both; ++i) {  // without branches, which would be mispredicted
             const bool second = *b < *a;
             append(all, second ? *b : *a);
             a += second ? 0 : 1, b += second ? 1 : 0;
@@ -63,13 +63,13 @@ void merge(workers& team, const sorted_pairs& x, const sorted_pairs& y, sorted_p
     }
 }
 
-/// The pairs of one thread.
+/// The pairs that one thread has seen.
 class pair_list {
 public:
     explicit pair_list(workers& team) : team_(&team) {}
 
     void add(const seen& pair) {
-        // Not before: there may be many more threads than pairs.
+        // Allocated on first use: there may be many more threads than pairs.
         if (place_.empty()) place_.assign(places, open), recent_.reserve(most);
         const std::uint64_t mixed = static_cast<std::uint64_t>(pair.a) * 0x9e3779b97f4a7c15u +
                                     static_cast<std::uint64_t>(pair.b) * 0xc2b2ae3d27d4eb4fu + pair.face;
@@ -98,9 +98,9 @@ public:
 private:
     static constexpr std::size_t most = std::size_t{1} << 14, places = std::size_t{1} << 15;
     static constexpr std::uint16_t open = 0xffff;
-    static constexpr int tries = 8;  ///< pairs that find no place are listed again
+    static constexpr int tries = 8;  ///< a pair that finds no place is listed once more
 
-    /// The recent pairs become a sorted list; lists of like length become one.
+    /// Sorts the recent pairs into a list, then merges lists of like length.
     void carry() {
         std::sort(recent_.begin(), recent_.end());
         carried_.clear();
@@ -118,12 +118,12 @@ private:
 
     workers* team_;
     std::vector<seen> recent_;
-    std::vector<std::uint16_t> place_;  ///< a hash table of pairs by where they are in recent_
+    std::vector<std::uint16_t> place_;  ///< a hash table of pairs by their index in recent_
     std::vector<sorted_pairs> digits_;
-    sorted_pairs carried_, spare_;  ///< kept, as the memory of empty digits is: pages cost as much as merging
+    sorted_pairs carried_, spare_;  ///< kept for their memory: fresh pages would cost as much as merging
 };
 
-/// Adds pairs to a list, those that repeat themselves along a line at once.
+/// Adds pairs to a list; adds a pair that repeats along a line only once, with its count.
 class collector {
 public:
     collector(pair_list& to, const step3& step) : to_(to) {
@@ -135,7 +135,7 @@ public:
         if (pair_.a != a || pair_.b != b) put(), pair_.a = a, pair_.b = b;
         ++pair_.times;
     }
-    /// At the end.
+    /// Adds the last pair to the list.
     void put() {
         if (pair_.times > 0) to_.add(pair_);
         pair_.times = 0;
@@ -154,7 +154,7 @@ std::int64_t checked_value(T value) {
     return static_cast<std::int64_t>(value);
 }
 
-/// Pairs of here[x] and there[x + by], x in [first, last).
+/// Collects the pairs of here[x] and there[x + by] for x in [first, last).
 template <class T>
 void collect(const line<T>& here, const line<T>& there, std::int64_t first, std::int64_t last, int by, collector& to) {
     constexpr std::int64_t at_once = 64 / static_cast<std::int64_t>(sizeof(T));

@@ -1,5 +1,5 @@
-// Label lists on the host: counts, then entries. The image is cut into a few parts of consecutive cells; each counts
-// what it has of every label, so that it knows where its own entries begin, and every list comes out in raster order.
+// Label lists on the host: counts, then entries. The image is cut into a few parts of consecutive cells. Each counts
+// its entries of every label, so that it knows where they go and every list comes out in raster order.
 #include <fmt/format.h>
 
 #include <utility>
@@ -12,21 +12,21 @@
 namespace nearfield::components {
 namespace {
 
-/// Consecutive pieces, dealt out to a few parts.
+/// Distributes consecutive pieces over a few parts.
 struct parts {
     pieces all;
     std::int64_t count;
 
-    /// As many as there are threads, as long as their counts need no more memory than the image does in bytes a cell.
+    /// One part a thread, but no more than keep the counts at one int64 a cell or less.
     parts(const array3& labels, std::int64_t rows, int threads)
         : all(labels), count(std::clamp<std::int64_t>(labels.cells() / std::max<std::int64_t>(1, rows), 1, threads)) {}
     [[nodiscard]] std::int64_t first(std::int64_t part) const {
-        // In pieces; below 2^40 of them, and far fewer parts.
+        // The unit is pieces. The product fits: there are fewer than 2^40 pieces and far fewer parts.
         return all.count() * part / count;
     }
 };
 
-/// Runs may be cut where lists are of cells.
+/// Calls body(row, first cell, cells) for the runs of a part; lists of cells may get a run in several pieces.
 template <class T, class Body>
 void for_each_entry(workers& team, const array3& labels, const parts& p, std::int64_t part, std::int64_t rows,
                     list_of what, const Body& body) {
@@ -47,7 +47,7 @@ void for_each_entry(workers& team, const array3& labels, const parts& p, std::in
     }
 }
 
-/// Counts of every part: [part * rows + row].
+/// Counts the entries of every part: [part * rows + row].
 template <class T>
 host_scratch<std::int64_t> count_parts(workers& team, const array3& labels, const parts& p, std::int64_t rows,
                                        list_of what) {
@@ -67,7 +67,7 @@ struct entries_to {
     std::int64_t step, inner, count;
 };
 
-/// Writes what there is room for, which is all unless the labels changed since they were counted.
+/// Writes the entries for which there is room: all of them, unless the labels changed after they were counted.
 template <class Index>
 void put(const entries_to& to, std::int64_t at, std::int64_t cell, std::int64_t cells, list_of what) {
     if (at < 0 || at >= to.count) return;
@@ -84,7 +84,7 @@ void put(const entries_to& to, std::int64_t at, std::int64_t cell, std::int64_t 
     fail("offsets are not those of these labels; give what label_list_offsets made of them, for the same kind of list");
 }
 
-/// Where each part's first entry of each row goes, in place of how many it has.
+/// Replaces each part's counts by the place of its first entry of each row.
 void turn_into_places(workers& team, std::int64_t* counts, const parts& p, std::int64_t rows,
                       const any_input<host>& offsets) {
     const auto* const at = static_cast<const std::int64_t*>(offsets.data);

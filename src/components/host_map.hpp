@@ -1,5 +1,5 @@
-// Numbers of values: small values look them up, others ask a hash table with open places. Growing may take long, so it
-// goes on in steps between which a call can be stopped.
+// Maps values to numbers: an array serves small values, an open hash table all others. The table may take long to grow,
+// so growing goes in steps between which a call can be stopped.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ class value_map {
 public:
     explicit value_map(workers& team) : team_(&team) {}
 
-    /// The value's number, -1 where it has none. Changes nothing, so that many threads may ask.
+    /// The value's number, or -1 if it has none. Changes nothing, so many threads may call it at once.
     [[nodiscard]] std::int64_t get(std::uint64_t value) const {
         if (value < small) return value < flat_.size() ? flat_[value] - 1 : -1;
         return capacity_ == 0 ? -1 : find(value).number_and_1 - 1;
     }
-    /// The same; a value that has no number gets this one.
+    /// The value's number; a value without one gets `number`.
     std::int64_t get_or_set(std::uint64_t value, std::int64_t number) {
         if (value < small) {
             if (value >= flat_.size()) flat_.resize(std::min(small, std::max<std::uint64_t>(256, 2 * (value + 1))));
@@ -39,9 +39,9 @@ private:
     static constexpr std::uint64_t small = std::uint64_t{1} << 20;
     struct place {
         std::uint64_t value;
-        std::int64_t number_and_1;  ///< 0: open
+        std::int64_t number_and_1;  ///< number + 1; 0 marks an open place
     };
-    /// Where the value is, or the open place where it would be: there is one.
+    /// The value's place, or the open place that it would take. The table always has one.
     [[nodiscard]] place& find(std::uint64_t value) const {
         const auto mask = static_cast<std::uint64_t>(capacity_ - 1);
         place* const all = places_.get();
@@ -52,7 +52,7 @@ private:
     void grow() {
         const std::int64_t before = capacity_;
         capacity_ = std::max<std::int64_t>(1024, 2 * before);
-        // Who asks for numbers keeps the values beside them, in pieces too small to be asked for.
+        // Counts the caller's list of values too: it grows beside the table, in pieces too small to be checked.
         const std::int64_t bytes = capacity_ * static_cast<std::int64_t>(sizeof(place) + sizeof(std::uint64_t));
         if (bytes >= worth_counting_bytes) require_memory_for_all(bytes, "the call's workspace");
         const host_scratch<place> old = std::exchange(places_, host_scratch<place>(capacity_));
@@ -67,9 +67,9 @@ private:
 
     workers* team_;
     hash_seed seed_ = process_seed();
-    std::vector<std::int64_t> flat_;  ///< numbers and 1
+    std::vector<std::int64_t> flat_;  ///< number + 1, by small value
     host_scratch<place> places_;
-    std::int64_t capacity_ = 0, used_ = 0;  ///< places; a power of 2
+    std::int64_t capacity_ = 0, used_ = 0;  ///< in places; the capacity is a power of 2
 };
 
 }  // namespace nearfield::components

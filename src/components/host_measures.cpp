@@ -1,4 +1,4 @@
-// Sums behind shape_measures() on the host: words of bits say where neighbours differ, runs count their bits.
+// Sums behind shape_measures() on the host: bit words mark where neighbours differ, and runs count their bits.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -14,18 +14,18 @@
 namespace nearfield::components {
 namespace {
 
-/// Cells of a piece, at most, so that its workspace stays in the thread's caches.
+/// Upper limit of the cells of a piece, so that its workspace stays in the thread's caches.
 constexpr std::int64_t piece_cells = 4096, piece_words = words_for(piece_cells);
 
 /// A thread's workspace for one piece.
 template <int Axes>
 struct notes {
     std::uint64_t other[directions<Axes>][piece_words], found[euler_patterns<Axes>::count][piece_words];
-    std::uint64_t after[2][piece_words];  ///< neighbours after the cells, along x and y
+    std::uint64_t after[2][piece_words];  ///< bits of cells whose next cell along x or y differs
     found_run runs[piece_cells];
 };
 
-/// Sets bit x where the cell `by` away from cell x of the piece has another value, or is none.
+/// Sets bit x if the cell `by` away from cell x of the piece has another value or lies outside the image.
 template <class T>
 void find_other(const array3& labels, const piece& p, const int (&by)[3], std::uint64_t* words) {
     const std::int64_t plane = p.line / labels.side[1] + by[0], row = p.line % labels.side[1] + by[1];
@@ -60,7 +60,7 @@ std::uint64_t bits_in(const std::uint64_t* words, std::int64_t first, std::int64
     return sum;
 }
 
-/// Finds neighbours, patterns and runs of a piece; returns how many runs.
+/// Finds the neighbours, patterns and runs of a piece; returns the number of runs.
 template <int Axes, class T>
 std::int64_t look_at(const array3& labels, const piece& p, std::int64_t rows, notes<Axes>& to) {
     constexpr steps3 steps = forward_steps(Axes, Axes);

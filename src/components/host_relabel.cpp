@@ -1,5 +1,5 @@
-// relabel() on the host: every part of the image numbers its values in the order of their first cells; values that an
-// earlier part has too are found there; the others count on from part to part; then all cells are written.
+// relabel() on the host. Every part of the image numbers its values in the order of their first cells. Values that an
+// earlier part has too take its number; the others count on from part to part. Then all cells are written.
 #include <deque>
 
 #include "components/engine.hpp"
@@ -9,7 +9,7 @@
 namespace nearfield::components {
 namespace {
 
-/// Values by their bits.
+/// A value's bits as an unsigned number.
 template <class T>
 constexpr std::uint64_t bits_of(T value) {
     return static_cast<std::make_unsigned_t<T>>(value);
@@ -17,13 +17,13 @@ constexpr std::uint64_t bits_of(T value) {
 
 struct part {
     explicit part(workers& team) : number(team) {}
-    value_map number;                  ///< in here, from 0
-    std::deque<std::uint64_t> values;  ///< by number: a deque, which copies nothing as it grows
-    /// By number: the number among all values, from 1. Before that how many values begin in this part before it; or,
-    /// below 0, -1 - (part + parts * number) of an earlier part that has the value.
+    value_map number;                  ///< the value's number in this part, from 0
+    std::deque<std::uint64_t> values;  ///< the values by number; a deque copies nothing as it grows
+    /// By number: the value's final number, from 1. Until it is known: the value's rank among those that begin in this
+    /// part, or, below 0, -1 - (part + parts * number) of an earlier part that has the value.
     host_scratch<std::int64_t> final;
     std::int64_t begun = 0;   ///< values that begin in this part
-    std::int64_t before = 0;  ///< and in earlier ones
+    std::int64_t before = 0;  ///< values that begin in earlier parts
 };
 
 template <class T, class Body>
@@ -42,7 +42,7 @@ public:
         for (std::int64_t k = 0; k < count; ++k) parts_.emplace_back(team);
     }
 
-    /// Returns how many values there are besides 0.
+    /// Numbers the values and returns how many there are besides 0.
     template <class T>
     std::int64_t find_values(const array3& a) {
         for_parts([&](std::int64_t k) {
@@ -62,14 +62,14 @@ public:
         std::int64_t all = 0;
         for (part& each : parts_) each.before = std::exchange(all, all + each.begun);
         for_finals([](part& mine, std::int64_t& rank) { rank = rank < 0 ? rank : mine.before + rank + 1; });
-        // The others' numbers are only read: a store of what is there would still race with them.
+        // This step never writes final numbers, as other threads read them: even storing the same value would race.
         for_finals([&](part&, std::int64_t& number) {
             if (number < 0) number = final_of(-1 - number);
         });
         return all;
     }
 
-    /// From 1, of a value in that part; 0 where the value was not there before.
+    /// The final number, from 1, of a value in part k; 0 if the value was not there before.
     [[nodiscard]] std::int64_t get(std::int64_t k, std::uint64_t value) const {
         const part& mine = parts_[static_cast<std::size_t>(k)];
         const std::int64_t number = mine.number.get(value);
@@ -92,7 +92,7 @@ private:
                        [&](std::int64_t k, std::int64_t, int) { body(k); });
     }
 
-    /// Which of the part's values begin in it.
+    /// Finds which of the part's values begin in it, and ranks them.
     void rank(std::int64_t k) {
         part& mine = parts_[static_cast<std::size_t>(k)];
         const auto count = static_cast<std::int64_t>(mine.values.size());

@@ -1,4 +1,4 @@
-// What needs a labelling of its own, on the host: remove_small() and count_components().
+// Calls on the host that label an image of their own: remove_small() and count_components().
 #include <cstring>
 
 #include "base/lines.hpp"
@@ -10,8 +10,8 @@
 namespace nearfield::components {
 namespace {
 
-/// Copies the elements of cells that have a label, and puts the background where there is none. `channels` elements a
-/// cell.
+/// Copies the cells that have a label, and writes the background to all others. A cell has `channels`
+/// elements.
 template <class Bits, class Label>
 void copy_labelled(const host& on, const any_input<host>& image, const any_output<host>& out, const Label* label,
                    std::int64_t channels, Bits background) {

@@ -1,6 +1,6 @@
-// A table of sums that many threads add to. A thread collects what it finds in a small cache of rows, so that the cells
-// of one giant label do not make all threads wait for one row. Sums that leave the cache are added to the table, whose
-// row is locked meanwhile. Sums of integers do not depend on their order.
+// A table of sums to which many threads add. A thread collects sums in a small cache of rows, so that the cells of one
+// giant label do not make all threads wait for one row. Sums that leave the cache are added to the table under the
+// row's lock. They are sums of integers, so their order does not matter.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct shape_row {
     void add(const shape_row& other) { shape.add(other.shape, 3), faces += other.faces; }
 };
 
-/// `Row` has add(const Row&).
+/// Table of sums, one for each row. `Row` has add(const Row&).
 template <class Row>
 class row_table {
     static constexpr std::int64_t places = 4096;
@@ -58,12 +58,12 @@ public:
     [[nodiscard]] std::int64_t rows() const { return rows_; }
     [[nodiscard]] const Row& operator[](std::int64_t row) const { return table_.get()[row].sums; }
 
-    /// Adds for one thread. A loop keeps it in registers.
+    /// Adds for one thread. The caller keeps it in a local variable, so that its members stay in registers.
     class adder {
     public:
-        /// Calls body(sums), which adds to sums of the row. Where another row has the place, most calls lock the row in
-        /// the table and add there; every 16th takes the place. So rows that come once bypass the cache, and frequent
-        /// ones get in.
+        /// Calls body(sums), which adds to the sums of the row. If another row has the cache's place, most calls lock
+        /// the row in the table and add there; every 16th call takes the place. So rare rows bypass the cache, and
+        /// frequent ones get into it.
         template <class Body>
         void add(std::int64_t row, const Body& body) {
             if (cache_ == nullptr) return body(table_[row].sums);
@@ -76,7 +76,7 @@ public:
             }
             body(p.sums);
         }
-        /// Fetches the memory that add() is soon to write to.
+        /// Prefetches the memory to which add() will write.
         void expect(std::int64_t row) const {
             if (!many_) return;
             if (cache_ == nullptr || cache_[row & (places - 1)].row != row) fetch(table_ + row);
@@ -90,7 +90,7 @@ public:
         }
         shared_row* table_;
         place* cache_;
-        bool many_;  ///< more rows than places
+        bool many_;  ///< true if there are more rows than places
         unsigned turned_away_ = 0;
     };
     adder of(int thread) {
@@ -99,7 +99,7 @@ public:
         if (cache.empty()) cache.resize(places);
         return {table_.get(), cache.data(), rows_ > places};
     }
-    /// Adds what is left in the caches.
+    /// Adds the sums that are still in the caches to the table.
     void collect() {
         for (std::vector<place>& cache : caches_) {
             for (const place& p : cache) give(p, table_.get());

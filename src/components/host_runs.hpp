@@ -1,4 +1,4 @@
-// Runs of equal cells in lines of any stride, and who of the threads looks at which piece of which line.
+// Runs of equal cells in lines of any stride, and the pieces of lines that threads take.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ line<T> line_of(const array3& a, std::int64_t number) {
     return {static_cast<const T*>(a.data) + a.line_at(number), a.step[2]};
 }
 
-/// The first place after x whose value is another one than that at x; `end` if there is none before.
+/// The first place after x whose value differs from that at x; `end` if there is none before it.
 template <class T>
 std::int64_t run_end(const line<T>& cells, std::int64_t x, std::int64_t end) {
     const T value = cells[x];
@@ -34,7 +34,7 @@ std::int64_t run_end(const line<T>& cells, std::int64_t x, std::int64_t end) {
     constexpr std::int64_t few = 8, at_once = 64 / static_cast<std::int64_t>(sizeof(T));
     if (scan(std::min(end, x + few)) || cells.step != 1) return scan(end), x;
     for (; x + at_once <= end; x += at_once) {
-        unsigned char other = 0;  // one answer for all: the compiler makes vectors of it
+        unsigned char other = 0;  // one flag for all cells, which the compiler vectorizes
         for (std::int64_t i = 0; i < at_once; ++i)
             other = static_cast<unsigned char>(other | (cells.first[x + i] != value ? 1 : 0));
         if (other != 0) break;
@@ -43,7 +43,7 @@ std::int64_t run_end(const line<T>& cells, std::int64_t x, std::int64_t end) {
     return x;
 }
 
-/// A part of a line, as much as a thread takes at once.
+/// The part of a line that a thread takes at once.
 struct piece {
     std::int64_t line, first, last;
 };
@@ -55,7 +55,7 @@ public:
     explicit pieces(const array3& a, std::int64_t cells = at_once)
         : most_(cells), side_(a.side[2]), of_line_((side_ + most_ - 1) / most_), count_(a.lines() * of_line_) {}
     [[nodiscard]] std::int64_t count() const { return count_; }
-    /// As many as make work worth handing out.
+    /// Number of pieces that make a task worth handing to a thread.
     [[nodiscard]] std::int64_t block() const {
         return std::max<std::int64_t>(1, at_once / std::max<std::int64_t>(1, std::min(side_, most_)));
     }
@@ -78,7 +78,7 @@ void for_each_run(const line<T>& cells, const piece& p, const Body& body) {
     }
 }
 
-/// The same for whole runs that begin in the piece.
+/// Calls body(value, first, end) for the whole runs that begin in the piece.
 template <class T, class Body>
 void for_each_whole_run(const line<T>& cells, const piece& p, std::int64_t side, const Body& body) {
     std::int64_t x = p.first;
@@ -90,7 +90,7 @@ void for_each_whole_run(const line<T>& cells, const piece& p, std::int64_t side,
     }
 }
 
-/// Calls body(first, last) for [0, count), in steps between which the call can be stopped.
+/// Calls body(first, last) for [0, count) in steps, between which the call can be stopped.
 template <class Body>
 void in_steps(workers& team, std::int64_t count, const Body& body) {
     constexpr std::int64_t at_once = 1 << 18;

@@ -1,4 +1,4 @@
-// component_statistics() on the host: runs in closed form, their values in a loop, rows finished at the end.
+// component_statistics() on the host: runs add up in closed form, their values in a loop; rows are finished at the end.
 #include <memory>
 #include <span>
 #include <utility>
@@ -17,7 +17,7 @@ using statistics::fixed_scale;
 using statistics::value_range;
 using statistics::value_sums;
 
-/// What one look at the image is for.
+/// Selects what one pass over the image computes.
 struct look {
     bool shapes = false, ranges = false, sums = false;
 };
@@ -32,7 +32,7 @@ struct measuring {
     row_table<value_sums> sums;
 };
 
-/// Cells of a piece, at most, so that its workspace stays in the thread's caches.
+/// Upper limit of the cells of a piece, so that its workspace stays in the thread's caches.
 constexpr std::int64_t piece_cells = 4096;
 
 /// A thread's workspace for one piece.
@@ -41,7 +41,7 @@ struct notes {
     found_run runs[piece_cells];
 };
 
-/// Fills the words of cells that show a face towards the lines beside theirs.
+/// Sets the bits of cells that show a face towards the lines beside theirs.
 template <class T>
 beside_words faces_beside(const measuring& m, const piece& p, const line<T>& cells, notes& to) {
     const std::int64_t at[2] = {p.line / m.labels.side[1], p.line % m.labels.side[1]}, count = p.last - p.first;
@@ -57,8 +57,8 @@ beside_words faces_beside(const measuring& m, const piece& p, const line<T>& cel
     return found;
 }
 
-/// Lists the runs of a piece, with cells counted from its first one; returns how many. A run that no row measures has
-/// row -1.
+/// Lists the runs of a piece, with cells counted from the piece's first; returns how many there are. A run whose value
+/// has no row gets row -1.
 template <class T>
 std::int64_t find_runs(const measuring& m, const piece& p, bool with_faces, notes& to) {
     const line<T> all = line_of<T>(m.labels, p.line), cells{all.first + p.first * all.step, all.step};
@@ -68,7 +68,7 @@ std::int64_t find_runs(const measuring& m, const piece& p, bool with_faces, note
     to.ends[last / word_bits] |= std::uint64_t{1} << last % word_bits;
     const beside_words beside = with_faces ? faces_beside(m, p, cells, to) : beside_words{};
     const std::int64_t count = list_runs(to.ends, beside, words_for(last + 1), to.runs);
-    // A run that the piece cuts off shows no face there.
+    // A run that the end of the piece cuts off shows no face there.
     if (p.first > 0 && cells[-1] == cells[0]) --to.runs[0].faces;
     if (p.last < m.labels.side[2] && cells[last + 1] == cells[last]) --to.runs[count - 1].faces;
     for (std::int64_t k = 0; k < count; ++k) to.runs[k].row = row_of(cells[to.runs[k].first], m.rows);
@@ -77,7 +77,7 @@ std::int64_t find_runs(const measuring& m, const piece& p, bool with_faces, note
 
 template <int Axes>
 void add_shapes(measuring& m, const piece& p, std::span<const found_run> runs, int thread) {
-    constexpr std::size_t ahead = 8;  // runs until a row that is fetched is written to
+    constexpr std::size_t ahead = 8;  // prefetch distance, in runs
     std::int64_t at[3] = {p.line / m.labels.side[1], p.line % m.labels.side[1], 0};
     auto rows = m.shape.of(thread);
     for (std::size_t k = 0; k < runs.size(); ++k) {
@@ -121,7 +121,7 @@ void finish(const measuring& m, std::int64_t row) {
     statistics::put_sums<V>(m.to, row, m.shape[row].shape.size, range, m.sums[row]);
 }
 
-/// body(V{}) with the intensity's type; a bool is the byte it is.
+/// Calls body(V{}) with the intensity's type V; a bool is read as its byte.
 template <class Body>
 void with_value(dtype type, const Body& body) {
     if (type == dtype::float32) body(float{});

@@ -14,12 +14,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using word = std::uint64_t;
 
-/// Bit x: a[x] and b[x] differ, of 64.
+/// Compares 64 cells: sets bit x if a[x] and b[x] differ.
 template <class T>
 HWY_INLINE word different_word(const T* a, const T* b) {
     const hn::CappedTag<T, word_bits> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    // Few bits go through a byte, which costs no merging of registers.
+    // Vectors of at most 8 lanes yield a byte of bits, which avoids a merge of registers.
     using bits = std::conditional_t<(hn::MaxLanes(d) <= 8), std::uint8_t, word>;
     word same = 0;
     for (std::int64_t x = 0; x < word_bits; x += lanes) {
@@ -56,7 +56,7 @@ std::int64_t runs_of(const word* ends, const beside_words& beside, std::int64_t 
     std::int64_t first = 0;
     word faces = 2;
     for (std::int64_t w = 0; w < words; ++w) {
-        word of[4] = {}, left = ~word{0};  // bits that belong to no run yet
+        word of[4] = {}, left = ~word{0};  // bits of cells that belong to no listed run yet
         for (int k = 0; k < beside.count; ++k) of[k] = beside.of[k][w];
         const auto faces_in = [&](word which) {
             word sum = 0;

@@ -1,5 +1,5 @@
-// Finds where cells differ, as words of bits, and lists the runs of equal cells between. Compiled once per instruction
-// set.
+// Finds the cells that differ as words of bits, and lists the runs of equal cells between them. Compiled once for each
+// instruction set.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace nearfield::components {
 inline constexpr std::int64_t word_bits = 64;
 constexpr std::int64_t words_for(std::int64_t cells) { return (cells + word_bits - 1) / word_bits; }
 
-/// Sets bit x where cells x of two arrays differ; clears the bits behind the last cell. Cells have 1, 2, 4 or 8 bytes.
+/// Sets bit x if cells x of two arrays differ, and clears the bits behind the last cell. Cells have 1, 2, 4 or 8 bytes.
 void find_different(const void* here, const void* there, std::int64_t bytes, std::int64_t cells, std::uint64_t* words);
 
-/// Does so for lines, whose cells may lie apart.
+/// Does the same for lines, whose cells may lie apart in memory.
 template <class T>
 void find_different(const line<T>& here, const line<T>& there, std::int64_t cells, std::uint64_t* words) {
     if (here.step == 1 && there.step == 1)
@@ -30,14 +30,14 @@ struct found_run {
     std::uint64_t faces;
 };
 
-/// Words of the lines beside a line: bits of cells that show a face there.
+/// Words of the lines beside a line: a set bit marks a cell that shows a face to that line.
 struct beside_words {
     const std::uint64_t* of[4] = {};
     int count = 0;
 };
 
-/// Lists the runs of a line; each ends with a cell whose bit is set in `ends`. A run shows a face at either end and one
-/// for each of its bits in `beside`. There is room in `to` for a run a cell. Returns how many there are.
+/// Lists the runs of a line and returns how many there are. A run ends with a cell whose bit is set in `ends`. It shows
+/// a face at either end and one for each of its bits in `beside`. `to` has room for as many runs as cells.
 std::int64_t list_runs(const std::uint64_t* ends, const beside_words& beside, std::int64_t words, found_run* to);
 
 }  // namespace nearfield::components

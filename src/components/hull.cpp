@@ -21,7 +21,7 @@ void add_corner(std::vector<half_point>& corners, const half_point& p) {
     corners.push_back(p);
 }
 
-/// The left side of the hull of the middles of edges; the right side with `sign` -1, which turns x round.
+/// Finds the left side of the hull of edges' midpoints; with `sign` -1 the right side, mirrored in x.
 void find_side(const std::vector<line_span>& lines, int sign, std::vector<half_point>& corners) {
     corners.clear();
     for (const line_span& each : lines) {
@@ -32,7 +32,7 @@ void find_side(const std::vector<line_span>& lines, int sign, std::vector<half_p
     }
 }
 
-/// The first cell of a line that a side leaves inside; lines come in ascending order.
+/// Finds the first cell of a line inside the hull's side; lines come in ascending order.
 class first_inside {
 public:
     explicit first_inside(const std::vector<half_point>& corners) : at_(corners.data()) {}

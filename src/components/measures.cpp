@@ -1,5 +1,5 @@
-// shape_measures(): check, have the sums made, and say in lengths what they mean. That part runs on the host for both
-// places, so that its roots and angles are the same bits.
+// shape_measures(): checks, has the sums made, and turns them into measures. The last step runs on the host for both
+// places, so that roots and angles have the same bits.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -106,7 +106,7 @@ void put_euler(const measure_sums<Axes>& sums, component_shape& to) {
     }
 }
 
-/// Says what the sums mean. Holds the memory of one thread.
+/// Turns sums into measures. Holds the memory of one thread.
 template <int Axes>
 class finishing {
 public:
@@ -153,7 +153,7 @@ private:
     convex_hull hull_;
 };
 
-/// Who finishes rows.
+/// Chooses the threads that finish rows.
 host finisher(const host& on) { return part_of(on, 0.8, 0.2); }
 host finisher(const device&) { return {}; }
 

@@ -1,5 +1,5 @@
-// Exact sums behind shape_measures(), as mathematics that host and device share. What surrounds a cell counts by the
-// neighbours before it in raster order alone: 4 in an image, 13 in a volume.
+// Exact sums behind shape_measures(), as mathematics that host and device share. A cell compares itself only with the
+// neighbours before it in raster order: 4 in an image, 13 in a volume.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace nearfield::components {
 
-/// Neighbours before a cell: number k lies forward_steps(Axes, Axes).all[k] back. Those of images come first.
+/// Number of neighbours before a cell. Number k lies forward_steps(Axes, Axes).all[k] back; those of images come first.
 template <int Axes>
 inline constexpr int directions = Axes == 3 ? 13 : 4;
-/// Numbers of the neighbours along the last axis, the one before it, and the first of three.
+/// Numbers of the neighbours along the last axis, the axis before it, and the first of three axes.
 inline constexpr int back_x = 0, back_y = 2, back_z = 8;
 
-/// Place of the product of coordinates i <= j: 00, 01, 02, 11, 12, 22.
+/// Index of the product of coordinates i <= j: 00, 01, 02, 11, 12, 22.
 template <int Axes>
 NF_HD constexpr int product_at(int i, int j) {
     return i * Axes - i * (i - 1) / 2 + j - i;
@@ -24,14 +24,14 @@ NF_HD constexpr int product_at(int i, int j) {
 template <int Axes>
 inline constexpr int products = Axes * (Axes + 1) / 2;
 
-/// Patterns of neighbours that count for Euler numbers; `closed` of them for cells that touch by corners, the rest for
-/// cells that touch by faces.
+/// Patterns of neighbours that count for Euler numbers. The first `closed` patterns serve cells that touch by corners,
+/// the others serve cells that touch by faces.
 template <int Axes>
 struct euler_patterns;
 
-/// A cell is added to those before it as a closed square, whose corners are new where no cell before has them: corners
-/// less edges and cells. Sides that always come together are left out; back_y counts once less besides. Open squares
-/// lose an edge or a corner for every pattern of cells before that are not there; back_x and back_y count once more.
+/// Change of the Euler number when a cell joins the cells before it. As a closed square it adds 1, its new corners, and
+/// minus its new edges; terms that cancel are left out, and the caller subtracts back_y once. As an open square it
+/// takes an edge or a corner for each pattern of missing cells; the caller adds back_x and back_y once.
 template <>
 struct euler_patterns<2> {
     static constexpr int count = 3, closed = 2;
@@ -43,7 +43,7 @@ struct euler_patterns<2> {
     }
 };
 
-/// Patterns of cubes: corners less edges and faces; back_z counts once more for closed ones, all three for open ones.
+/// Change of the Euler number for cubes. The caller adds back_z once for closed cubes, and all three for open ones.
 template <>
 struct euler_patterns<3> {
     static constexpr int count = 12, closed = 8;
@@ -59,12 +59,12 @@ struct euler_patterns<3> {
     }
 };
 
-/// How a cell at the border of a label in an image counts for the perimeter: as a step, as a diagonal one, or as the
-/// mean of both. Benkrid, Crookes, "Design and FPGA implementation of a perimeter estimator", Queen's University of
-/// Belfast, 2000, as scikit-image counts it with 4 neighbours.
+/// A label's border cell counts for the perimeter of an image as a step, as a diagonal step, or as the mean of both.
+/// Benkrid, Crookes, "Design and FPGA implementation of a perimeter estimator", Queen's University of Belfast, 2000, as
+/// scikit-image counts it with 4 neighbours.
 enum border_kind : std::int8_t { no_border = -1, straight, diagonal, bent, border_kinds };
 
-/// `same(y, x)`: the cell so many lines and cells away has this cell's label.
+/// Kind of a border cell. same(y, x) tells whether the cell y lines and x cells away has this cell's label.
 template <class Same>
 NF_HD constexpr border_kind border_kind_of(const Same& same) {
     const auto border = [&](int y, int x) {
@@ -83,10 +83,10 @@ template <int Axes>
 struct measure_sums {
     std::uint64_t cells = 0;
     std::uint64_t coordinate[Axes] = {};
-    uint128 product[products<Axes>] = {};        ///< of two coordinates
-    std::uint64_t other[directions<Axes>] = {};  ///< cells whose neighbour there has another label, or is none
-    std::int64_t closed = 0, open = 0;           ///< patterns found, with their signs
-    std::uint64_t border[border_kinds] = {};     ///< of images: cells by kind
+    uint128 product[products<Axes>] = {};        ///< sums of products of two coordinates
+    std::uint64_t other[directions<Axes>] = {};  ///< cells whose neighbour has another label or is outside
+    std::int64_t closed = 0, open = 0;           ///< sums of the patterns' signs
+    std::uint64_t border[border_kinds] = {};     ///< cells of images by kind
 
     void add(const measure_sums& more) {
         cells += more.cells, closed += more.closed, open += more.open;
@@ -114,16 +114,16 @@ struct measure_sums {
     }
 };
 
-/// Sums of labels 1 to `rows`. The device's calls wait.
+/// Computes the sums of labels 1 to `rows`. The device's calls wait.
 template <int Axes>
 host_scratch<measure_sums<Axes>> measure_sums_of(const host& on, const any_input<host>& labels, std::int64_t rows);
 template <int Axes>
 host_scratch<measure_sums<Axes>> measure_sums_of(const device& on, const any_input<device>& labels, std::int64_t rows);
 
-/// Places of labels: component_tables' boxes, and of images the runs of each label one after another.
+/// Outlines of labels: the boxes of component_tables and, for images, the runs of each label one after another.
 struct outlines {
     host_scratch<std::int64_t> box;     ///< (rows, 2, axes)
-    host_scratch<std::int64_t> offset;  ///< (rows + 1), of runs
+    host_scratch<std::int64_t> offset;  ///< (rows + 1), in runs
     host_scratch<std::int64_t> run;     ///< (runs, 2): first cell, cells
 };
 outlines outlines_of(const host& on, const any_input<host>& labels, std::int64_t rows);

@@ -10,7 +10,7 @@
 namespace nearfield::components {
 namespace {
 
-/// What a table has to look like.
+/// The shape and types that a table must have.
 template <class Place>
 struct rule {
     named_view<Place> table;

@@ -1,4 +1,4 @@
-// Are these tables ones that component_statistics can fill?
+// Checks that component_statistics can fill the given tables.
 #pragma once
 
 #include "components/core.hpp"

@@ -7,7 +7,7 @@
 namespace nearfield::edge {
 namespace {
 
-/// A rehearsal looks at no array, so that each stands for its copy.
+/// Views host memory as if it were its copy; a rehearsal reads no array.
 template <class Element>
 any_view<Element, device> copy_of(const any_view<Element, host>& like) {
     any_view<Element, device> made;

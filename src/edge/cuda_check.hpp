@@ -1,4 +1,4 @@
-// A failure of the CUDA runtime as the library's error. For files that include the runtime's header.
+// Turns a failure of the CUDA runtime into the library's error. For files that include the runtime's header.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,11 +11,11 @@ namespace nearfield::edge {
 
 inline void check(cudaError_t status, const char* doing) {
     if (status == cudaSuccess) return;
-    cudaGetLastError();  // a failure that is not sticky must not be reported again by the next call
+    cudaGetLastError();  // clears a failure that is not sticky, so that the next call does not report it
     throw error(error_code::device, std::string("cuda: ") + doing + " failed: " + cudaGetErrorString(status));
 }
 
-/// cudaMalloc; no memory is out_of_memory with the bytes needed and free.
+/// Calls cudaMalloc. Throws out_of_memory with the bytes needed and free.
 inline void* reserve_bytes(std::int64_t bytes) {
     void* data = nullptr;
     const cudaError_t status = cudaMalloc(&data, static_cast<std::size_t>(bytes));

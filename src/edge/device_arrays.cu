@@ -61,7 +61,7 @@ void* reserve(int ordinal, std::int64_t bytes) {
 
 void release(int ordinal, void* data) noexcept {
     int before = 0;
-    if (data == nullptr || cudaGetDevice(&before) != cudaSuccess) return;  // the process is ending
+    if (data == nullptr || cudaGetDevice(&before) != cudaSuccess) return;  // fails when the process ends
     if (before != ordinal) cudaSetDevice(ordinal);
     cudaFree(data);
     if (before != ordinal) cudaSetDevice(before);

@@ -17,7 +17,7 @@ work<device> upload(mirror& memory, const work<host>& what, cudaStream_t on) {
                        what.cleared};
     const auto place = [&](const any_output<host>& field) {
         const any_output<device> to = memory.add(field);
-        // What cells hold that take no part stays.
+        // With a mask `where`, other cells keep their values, so these are copied too.
         if (what.where.wanted()) copy(to.data, field.data, bytes_of(field), cudaMemcpyHostToDevice, on);
         return to;
     };

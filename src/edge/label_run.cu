@@ -19,11 +19,11 @@ void copy_back(const component_tables<device>& from, const component_tables<host
         edge::copy_back(from.*table_members<device>()[k], to.*table_members<host>()[k], on);
 }
 
-/// The arrays on the device, and those of the host that they go back to.
+/// The outputs on the device, and the host arrays to which they are copied back.
 struct placed_fields {
     label_fields<device> there;
-    component_tables<device> placed_tables;  ///< there.tables, or those that make_tables was asked for
-    component_tables<host> tables;           ///< where they go back to
+    component_tables<device> placed_tables;  ///< there.tables, or those that make_tables has made
+    component_tables<host> tables;           ///< the host arrays that receive them
 
     placed_fields(mirror& memory, const label_fields<host>& out, cudaStream_t on) : tables(out.tables) {
         there.label = memory.add(out.label);

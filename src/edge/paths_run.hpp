@@ -1,5 +1,5 @@
-// Distance fields for robots, geodesic distances and paths on a GPU for arrays in host memory, all contiguous:
-// run_arrays_on_device() by their names.
+// Named wrappers of run_arrays_on_device(): distance fields for robots, geodesic distances and paths on a GPU for
+// contiguous arrays in host memory.
 #pragma once
 
 #include "edge/arrays_run.hpp"

@@ -1,5 +1,5 @@
-// Medial axes, thickness, natural neighbours, fills, watersheds and surfaces on a GPU for arrays in host memory, all
-// contiguous: run_arrays_on_device() by their names.
+// Named wrappers of run_arrays_on_device(): medial axes, thickness, natural neighbours, fills, watersheds and surfaces
+// on a GPU for contiguous arrays in host memory.
 #pragma once
 
 #include "edge/arrays_run.hpp"
@@ -29,7 +29,7 @@ inline device_timing reconstruct_on_device(int ordinal, const any_input<host>& a
     });
 }
 
-/// `radii_given`: the image holds squared radii, and union_of_balls() is called.
+/// `radii_given`: the image holds squared radii, so union_of_balls() is called.
 inline device_timing thickness_on_device(int ordinal, const any_input<host>& image, const thickness_fields<host>& out,
                                          const thickness_options& options, bool radii_given = false) {
     const any_output<host> fields[] = {out.thickness, out.squared};

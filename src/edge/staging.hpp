@@ -1,5 +1,5 @@
-// What a call needs on a device whose arrays are the host's: a stream, the time, memory of its own, and copies both
-// ways. For files that include the runtime's header.
+// Resources of a call on a device for arrays in host memory: a stream, the time, device memory, and copies both ways.
+// For files that include the runtime's header.
 #pragma once
 
 #include <chrono>
@@ -53,10 +53,10 @@ std::int64_t bytes_of(const any_view<Element, host>& v) {
     return v.wanted() ? v.cells() * size_of(v.type) : 0;
 }
 
-/// The device's copy of an array of the host, or its place: which way the bytes go is the caller's matter.
+/// Owns device memory for copies of host arrays. It copies nothing; the caller chooses the direction.
 class mirror {
 public:
-    /// Memory for what `like` shows; nothing where that is not wanted.
+    /// Reserves memory for an array like `like`; returns an empty view if `like` is not wanted.
     template <class Element>
     any_view<Element, device> add(const any_view<Element, host>& like) {
         if (!like.wanted()) return {};
@@ -85,7 +85,7 @@ inline void copy_back(const any_output<device>& from, const any_output<host>& to
     copy(to.data, from.data, bytes_of(to), cudaMemcpyDeviceToHost, on);
 }
 
-/// Milliseconds that work put on a stream takes there; waits for it.
+/// Measures the milliseconds that work on a stream takes there; waits for it.
 template <class Work>
 double timed(cudaStream_t on, const Work& work) {
     const event begin, end;

@@ -1,4 +1,4 @@
-// One call of the library, whichever of its overloads that is.
+// One call of the library, for any of its overloads.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@
 
 namespace nearfield::edge {
 
-/// Images of one element type and number of axes, the fields wanted of each, and what goes for all.
+/// The arguments of a call: images of one element type and rank, the fields wanted of each, and options for all.
 template <class Place>
 struct work {
     std::vector<job<Place>> jobs;
-    any_input<Place> weights{};  ///< where wanted: the power diagram of the only job
+    any_input<Place> weights{};  ///< optional: weights of a power diagram, for the only job
     distance_options options{};
-    std::optional<method> by{};       ///< instead of the engine, for the only job
-    method_report* report = nullptr;  ///< and what it took
-    any_input<Place> bounds{};        ///< where wanted: of each cell of the only job
-    any_input<Place> where{};         ///< where wanted: the cells of the only job that take part
-    cleared_fields cleared{};         ///< and what becomes of the others
+    std::optional<method> by{};       ///< optional: replaces the engine, for the only job
+    method_report* report = nullptr;  ///< optional: receives the method's report
+    any_input<Place> bounds{};        ///< optional: a bound for each cell of the only job
+    any_input<Place> where{};         ///< optional: the cells of the only job that are computed
+    cleared_fields cleared{};         ///< values that the other cells get
 
     [[nodiscard]] std::int64_t cells() const {
         std::int64_t sum = 0;

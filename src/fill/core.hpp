@@ -1,7 +1,7 @@
-// What host and device share: how cells are read and written, and which of two interpolated distances is smaller.
+// Shared by host and device: the access to cells, and the comparison of two interpolated distances.
 //
 // An interpolated distance is the sum of two signed roots, s(X) + s(Y), where s(Z) is the root of |Z| with the sign of
-// Z. Sums are compared by squaring, in integers.
+// Z. Sums are compared exactly, by squaring integers.
 #pragma once
 
 #include <bit>
@@ -16,9 +16,9 @@ namespace nearfield::fill {
 
 // ---- cells ----------------------------------------------------------------------------------------------------------
 
-/// A strided array, as both sides read and write it.
+/// A strided array, for reading and writing.
 struct cells_at {
-    void* data = nullptr;  ///< null: zeros
+    void* data = nullptr;  ///< null stands for zeros
     dtype type = dtype::uint8;
     int rank = 1;
     std::int64_t size[max_rank], step[max_rank];
@@ -49,7 +49,7 @@ struct cells_at {
             default: return static_cast<const std::uint8_t*>(data)[i];
         }
     }
-    /// To a cell of the slice that begins at element `start`.
+    /// Writes a label to a cell of the slice that begins at element `start`.
     NF_HD void put_label(std::int64_t start, std::int64_t cell, std::int64_t value) const {
         const std::int64_t i = start + at(cell);
         switch (size_of(type)) {
@@ -61,11 +61,11 @@ struct cells_at {
     }
 };
 
-/// Elements of `out` from those of `image`, both with the channels of a cell along the last axis.
+/// Copies elements from `image` to `out`; both have a cell's channels along the last axis.
 struct gathering {
     cells_at image, out;
-    const void* index = nullptr;  ///< of the cell to take, in its image, or negative; null: every cell its own
-    bool wide = false;            ///< int64, else int32
+    const void* index = nullptr;  ///< for each cell, the cell of its image to copy, or < 0; null: its own
+    bool wide = false;            ///< true for int64 indices, false for int32
     std::int64_t cells = 0, image_cells = 1, channels = 1;
 
     NF_HD std::int64_t source_of(std::int64_t cell) const {
@@ -83,11 +83,11 @@ void gather(const device& on, const gathering& g);
 NF_HD constexpr int sign_of(int128 x) { return x < 0 ? -1 : x > 0 ? 1 : 0; }
 NF_HD constexpr uint128 magnitude(int128 x) { return static_cast<uint128>(x < 0 ? -x : x); }
 
-/// Sign of s(u) + s(v) + s(w); |u| < 2^126, |v| and |w| < 2^122.
+/// Sign of s(u) + s(v) + s(w). Requires |u| < 2^126, and |v| and |w| < 2^122.
 NF_HD constexpr int sign_of_three(int128 u, int128 v, int128 w) {
     const int first = sign_of(u), rest = sign_of(v + w);
     if (first == 0 || rest == 0 || first == rest) return first == 0 ? rest : first;
-    // |u| against (s(v) + s(w))^2 = |v| + |w| + 2 s(v) s(w), that is, n against s(4 v w).
+    // Compares |u| with (s(v) + s(w))^2 = |v| + |w| + 2 s(v) s(w), that is, n with s(4 v w).
     const int128 n = static_cast<int128>(magnitude(u)) - static_cast<int128>(magnitude(v) + magnitude(w));
     const int left = sign_of(n), right = sign_of(v) * sign_of(w);
     if (left != right) return left > right ? first : -first;
@@ -99,7 +99,7 @@ NF_HD constexpr int sign_of_three(int128 u, int128 v, int128 w) {
     return larger == (left > 0) ? first : -first;
 }
 
-/// Sign of s(x) + s(y) - s(z) - s(w), all below 2^60 in magnitude.
+/// Sign of s(x) + s(y) - s(z) - s(w), all of which are below 2^60 in magnitude.
 NF_HD constexpr int compare_roots(std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t w) {
     const int left = sign_of(x + y), right = sign_of(z + w);
     if (left != right) return left > right ? 1 : -1;
@@ -117,26 +117,26 @@ static_assert(compare_roots((1LL << 60) - 1, 2, (1LL << 60) - 2, 3) == -1);
 
 // ---- slices ---------------------------------------------------------------------------------------------------------
 
-inline constexpr int most_positions = 16;  ///< that are worked on at once
+inline constexpr int most_positions = 16;  ///< positions that one pass serves
 
-/// What a position between two slices has found so far.
+/// The smallest interpolated distance that a cell of a position has found so far.
 struct best_so_far {
-    std::int64_t x, y;  ///< signed squares of the two terms; or the bits of their sum, and nothing
+    std::int64_t x, y;  ///< if exact, signed squares of the two terms; else x holds the bits of their sum
 };
 
-/// A label that is offered to all cells of some positions between two slices.
+/// Offers one label to all cells of some positions between two slices.
 struct offer {
     const double* squared = nullptr;  ///< signed squared distances to the label, in both slices
-    best_so_far* best = nullptr;      ///< for each position one a cell
-    cells_at out;                     ///< a slice, and where those of the positions begin
+    best_so_far* best = nullptr;      ///< for each position, one entry for each cell
+    cells_at out;                     ///< a slice of the output; `start` has each position's first element
     std::int64_t start[most_positions];
     std::int64_t lower[most_positions], upper[most_positions];   ///< q - p and p, for t = p / q
     std::int64_t shift[most_positions][3] = {}, across[3] = {};  ///< s and d
-    std::int64_t size[3] = {1, 1, 1}, cells = 0, label = 0;      ///< of a slice; the label
+    std::int64_t size[3] = {1, 1, 1}, cells = 0, label = 0;      ///< of a slice; the offered label
     int positions = 0;
     bool exact = true, first = false, align = false;
 
-    /// Where a slice is read, `by` cells on from there; not beyond its ends.
+    /// The cell of a slice that is read for `cell`: shifted by -by + more, and clamped to the slice.
     NF_HD std::int64_t moved(std::int64_t cell, const std::int64_t* by, const std::int64_t* more) const {
         std::int64_t to = 0, pitch = 1;
         for (int axis = 2; axis >= 0; --axis) {
@@ -147,7 +147,7 @@ struct offer {
         }
         return to;
     }
-    /// factor^2 times a squared distance, which minus infinity is where the label fills a slice.
+    /// factor^2 times a squared distance; a squared distance of -inf says that the label fills a slice.
     NF_HD static std::int64_t term(std::int64_t factor, double squared) {
         if (squared < -0x1p60) return -(std::int64_t{1} << 60);
         return factor * factor * static_cast<std::int64_t>(squared);
@@ -181,7 +181,7 @@ private:
     }
 };
 
-/// Writes 1 where slices have a label, else 0: first those of `lower`, then those of `upper`.
+/// Marks the cells with a label by 1, others by 0: first those of slice `lower`, then those of `upper`.
 struct marking {
     cells_at lower, upper;
     std::int64_t label, cells;
@@ -192,7 +192,7 @@ void mark(const host& on, const marking& m);
 void mark(const device& on, const marking& m);
 void run(const host& on, const offer& o);
 void run(const device& on, const offer& o);
-/// Labels of a slice, in host memory, C order; a device waits.
+/// Reads the labels of a slice into host memory in C order; on a device it waits.
 void read(const host& on, const cells_at& slice, std::int64_t cells, std::int64_t* to);
 void read(const device& on, const cells_at& slice, std::int64_t cells, std::int64_t* to);
 

@@ -1,4 +1,4 @@
-// On a device: a thread has a cell, and neighbours in a warp have neighbours along the last axis.
+// On a device: a thread owns a cell, and neighbouring lanes own neighbours along the last axis.
 #include "base/cuda.cuh"
 #include "fill/core.hpp"
 
@@ -9,7 +9,7 @@ constexpr int threads_of_block = 256;
 
 __device__ std::int64_t own_item() { return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x; }
 
-/// A thread an element.
+/// A thread owns an element.
 template <class Bits>
 __global__ void __launch_bounds__(threads_of_block) gather_elements(const __grid_constant__ gathering g) {
     const std::int64_t i = own_item();
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(threads_of_block) mark_cells(const __grid_cons
     m.marks[m.cells + i] = m.upper.label(i) == m.label ? 1 : 0;
 }
 
-/// A thread a cell of all positions.
+/// A thread owns a cell at all positions.
 __global__ void __launch_bounds__(threads_of_block) make_offers(const __grid_constant__ offer o) {
     const std::int64_t i = own_item();
     if (i >= o.cells) return;

@@ -1,4 +1,4 @@
-// fill_nearest: the nearest site of each cell, and a gather of its elements.
+// fill_nearest(): finds the nearest site of each cell, then gathers its elements.
 #include <fmt/format.h>
 
 #include "base/call.hpp"
@@ -39,7 +39,7 @@ void solve(const Place& on, const any_input<Place>& image, const any_input<Place
         how.spacing = options.spacing, how.border = options.border;
         how.max_distance = options.max_distance, how.batch_axes = options.batch_axes;
         const std::span<const std::int64_t> shape(missing.shape.data(), static_cast<std::size_t>(missing.rank));
-        static_cast<void>(squared_distance_type(shape.data(), missing.rank, how));  // for its checks
+        static_cast<void>(squared_distance_type(shape.data(), missing.rank, how));  // checks the shape
         gathering g{cells_at::of(image), cells_at::of(out)};
         g.cells = missing.cells(), g.channels = missing.rank < image.rank ? image.shape[shape.size()] : 1;
         if (image.cells() == 0) return;

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 13;
 
-/// Calls body(cell) for all cells. Distances are what takes time: they alone are progress.
+/// Calls body(cell) for all cells. Reports no progress, because the distances take most of the time.
 template <class Body>
 void for_cells(const host& on, std::int64_t cells, const Body& body) {
     const host silent{on.threads, {}};

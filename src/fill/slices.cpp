@@ -1,4 +1,4 @@
-// interpolate_slices: which positions lie between which slices, which labels these share, and the offers of each label.
+// interpolate_slices(): sorts positions by the slices around them, finds the labels of these, and offers each label.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace nearfield {
 namespace fill {
 namespace {
 
-constexpr int most_axes = 3;  // of a slice
+constexpr int most_axes = 3;  // axes of a slice
 constexpr std::int64_t most_exact = std::int64_t{1} << 60;
 
-/// The cells of a label in a slice: how many, and the sum of their coordinates.
+/// The cells of a label in a slice: their number, and the sum of their coordinates.
 struct moment {
     std::int64_t count = 0, sum[3] = {0, 0, 0};
 };
@@ -123,7 +123,7 @@ private:
         }
     }
 
-    /// Lengths of a slice's cells: whole numbers, where the spacing has a common measure.
+    /// Sets the lengths of a slice's cells: integers if the spacing is a multiple of one length.
     void set_lengths() {
         const auto given = checked_spacing(options_.spacing, labels_.shape.data(), labels_.rank);
         std::size_t to = 0;
@@ -143,7 +143,7 @@ private:
         how_.spacing = spacing(lengths.data(), to + 1), how_.batch_axes = 1, how_.sign = sign::inside_negative;
     }
 
-    /// Copies what is drawn, blanks what lies beyond, and keeps the rest by the slice below.
+    /// Sorts positions: on a drawn slice, outside of all, or between two, which it groups by the slice below.
     void sort(std::span<const slice_position> positions) {
         drawn_.assign(options_.drawn.begin(), options_.drawn.end());
         if (drawn_.empty()) {
@@ -176,7 +176,7 @@ private:
         }
     }
 
-    /// Of no slice, zeros.
+    /// Copies a slice to a position; writes zeros if the slice is empty.
     void copy(const any_input<Place>& from, std::int64_t position) const {
         gathering g{cells_at::of(from), cells_at::of(slice_of(out_, position))};
         g.cells = offer_.cells;
@@ -235,7 +235,7 @@ private:
         offer_.first = false;
     }
 
-    /// The labels of a slice; that of the slice above is asked for twice in a row.
+    /// The labels of a slice. Keeps the last result, because two groups in a row ask for the same slice.
     moments measured(std::int64_t number) {
         if (kept_ && kept_->first == number) return kept_->second;
         const host_scratch<std::int64_t> cells(offer_.cells);
@@ -262,14 +262,14 @@ private:
     const slice_options& options_;
     any_input<Place> slice_;
     distance_options how_;
-    double done_ = 0;    ///< share of the work
-    double reach2_ = 0;  ///< no squared distance is as large
+    double done_ = 0;    ///< share of the work that is done
+    double reach2_ = 0;  ///< exceeds every squared distance
     offer offer_;
     double* squared_ = nullptr;
     std::uint8_t* marks_ = nullptr;
-    std::vector<std::int64_t> both_{2};  ///< shape of two slices
+    std::vector<std::int64_t> both_{2};  ///< shape of two slices, one after the other
     std::vector<std::int64_t> drawn_, outside_;
-    std::vector<std::vector<between>> groups_;  ///< positions from each drawn slice on
+    std::vector<std::vector<between>> groups_;  ///< for each drawn slice, the positions from it to the next
     std::optional<std::pair<std::int64_t, moments>> kept_;
 };
 

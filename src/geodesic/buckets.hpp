@@ -1,5 +1,5 @@
-// A bucket queue of a tile's cells: 64 buckets in a ring, by cost. Dial's, with buckets as wide as the least price, so
-// that no cell of a bucket improves another one of it. Where prices range wider, some are looked at twice.
+// A bucket queue of a tile's cells (Dial): 64 buckets in a ring, by cost, each as wide as the least price. So no cell
+// of a bucket improves another one of it. If prices span a wider range, buckets are wider and some cells come twice.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class buckets {
 public:
     explicit buckets(int width) : width_(width) {}
 
-    /// Empty; `least` is no more than any cost that will come.
+    /// Starts the queue, which is empty. `least` is a lower bound of all costs that will come.
     void start(std::uint64_t least) { now_ = least >> width_; }
 
     void push(std::int32_t cell, std::uint64_t cost) {
@@ -24,8 +24,8 @@ public:
         ring_[at].add(cell), filled_ |= std::uint64_t{1} << at;
     }
 
-    /// use(cell, cost) in the order of buckets up to that of `limit`, until none is left there; it may push. Cells
-    /// whose cost has fallen since they came have come again, and are left out.
+    /// Calls use(cell, cost) bucket by bucket up to that of `limit`, until none is left there; use() may push. Skips
+    /// cells whose cost has fallen since they were pushed, because they were pushed again.
     template <class Cost, class Use>
     void run(std::uint64_t limit, const Cost& cost_of, const Use& use) {
         while (filled_ != 0) {
@@ -43,7 +43,7 @@ public:
         }
     }
 
-    /// Moves what is left to a list; its least cost.
+    /// Moves the remaining cells to a list and returns their least cost.
     template <class Cost>
     std::uint64_t drain(std::vector<std::int32_t>& to, const Cost& cost_of) {
         std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -56,7 +56,7 @@ public:
         return least;
     }
 
-    /// Cells since the last time.
+    /// Number of cells taken from buckets since the last call.
     std::int64_t count_taken() { return std::exchange(taken_, 0); }
 
 private:

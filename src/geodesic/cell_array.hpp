@@ -1,4 +1,4 @@
-// A caller's array, as host and device read and write it.
+// A caller's array, as host and device access it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ NF_HD constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) {
     return a / b;
 }
 
-/// An array of cells by the axes of a call; `component` leads from one coordinate to the next.
+/// An array of cells by the axes of a call; `component` is the stride from one coordinate to the next.
 struct cell_array {
     void* data = nullptr;
     dtype type = dtype::uint8;

@@ -1,4 +1,4 @@
-// The mathematics of geodesic distances: keys, cells in tiles, and which cells a step touches.
+// The mathematics of geodesic distances: keys, cells in tiles, and the cells that a step touches.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace nearfield::geodesics {
 
-/// What a cell has: the cost of its cheapest path, and below it the number of the seed, so that the smaller of two keys
-/// is the answer, ties included. A price touches the cost alone.
+/// A cell's key: the cost of its cheapest path above the number of its seed, so that the smaller of two keys is the
+/// answer, ties included. A price only adds to the cost.
 template <class Word, int SeedBits>
 struct key {
     using word = Word;
     static constexpr int seed_bits = SeedBits;
     static constexpr Word unreached = static_cast<Word>(~Word{0});
-    /// Paths that cost more are left to the wider key; a step further still fits.
+    /// Largest cost of this key; a wider key serves dearer paths. One more step still fits.
     static constexpr std::uint64_t most_cost = 8 * sizeof(Word) - SeedBits == 32
                                                    ? std::uint64_t{std::numeric_limits<std::int32_t>::max()}
                                                    : std::uint64_t{std::numeric_limits<std::int64_t>::max()};
@@ -33,13 +33,13 @@ struct key {
     }
 };
 
-/// Cells in tiles whose sides are powers of two; the cells of a tile lie together. A grid has the axes that steps go
-/// along, and those that number images have tiles of side 1.
+/// Cells in tiles whose sides are powers of two; the cells of a tile are adjacent in memory. The first `batch` axes
+/// number the images and have tiles of side 1; steps go along the others.
 struct tiling {
     int axes = 0, batch = 0;
-    std::int64_t size[max_rank]{};  ///< cells
-    int bits[max_rank]{};           ///< of a tile's side
-    int shift[max_rank]{};          ///< of an axis in a cell's number within its tile
+    std::int64_t size[max_rank]{};  ///< in cells
+    int bits[max_rank]{};           ///< log2 of a tile's side
+    int shift[max_rank]{};          ///< of a coordinate in a cell's number within its tile
     std::int64_t tiles_along[max_rank]{};
     bool wraps[max_rank]{};
     int tile_bits = 0;
@@ -47,7 +47,7 @@ struct tiling {
 
     [[nodiscard]] std::int64_t side(int axis) const { return std::int64_t{1} << bits[axis]; }
     [[nodiscard]] std::int64_t cells_a_tile() const { return std::int64_t{1} << tile_bits; }
-    /// Coordinates of the tile's first cell.
+    /// Computes the coordinates of the tile's first cell.
     void origin(std::int64_t tile, std::int64_t* at) const {
         for (int axis = axes - 1; axis >= 0; --axis) {
             at[axis] = tile % tiles_along[axis] << bits[axis];
@@ -70,7 +70,7 @@ struct tiling {
     [[nodiscard]] std::int64_t place_of(const std::int64_t* at) const {
         return (tile_of(at) << tile_bits) + local_of(at);
     }
-    /// Number of a cell among those of its image, the last axis most significant: the order of ties.
+    /// Number of a cell within its image, the last axis most significant. Ties go to the smaller number.
     [[nodiscard]] std::uint64_t number_of(const std::int64_t* at) const {
         std::uint64_t number = 0;
         for (int axis = axes - 1; axis >= batch; --axis)
@@ -79,7 +79,7 @@ struct tiling {
     }
 };
 
-/// Sides: together `cells_bits` bits, as equal as the sizes allow, the last axis longest; of at most `side_bits` each.
+/// Sets the sides: `cells_bits` bits in all, at most `side_bits` each, as equal as sizes allow, the last axis longest.
 inline void set_sides(tiling& t, int cells_bits, int side_bits = 31) {
     for (int left = cells_bits; left > 0;) {
         int shortest = -1;
@@ -99,10 +99,10 @@ inline void set_sides(tiling& t, int cells_bits, int side_bits = 31) {
 
 using vector_of_step = std::array<std::int8_t, max_rank>;
 
-/// Whether the straight line from the centre of cell 0 to that of cell v meets cell c: its inside, or with `touching`
-/// its faces, edges and corners too.
+/// True if the line from the centre of cell 0 to that of cell v meets cell c: its inside, or with `touching` also its
+/// faces, edges and corners.
 constexpr bool meets(const vector_of_step& v, const vector_of_step& c, int axes, bool touching) {
-    // t in [from, to] of the line is within the cell along all axes; both are ratios.
+    // The part of the line with t in [from, to] lies within the cell along all axes so far; both are ratios.
     int from = 0, from_of = 1, to = 1, to_of = 1;
     for (int axis = 0; axis < axes; ++axis) {
         const auto k = static_cast<std::size_t>(axis);
@@ -118,7 +118,7 @@ constexpr bool meets(const vector_of_step& v, const vector_of_step& c, int axes,
     return touching ? from * to_of <= to * from_of : from * to_of < to * from_of;
 }
 
-/// The cells besides its ends that a step meets.
+/// The cells that a step meets, except its ends.
 inline std::vector<vector_of_step> cells_between(const vector_of_step& v, int axes, bool touching) {
     std::vector<vector_of_step> found;
     vector_of_step c{};

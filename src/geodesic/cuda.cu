@@ -1,6 +1,6 @@
-// Geodesic distances on a device, by two solvers that hand over to each other: tiles in shared memory, from a queue
-// without rounds; and elimination of cells, for mazes and spirals. Keys only fall, and end where the local equation
-// holds everywhere, so that neither the order of work nor the solver shows.
+// Geodesic distances on a device, by two solvers that take turns: a queue of tiles, solved in shared memory, without
+// global rounds; and elimination of cells, for mazes and spirals. Keys only fall until the local equation holds
+// everywhere, so the result depends neither on the order of work nor on the solver.
 #include <cstring>
 #include <limits>
 
@@ -16,7 +16,7 @@ namespace {
 
 // ---- a call ---------------------------------------------------------------------------------------------------------
 
-/// Bytes that travel as a kernel's parameter, so that a graph that is replayed later has them too.
+/// Bytes that are passed as a kernel parameter, so that a graph that is replayed later contains them.
 struct letter {
     static constexpr int most = 3072;
     unsigned char bytes[most];
@@ -37,7 +37,7 @@ void deliver_all(const device& on, const std::vector<T>& rows, T* to) {
     }
 }
 
-/// A plan where there is no device supposes one with enough.
+/// Memory of the device in bytes. Without a device, a plan assumes one with enough.
 std::int64_t memory_of_device() {
     std::size_t free_bytes = 0, total = 0;
     const cudaError_t result = cudaMemGetInfo(&free_bytes, &total);
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    /// No key of a tile whose neighbours offer nothing beyond max_cost is larger.
+    /// Upper bound of the keys of a tile whose neighbours offer nothing dearer than max_cost.
     [[nodiscard]] uint128 dearest_path() const {
         std::uint64_t step = 1;
         for (const geodesics::step& s : p_.steps) step = std::max<std::uint64_t>(step, s.price);
@@ -151,11 +151,11 @@ private:
             cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for what solved");
         }
     }
-    /// Which seeds costs come from, where both do not fit a key.
+    /// Finds the seeds from which the known costs come, when cost and seed do not both fit a key.
     const std::uint64_t* spread_numbers(work<std::uint64_t, Axes> w) {
         const std::uint64_t limit = w.limit;
         w.total = w.key, w.key = memory_.get<std::uint64_t>(numbers_), w.limit = work<std::uint64_t, Axes>::far - 1;
-        clear(3);  // not the number of crossings
+        clear(3);  // keeps the number of crossings
         clear(w.where.tiles, controls + ring_);
         cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, cuda::blocks_for(cells_, threads_of_block),
                      dim3(threads_of_block), 0, w, limit);
@@ -175,7 +175,7 @@ private:
 
     // ---- elimination ----
 
-    /// Where an edge has one price both ways, and a cell so few that lists fit; in an eighth of the device's memory.
+    /// True if edges have one price both ways, steps are few enough for lists, and 1/8 of the device's memory suffices.
     [[nodiscard]] bool may_eliminate() const {
         constexpr std::int64_t most_cells = std::int64_t{1} << 27, bytes_of_cell = 72;
         constexpr int most_steps = 8;
@@ -200,7 +200,7 @@ private:
         numbers_of_nodes_ = memory_.reserve<std::uint32_t>(5 * nodes_ + most_rounds + 1);
         marks_ = memory_.reserve<std::uint8_t>(3 * nodes_);
     }
-    /// A part is a quarter of a tile: its two longest sides halved, or the longest one twice.
+    /// Defines a part as a quarter of a tile: halves the two longest sides, or the longest one twice.
     template <class Word>
     void split_tiles(elimination<Word>& e) const {
         int left[max_rank], split[2];
@@ -250,7 +250,7 @@ private:
         cuda::launch(on_, kernel, cuda::blocks_for(cells_, threads_of_block), dim3(threads_of_block), 0, w);
     }
 
-    /// `more` axes stand in front of those of the grid.
+    /// Describes a caller's array, which has `more` axes in front of those of the grid.
     template <class View>
     cell_array array_of(const View& v, int more) const {
         cell_array made{const_cast<void*>(static_cast<const void*>(v.data)), v.type, more == 0 ? 0 : v.stride[0], {}};
@@ -281,9 +281,9 @@ private:
     const problem_of<device>& p_;
     cuda::workspace memory_;
     sorted_steps<Axes> steps_;
-    int skipped_, bits_ = 0;  ///< bits_: of a seed's number in a key
+    int skipped_, bits_ = 0;  ///< axes in front of those of the grid; bits of a seed's number in a key
     uint128 most_ = 0;
-    bool apart_ = false;  ///< costs and seeds do not fit a key: seeds are spread afterwards
+    bool apart_ = false;  ///< true if cost and seed do not fit a key: seeds are spread afterwards
     bool eliminates_ = false;
     std::int64_t cells_ = 0, ring_ = 0, nodes_ = 0;
     std::int64_t record_ = 0, words_ = 0, first_node_ = 0, edges_ = 0, node_key_ = 0, numbers_of_nodes_ = 0, marks_ = 0;

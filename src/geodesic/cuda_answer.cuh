@@ -1,4 +1,4 @@
-// What a call writes, from the keys of its cells.
+// Writes a call's results from the keys of its cells.
 #pragma once
 
 #include <limits>
@@ -7,11 +7,11 @@
 
 namespace nearfield::geodesics {
 
-/// What is written where.
+/// The output arrays of a call.
 struct answer {
     cell_array cost, index, coordinates, label;
-    const std::uint64_t* numbers = nullptr;  ///< null: they are in the keys
-    std::int8_t axis_of[max_rank];           ///< of each coordinate; -1: of length 1
+    const std::uint64_t* numbers = nullptr;  ///< seed numbers; null if the keys hold them
+    std::int8_t axis_of[max_rank];           ///< grid axis of each coordinate; -1 if it has length 1
     int components = 0;
     double unit = 1;
     std::uint64_t most = 0;
@@ -40,7 +40,7 @@ __device__ void copy_label(const cell_array& from, std::int64_t seed, const cell
     static_cast<T*>(to.data)[at] = reached ? static_cast<const T*>(from.data)[seed] : T{0};
 }
 
-/// Writes which seed a cell has; `site` is its coordinates, those of the batch with them.
+/// Writes the outputs that name a cell's seed; `site` is the seed's coordinates, including batch axes.
 template <int Axes>
 __device__ void put_seed(const answer& a, const device_tiling<Axes>& t, const cell_array& seeds, const std::int64_t* at,
                          const std::int64_t* site, bool reached) {
@@ -73,7 +73,7 @@ __device__ void put_seed(const answer& a, const device_tiling<Axes>& t, const ce
     }
 }
 
-/// A thread a cell, in the order of the caller's arrays.
+/// A thread owns a cell, in the order of the caller's arrays.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     write_answer(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ answer a) {

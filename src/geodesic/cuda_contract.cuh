@@ -1,5 +1,5 @@
-// Elimination inside parts of tiles, of 1024 cells: lists in shared memory, and those of the cells that go in the
-// device's memory. Cells with a step out of their part stay.
+// Elimination inside parts of tiles, of 1024 cells each. Shared memory holds the lists of a part; global memory keeps
+// those of eliminated cells. Cells with a step out of their part are not eliminated.
 #pragma once
 
 #include "geodesic/cuda_rounds.cuh"
@@ -9,12 +9,12 @@ namespace nearfield::geodesics {
 
 inline constexpr int part_bits = 10, part_cells = 1 << part_bits;
 inline constexpr int part_threads = 512;
-inline constexpr int part_words = 4 * part_cells;  ///< of lists of cells that went
-inline constexpr int most_listed = 8;              ///< of such a list
+inline constexpr int part_words = 4 * part_cells;  ///< capacity of the lists of eliminated cells
+inline constexpr int most_listed = 8;              ///< edges of an eliminated cell
 inline constexpr std::uint32_t not_gone = 0xffff0000U;
-inline constexpr int most_rounds = 512;  ///< on the graph
+inline constexpr int most_rounds = 512;  ///< of elimination on the graph
 
-/// Memory of elimination. A part's cells are those of a tile with two bits of their number given.
+/// Memory of elimination. A part consists of the cells of a tile whose numbers have two given bits.
 template <class Word>
 struct elimination {
     int low_bit = 0, high_bit = 0;
@@ -22,10 +22,10 @@ struct elimination {
     solver_rules rules{};
     solver_counts* counts = nullptr;
     std::uint32_t* record =
-        nullptr;  ///< of a cell: round, degree and first word of its list; or its rank of those left
-    std::uint32_t *words = nullptr, *first_node = nullptr;  ///< lists of cells that went; by parts: the first node left
+        nullptr;  ///< of an eliminated cell: round, degree and start of its list; of another one: its rank
+    std::uint32_t *words = nullptr, *first_node = nullptr;  ///< lists of eliminated cells; first node of each part
     std::uint32_t most_nodes = 0;
-    edge* edges = nullptr;  ///< two lists a node
+    edge* edges = nullptr;  ///< two lists for each node
     Word* key = nullptr;
     std::uint32_t *cell = nullptr, *fresh = nullptr, *order = nullptr, *living[2]{}, *start = nullptr;
     std::uint8_t *state = nullptr, *next = nullptr, *mark = nullptr;
@@ -53,7 +53,7 @@ struct elimination {
     [[nodiscard]] __device__ bool wanted() const { return eliminates(*counts, rules.thin); }
 };
 
-/// Calls use(place, price) for the cells of the mask that steps from a cell lead to.
+/// Calls use(place, price) for the cells of the mask to which steps from a cell lead.
 template <class Word, int Axes, class Use>
 __device__ void for_steps(const work<Word, Axes>& w, std::int64_t own, const Use& use) {
     std::int64_t at[Axes];
@@ -75,10 +75,10 @@ struct part_lists {
     static constexpr int most_turns = 63;
     static constexpr std::uint32_t patience = 32;
 
-    std::uint32_t* word;  ///< an edge: the cell, and above it the weight
+    std::uint32_t* word;  ///< an edge: its weight above the cell at its end
     int capacity, most_chosen;
     std::uint32_t gates;
-    std::uint32_t *used, *words, *record;  ///< null in a sample, where nothing is kept
+    std::uint32_t *used, *words, *record;  ///< null for a sample, which keeps nothing
 
     [[nodiscard]] __device__ edge at(std::uint32_t v, int k, int side) const {
         const std::uint32_t e = word[((side != 0 ? capacity : 0) + k) * part_cells + static_cast<int>(v)];
@@ -118,7 +118,7 @@ constexpr std::size_t part_bytes(int capacity) {
     return static_cast<std::size_t>(part_cells) *
            (sizeof(Word) + 8 * static_cast<std::size_t>(capacity) + 4 + 2 * sizeof(std::uint16_t) + 3);
 }
-/// Capacity that a block's shared memory allows.
+/// Length of a list that a block's shared memory allows, at most `wanted`.
 template <class Word>
 int part_capacity(std::size_t shared_bytes, int wanted) {
     while (wanted > 0 && part_bytes<Word>(wanted) + 64 > shared_bytes) --wanted;
@@ -139,7 +139,7 @@ __device__ part_graph<Word> part_in(std::uint64_t* memory, int capacity, std::ui
     return g;
 }
 
-/// Reads a part: keys, and lists of the steps inside.
+/// Reads a part: its keys, and lists of the steps inside it.
 template <class Word, int Axes>
 __device__ void read_part(const work<Word, Axes>& w, const elimination<Word>& e, part_graph<Word>& g, std::int64_t part,
                           std::uint32_t* gates) {
@@ -167,7 +167,7 @@ __device__ void read_part(const work<Word, Axes>& w, const elimination<Word>& e,
     }
 }
 
-/// Makes nodes of the cells that are left.
+/// Writes the remaining cells as nodes of the graph.
 template <class Word, int Axes>
 __device__ void write_part(const work<Word, Axes>& w, const elimination<Word>& e, const part_graph<Word>& g,
                            std::int64_t part, int turn, std::uint32_t first) {
@@ -190,7 +190,7 @@ __device__ void write_part(const work<Word, Axes>& w, const elimination<Word>& e
     }
 }
 
-/// A block a part, one after another. In a sample it only counts.
+/// A block owns a part at a time. With `sample` it only counts the cells that would remain.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(part_threads, 2)
     contract_parts(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ elimination<Word> e,
@@ -222,13 +222,13 @@ __global__ void __launch_bounds__(part_threads, 2)
     }
 }
 
-/// The cells of a thread that went: their lists and rounds.
+/// The eliminated cells of a thread: their lists and rounds.
 struct gone_cells {
     static constexpr int own = part_cells / part_threads;
     std::uint32_t list[own][most_listed];
     int round[own], degree[own], last = -1;
 
-    /// `record` and `words` are those of the part.
+    /// Reads the part's `record` and `words`.
     __device__ gone_cells(const std::uint32_t* record, const std::uint32_t* words) {
 #pragma unroll
         for (int i = 0; i < own; ++i) {
@@ -244,7 +244,7 @@ struct gone_cells {
     }
     __device__ static int cell(int i) { return static_cast<int>(threadIdx.x) + i * part_threads; }
 
-    /// Keys of the cells that went in round `now`.
+    /// Computes the keys of the cells that were eliminated in round `now`.
     template <class Word>
     __device__ void come_back(Word* key, int now, int seed_bits) const {
 #pragma unroll
@@ -261,7 +261,7 @@ struct gone_cells {
     }
 };
 
-/// Keys of the cells that went, from those that were left.
+/// Computes the keys of eliminated cells from those of the remaining ones, last round first. A block owns a part.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(part_threads)
     expand_parts(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ elimination<Word> e) {

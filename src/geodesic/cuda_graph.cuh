@@ -1,4 +1,4 @@
-// Elimination of what all parts of tiles leave: a graph in the device's memory, whose blocks meet between phases.
+// Elimination of the cells that remain of all parts of tiles: a graph in global memory; the grid syncs between phases.
 #pragma once
 
 #include "geodesic/cuda_contract.cuh"
@@ -47,7 +47,7 @@ struct node_graph : graph_of<Word, node_lists, std::uint32_t> {
     }
 };
 
-/// Adds the steps between parts, and those too dear for a part's lists. A thread a node.
+/// Adds the steps between parts, and those too dear for a part's lists. A thread owns a node.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(graph_threads)
     link_parts(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ elimination<Word> e) {
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(graph_threads)
     }
 }
 
-/// Relaxes the nodes that do not go, front by front.
+/// Relaxes the nodes that are not eliminated, frontier by frontier.
 template <class Word>
 __device__ void relax_core(const node_graph<Word>& g, const elimination<Word>& e, int turns, std::uint32_t left) {
     std::uint32_t* const front[2] = {g.living[~turns & 1], g.order + (g.nodes - left)};
@@ -101,7 +101,7 @@ __device__ void relax_core(const node_graph<Word>& g, const elimination<Word>& e
     }
 }
 
-/// Keys of the nodes: elimination, what it leaves, and back.
+/// Computes the keys of the nodes: eliminates, relaxes the remaining nodes, and substitutes back.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(graph_threads)
     contract_graph(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ elimination<Word> e) {

@@ -1,5 +1,5 @@
-// Cells, steps and memory of a call on a device. Its grid has 3 axes, or max_rank; those that it lacks come first and
-// are of length 1.
+// Cells, steps and memory of a call on a device. Kernels see a grid of 3 axes, or of max_rank; missing axes are put in
+// front and have length 1.
 #pragma once
 
 #include <cstdlib>
@@ -12,9 +12,9 @@
 namespace nearfield::geodesics {
 
 inline constexpr int few_axes = 3, most_families = 13;
-inline constexpr int node_degree = 24;        ///< edges of a node that elimination leaves for the graph
-inline constexpr int chunk = 8;               ///< cells of a line that a thread has
-inline constexpr int threads_of_block = 256;  ///< of kernels with a thread for each cell
+inline constexpr int node_degree = 24;        ///< capacity of a node's list on the graph
+inline constexpr int chunk = 8;               ///< cells of a line that a thread owns
+inline constexpr int threads_of_block = 256;  ///< for kernels with a thread for each cell
 
 __device__ inline std::int64_t own_item() {
     return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -23,20 +23,20 @@ __device__ inline std::int64_t own_item() {
 /// A step as kernels read it.
 struct device_step {
     vector_of_step by;
-    std::uint32_t price, offset;           ///< offset: within a tile, modulo 2^32
-    std::uint32_t first_between, between;  ///< cells besides its ends that must be open: where they begin, their number
+    std::uint32_t price, offset;           ///< offset: to the cell's number within a tile, modulo 2^32
+    std::uint32_t first_between, between;  ///< first and number of the cells it passes, which must be open
 };
 struct device_between {
     vector_of_step by;
     std::uint32_t offset;
 };
 
-/// A step to a neighbour and the opposite one, along whose lines costs are carried.
+/// A step to a neighbour and its opposite, which carry costs along lines.
 template <int Axes>
 struct family {
-    std::int8_t sign[Axes];  ///< of the step; 1 along the main axis
+    std::int8_t sign[Axes];  ///< direction of the step; 1 along the main axis
     std::int8_t main;
-    bool skewed;  ///< other axes change too
+    bool skewed;  ///< true if other axes change too
     std::uint32_t price, first_between, between;
 };
 
@@ -63,7 +63,7 @@ struct device_tiling {
     [[nodiscard]] NF_HD int cells_of_tile() const { return 1 << tile_bits; }
     [[nodiscard]] NF_HD int mask(int axis) const { return (1 << bits[axis]) - 1; }
     [[nodiscard]] NF_HD int within(int local, int axis) const { return local >> shift[axis] & mask(axis); }
-    /// Coordinates of a cell; false outside the grid.
+    /// Computes a cell's coordinates; false if it lies outside the grid.
     NF_HD bool locate(std::int64_t tile, int local, std::int64_t* at) const {
         bool inside = true;
         for (int axis = Axes - 1; axis >= 0; --axis) {
@@ -81,7 +81,7 @@ struct device_tiling {
         }
         return (tile << tile_bits) + local;
     }
-    /// Place of the cell `by` away; -1 outside the grid.
+    /// Place of the cell `by` away; -1 if that is outside the grid.
     [[nodiscard]] NF_HD std::int64_t neighbour(const std::int64_t* at, const vector_of_step& by) const {
         std::int64_t to[Axes];
         for (int axis = 0; axis < Axes; ++axis) {
@@ -92,11 +92,11 @@ struct device_tiling {
         }
         return place_of(to);
     }
-    /// Cells of the last tile along an axis.
+    /// Number of cells of the last tile along an axis.
     [[nodiscard]] NF_HD std::int64_t rest(int axis) const {
         return size[axis] - (static_cast<std::int64_t>(tiles_along[axis] - 1) << bits[axis]);
     }
-    /// Of how many cells of a tile a step leaves it, or comes round where that is the last one.
+    /// Number of a tile's cells from which a step leaves it, or wraps around if it is the only tile.
     [[nodiscard]] std::int64_t leaving(const vector_of_step& by) const {
         std::int64_t stay = 1;
         for (int axis = 0; axis < Axes; ++axis) {
@@ -106,7 +106,7 @@ struct device_tiling {
         }
         return cells_of_tile() - stay;
     }
-    /// Whether the step does so from a cell.
+    /// True if the step leaves the tile, or wraps around, from this cell.
     [[nodiscard]] NF_HD bool leaves(int local, const vector_of_step& by) const {
         for (int axis = 0; axis < Axes; ++axis) {
             const std::int64_t to = within(local, axis) + by[axis];
@@ -116,13 +116,13 @@ struct device_tiling {
     }
 };
 
-/// Tiles that wait. A tile is in it once at most, so that it never overflows; a slot is 0, or the tile's number plus 1.
+/// Queue of tiles. It holds a tile at most once, so it never overflows. A slot is 0, or the tile's number plus 1.
 struct waiting_tiles {
-    std::uint32_t *ring, *queued;  ///< queued: by tiles, 0 or 1 plus how many tiles led there one after another
+    std::uint32_t *ring, *queued;  ///< queued: per tile 0, or 1 + its depth, the length of a chain of visits
     solver_counts* counts;
     std::uint32_t mask;
 };
-inline constexpr std::uint32_t parked_bit = 0x80000000U;  ///< of `queued`: the tile waits for the next stage
+inline constexpr std::uint32_t parked_bit = 0x80000000U;  ///< set in `queued` if the tile waits for the next stage
 
 template <class T>
 __device__ T fresh(const T* from) {
@@ -136,22 +136,22 @@ __device__ inline void enqueue(const waiting_tiles& q, std::int64_t tile) {
     while (atomicCAS(slot, 0U, static_cast<std::uint32_t>(tile) + 1) != 0) {
     }
 }
-/// A tile whose border has improved is to be visited; what it is to read was written, and fenced, before.
+/// Queues a tile whose border has improved. The caller has written and fenced all data that the tile reads.
 __device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint32_t depth) {
     if (fresh(q.queued + tile) == 0 && atomicCAS(q.queued + tile, 0U, depth + 1) == 0) enqueue(q, tile);
 }
 
-/// Whether elimination leaves so much of the sample's free cells, in thousandths.
+/// True if elimination leaves at most this share of the sample's free cells, in thousandths.
 __device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share) {
     const std::int64_t sampled = fresh(&c.sampled), left = fresh(&c.left);
     return sampled > 0 && left * 1000 <= sampled * share;
 }
-/// Whether cells are eliminated: the queue has not come to an end, and the sample is in favour.
+/// True if cells are eliminated: tiles still wait, and the sample promises that few cells remain.
 __device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {
     return fresh(c.parked + 1) != 0 || (fresh(c.parked) != 0 && leaves_at_most(c, thin));
 }
 
-/// The next tile; -1 when none waits and no block has one. The blocks that wait run at once with those that have tiles.
+/// Takes the next tile; waits for one while another block has any; then -1. All blocks run at once.
 __device__ inline std::int64_t take(const waiting_tiles& q) {
     std::uint32_t* const slot = q.ring + (atomicAdd(&q.counts->head, 1U) & q.mask);
     for (;;) {
@@ -167,41 +167,41 @@ __device__ inline std::int64_t take(const waiting_tiles& q) {
 /// Stages of the queue: alone, or before the sample, after it, and after elimination.
 enum class stage : std::uint8_t { only, first, second, last };
 
-/// What a step costs.
+/// The price rule of a step.
 enum class pricing : std::uint8_t {
     plain,  ///< its price
     image,  ///< its price times costs
-    tight,  ///< nothing where it is on a cheapest path, else it does not exist: seeds spread so
+    tight,  ///< 0 if the step is on a cheapest path, else infinite: spreads seeds along cheapest paths
 };
 
-/// Everything a kernel needs. Keys, costs and totals have a value for each cell, tile by tile. A key is 0 outside the
-/// mask; else the number of the seed plus 1, and above its bits the cost; or `far`.
+/// Parameters of the kernels. Keys, costs and totals have a value for each cell, tile by tile. A key is 0 outside the
+/// mask, `far` if no path is known, else the cost above the bits of the seed's number plus 1.
 template <class Word, int Axes>
 struct work {
     static constexpr Word far = static_cast<Word>(~Word{0}) >> 1;
 
     device_tiling<Axes> where;
     Word* key = nullptr;
-    std::uint32_t* cost = nullptr;         ///< null: every cell costs 1
-    const std::uint64_t* total = nullptr;  ///< tight: keys without seeds
+    std::uint32_t* cost = nullptr;         ///< null if every cell costs 1
+    const std::uint64_t* total = nullptr;  ///< for `tight`: the known keys, without seeds
     waiting_tiles queue{};
     stage from = stage::only;
-    std::uint32_t first_depth = 0, second_depth = 0;  ///< where stages end
+    std::uint32_t first_depth = 0, second_depth = 0;  ///< depths at which the stages end
     std::int32_t thin = 0, middling = 0;              ///< as in solver_rules
     const device_step* steps = nullptr;
     const device_between* between = nullptr;
-    std::uint32_t* crossing = nullptr;  ///< local number of a cell, and above it the step by which it leaves the tile
+    std::uint32_t* crossing = nullptr;  ///< the step by which a cell leaves the tile, above its local number
     family<Axes> families[most_families]{};
-    int family_count = 0, sweep_count = 0, step_count = 0;  ///< sweep_count: of the first steps, those of no family
+    int family_count = 0, sweep_count = 0, step_count = 0;  ///< sweep_count: number of first steps without a family
     int seed_bits = 0;
     bool both = false;
-    Word limit = 0;  ///< the largest key of a path
+    Word limit = 0;  ///< the largest key that a path may have
     cell_array mask{}, seeds{}, given_cost{};
 
     explicit work(const tiling& t) : where(t) {}
 };
 
-/// What prices depend on, besides the step.
+/// The values on which prices depend, besides the step.
 struct cell_value {
     std::uint32_t cost = 1;
     std::uint64_t total = 0;
@@ -216,7 +216,7 @@ __device__ Word price_of(const work<Word, Axes>& w, std::uint32_t price, const c
     return static_cast<Word>(whole) << w.seed_bits;
 }
 
-/// Sums of keys and prices end at `far`.
+/// Adds a key and a price, saturating at `far`.
 template <class Word>
 __device__ Word sum(Word a, Word b) {
     constexpr Word far = static_cast<Word>(~Word{0}) >> 1;

@@ -1,11 +1,11 @@
-// The beginning of a call: keys of cells, seeds' tiles in the queue, and by which steps cells leave a tile.
+// The start of a call: writes keys, queues the seeds' tiles, and lists the steps by which cells leave a tile.
 #pragma once
 
 #include "geodesic/cuda_tiles.cuh"
 
 namespace nearfield::geodesics {
 
-/// A price for the cell; 0: it cannot be entered.
+/// Reads the price of a cell; 0 means that it cannot be entered.
 __device__ inline std::uint32_t cost_at(const cell_array& a, std::int64_t i) {
     std::int64_t c = 0;
     switch (a.type) {
@@ -19,7 +19,7 @@ __device__ inline std::uint32_t cost_at(const cell_array& a, std::int64_t i) {
     return c > 0 ? static_cast<std::uint32_t>(c) : 0;
 }
 
-/// The number of a cell in the order of ties.
+/// Number of a cell within its image; ties go to the smaller number.
 template <int Axes>
 __device__ std::uint64_t number_of(const device_tiling<Axes>& t, const std::int64_t* at) {
     std::uint64_t number = 0;
@@ -29,7 +29,7 @@ __device__ std::uint64_t number_of(const device_tiling<Axes>& t, const std::int6
     return number;
 }
 
-/// Keys at the start. A thread a cell.
+/// Writes the initial keys and queues tiles with seeds. A thread owns a cell.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant__ work<Word, Axes> w) {
     const std::int64_t i = own_item(), tile = i >> w.where.tile_bits;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant_
     if (seed) wake(w.queue, tile, 0);
 }
 
-/// The same for numbers of seeds, where costs are known.
+/// Writes the initial keys of seed numbers, once costs are known. A thread owns a cell.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     plant_numbers(const __grid_constant__ work<Word, Axes> w, std::uint64_t limit) {
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(threads_of_block)
     if (total == 1) wake(w.queue, tile, 0);
 }
 
-/// Lists by which steps cells leave their tile. A thread a cell and step.
+/// Lists the steps by which cells leave their tile. A thread owns a pair of cell and step.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block) list_crossings(const __grid_constant__ work<Word, Axes> w) {
     const std::int64_t i = own_item(), step = i >> w.where.tile_bits;

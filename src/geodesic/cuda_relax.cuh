@@ -1,9 +1,9 @@
-// The queue of tiles: a tile whose border improves waits in it; a block that takes it closes it under its own steps.
+// The queue of tiles. A tile whose border improves is queued; a block takes it and relaxes all steps inside it.
 //
-// Two blocks may have one tile at the same time. Still no improvement is lost. A block first says that the tile no
-// longer waits, and then reads it; another one first writes what it improved, and then asks whether a neighbour waits.
-// A block leaves its tile with no step inside that would improve a cell over what it read, and writes all it found. So
-// whichever block was the last to lower a cell has offered all steps from there, in this tile and to others.
+// Two blocks may have the same tile at once, yet no improvement is lost. A block first marks the tile as not queued and
+// then reads it. Another block first writes its improvement and then checks the mark. A block leaves its tile when no
+// step inside would improve a cell over what it read, and writes all results. So the block that lowered a cell last has
+// offered all steps from there, in this tile and to others.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -14,7 +14,7 @@ namespace nearfield::geodesics {
 
 inline constexpr int threads_of_tile = (1 << device_tile_bits) / chunk;
 
-/// Closes a tile under all steps that stay inside. Threads meet.
+/// Relaxes all steps that stay inside a tile until none improves a cell. All threads of the block call it.
 template <pricing Pricing, class Word, int Axes>
 __device__ void settle(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m) {
     const int turns = w.family_count + (w.sweep_count > 0 ? 1 : 0);
@@ -23,7 +23,7 @@ __device__ void settle(const work<Word, Axes>& w, const tile_memory<Pricing, Wor
         const bool lines = turn < w.family_count;
         const bool better = lines ? close_lines(w, w.families[turn], m) : sweep(w, m);
         if (__syncthreads_or(better ? 1 : 0) == 0) ++quiet;
-        else quiet = lines ? 1 : 0;  // lines are closed at once
+        else quiet = lines ? 1 : 0;  // one pass closes a line
     }
 }
 
@@ -34,7 +34,7 @@ __device__ bool is_seed(const work<Word, Axes>& w, const tile_memory<Pricing, Wo
     return key != 0 && (key - 1) >> w.seed_bits == 0;
 }
 
-/// Reads a tile, settles it, writes what improved and wakes tiles that it improves.
+/// Reads a tile, relaxes it, writes improved keys, and queues the tiles that it improves.
 template <pricing Pricing, class Word, int Axes>
 __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile,
                       std::uint32_t* changed, std::uint32_t depth) {
@@ -57,7 +57,7 @@ __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word
             const Word own = m.key[padded(i)];
             better = own < fresh(w.key + first + i);
             if (better) lower(w.key + first + i, own);
-            // Nobody improves seeds; and what elimination improved has not been offered.
+            // Seeds must be offered though they do not improve, and so must keys that elimination improved.
             better = better || is_seed(w, m, i) || (w.from == stage::last && own != 0);
         }
         const unsigned all = __ballot_sync(cuda::every_lane, better ? 1 : 0);
@@ -69,7 +69,7 @@ __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word
     __syncthreads();
 }
 
-/// At which depth tiles are left to the next stage; -1: there is nothing to do.
+/// Depth from which tiles are left to the next stage; -1 if this stage does nothing.
 template <class Word, int Axes>
 __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
     constexpr std::int64_t all = parked_bit;
@@ -83,7 +83,7 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         default: return eliminates(c, w.thin) && fresh(&c.solved) == 0 ? all : -1;
     }
 }
-/// Queues what an earlier stage left; after elimination that failed, every tile.
+/// Queues the tiles that an earlier stage parked; after a failed elimination, every tile.
 template <class Word, int Axes>
 __device__ void requeue(const work<Word, Axes>& w) {
     for (std::int64_t tile = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; tile < w.where.tiles;
@@ -97,7 +97,7 @@ __device__ void requeue(const work<Word, Axes>& w) {
     else __syncthreads();
 }
 
-/// Takes tiles from the queue until none is left. Those that are too deep stay marked, for the next stage.
+/// Takes tiles from the queue until none is left. Parks those that are too deep for the next stage.
 template <pricing Pricing, class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_tile) relax(const __grid_constant__ work<Word, Axes> w) {
     extern __shared__ std::uint64_t memory[];

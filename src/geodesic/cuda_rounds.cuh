@@ -1,11 +1,11 @@
-// Min-plus elimination: a node that goes gives each pair of its neighbours the edge of the path through it, and each
-// neighbour what its key offers there. Keys of the nodes that stay do not change by it. Afterwards the node's key is
-// the least that its list offers, from last to first.
+// Min-plus elimination. An eliminated node gives each pair of its neighbours the edge of the path through it, and each
+// neighbour the key that it offers there. The keys of remaining nodes stay correct. Afterwards the eliminated nodes get
+// the least key that their lists offer, from the last node to the first.
 //
-// Nodes are cells of a tile in shared memory, or what all tiles leave, in the device's memory. A round of either:
-// nodes of low degree that are the least of their neighbourhood are chosen, never two adjacent ones; the others draw up
-// their lists without them, and veto them where that does not fit; the chosen go; new edges that a path of two others
-// replaces are dropped. An edge is in the lists of both ends, at one weight.
+// Nodes are cells of a tile in shared memory, or the remaining cells of all tiles in global memory. A round on either
+// chooses nodes of low degree that are the least of their neighbourhood, so never two adjacent ones. The others compute
+// their lists without them, and veto them if a list would overflow. The chosen nodes are eliminated, and new edges that
+// a path of two others replaces are dropped. Both ends list an edge, with one weight.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -18,10 +18,10 @@ struct edge {
     std::uint32_t to, weight;
 };
 
-/// States of a node in a round.
+/// Decision about a node in a round.
 enum node_mark : std::uint8_t { stays, goes, vetoed };
 
-/// A node's state: the degree, whether it must stay, and which of its two lists holds.
+/// Fields of a node's state: its degree, whether it must remain, and which of its two lists is valid.
 inline constexpr std::uint8_t degree_bits = 63, gate_bit = 64, side_bit = 128, unchanged = 255;
 
 __device__ inline std::uint32_t mixed(std::uint32_t h) {
@@ -29,7 +29,7 @@ __device__ inline std::uint32_t mixed(std::uint32_t h) {
     return h ^ h >> 16;
 }
 
-/// Appends `what` where `is`. All lanes of a warp call it.
+/// Appends `what` for the lanes for which `is` is true. All lanes of a warp call it.
 template <class T>
 __device__ void append(T* to, std::uint32_t* count, std::uint32_t what, bool is) {
     const unsigned all = __ballot_sync(cuda::every_lane, is ? 1 : 0);
@@ -41,16 +41,16 @@ __device__ void append(T* to, std::uint32_t* count, std::uint32_t what, bool is)
     if (is) to[first + static_cast<std::uint32_t>(__popc(all & ((1U << lane) - 1)))] = static_cast<T>(what);
 }
 
-/// A graph of nodes, and which of them are alive. `Lists` keeps edges: at(node, k, side) and put(node, k, edge, side).
+/// A graph and its remaining nodes. `Lists` stores the edges: at(node, k, side) and put(node, k, edge, side).
 template <class Word, class Lists, class Number>
 struct graph_of : Lists {
     using key_type = Word;
 
     Word* key;
-    std::uint8_t *state, *next, *mark;  ///< next: the degree of the list that was drawn up
-    std::uint32_t* fresh;               ///< a bit for each new edge
+    std::uint8_t *state, *next, *mark;  ///< next: degree of the new list
+    std::uint32_t* fresh;               ///< marks new edges, a bit each
     Number* living[2];
-    std::uint32_t* alive;  ///< how many: of this round and of the next one, in turns
+    std::uint32_t* alive;  ///< number of remaining nodes, of this and of the next round in turns
     int seed_bits;
 
     [[nodiscard]] __device__ int degree(std::uint32_t v) const { return state[v] & degree_bits; }
@@ -65,7 +65,7 @@ struct graph_of : Lists {
     [[nodiscard]] __device__ Word offered(const edge& e) const {
         return sum(key[e.to], static_cast<Word>(static_cast<Word>(e.weight) << seed_bits));
     }
-    /// Calls use(v) for nodes that are alive, each in one thread, the same one in all phases of a round.
+    /// Calls use(v) for the remaining nodes, each in one thread, which is the same in all phases of a round.
     template <class Use>
     __device__ void for_living(int turn, std::uint32_t count, const Use& use) const {
         for (std::uint32_t i = this->first(); i < count; i += this->stride()) use(std::uint32_t{living[turn & 1][i]});
@@ -87,8 +87,8 @@ __device__ void choose(const Graph& g, std::uint32_t count, int turn, int most) 
     });
 }
 
-/// Draws up the list of a node without its chosen neighbours, `last`: without those that go indeed. False where it
-/// might not fit, whichever of them go.
+/// Computes the list of a node without its chosen neighbours; with `last`, without those that are not vetoed. False if
+/// the list might overflow, whichever of them are eliminated.
 template <class Graph>
 __device__ bool draw_up(const Graph& g, std::uint32_t v, bool last) {
     const int degree = g.degree(v);
@@ -135,7 +135,7 @@ __device__ void veto(const Graph& g, std::uint32_t count, int turn) {
     });
 }
 
-/// A node that stays takes its new list, and what the chosen ones offer.
+/// Switches a remaining node to its new list, and relaxes it from its eliminated neighbours.
 template <class Graph>
 __device__ void renew(const Graph& g, std::uint32_t v) {
     bool again = false, any = false;
@@ -164,7 +164,7 @@ __device__ void commit(Graph& g, std::uint32_t count, int turn) {
     }
 }
 
-/// Drops new edges that a path of two lighter ones replaces: those too are kept, or replaced by still lighter ones.
+/// Drops new edges that a path of two lighter edges replaces. These are kept, or replaced by still lighter ones.
 template <class Graph>
 __device__ void prune(const Graph& g, std::uint32_t count, int turn) {
     g.for_living(turn, count, [&](std::uint32_t v) {
@@ -200,7 +200,7 @@ __device__ void prune(const Graph& g, std::uint32_t count, int turn) {
     g.meet();
 }
 
-/// Eliminates until few nodes go any more; returns the number of rounds. Threads meet.
+/// Eliminates until a round removes only few nodes; returns the number of rounds. All threads call it.
 template <class Graph>
 __device__ int eliminate(Graph& g) {
     int turn = 0, most = 2;

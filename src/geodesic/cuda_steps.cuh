@@ -1,4 +1,4 @@
-// The steps of a call as kernels read them, and the families of lines that they make.
+// The steps of a call as kernels read them, and the families of lines that they form.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace nearfield::geodesics {
 template <int Axes>
 class sorted_steps {
 public:
-    std::vector<device_step> rows;  ///< those of no family first
+    std::vector<device_step> rows;  ///< steps without a family come first
     std::vector<device_between> between;
     std::vector<family<Axes>> families;
-    int sweeps = 0;  ///< of `rows`, how many are of no family
+    int sweeps = 0;  ///< number of `rows` without a family
 
     explicit sorted_steps(const problem_of<device>& p) : p_(p), skipped_(Axes - p.where.axes) {
         std::vector<const geodesics::step*> order;
@@ -35,7 +35,7 @@ public:
         }
     }
 
-    /// By how many steps cells leave a tile.
+    /// Number of pairs of cell and step for which the step leaves a tile.
     [[nodiscard]] std::int64_t crossings(const device_tiling<Axes>& t) const {
         std::int64_t all = 0;
         for (const device_step& s : rows) all += t.leaving(s.by);
@@ -48,7 +48,7 @@ private:
         std::copy_n(by.begin(), p_.where.axes, to.begin() + skipped_);
         return to;
     }
-    /// The longest axis of the tile that a step changes, by the kernels' count.
+    /// The longest axis of the tile that a step changes, numbered as in the kernels.
     [[nodiscard]] int main_axis(const geodesics::step& s) const {
         int main = 0;
         for (int axis = 1; axis < p_.where.axes; ++axis)
@@ -57,7 +57,7 @@ private:
                 main = axis;
         return main + skipped_;
     }
-    /// Both directions are, or none.
+    /// True if the step forms a family with its opposite, for which the answer is the same.
     [[nodiscard]] bool is_of_family(const geodesics::step& s) const {
         bool neighbours = p_.steps.size() <= 2 * most_families && p_.where.bits[main_axis(s) - skipped_] >= 3;
         for (int axis = 0; axis < p_.where.axes; ++axis) {

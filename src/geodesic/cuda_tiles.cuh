@@ -1,11 +1,11 @@
-// A tile in shared memory: what its neighbours offer, lines and sweeps until nothing improves, what it offers.
+// A tile in shared memory: takes its neighbours' offers, relaxes lines and sweeps, and makes offers to neighbours.
 #pragma once
 
 #include "geodesic/cuda_grid.cuh"
 
 namespace nearfield::geodesics {
 
-/// Where a cell of a tile is kept, so that threads beside each other meet different banks along every axis.
+/// Index at which a tile's cell is stored, padded so that a warp hits different banks along every axis.
 NF_HD constexpr int padded(int local) { return local + (local >> 3) + (local >> 7 << 3) + (local >> 9 << 1); }
 
 template <pricing Pricing, class Word>
@@ -43,15 +43,15 @@ __device__ cell_value value_at(const work<Word, Axes>& w, std::int64_t place) {
 
 // ---- lines ----------------------------------------------------------------------------------------------------------
 
-/// The cells of a thread on a line of its tile, and where the line may be walked.
+/// A thread's cells on a line of its tile, and the steps of the line that are open.
 template <pricing Pricing, class Word, int Axes>
 struct stretch {
     int at[chunk];
     Word key[chunk];
     cell_value value[chunk], value_before;
-    unsigned open = 0, better = 0;  ///< bit i: the step from cell i - 1 to cell i; cell i
-    Word up = 0, down = 0;          ///< what it costs to walk the stretch, the step into it included
-    int lanes, lane;                ///< threads of the line, and the number of this one
+    unsigned open = 0, better = 0;  ///< bit i of open: the step from cell i - 1 to i; of better: cell i improved
+    Word up = 0, down = 0;          ///< cost of walking the stretch, including the step into it
+    int lanes, lane;                ///< number of the line's threads, and this thread's place among them
 
     __device__ stretch(const work<Word, Axes>& w, const family<Axes>& f, const tile_memory<Pricing, Word>& m) {
         const device_tiling<Axes>& t = w.where;
@@ -74,7 +74,7 @@ struct stretch {
         link(w, f, m, wrapped, before);
     }
 
-    /// Steps within the stretch; and what it costs to walk it.
+    /// Relaxes the steps within the stretch, and adds up the cost of walking it.
     __device__ void close(const work<Word, Axes>& w, std::uint32_t step) {
         up = price(w, step, 0, true), down = 0;
 #pragma unroll
@@ -88,7 +88,7 @@ struct stretch {
             offer(i - 1, sum(key[i], p)), down = sum(down, p);
         }
     }
-    /// What the cells before the stretch offer. A key may be 0: no step leads on from there.
+    /// Relaxes from the cells before the stretch. A key of 0 is a closed cell, from which no step leads on.
     __device__ void carry_forwards(const work<Word, Axes>& w, std::uint32_t step) {
         Word out = key[chunk - 1];
         for (int by = 1; by < lanes; by *= 2) {
@@ -103,7 +103,7 @@ struct stretch {
             offer(i, carried);
         }
     }
-    /// What those behind it offer; the price of the step from there is known to the next thread.
+    /// Relaxes from the cells behind the stretch. The next thread knows the price of the step from there.
     __device__ void carry_backwards(const work<Word, Axes>& w, std::uint32_t step) {
         Word enter = __shfl_down_sync(cuda::every_lane, price(w, step, 0, false), 1, lanes), out = key[0];
         if (lane == lanes - 1) enter = work<Word, Axes>::far;
@@ -131,13 +131,13 @@ private:
     __device__ void offer(int i, Word offered) {
         if (offered < key[i]) key[i] = offered, better |= 1U << i;
     }
-    /// Of the step between cells i - 1 and i.
+    /// Price of the step between cells i - 1 and i.
     __device__ Word price(const work<Word, Axes>& w, std::uint32_t step, int i, bool forwards) const {
         if ((open >> i & 1) == 0) return work<Word, Axes>::far;
         const cell_value& low = i == 0 ? value_before : value[i > 0 ? i - 1 : 0];
         return forwards ? price_of<Pricing>(w, step, low, value[i]) : price_of<Pricing>(w, step, value[i], low);
     }
-    /// Cell k of the line, which comes round along the other axes; bit i of `wrapped`: it did so now.
+    /// Cell k of a line that wraps around along the other axes; sets bit i of `wrapped` if it wraps at this cell.
     __device__ static int moved(const device_tiling<Axes>& t, const family<Axes>& f, int base, int k, unsigned& wrapped,
                                 int i) {
         int local = k << t.shift[f.main];
@@ -153,7 +153,7 @@ private:
         }
         return local;
     }
-    /// Whether a cell that the step from `local` touches is closed. Where the line comes round it does not matter.
+    /// True if a cell that the step from `local` passes is closed. Unused where the line wraps, as that step is closed.
     __device__ static bool is_blocked(const work<Word, Axes>& w, const family<Axes>& f,
                                       const tile_memory<Pricing, Word>& m, int local) {
         for (std::uint32_t k = 0; k < f.between; ++k) {
@@ -178,8 +178,8 @@ private:
     }
 };
 
-/// Carries keys along lines in both directions: afterwards no cell of a line would improve another one. True where a
-/// cell of this thread improved.
+/// Carries keys along lines in both directions, so that afterwards no cell of a line would improve another one. True if
+/// a cell of this thread improved.
 template <pricing Pricing, class Word, int Axes>
 __device__ bool close_lines(const work<Word, Axes>& w, const family<Axes>& f, const tile_memory<Pricing, Word>& m) {
     stretch<Pricing, Word, Axes> s(w, f, m);
@@ -189,9 +189,9 @@ __device__ bool close_lines(const work<Word, Axes>& w, const family<Axes>& f, co
     return s.store(m);
 }
 
-// ---- steps of no family ---------------------------------------------------------------------------------------------
+// ---- steps without a family -----------------------------------------------------------------------------------------
 
-/// Takes each cell one step further by the steps of no family that stay in the tile. Threads meet.
+/// Relaxes once the steps without a family that stay in the tile. All threads of the block call it.
 template <pricing Pricing, class Word, int Axes>
 __device__ bool sweep(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m) {
     const device_tiling<Axes>& t = w.where;
@@ -233,7 +233,7 @@ __device__ bool sweep(const work<Word, Axes>& w, const tile_memory<Pricing, Word
     return better;
 }
 
-/// atomicMin, whose 64 bits CUDA calls unsigned long long.
+/// Wraps atomicMin, whose 64-bit type is unsigned long long.
 __device__ inline void lower(std::uint32_t* to, std::uint32_t by) { atomicMin(to, by); }
 __device__ inline void lower(std::uint64_t* to, std::uint64_t by) {
     atomicMin(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(by));
@@ -241,7 +241,7 @@ __device__ inline void lower(std::uint64_t* to, std::uint64_t by) {
 
 // ---- neighbours -----------------------------------------------------------------------------------------------------
 
-/// Calls use(cell of the tile, padded; place of the neighbour; the step) for all that lead out of the tile.
+/// Calls use(padded cell of the tile, place of the neighbour, step) for all steps that lead out of the tile.
 template <class Word, int Axes, class Use>
 __device__ void for_crossings(const work<Word, Axes>& w, std::int64_t tile, const Use& use) {
     const device_tiling<Axes>& t = w.where;
@@ -264,7 +264,7 @@ __device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* at, const
     return true;
 }
 
-/// What neighbours in other tiles offer.
+/// Relaxes the tile's cells from neighbours in other tiles.
 template <pricing Pricing, class Word, int Axes>
 __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile) {
     for_crossings(w, tile, [&](int local, std::int64_t from, const std::int64_t* at, const device_step& step) {
@@ -276,7 +276,7 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
     });
 }
 
-/// Wakes the tiles whose cells would improve by one that did. `changed`: a bit a cell.
+/// Queues the tiles with cells that an improved cell of this tile would improve. `changed`: a bit for each cell.
 template <pricing Pricing, class Word, int Axes>
 __device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile,
                             const std::uint32_t* changed, std::uint32_t depth) {

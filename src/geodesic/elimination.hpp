@@ -1,37 +1,37 @@
-// When the device solver eliminates cells, and what became of it.
+// Thresholds for elimination in the device solver, and counts of its work.
 #pragma once
 
 #include <cstdint>
 
 namespace nearfield::geodesics {
 
-/// Which of the two solvers of a device works on what. `left` is the share of the free cells that elimination inside of
-/// tiles leaves, in thousandths, by a sample. Measured on one H200.
+/// Thresholds that choose between the two solvers of a device. `left` is the share of free cells that remain after
+/// elimination inside tiles, in thousandths, estimated by a sample. Measured on one H200.
 struct solver_rules {
-    std::int64_t least_cells = std::int64_t{1} << 20;  ///< fewer are left to the queue of tiles
-    std::int32_t first_depth = 24;  ///< how many tiles one after another the queue visits before a sample is taken
-    std::int32_t second_depth = 4;  ///< the same, in multiples of the image's sides in tiles, where `left` is middling
-    std::int32_t thin = 52;         ///< up to here cells are eliminated at once
-    std::int32_t middling = 110;    ///< up to here after `second_depth`; above it never
-    std::int32_t samples = 64;      ///< tiles
-    std::int32_t most_degree = 11;  ///< of a cell in a tile
-    std::int32_t node_share = 8;    ///< one node for so many cells can be left after the tiles
-    std::int32_t most_core = 1 << 14;  ///< nodes that elimination may leave; beyond it the queue goes on
+    std::int64_t least_cells = std::int64_t{1} << 20;  ///< smaller grids use the queue of tiles alone
+    std::int32_t first_depth = 24;                     ///< depth of a chain of tiles at which a sample is taken
+    std::int32_t second_depth = 4;     ///< depth for a middling `left`, in multiples of the image's sides in tiles
+    std::int32_t thin = 52;            ///< up to this `left`, cells are eliminated at once
+    std::int32_t middling = 110;       ///< up to this `left`, after `second_depth`; above it, never
+    std::int32_t samples = 64;         ///< number of sampled parts
+    std::int32_t most_degree = 11;     ///< edges of a cell in a tile
+    std::int32_t node_share = 8;       ///< there is memory for one node per so many cells
+    std::int32_t most_core = 1 << 14;  ///< nodes that may remain; if more do, the queue goes on
 };
 
-/// Counts of one call, written by the device.
+/// Counts of one call, which the device writes.
 struct solver_counts {
-    std::uint32_t head, tail, pending, crossings;  ///< of the queue
-    std::uint32_t parked[2];                       ///< whether tiles were too deep, at the first and the second depth
-    std::uint32_t sampled, left;                   ///< free cells of the sample, and those left
-    std::uint32_t nodes, overflow;                 ///< left after the tiles; whether there were too many
-    std::uint32_t gone, alive[2], front[3];        ///< of the graph: eliminated, alive, of the core to go on from
-    std::uint32_t turns, core;                     ///< rounds on the graph, and the nodes that they leave
-    std::uint32_t solved;                          ///< whether elimination did
+    std::uint32_t head, tail, pending, crossings;  ///< of the queue; entries of the list of crossings
+    std::uint32_t parked[2];                       ///< 1 if tiles were parked at the first or second depth
+    std::uint32_t sampled, left;                   ///< free cells of the sample, and those that remain
+    std::uint32_t nodes, overflow;                 ///< remaining nodes; 1 if there were too many
+    std::uint32_t gone, alive[2], front[3];        ///< of the graph: nodes eliminated, remaining, to relax
+    std::uint32_t turns, core;                     ///< rounds on the graph, and the nodes that remain
+    std::uint32_t solved;                          ///< 1 if elimination solved the call
 };
 
-/// For tests: other rules for the calls of this thread while it lives, and the counts of the last one, for which the
-/// call waits.
+/// Serves tests: while it lives, this thread's calls use other rules. It keeps the counts of the last call, which waits
+/// for the device.
 class watched_solver {
 public:
     explicit watched_solver(const solver_rules& rules) : rules_(rules), outer_(innermost) { innermost = this; }
@@ -41,7 +41,7 @@ public:
 
     [[nodiscard]] const solver_counts& counts() const { return counts_; }
     [[nodiscard]] static solver_rules rules() { return innermost == nullptr ? solver_rules{} : innermost->rules_; }
-    /// Null where nobody watches.
+    /// Null unless a test watches.
     static solver_counts* seen() { return innermost == nullptr ? nullptr : &innermost->counts_; }
 
 private:

@@ -1,4 +1,4 @@
-// The public calls: steps, checks, then the solver.
+// The public calls: they sort steps, check arguments, and run the solver.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ constexpr auto integers = {dtype::boolean, dtype::int8,   dtype::uint8, dtype::i
 constexpr int longest_step = 7;
 constexpr int least_tile_bits = 3, most_tile_bits = 14;  ///< 64 KiB of costs; measured against 12 and 16
 
-/// All vectors of coordinates from -reach to reach, in C order.
+/// Calls use(v) for all vectors with coordinates from -reach to reach, in C order.
 template <class Use>
 void for_vectors(int rank, int reach, const Use& use) {
     vector_of_step v{};
@@ -117,14 +117,14 @@ std::vector<priced_step> checked_steps(std::span<const priced_step> given, int r
 
 // ---- the problem ----------------------------------------------------------------------------------------------------
 
-/// Tiles: on the host sixteen at least, so that threads have work; on a device what a block holds.
+/// Chooses tiles: on the host at least about sixteen, so that threads have work; on a device as a block holds.
 void set_tiles(problem_of<host>& p) {
     const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p.mask.cells()))) - 4;
     set_sides(p.where, std::clamp(bits, least_tile_bits, most_tile_bits));
 }
 void set_tiles(problem_of<device>& p) { set_sides(p.where, device_tile_bits, device_side_bits); }
 
-/// Axes that are longer than 1.
+/// Sets the axes of the problem: those of the image that are longer than 1.
 template <class Place>
 void set_axes(problem_of<Place>& p, const geodesic_options& o) {
     const auto ends = checked_borders(o.border, p.mask.shape.data(), p.mask.rank);
@@ -142,7 +142,7 @@ void set_axes(problem_of<Place>& p, const geodesic_options& o) {
     set_tiles(p);
 }
 
-/// A step without the axes of length 1: along an open one it leads nowhere, along a periodic one to where it is.
+/// Drops a step's axes of length 1. If such an axis is open the step leads nowhere and is left out.
 template <class Place>
 void take_step(problem_of<Place>& p, const priced_step& given, const borders& ends, int batch, bool cut_corners) {
     step made;
@@ -167,7 +167,7 @@ void take_step(problem_of<Place>& p, const priced_step& given, const borders& en
     p.steps.push_back(std::move(made));
 }
 
-/// The largest cost that every wanted type can tell from none.
+/// The largest cost that every wanted type can tell from "no path".
 std::uint64_t most_cost(bool wanted, dtype type, double asked) {
     std::uint64_t most = std::uint64_t{std::numeric_limits<std::int64_t>::max()} - 1;
     if (wanted && type == dtype::int32) most = 0x7ffffffeU;

@@ -1,4 +1,4 @@
-// Distance fields for robots, made of distance_transform().
+// Distance fields for robots, built on distance_transform().
 #include "nearfield/esdf.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace nearfield {
 namespace geodesics {
 namespace {
 
-/// A box of a grid.
+/// A box of cells, first to end.
 struct box {
     std::array<std::int64_t, max_rank> first{}, end{};
 };
@@ -91,12 +91,12 @@ public:
     }
 
 private:
-    /// Solves the box `read`, and writes what lies in `to`.
+    /// Solves the box `read`, and writes the cells of the box `to`.
     void fill(const box& read, const box& to) {
         const any_input<Place> from = part_of(occupancy_, read);
         const std::span<const std::int64_t> shape(from.shape.data(), rank_);
         const std::int64_t cells = from.cells();
-        // A part is solved beside the fields: more of it is read than may be written.
+        // A part is solved into memory of its own, because its box exceeds the cells that may be written.
         const bool whole = cells == occupancy_.cells(), beside = !whole && out_.distance.wanted();
         field_writing w = writing(read, to);
         const bool numbers = out_.site.wanted() || out_.gradient.wanted();
@@ -136,7 +136,7 @@ private:
         w.site = array_of(out_.site, skipped, 1), w.gradient = array_of(out_.gradient, skipped, 1);
         return w;
     }
-    /// `more` axes stand in front of those of the grid.
+    /// Describes a caller's array, which has `more` axes in front of those of the grid.
     template <class View>
     cell_array array_of(const View& v, std::size_t skipped, std::size_t more) const {
         cell_array made{const_cast<void*>(static_cast<const void*>(v.data)), v.type, more == 0 ? 0 : v.stride[0], {}};
@@ -185,7 +185,7 @@ std::uint8_t cost_near(std::int64_t squared, const inflation_options& o) {
                                      std::exp(-o.cost_scaling_factor * (away - o.inscribed_radius)));
 }
 
-/// For each cost the farthest cells that have it, by bisection: costs fall with the distance.
+/// Finds the farthest squared distance that has each cost, by bisection: costs fall with the distance.
 void set_farthest(inflating& w, const inflation_options& o, std::int64_t reach) {
     for (int cost = 0; cost < costmap_unknown; ++cost) {
         std::int64_t near = -1, far = reach * reach + 1;

@@ -1,4 +1,4 @@
-// What host and device share of distance fields for robots: how a cell gets its gradient, and its cost.
+// Mathematics of distance fields for robots that host and device share: a cell's gradient and its cost.
 #pragma once
 
 #include <cmath>
@@ -9,15 +9,15 @@
 
 namespace nearfield::geodesics {
 
-/// Sites and gradients of a box of a grid, from the numbers of the sites within the box that was solved. A grid has 3
-/// axes here, or max_rank; those that it lacks come first and are of length 1.
+/// Writes distances, sites and gradients of a box, from the sites' numbers within the box that was solved. It sees a
+/// grid of 3 axes, or of max_rank; missing axes are put in front and have length 1.
 struct field_writing {
     static constexpr int few_axes = 3;
 
     int rank = 0;
     std::int64_t solved_first[max_rank]{}, solved_size[max_rank]{}, first[max_rank]{}, size[max_rank]{}, cells = 1;
     double length[max_rank]{};
-    const void *index = nullptr, *solved = nullptr;  ///< C order of the box that was solved; null: not wanted
+    const void *index = nullptr, *solved = nullptr;  ///< in C order of the solved box; null if not wanted
     bool wide = false, negative_inside = false;
     cell_array occupancy, distance, site, gradient;
 
@@ -72,13 +72,13 @@ private:
     }
 };
 
-/// A costmap of rows * columns, and what costs near obstacles are.
+/// A costmap of rows * columns, and the costs near obstacles.
 struct inflating {
     cell_array from, to;
     std::int64_t rows = 0, columns = 0;
-    std::uint8_t* lethal = nullptr;            ///< C order
-    const std::uint32_t* squared = nullptr;    ///< in cells, C order
-    std::int32_t farthest[costmap_unknown]{};  ///< by costs: the largest squared distance that costs as much; -1: none
+    std::uint8_t* lethal = nullptr;            ///< in C order
+    const std::uint32_t* squared = nullptr;    ///< squared distances in cells, in C order
+    std::int32_t farthest[costmap_unknown]{};  ///< by cost: largest squared distance with this cost or more; -1 if none
     bool inflate_unknown = false, around_unknown = false;
 
     [[nodiscard]] NF_HD std::int64_t cells() const { return rows * columns; }
@@ -96,7 +96,7 @@ struct inflating {
     }
 };
 
-/// The largest cost that reaches so far, by bisection of `farthest`.
+/// The largest cost at this squared distance, by bisection of `farthest`.
 NF_HD constexpr std::uint8_t cost_at(const std::int32_t* farthest, std::uint32_t squared) {
     if (static_cast<std::int64_t>(squared) > farthest[1]) return costmap_free;
     int low = 1, high = costmap_unknown;

@@ -1,11 +1,11 @@
-// Distance fields for robots on a device: a thread a cell.
+// Distance fields for robots on a device. A thread owns a cell.
 #include "base/cuda.cuh"
 #include "geodesic/esdf_core.hpp"
 
 namespace nearfield::geodesics {
 namespace {
 
-constexpr int threads_of_block = 256, cells_of_thread = 4;  ///< of a costmap
+constexpr int threads_of_block = 256, cells_of_thread = 4;  ///< for a costmap
 
 template <int Axes>
 __global__ void __launch_bounds__(threads_of_block) write_cells(const __grid_constant__ field_writing w) {
@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(threads_of_block) write_cells(const __grid_con
     if (i < w.cells) w.write<Axes>(i);
 }
 
-/// use(row, column, number) for the cells of a thread, of which neighbours in a warp have neighbours.
+/// Calls use(row, column, number) for a thread's cells; neighbouring lanes own neighbouring cells.
 template <class Use>
 __device__ void for_own_cells(const inflating& w, const Use& use) {
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block * cells_of_thread + threadIdx.x;

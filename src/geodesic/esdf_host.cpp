@@ -1,4 +1,4 @@
-// Distance fields for robots on the host: a thread has a stretch of cells, or rows of a costmap.
+// Distance fields for robots on the host. A thread owns a range of cells, or rows of a costmap.
 #include <algorithm>
 #include <vector>
 

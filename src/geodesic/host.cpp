@@ -1,5 +1,5 @@
-// On the host: bucket queues within tiles, and tiles in the order of the least cost that waits in them. Keys only fall,
-// and end where the local equation holds everywhere, so that the order of work does not show.
+// Geodesic distances on the host: bucket queues within tiles, and tiles in the order of their least waiting cost. Keys
+// only fall until the local equation holds everywhere, so the result does not depend on the order of work.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -35,7 +35,7 @@ public:
         }
     }
 
-    /// False where a path costs more than the key holds.
+    /// False if a path costs more than the key holds; then the caller takes a wider key.
     bool solve() {
         prepare();
         set_widths();
@@ -102,7 +102,7 @@ private:
         }
     }
 
-    /// How wide a bucket is, and how far a tile may run ahead of the others.
+    /// Sets the width of a bucket, and how far a tile may run ahead of the others, in cost.
     void set_widths() {
         std::uint64_t least = ~std::uint64_t{0}, most = 0;
         for (const quick& each : quick_) least = std::min<std::uint64_t>(least, each.price);
@@ -134,7 +134,7 @@ private:
         }
     }
 
-    /// Goes on from a tile's cells until all that waits costs much more than what did at first.
+    /// Relaxes from a tile's waiting cells until all that wait cost much more than the first ones did.
     void settle(visit<word>& v, buckets& queue) {
         const std::int64_t base = v.tile << t_.tile_bits;
         word* const key = key_.get() + base;
@@ -189,7 +189,7 @@ private:
         queue.push(to, Key::cost(offered));
     }
 
-    /// A cell with neighbours in other tiles or over an end.
+    /// Relaxes the steps of a cell that has neighbours in other tiles or across a periodic end.
     void spread_rim(visit<word>& v, const std::int64_t* origin, std::int32_t local, buckets& queue) {
         const std::int64_t base = v.tile << t_.tile_bits;
         word* const key = key_.get() + base;
@@ -210,7 +210,7 @@ private:
             else if (offered < key[there]) key[there] = offered, queue.push(there, Key::cost(offered));
         }
     }
-    /// Whether a step ends in the same tile, without coming round.
+    /// True if a step ends in the same tile without wrapping around.
     [[nodiscard]] bool stays(std::int32_t local, const std::int64_t* at, const vector_of_step& by) const {
         for (int axis = t_.batch; axis < t_.axes; ++axis) {
             const std::int64_t there = t_.within(local, axis) + by[static_cast<std::size_t>(axis)];

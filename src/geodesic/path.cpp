@@ -1,4 +1,4 @@
-// Paths with clearance, made of the public calls: distances, geodesic costs from the goals, basins of clearance.
+// Paths with clearance, built on public calls: distances, geodesic costs from the goals, basins of clearance.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// Paths with clearance, made of fields of distances and costs: steps, widths, ways down a field, straight lines.
+// Plans paths with clearance from fields of distances and costs: steps, widths, descents, straight lines.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,11 +21,11 @@
 namespace nearfield::geodesics {
 
 inline constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max(), cells_at_once = 1 << 14;
-inline constexpr double per_cell = 4096;   ///< prices of the shortest side of a cell
-inline constexpr double price_parts = 16;  ///< of the price of a unit of length
+inline constexpr double per_cell = 4096;   ///< price of a step as long as a cell's shortest side
+inline constexpr double price_parts = 16;  ///< resolution: parts of the price of a unit of length
 inline constexpr std::int32_t dearest = 1 << 14;
 
-/// D2 > r * r, exactly.
+/// Tests D2 > r * r exactly.
 class beyond {
 public:
     explicit beyond(double radius) : square_(radius * radius), rest_(std::fma(radius, radius, -square_)) {}
@@ -37,7 +37,7 @@ private:
     double square_, rest_;
 };
 
-/// What paths are made of, from where obstacles are; in host memory, C order.
+/// Computes the fields from which paths are made, from the obstacles; in host memory, C order.
 class path_fields {
 public:
     path_fields() = default;
@@ -45,9 +45,9 @@ public:
     path_fields& operator=(const path_fields&) = delete;
     virtual ~path_fields() = default;
 
-    /// Squared distances to obstacles, 0 in them.
+    /// Writes squared distances to obstacles, 0 inside them.
     virtual void clearances(const distance_options& how, double* to) = 0;
-    /// Costs from the seeds inside the mask; no prices: null.
+    /// Writes costs from the seeds inside the mask; `prices` may be null.
     virtual void costs(const std::uint8_t* mask, const std::uint8_t* seeds, const std::uint16_t* prices,
                        const geodesic_options& how, std::int64_t* to) = 0;
 };
@@ -85,7 +85,7 @@ inline void check_threads(const host& on) {
 
 class planner {
 public:
-    /// `quiet` has the threads of what runs here.
+    /// `quiet` gives the number of threads for the planner's own work.
     template <class Place>
     planner(path_fields& fields, const host& quiet, const any_input<Place>& obstacles,
             std::span<const std::int64_t> goals, const path_options& o)
@@ -115,7 +115,7 @@ public:
         const auto count = static_cast<std::int64_t>(starts.size()) / rank_;
         std::vector<double> level(static_cast<std::size_t>(count), -1);
         if (o_.objective == path_objective::widest) level = widths(starts);
-        std::map<double, std::vector<std::int64_t>> of_level;  // paths that share a field
+        std::map<double, std::vector<std::int64_t>> of_level;  // groups the paths that share a field
         for (std::int64_t i = 0; i < count; ++i) of_level[level[static_cast<std::size_t>(i)]].push_back(i);
         std::vector<path> made(static_cast<std::size_t>(count));
         for (const auto& [least, numbers] : of_level) {
@@ -126,18 +126,18 @@ public:
         return made;
     }
 
-    // ---- for other searches -----------------------------------------------------------------------------------------
+    // ---- members for other searches ---------------------------------------------------------------------------------
 
     [[nodiscard]] const std::vector<std::int64_t>& shape() const { return shape_; }
     [[nodiscard]] std::span<const double> lengths() const { return {length_, static_cast<std::size_t>(rank_)}; }
     [[nodiscard]] const std::uint8_t* open() const { return open_.get(); }
     [[nodiscard]] double squared(std::int64_t cell) const { return squared_.get()[cell]; }
-    /// Costs to these cells instead of goals.
+    /// Makes these cells the goals.
     void lead_to(std::span<const std::int64_t> cells) {
         for (const std::int64_t cell : cells) seeds_.get()[cell] = 1;
         solve(-1);
     }
-    /// Cells, length and clearance of a path by these coordinates, and the cost of its steps.
+    /// Fills in cells, length and clearance of a path through these coordinates, and the cost of its steps.
     void finish(std::vector<std::int64_t> way, bool smooth, path& p) const {
         for (auto at = way.begin() + rank_; at < way.end(); at += rank_)
             p.cost += static_cast<std::uint64_t>(std::find_if(steps_.begin(), steps_.end(), [&](const auto& s) {
@@ -158,14 +158,14 @@ public:
     void locate(std::int64_t cell, std::int64_t* at) const {
         for (int axis = 0; axis < rank_; ++axis) at[axis] = cell / pitch_[axis], cell %= pitch_[axis];
     }
-    /// Coordinates down the field of costs, from this cell to a goal; they go on beyond the ends of periodic axes.
+    /// Coordinates from a cell down the field of costs to a goal; across periodic ends they continue unwrapped.
     [[nodiscard]] std::vector<std::int64_t> way_from(std::int64_t cell) const {
         std::vector<std::int64_t> way(static_cast<std::size_t>(rank_));
         locate(cell, way.data());
         while (seeds_.get()[cell] == 0) cell = append_next(cell, way);
         return way;
     }
-    /// Whether all cells that the line touches are free and have this squared clearance.
+    /// True if all cells that the line touches are free and have at least this squared clearance.
     [[nodiscard]] bool clear(const std::int64_t* from, const std::int64_t* to, double least) const {
         return for_line(from, to, rank_, [&](const std::int64_t* at) {
             const std::int64_t cell = index(at);
@@ -185,13 +185,13 @@ private:
             if (rank_ - std::count(each.by.begin(), each.by.begin() + rank_, 0) > o_.connectivity) continue;
             steps_.push_back(each);
         }
-        // In the order of ties: the last coordinate decides first.
+        // Sorted by the order of ties: the last coordinate decides first.
         std::sort(steps_.begin(), steps_.end(), [&](const priced_step& a, const priced_step& b) {
             return std::lexicographical_compare(a.by.rend() - rank_, a.by.rend(), b.by.rend() - rank_, b.by.rend());
         });
     }
 
-    /// Clearances, and which cells are free.
+    /// Computes clearances and free cells.
     void measure() {
         distance_options d;
         d.spacing = o_.spacing, d.border = o_.border, d.sites = sites::nonzero;
@@ -221,8 +221,8 @@ private:
         });
     }
 
-    /// For each start the squared clearance of the widest way to a goal. Only steps along axes count: a diagonal one
-    /// needs the cells beside it, so that it is never the wider way.
+    /// Squared clearance of the widest way from each start to a goal. Only steps along axes count: a diagonal step
+    /// needs the cells beside it, so it is never the wider way.
     std::vector<double> widths(std::span<const std::int64_t> starts) {
         watershed_options w;
         w.maxima = true, w.border = o_.border;
@@ -239,7 +239,7 @@ private:
         return best;
     }
 
-    /// Costs to the goals through cells of at least this squared clearance.
+    /// Computes costs to the goals through cells of at least this squared clearance.
     void solve(double least) {
         level_ = least;
         geodesic_options g;
@@ -268,7 +268,7 @@ private:
         measure(std::move(way), o_.smooth, p);
         return p;
     }
-    /// Of the steps that the cost of a cell comes from, the one to the cell with the smallest coordinates; that cell.
+    /// Appends and returns the next cell downhill: of those that explain the cell's cost, the smallest by coordinates.
     std::int64_t append_next(std::int64_t cell, std::vector<std::int64_t>& way) const {
         const std::vector<std::int64_t> at(way.end() - rank_, way.end());
         std::int64_t best = -1;
@@ -291,7 +291,7 @@ private:
         if (best < 0) fail("the field of costs has no step to go on: report this");
         return best;
     }
-    /// By coordinates, the last axis first.
+    /// Compares coordinates, the last axis first.
     [[nodiscard]] bool precedes(std::int64_t a, std::int64_t b) const {
         for (std::size_t axis = shape_.size(); axis-- > 0; a /= shape_[axis], b /= shape_[axis])
             if (a % shape_[axis] != b % shape_[axis]) return a % shape_[axis] < b % shape_[axis];
@@ -300,7 +300,7 @@ private:
 
     // ---- lines ------------------------------------------------------------------------------------------------------
 
-    /// From each cell as far along the path as doubled and then halved steps find a clear line.
+    /// Straightens a path: from each cell it tries doubled, then halved hops ahead and keeps the farthest clear line.
     [[nodiscard]] std::vector<std::int64_t> straightened(const std::vector<std::int64_t>& way) const {
         const auto rank = static_cast<std::size_t>(rank_), last = way.size() / rank - 1;
         std::vector<std::int64_t> made(way.begin(), way.begin() + rank_);
@@ -320,7 +320,7 @@ private:
         }
         return made;
     }
-    /// Clearance of the cells of the path; smooth: of all that its lines touch.
+    /// Computes length and clearance of a path; if `smooth`, its clearance covers all cells that its lines touch.
     void measure(std::vector<std::int64_t> way, bool smooth, path& p) const {
         double least = squared(index(way.data()));
         p.length = 0;
@@ -342,7 +342,7 @@ private:
         p.cells = std::move(way), p.clearance = std::sqrt(least);
     }
 
-    // ---- why there is none ------------------------------------------------------------------------------------------
+    // ---- reasons why there is no path -------------------------------------------------------------------------------
 
     void tell_components(std::int64_t start, path& p) {
         p.reason = path_reason::not_connected;
@@ -358,8 +358,8 @@ private:
             p.goal_components.push_back(numbers_.get()[index(&goals_[g])]);
     }
 
-    path_fields& fields_;  ///< used when the planner is made, and by solve()
-    host quiet_;           ///< without progress
+    path_fields& fields_;  ///< used by the constructor and by solve()
+    host quiet_;           ///< reports no progress
     const path_options& o_;
     int rank_;
     std::vector<std::int64_t> shape_;

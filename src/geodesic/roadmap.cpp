@@ -1,4 +1,4 @@
-// Roadmaps: the skeleton of the free cells as a graph, ways down to it, and A*.
+// Roadmaps: the skeleton of the free cells as a graph, paths down to it, and A* on it.
 #include "nearfield/roadmap.hpp"
 
 #include <map>
@@ -19,15 +19,15 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
     std::vector<std::int64_t> node_cell, nodes;
     std::vector<double> radii;
     std::vector<road> roads;
-    std::vector<std::vector<std::size_t>> roads_of;  ///< of each node
+    std::vector<std::vector<std::size_t>> roads_of;  ///< for each node, its roads
 
-    /// Where a cell is on the map: a node, or between the ends of a road.
+    /// A cell's place on the map: a node, or a cell between the ends of a road.
     struct spot {
         std::int64_t node = -1;
-        std::size_t road = 0, at = 0;  ///< number of a cell of the road
+        std::size_t road = 0, at = 0;  ///< the road, and the cell's index on it
     };
     std::map<std::int64_t, spot> spots;
-    std::vector<std::vector<double>> way;  ///< of each road, the length up to each of its cells
+    std::vector<std::vector<double>> way;  ///< for each road, the length up to each of its cells
 
     parts(geodesics::path_fields& fields, const host& on, const any_input<host>& obstacles, const path_options& o)
         : options(o), free(fields, on, obstacles, {}, options) {
@@ -56,7 +56,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
                     any_output<host>::contiguous(made.data(), dtype::uint8, free.shape()), how);
         return made;
     }
-    /// Neighbours of a cell by faces that are in the skeleton.
+    /// Face neighbours of a cell that are in the skeleton.
     [[nodiscard]] std::vector<std::int64_t> beside(std::int64_t cell, const std::vector<std::uint8_t>& skeleton) const {
         std::vector<std::int64_t> found;
         std::int64_t at[max_rank];
@@ -85,7 +85,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         free.locate(a, of_a), free.locate(b, of_b);
         return free.clear(of_a, of_b, -1);
     }
-    /// A chain of steps along axes, without cells between two that lie diagonally and are clear.
+    /// Shortens a chain of steps along axes: drops a corner if the diagonal past it is clear.
     [[nodiscard]] std::vector<std::int64_t> without_corners(const std::vector<std::int64_t>& chain) const {
         std::vector<std::int64_t> made{chain.front()};
         for (std::size_t i = 0; i + 1 < chain.size();) {
@@ -117,7 +117,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         node_cell.push_back(cell), radii.push_back(clearance(cell)), roads_of.emplace_back();
         append(cell, nodes);
     }
-    /// Roads from nodes; then rings, on which no cell is a node yet.
+    /// Follows roads from nodes, then rings, on which no cell is a node yet.
     void follow_roads(const std::vector<std::uint8_t>& skeleton) {
         std::vector<std::uint8_t> seen(skeleton.size(), 0);
         const auto from_node = [&](std::int64_t cell) {
@@ -164,12 +164,12 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
 
     // ---- a path -----------------------------------------------------------------------------------------------------
 
-    /// A part of a road, from one of its cells to another.
+    /// A part of a road, from one of its cells to another, by index.
     struct part {
         std::size_t road = 0, from = 0, to = 0;
         [[nodiscard]] bool is_empty() const { return from == to; }
     };
-    /// How a spot reaches a node, and how far that is.
+    /// A node that a spot reaches along its road, and the length of that way.
     struct exit {
         std::int64_t node;
         double length;
@@ -182,14 +182,14 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
                 {roads[s.road].to, way[s.road][last] - way[s.road][s.at], {s.road, s.at, last}}};
     }
 
-    /// Parts of roads from one cell to another, the shortest way by A*, led by straight lines; false: there is none.
+    /// Finds the shortest way between two cells by A* with straight-line distances, as parts; false if there is none.
     bool connect(std::int64_t from, std::int64_t to, std::vector<part>& found) const {
         const spot &a = spots.at(from), &b = spots.at(to);
         constexpr double far = std::numeric_limits<double>::infinity();
         std::vector<double> length(node_cell.size(), far);
         std::vector<part> last(node_cell.size());
         std::vector<std::int64_t> before(node_cell.size(), -1);
-        using entry = std::tuple<double, double, std::int64_t>;  // at least so long in all, so far, at this node
+        using entry = std::tuple<double, double, std::int64_t>;  // lower bound of the whole length, length so far, node
         std::priority_queue<entry, std::vector<entry>, std::greater<>> heap;
         const auto reach = [&](std::int64_t node, double by, const part& way_there, std::int64_t by_node) {
             const auto k = static_cast<std::size_t>(node);

@@ -1,4 +1,4 @@
-// The caller's arrays, row by row of a tile.
+// Access to the caller's arrays, row by row of a tile.
 #pragma once
 
 #include <cmath>
@@ -8,11 +8,11 @@
 
 namespace nearfield::geodesics {
 
-/// Kinds of cells.
-inline constexpr std::uint8_t wall = 0, inner = 1, rim = 2;  ///< inner: all neighbours are in the same tile
+/// Kinds of cells. All neighbours of an `inner` cell are in the same tile.
+inline constexpr std::uint8_t wall = 0, inner = 1, rim = 2;  ///< rim: some neighbour is not
 
-/// body(number of the first cell within the tile, its coordinates, cells of the row inside the grid) for each row along
-/// the last axis; none may be inside.
+/// Calls body(number of the first cell within the tile, its coordinates, number of cells inside the grid) for each row
+/// along the last axis. The number may be 0.
 template <class Body>
 void for_rows(const tiling& t, std::int64_t tile, const Body& body) {
     const int last = t.axes - 1;
@@ -28,7 +28,7 @@ void for_rows(const tiling& t, std::int64_t tile, const Body& body) {
     }
 }
 
-/// Where an array has the cell at some coordinates.
+/// Element offset of a cell in an array.
 template <class View>
 std::int64_t offset_in(const problem& p, const View& v, const std::int64_t* at, int more = 0) {
     std::int64_t sum = 0;
@@ -45,7 +45,7 @@ class row_reader {
 public:
     explicit row_reader(const problem& p) : p_(p), t_(p.where) {}
 
-    /// Kinds of a row's cells, and their costs if there are any; the last axis of a tile whole, `count` of it inside.
+    /// Reads the kinds of a row's cells, and costs if wanted. Fills the tile's whole row; `count` cells are inside.
     void cells(const std::int64_t* at, std::int64_t count, std::uint8_t* kind, std::uint32_t* cost) const {
         const std::int64_t side = t_.side(t_.axes - 1);
         std::fill(kind + count, kind + side, wall);
@@ -71,7 +71,7 @@ public:
         if (cost != nullptr) costs(at, count, kind, cost);
     }
 
-    /// found(cell of the row, number of the seed) for each seed.
+    /// Calls found(cell of the row, seed's number) for each seed.
     template <class Found>
     void seeds(const std::int64_t* at, std::int64_t count, const Found& found) const {
         if (count == 0) return;
@@ -129,18 +129,18 @@ private:
     const tiling& t_;
 };
 
-/// Writes rows; made once for many, because neighbours mostly have one seed.
+/// Writes rows of results. One object writes many rows and caches the last seed, which neighbours mostly share.
 class row_writer {
 public:
     explicit row_writer(const problem& p) : p_(p), t_(p.where) {}
 
-    /// read(cell of the row, cost, seed) is false for a cell without a path.
+    /// read(cell of the row, cost, seed) returns false for a cell without a path.
     template <class Read>
     void write(const std::int64_t* at, std::int64_t count, const Read& read) {
         if (count == 0) return;
         if (p_.out.cost.wanted()) write_costs(at, count, read);
         if (!p_.out.index.wanted() && !p_.out.coordinates.wanted() && !p_.out.label.wanted()) return;
-        known_ = false;  // labels of another image
+        known_ = false;  // the row may belong to another image
         for (std::int64_t i = 0; i < count; ++i) {
             std::uint64_t cost = 0, seed = 0;
             const bool reached = read(i, cost, seed);

@@ -1,5 +1,5 @@
-// Which tile is next: that with the least cost that waits. A tile is with one thread at a time; what others offer to
-// its cells meanwhile waits in its inbox.
+// Chooses the next tile: the one with the least waiting cost. One thread has a tile at a time; meanwhile other tiles'
+// offers to its cells wait in its inbox.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,7 @@
 
 namespace nearfield::geodesics {
 
-/// What a tile offers to a cell of another one.
+/// An offer of a tile to a cell of another one.
 template <class Word>
 struct offer {
     std::int64_t tile;
@@ -21,15 +21,15 @@ struct offer {
     Word key;
 };
 
-/// A tile's work while one thread has it.
+/// A tile's work while a thread has it.
 template <class Word>
 struct visit {
     std::int64_t tile = 0;
-    std::uint64_t least = 0;              ///< cost of the cheapest cell that waits
-    std::vector<std::int32_t> waiting{};  ///< cells to go on from, whose keys are written
-    std::vector<offer<Word>> inbox{};     ///< offers to its cells
-    std::vector<offer<Word>> outbox{};    ///< offers of its cells
-    std::uint64_t left = 0;               ///< afterwards: least cost of `waiting`
+    std::uint64_t least = 0;              ///< cost of the cheapest waiting cell
+    std::vector<std::int32_t> waiting{};  ///< cells to relax from; their keys are written
+    std::vector<offer<Word>> inbox{};     ///< offers to this tile's cells
+    std::vector<offer<Word>> outbox{};    ///< offers to cells of other tiles
+    std::uint64_t left = 0;               ///< set by the thread: least cost of `waiting` when it stops
 };
 
 template <class Word>
@@ -39,14 +39,14 @@ public:
 
     explicit schedule(std::int64_t tiles) : tile_(static_cast<std::size_t>(tiles)) {}
 
-    /// Before the work begins, for one tile from one thread at a time: a cell to go on from.
+    /// Adds a cell to relax from, before the work begins. Only one thread may do so for a tile at a time.
     void start(std::int64_t tile, std::int32_t local) { of(tile).waiting.push_back(local); }
     void start_all() {
         for (std::int64_t tile = 0; tile < std::ssize(tile_); ++tile)
             if (!of(tile).waiting.empty()) improve(tile, 0);
     }
 
-    /// Waits for a tile; false when nothing is left.
+    /// Waits for a tile and takes it; false if no work is left.
     bool take(visit<Word>& v) {
         std::unique_lock held(lock_);
         for (;;) {
@@ -61,7 +61,7 @@ public:
             --idle_;
         }
     }
-    /// Takes a tile back, and what it offers to others.
+    /// Gives a tile back, and delivers its offers to others.
     void give(visit<Word>& v) {
         const std::lock_guard held(lock_);
         --busy_;

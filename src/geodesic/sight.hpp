@@ -1,4 +1,4 @@
-// Straight lines between the centres of cells, in exact integers.
+// Straight lines between cell centres, in exact integers.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace nearfield::geodesics {
 
-/// Calls use(coordinates) for every cell besides the first that the line between two centres touches, corners and edges
-/// too, until it says false; true where it never does.
+/// Calls use(coordinates) for every cell but the first that the line between two centres touches, even at a corner or
+/// edge, until use returns false. Returns true if it never does.
 template <class Use>
 bool for_line(const std::int64_t* from, const std::int64_t* to, int axes, const Use& use) {
     std::int64_t at[max_rank], there[max_rank];
@@ -18,7 +18,7 @@ bool for_line(const std::int64_t* from, const std::int64_t* to, int axes, const 
         at[k] = from[k];
         length[k] = static_cast<std::uint64_t>(to[k] < from[k] ? from[k] - to[k] : to[k] - from[k]);
     }
-    // The line enters its next cell along axis k at (2 crossed + 1) / (2 length).
+    // Along axis k the line enters its next cell at the fraction (2 crossed + 1) / (2 length) of its way.
     const auto before = [&](int a, int b) {
         return static_cast<uint128>(2 * crossed[a] + 1) * length[b] <
                static_cast<uint128>(2 * crossed[b] + 1) * length[a];

@@ -1,4 +1,4 @@
-// Bytes between host and device.
+// Copies between host and device.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace nearfield::geodesics {
 
 void send(const device& on, void* to, const void* from, std::int64_t bytes);
-/// Returns when the bytes are there.
+/// Copies bytes to the host and waits for them.
 void fetch(const device& on, void* to, const void* from, std::int64_t bytes);
 
 }  // namespace nearfield::geodesics

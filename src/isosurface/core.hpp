@@ -1,5 +1,5 @@
-// What host and device share: the problem, where an edge crosses the level, and which polygons separate the inside
-// corners of a cell from the others: made by one rule, not typed in.
+// Mathematics of isosurfaces that host and device share: the problem, the point where an edge crosses the level, and
+// the polygons that separate a cell's inside corners from the others. One rule generates their table.
 //
 // Corner c of a cell lies at (c >> 2, c >> 1 & 1, c & 1). Edge 8 * axis + c goes from corner c along an axis.
 #pragma once
@@ -17,18 +17,18 @@ struct problem {
     any_input<Place> field;
     double level = 0;
     isosurface_options how;
-    std::int64_t rim = 0;                 ///< planes of outside that are put round the field
-    std::array<std::int64_t, 3> nodes{};  ///< of the field and the rim
+    std::int64_t rim = 0;                 ///< number of outside planes that are added around the field
+    std::array<std::int64_t, 3> nodes{};  ///< nodes of the field including the rim
 
     [[nodiscard]] NF_HD std::int64_t plane_nodes() const { return nodes[1] * nodes[2]; }
     [[nodiscard]] NF_HD double coordinate(std::size_t axis, double node) const {
         return how.origin[axis] + how.spacing[axis] * (node - static_cast<double>(rim));
     }
-    /// Whether a value is inside; NaN is not.
+    /// True if a value is inside; NaN is outside.
     [[nodiscard]] NF_HD bool is_inside(double value) const { return how.inside_below ? value < level : value > level; }
 };
 
-/// How far along an edge the level lies, between values a and b.
+/// Position of the level along an edge with values a and b, as a share of its length.
 [[nodiscard]] NF_HD inline double place_between(double a, double b, double level) {
     constexpr double nearest = 0x1p-10;
     const double t = (level - a) / (b - a);
@@ -41,21 +41,21 @@ constexpr int edge_between(int a, int b) {
     const int bits = a ^ b, axis = bits == 4 ? 0 : bits == 2 ? 1 : 2;
     return 8 * axis + (a & b);
 }
-/// Whether two edges of a cell lie on one of its faces.
+/// True if two edges of a cell lie on a common face.
 constexpr bool on_one_face(int e, int f) {
     for (int axis = 0; axis < 3; ++axis)
         if (axis != e / 8 && axis != f / 8 && (((e ^ f) % 8) & bit_of(axis)) == 0) return true;
     return false;
 }
 
-/// The polygons of a cell whose inside corners are the bits of `cell`, as the next edge of each edge.
+/// Finds the polygons of a cell whose inside corners are the bits of `cell`: for each edge the next edge, or -1.
 constexpr std::array<std::int8_t, 24> links_of(int cell) {
     std::array<std::int8_t, 24> next{};
     next.fill(-1);
     for (int axis = 0; axis < 3; ++axis)
         for (int side = 0; side < 2; ++side) {
-            // Round a face, counter-clockwise as seen from outside the cell: a polygon enters where corners begin to be
-            // inside and leaves where they next end to be, so it cuts off one run of inside corners.
+            // The corners of a face, counter-clockwise as seen from outside the cell. A polygon enters the face where
+            // inside corners begin and leaves it where they next end, so it cuts off one run of inside corners.
             const int p = bit_of((axis + 1) % 3), q = bit_of((axis + 2) % 3), base = side * bit_of(axis);
             int corner[4] = {base, base + p, base + p + q, base + q};
             if (side == 0) corner[1] = base + q, corner[3] = base + p;
@@ -71,18 +71,18 @@ constexpr std::array<std::int8_t, 24> links_of(int cell) {
     return next;
 }
 
-/// Polygons of a cell, and the triangles they are cut into.
+/// Polygons of a cell, and the triangles into which they are cut.
 struct polygons {
     std::int8_t count = 0;
-    std::array<std::int8_t, 4> size{};      ///< corners of each
-    std::array<std::int8_t, 12> edge{};     ///< of all, one polygon after the other
+    std::array<std::int8_t, 4> size{};      ///< number of corners of each polygon
+    std::array<std::int8_t, 12> edge{};     ///< corners of all polygons, as edges, one polygon after the other
     std::array<std::int8_t, 24> of_edge{};  ///< the polygon of each edge
     std::uint8_t doubled = 0;               ///< bit 2 * axis + side: a polygon passes that face of the cell twice
     std::int8_t triangles = 0;
-    std::array<std::int8_t, 15> corners{};  ///< edges, three a triangle
+    std::array<std::int8_t, 15> corners{};  ///< edges, three for each triangle
 };
 
-/// A fan whose diagonals lie on no face of the cell, where the neighbour could have the same one. There is always one.
+/// Corner of a fan whose diagonals lie on no face, where a neighbour could have the same diagonal. One always exists.
 constexpr int apex_of(const polygons& p, int first, int size) {
     for (int k = 0; k < size; ++k) {
         bool good = true;

@@ -1,4 +1,4 @@
-// Marching cubes: count the vertices and faces of every line of cells, then write them where they belong.
+// Marching cubes: counts the vertices and faces of every line of cells, then writes them at their places.
 #include <bit>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace nearfield::isosurfaces {
 namespace {
 
-/// Of each line (i, j), and their sums up to it.
+/// Counts of each line (i, j), then their sums over the lines before it.
 struct totals {
     std::vector<std::int64_t> vertices, faces;
 };
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    /// Calls body(k, inside corners) for the cells of line j between here_ and above_ that the surface passes.
+    /// Calls body(k, inside corners) for the cells of line j between here_ and above_ that the surface crosses.
     template <class Body>
     void for_each_cell(std::int64_t j, const Body& body) const {
         const std::int64_t n = p_.nodes[2], at = j * n;
@@ -124,7 +124,7 @@ private:
 mesh marching_cubes(const host& on, const problem<host>& p) {
     const std::int64_t planes = p.nodes[0], lines = planes * p.nodes[1];
     workers team(on, 2 * planes);
-    // Blocks read two planes of the next one again.
+    // A block reads the first two planes of the next block too.
     const std::int64_t block = std::max<std::int64_t>(8, planes / (4 * team.threads()) + 1);
     totals of{std::vector<std::int64_t>(static_cast<std::size_t>(lines)),
               std::vector<std::int64_t>(static_cast<std::size_t>(lines))};

@@ -1,5 +1,5 @@
-// Marching cubes on a device: a bit for each node that lies inside; from these words the counts of every line, their
-// sums, and then vertices and faces where they belong. Only nodes at edges that cross the level are read again.
+// Marching cubes on a device. A bit marks each node that lies inside. From these words come the counts of every line
+// and their sums, then vertices and faces. Only nodes at edges that cross the level are read again.
 #include "base/cuda_scan.cuh"
 #include "isosurface/device_room.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int threads_of_block = 256;
 
-/// The triangles of a cell, as the table has them.
+/// The triangles of a cell, as in isosurfaces::table.
 struct alignas(16) cell_triangles {
     std::int8_t count = 0, corners[15] = {};
 };
@@ -26,7 +26,7 @@ template <class T>
 __device__ double element(const any_input<device>& of, std::int64_t at) {
     return static_cast<double>(static_cast<const T*>(of.data)[at]);
 }
-/// The value of a node; NaN in the rim.
+/// The value of a node; NaN if it lies in the rim.
 __device__ double value_at(const problem<device>& p, std::int64_t i, std::int64_t j, std::int64_t k) {
     const std::int64_t at[] = {i - p.rim, j - p.rim, k - p.rim};
     std::int64_t offset = 0;
@@ -48,32 +48,32 @@ __device__ double value_at(const problem<device>& p, std::int64_t i, std::int64_
     }
 }
 
-/// 32 nodes of a line: those with an edge that crosses the level, by its axis.
+/// The crossing edges of 32 nodes of a line: for each axis, bits of the nodes whose edge along it crosses the level.
 struct crossings {
     std::uint32_t axis[3];
     __device__ int count() const { return __popc(axis[0]) + __popc(axis[1]) + __popc(axis[2]); }
-    /// Of the nodes before one.
+    /// Number of crossing edges of the nodes before `bit`.
     __device__ int count_before(int bit) const {
         const std::uint32_t before = (1u << bit) - 1;
         return __popc(axis[0] & before) + __popc(axis[1] & before) + __popc(axis[2] & before);
     }
 };
 
-/// Inside bits of all nodes, and the numbers of vertices.
+/// Inside bits of all nodes, and the numbers of their vertices.
 struct node_bits {
     std::uint32_t* inside;
-    std::int32_t* first;  ///< number of a word's first vertex
+    std::int32_t* first;  ///< for each word, the number of its first vertex
     std::int64_t nodes[3], words;
 
     __device__ std::int64_t word_of(std::int64_t i, std::int64_t j, std::int64_t w) const {
         return (i * nodes[1] + j) * words + w;
     }
-    /// Bits of a word and, one step on, of the nodes behind them.
+    /// Inside bits of the nodes after those of a word, shifted by one node along the last axis.
     __device__ std::uint32_t behind(std::int64_t i, std::int64_t j, std::int64_t w) const {
         const std::int64_t at = word_of(i, j, w);
         return inside[at] >> 1 | (w + 1 < words ? inside[at + 1] << 31 : 0);
     }
-    /// Nodes of a word that have one behind them.
+    /// Bits of a word's nodes that have a node after them along the last axis.
     __device__ std::uint32_t followed(std::int64_t w) const {
         const std::int64_t left = nodes[2] - 1 - 32 * w;
         return left >= 32 ? ~0u : (1u << left) - 1;
@@ -83,7 +83,7 @@ struct node_bits {
         return {{i + 1 < nodes[0] ? here ^ inside[word_of(i + 1, j, w)] : 0,
                  j + 1 < nodes[1] ? here ^ inside[word_of(i, j + 1, w)] : 0, (here ^ behind(i, j, w)) & followed(w)}};
     }
-    /// Number of the vertex on the edge from a node along an axis.
+    /// Number of the vertex on the edge that leads from a node along an axis.
     __device__ std::int32_t vertex_at(std::int64_t i, std::int64_t j, std::int64_t k, int along) const {
         const std::int64_t w = k / 32;
         const int bit = static_cast<int>(k % 32);
@@ -94,7 +94,7 @@ struct node_bits {
     }
 };
 
-/// 32 cells of a line: their corners, and which of them the surface passes.
+/// 32 cells of a line: inside bits by corner, and bits of the cells that the surface crosses.
 struct cell_bits {
     std::uint32_t corner[8] = {}, mixed = 0;
     __device__ cell_bits(const node_bits& of, std::int64_t i, std::int64_t j, std::int64_t w) {
@@ -114,14 +114,14 @@ struct cell_bits {
     }
 };
 
-/// The line of a warp, or -1.
+/// The warp's line, or -1 if there is none.
 __device__ std::int64_t own_line(const node_bits& bits) {
     const std::int64_t line = (static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x) / cuda::warp;
     return line < bits.nodes[0] * bits.nodes[1] ? line : -1;
 }
 __device__ int own_lane() { return static_cast<int>(threadIdx.x) % cuda::warp; }
 
-/// A warp a line, 32 nodes at a time.
+/// Marks inside nodes. A warp owns a line and takes 32 nodes at a time.
 __global__ void __launch_bounds__(threads_of_block)
     mark_inside(const __grid_constant__ problem<device> p, const __grid_constant__ node_bits bits) {
     const std::int64_t line = own_line(bits);
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// A warp a line: its vertices and its faces.
+/// Counts vertices and faces. A warp owns a line.
 __global__ void __launch_bounds__(threads_of_block)
     count_lines(const __grid_constant__ node_bits bits, std::int64_t* vertices, std::int64_t* faces) {
     const std::int64_t line = own_line(bits);
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(threads_of_block)
     if (own_lane() == 0) vertices[line] = count[0], faces[line] = count[1];
 }
 
-/// A block a plane: counts of its lines become sums of those before them in the plane.
+/// Turns the counts of a plane's lines into sums before each. A block owns a plane.
 __global__ void __launch_bounds__(threads_of_block)
     sum_lines(std::int64_t* counts, std::int64_t lines, std::int64_t* of_plane) {
     __shared__ std::int64_t held[threads_of_block / cuda::warp];
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(threads_of_block)
     if (threadIdx.x == 0) of_plane[blockIdx.x] = done;
 }
 
-/// Sums before lines: within a plane, and before the plane.
+/// Sums before a line within its plane, and before its plane.
 struct line_sums {
     std::int64_t *line, *plane;
     __device__ std::int64_t before(std::int64_t number, std::int64_t lines_of_plane) const {
@@ -177,7 +177,7 @@ struct line_sums {
     }
 };
 
-/// A warp a line: numbers of the first vertices of its words.
+/// Numbers the first vertex of each word. A warp owns a line.
 __global__ void __launch_bounds__(threads_of_block)
     number_words(const __grid_constant__ node_bits bits, const __grid_constant__ line_sums vertices) {
     const std::int64_t line = own_line(bits);
@@ -209,7 +209,7 @@ __device__ void write_vertices(const problem<device>& p, const node_bits& bits, 
     }
 }
 
-/// Returns how many faces there are.
+/// Writes the faces of 32 cells and returns how many there are.
 __device__ int write_faces(const node_bits& bits, std::int64_t i, std::int64_t j, std::int64_t w, std::int32_t* to) {
     const cell_bits cells(bits, i, j, w);
     if (cells.mixed == 0) return 0;
@@ -224,7 +224,7 @@ __device__ int write_faces(const node_bits& bits, std::int64_t i, std::int64_t j
     return __shfl_sync(cuda::every_lane, before + mine, cuda::warp - 1);
 }
 
-/// A warp a line, 32 nodes at a time.
+/// Writes vertices and faces. A warp owns a line and takes 32 nodes at a time.
 __global__ void __launch_bounds__(threads_of_block)
     write_lines(const __grid_constant__ problem<device> p, const __grid_constant__ node_bits bits,
                 const __grid_constant__ line_sums faces, double* vertex_to, std::int32_t* face_to) {
@@ -238,14 +238,14 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// A pass by a warp for every line.
+/// Launches a kernel with a warp for every line.
 template <class... Parameters, class... Arguments>
 void launch_lines(const device& on, const node_bits& bits, void (*kernel)(Parameters...), Arguments&&... arguments) {
     cuda::launch(on, kernel, cuda::blocks_for(bits.nodes[0] * bits.nodes[1] * cuda::warp, threads_of_block),
                  dim3(threads_of_block), 0, std::forward<Arguments>(arguments)...);
 }
 
-/// Waits.
+/// Copies bytes to the host and waits for them.
 void read(const device& on, void* to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
     cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda::stream_of(on)), "reading a surface");

@@ -5,7 +5,7 @@
 
 namespace nearfield::isosurfaces {
 
-/// Throws where a mesh cannot number so many.
+/// Throws if a mesh cannot number so many vertices or faces.
 void check_counts(std::int64_t vertices, std::int64_t faces);
 
 [[nodiscard]] mesh marching_cubes(const device& on, const problem<device>& p);

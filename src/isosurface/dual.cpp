@@ -1,7 +1,7 @@
-// Dual contouring: a vertex for each polygon of a cell, a face for each edge of the grid that crosses the level.
+// Dual contouring: makes a vertex for each polygon of a cell, and a face for each edge that crosses the level.
 //
-// Where two cells at a face with two segments have both in one polygon each, their vertices would share two edges; each
-// of these then gets a vertex of its own in the middle of its segment.
+// If a face between two cells has two segments, and each cell joins both segments in one polygon, the vertices of the
+// two cells would share two edges. Then each of these edges gets a vertex of its own in the middle of its segment.
 #include <algorithm>
 
 #include "base/scratch.hpp"
@@ -14,7 +14,7 @@ namespace {
 using vec = std::array<double, 3>;
 using cell_at = std::array<std::int64_t, 3>;
 
-/// The point x in [0, side) that fits all planes n (x - p) = 0 best, near the mean of the points p.
+/// Finds the point x in [0, side) that fits all planes n (x - p) = 0 best, near the mean of the points p.
 class planes_fit {
 public:
     void add(const vec& p, const vec& n) {
@@ -23,7 +23,7 @@ public:
     }
     [[nodiscard]] vec solve(const vec& side) {
         double a[3][3] = {}, b[3] = {};
-        constexpr double rigid = 0.01;  // keeps flat and round pieces near their middle
+        constexpr double rigid = 0.01;  // weight of the mean, which keeps flat and round pieces near their middle
         for (double& m : mean_) m /= static_cast<double>(points_.size());
         for (std::size_t i = 0; i < points_.size(); ++i) {
             const vec &p = points_[i], &n = normals_[i];
@@ -105,7 +105,7 @@ private:
     [[nodiscard]] std::size_t line_of(std::int64_t node) const { return static_cast<std::size_t>(node / step_[1]); }
     [[nodiscard]] static const polygons& polygons_at(int cell) { return table[static_cast<std::size_t>(cell)]; }
 
-    /// Inside corners of the cell whose first node this is.
+    /// Inside corners of the cell whose first node is `node`.
     [[nodiscard]] int corners_at(std::int64_t node) const {
         int cell = 0;
         for (int c = 0; c < 8; ++c)
@@ -122,7 +122,7 @@ private:
                 if (cell != 0 && cell != 255) body({i, j, k}, node, cell);
             }
     }
-    /// Edges that cross the level and have four cells.
+    /// Calls body for the edges that cross the level and have four cells.
     template <class Body>
     void for_edges(std::int64_t i, const Body& body) const {
         for (std::int64_t j = 0; j < p_.nodes[1]; ++j)
@@ -138,12 +138,12 @@ private:
             }
     }
 
-    /// Whether the vertices of a cell and of the next one along an axis would share two edges.
+    /// True if the vertices of a cell and of the next one along an axis would share two edges.
     [[nodiscard]] bool is_doubled(std::int64_t node, std::size_t axis) const {
         return (polygons_at(corners_at(node)).doubled >> (2 * axis + 1) & 1) != 0 &&
                (polygons_at(corners_at(node + step_[axis])).doubled >> (2 * axis) & 1) != 0;
     }
-    /// Of the face above a cell along an axis: its inside corner, the first or the other one of two.
+    /// The first or the other inside corner of the face above a cell along an axis.
     [[nodiscard]] std::int64_t inside_corner(std::int64_t node, std::size_t axis, bool other) const {
         const std::int64_t p = step_[(axis + 1) % 3], q = step_[(axis + 2) % 3], base = node + step_[axis];
         std::int64_t found[2];
@@ -151,7 +151,7 @@ private:
         else found[0] = base + std::min(p, q), found[1] = base + std::max(p, q);
         return found[other ? 1 : 0];
     }
-    /// Two keys for each face that is passed twice from both sides: node, axis, inside corner.
+    /// Lists two keys for each face that both cells pass twice: from node, axis and inside corner.
     void find_doubled() {
         for (std::int64_t i = 0; i + 1 < p_.nodes[0]; ++i)
             for_cells(i, [&](const cell_at& at, std::int64_t node, int cell) {
@@ -163,13 +163,13 @@ private:
             });
     }
 
-    /// Vertices round an edge, in order, and how many; at most 8.
+    /// Writes the vertices around an edge in order, unless `to` is null; returns how many there are, at most 8.
     int ring_of(std::int64_t node, std::size_t axis, std::int32_t* to) const {
         const std::size_t p = (axis + 1) % 3, q = (axis + 2) % 3;
         const std::int64_t cells[] = {node - step_[p] - step_[q], node - step_[q], node, node - step_[p]};
         const int bits[] = {bit_of(static_cast<int>(p)) | bit_of(static_cast<int>(q)), bit_of(static_cast<int>(q)), 0,
                             bit_of(static_cast<int>(p))};
-        const std::size_t across[] = {p, q, p, q};  // axis of the face to the next cell
+        const std::size_t across[] = {p, q, p, q};  // axis of the face between a cell and the next one
         const std::int64_t inner = inside_.get()[node] != 0 ? node : node + step_[axis];
         int count = 0;
         for (std::size_t n = 0; n < 4; ++n) {
@@ -193,8 +193,8 @@ private:
     [[nodiscard]] cell_at place_of(std::int64_t node) const {
         return {node / step_[0], node / step_[1] % p_.nodes[1], node % p_.nodes[2]};
     }
-    /// Where an edge crosses the level. Where the field has a crease on the edge, which straight lines through the two
-    /// values on either side of it tell, the one of these that is the field there says.
+    /// Position at which an edge crosses the level. If the field has a crease on the edge, which the lines through the
+    /// two values on either side reveal, the line that equals the field at the level gives the position.
     [[nodiscard]] double between(std::int64_t node, std::size_t axis) const {
         constexpr double is_crease = 0.1, none = std::numeric_limits<double>::quiet_NaN();
         const std::int64_t at = place_of(node)[axis], step = step_[axis];
@@ -205,13 +205,13 @@ private:
         const double plain = place_between(v[0], v[step], p_.level), from_low = -low / before,
                      from_high = 1 - high / behind;
         double t = none;
-        if (low >= high - behind && high >= low + before)  // the larger one of both lines
+        if (low >= high - behind && high >= low + before)  // the field is the maximum of both lines
             t = before > 0 && !(from_low > from_high && behind > 0) ? from_low : from_high;
         else if (low <= high - behind && high <= low + before) t = from_low > from_high ? from_low : from_high;
         if (!(t > 0 && t < 1) || std::abs(t - plain) < is_crease) return plain;
         return place_between(0, 1, t);
     }
-    /// The one-sided difference that is smaller in size: the one that does not cross an edge of the surface.
+    /// The one-sided difference of smaller magnitude, which is the one that crosses no crease of the surface.
     [[nodiscard]] double slope(std::int64_t node, std::size_t axis) const {
         const std::int64_t at = place_of(node)[axis];
         const double* const v = value_.get() + node;
@@ -285,7 +285,7 @@ private:
             std::int32_t ring[8];
             const int count = ring_of(node, axis, ring);
             if (inside_.get()[node] == 0) std::reverse(ring, ring + count);
-            // A fan from a vertex of a segment has no diagonal between the two cells of a doubled face.
+            // A fan from a segment's vertex has no diagonal between the two cells of a doubled face.
             const auto is_middle = [&](std::int32_t vertex) { return vertex >= middles_; };
             std::int32_t* const start = std::find_if(ring, ring + count, is_middle);
             if (start != ring + count) std::rotate(ring, start, ring + count);
@@ -298,7 +298,7 @@ private:
     std::array<std::int64_t, 3> step_;
     host_scratch<std::uint8_t> inside_;
     host_scratch<double> value_;
-    host_scratch<std::int32_t> first_;  ///< vertex of a cell's first polygon
+    host_scratch<std::int32_t> first_;  ///< number of the vertex of a cell's first polygon
     std::vector<std::int64_t> vertices_, faces_, doubled_;
     std::int64_t middles_ = 0;
 };

@@ -1,4 +1,4 @@
-// The public call.
+// The public call: checks its arguments, then runs the method.
 #include <fmt/format.h>
 
 #include "base/call.hpp"

@@ -1,4 +1,4 @@
-// The mathematics of jump flooding: which steps, who is kept, and which site a cell draws.
+// The mathematics of jump flooding: which steps a call takes, which site a cell keeps, and which site a cell draws.
 //
 // A round with step k offers every cell the sites of the 3^d cells whose coordinates differ from its own by -k, 0 or k.
 // Steps are powers of two below the longest side, so that their sums reach every cell from every other for any size.
@@ -13,7 +13,7 @@
 
 namespace nearfield::methods {
 
-/// All rounds of a call, in order.
+/// The steps of all rounds of a call, in order.
 inline std::vector<std::int64_t> steps_of(const jump_flood& how, const grid& g) {
     const std::int64_t longest = *std::max_element(g.size, g.size + 3);
     const std::int64_t first =
@@ -27,17 +27,17 @@ inline std::vector<std::int64_t> steps_of(const jump_flood& how, const grid& g) 
     return all;
 }
 
-/// The nearest site of a cell so far.
+/// The nearest site that a cell has found so far.
 template <class V, class Key>
 struct nearest {
     V distance2 = no_site<V>();
     Key site = none<Key>;
 
-    /// Cells without a site offer no_site and `none`, which no cell takes.
+    /// Takes the offered site if it is nearer. A cell without a site offers no_site and `none`, which no cell takes.
     NF_HD constexpr void offer(V d, Key key) {
         bool take = nearer(d, key, distance2, site);
 #ifdef __CUDA_ARCH__
-        // One comparison of two registers; the compiler makes three of them out of the above.
+        // Compares two registers at once; the compiler makes three comparisons of nearer().
         if constexpr (sizeof(V) == 4 && sizeof(Key) == 4)
             take = (static_cast<std::int64_t>(d) << 32 | static_cast<std::uint32_t>(key)) <
                    (static_cast<std::int64_t>(distance2) << 32 | static_cast<std::uint32_t>(site));
@@ -47,7 +47,7 @@ struct nearest {
     }
 };
 
-/// The two nearest sites.
+/// The two nearest sites that a cell has found so far.
 template <class V, class Key>
 struct two_nearest {
     nearest<V, Key> first, second;
@@ -63,7 +63,7 @@ struct two_nearest {
     }
 };
 
-/// Which site of `count` a cell that has none draws in a round: the rest of `draw_bits` by the count.
+/// Random bits for a cell without a site in a round; their remainder by the number of sites selects the site it draws.
 NF_HD constexpr std::uint64_t draw_bits(std::uint64_t seed, std::int64_t round, std::int64_t cell) {
     return mixed(mixed(seed) ^ (static_cast<std::uint64_t>(round) << 32 | static_cast<std::uint64_t>(cell)));
 }

@@ -1,7 +1,7 @@
-// Jump flooding on a device. Rounds in 32 bits go by tiles (cuda_tiles.cu, cuda_pairs.cu); here is what serves all
-// others. A round reads the sites once and writes them once, if what it reads nine or 27 times comes from the caches:
-// so a thread walks in strides of the step along the first axis, where each plane it reads serves three of its cells,
-// and, in volumes, the rows of a block lie a step apart, so that they read each other's.
+// Jump flooding on a device. Tiles serve the rounds in 32 bits (cuda_tiles.cu, cuda_pairs.cu); this file serves all
+// others. A round reads the sites once and writes them once if caches serve the other 8 or 26 reads of each. So a
+// thread walks along the first axis in strides of the step, where each plane that it reads serves three of its cells.
+// In volumes the rows of a block also lie a step apart, so that they read each other's rows.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -15,26 +15,26 @@
 namespace nearfield::methods {
 namespace {
 
-// Cells a thread walks over: what it reads twice is two planes of so many and two.
+// Number of cells that a thread walks over; a walk reads this many planes and two more.
 constexpr int walk = 8;
 constexpr int threads = 256, most_rows = 8;
 
-/// Rounds on so many cells are so short that the events between them would take much of the time that they take.
+/// Grids of at most this many cells have rounds so short that events between them would take much of the time.
 constexpr std::int64_t short_rounds = std::int64_t{1} << 22;
 
 template <class Key>
 struct site_arrays {
     Key* first = nullptr;
-    Key* second = nullptr;  ///< with two sites a cell
+    Key* second = nullptr;  ///< null unless a cell has two sites
 };
 
-/// One round. Axis 0 of a volume, axis 1 of an image is walked along: `along`; a volume has `across` besides.
+/// One round. Threads walk `along` axis 0 of a volume or axis 1 of an image; a volume also has `across`, its axis 1.
 struct plan {
-    std::int32_t nx, along, across;  ///< cells
-    std::int64_t along_stride;       ///< of the axis walked along
+    std::int32_t nx, along, across;  ///< sides, in cells
+    std::int64_t along_stride;       ///< stride of the axis that is walked
     std::int32_t step;
-    std::int32_t along_classes, across_classes;  ///< coordinates that are equal modulo the step
-    std::int32_t walks, groups;                  ///< of a class: walks along, groups of rows across
+    std::int32_t along_classes, across_classes;  ///< number of classes of coordinates modulo the step
+    std::int32_t walks, groups;                  ///< of a class: its walks, and its groups of rows across
     std::int32_t x_blocks;
     std::int32_t block_x, block_rows;
     std::uint64_t seed;
@@ -67,17 +67,17 @@ plan plan_of(const grid& g, std::int64_t step, std::uint64_t seed, std::int64_t 
     return p;
 }
 
-/// What one thread knows of where it is, and how far to go to its neighbours; 0 where there is none.
+/// A thread's position, and the offsets to its neighbours; an offset is 0 if there is no neighbour.
 struct place {
     std::int32_t x, across;
     std::int32_t along_first;  ///< plane of the first cell of its walk
-    std::int64_t row;          ///< of its cells within a plane
+    std::int64_t row;          ///< offset of the cell within its plane
     std::int32_t left, right;
     std::int64_t up, down;
     bool inside;
 
-    /// Whether there is a k-th plane of the walk, from -1 on; the same for all threads of a block. Unsigned, because
-    /// eight steps along an axis of 2^28 cells and more leave the integers.
+    /// True if the walk's plane k exists, for k from -1 on; all threads of a block agree. Computed without a sign,
+    /// because eight steps along an axis of 2^28 cells or more exceed int32.
     __device__ bool has(const plan& p, int k) const {
         return static_cast<std::uint32_t>(along_first) + static_cast<std::uint32_t>(k * p.step) <
                static_cast<std::uint32_t>(p.along);
@@ -104,7 +104,7 @@ __device__ inline place own_place(const plan& p) {
     return at;
 }
 
-/// The nearest sites of three cells that follow one another on a thread's walk.
+/// The nearest sites of three consecutive cells on a thread's walk.
 template <class Kept>
 struct three_cells {
     Kept before, here, after;
@@ -112,8 +112,8 @@ struct three_cells {
     __device__ void move_on() { before = here, here = after, after = Kept{}; }
 };
 
-/// The cells of one plane, or row of an image, that a thread asks: itself first, then those a step away. Where there is
-/// none beside it, it asks a cell again that it asks anyway, which changes nothing and takes no test.
+/// The cells of one plane (or row of an image) whose sites a thread reads: its own first, then those a step away.
+/// Instead of a missing neighbour it reads another cell of these twice, which changes nothing and takes no test.
 template <class Key, bool Volume>
 struct asked {
     static constexpr int count = Volume ? 9 : 3;
@@ -131,8 +131,8 @@ struct asked {
     }
 };
 
-/// Offers what a plane's cells hold to the cells of the walk that are before it, in it and after it. Where sites are
-/// few most of them hold the site that the first one has offered already.
+/// Offers the sites of a plane's cells to the walk's cells before it, in it and after it. If sites are few, most of
+/// these cells hold the site that the first one has already offered.
 template <class V, class Key, bool Volume, class Kept>
 __device__ void offer_plane(const plan& p, const metric<V>& m, const place& at, int k, const asked<Key, Volume>& plane,
                             three_cells<Kept>& best) {
@@ -151,7 +151,7 @@ __device__ void offer_plane(const plan& p, const metric<V>& m, const place& at, 
     }
 }
 
-/// Writes what is kept for the k-th cell of a walk.
+/// Writes the sites kept for the walk's k-th cell.
 template <class Key, class Kept>
 __device__ void put(const plan& p, const place& at, int k, const Kept& best, const site_arrays<Key>& to,
                     const table<Key>& drawn_from) {
@@ -165,10 +165,10 @@ __device__ void put(const plan& p, const place& at, int k, const Kept& best, con
     }
 }
 
-/// Each thread finds the sites of `walk` cells, a step apart: two thirds of the reads and of the arithmetic of nine or
-/// 27 separate ones are saved. What a plane holds is read while the plane before it is looked at: waiting for it in
-/// turn took twice as long (H200, 8192^2: 5.4 times the floor for a round, 2026-11-22). Neighbouring threads own
-/// neighbouring cells of a row, so that all reads and writes are of lines, or two where the step is less than one.
+/// Each thread finds the sites of `walk` cells, a step apart, which saves two thirds of the reads and arithmetic of
+/// nine or 27 separate ones. It reads a plane while it compares the plane before; without that a round takes twice as
+/// long (H200, 8192^2: 5.4 times the read and write of all sites, 2026-11-22). Neighbouring threads own neighbouring
+/// cells of a row, so that accesses are coalesced, or of two segments if a step is shorter than a cache line.
 template <class V, class Key, bool Volume, bool Two>
 __global__ void __launch_bounds__(threads)
     jump(plan p, metric<V> m, site_arrays<const Key> from, site_arrays<Key> to, table<Key> drawn_from) {
@@ -203,8 +203,8 @@ __global__ void __launch_bounds__(threads)
 template <class V, class Key>
 constexpr bool by_tiles = sizeof(V) == 4 && sizeof(Key) == 4;
 
-/// "step 8"; "steps 512 to 1" where each step is half the one before, or twice it; such series one after the other:
-/// "steps 1, 512 to 1".
+/// Names a stage by its steps: "step 8"; "steps 512 to 1" if each step is half the one before, or twice it; several
+/// series one after the other: "steps 1, 512 to 1".
 std::string named(const std::vector<std::int64_t>& steps, std::int64_t begin, std::int64_t end) {
     const auto step = [&](std::int64_t k) { return steps[static_cast<std::size_t>(k)]; };
     const auto is_twice = [&](std::int64_t k, std::int64_t of) {
@@ -220,7 +220,7 @@ std::string named(const std::vector<std::int64_t>& steps, std::int64_t begin, st
     return name;
 }
 
-// Over 40 lines because the kinds of rounds share what one leaves for the next.
+// Over 40 lines because each kind of round continues with the state of the rounds before it.
 template <class V, class Key, bool Volume, bool Two>
 void run(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
     std::vector<std::int64_t> steps = steps_of(how, g);
@@ -248,14 +248,14 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
         cuda::check(
             cudaMemsetAsync(now.second, 0xff, static_cast<std::size_t>(g.cells()) * sizeof(Key), cuda::stream_of(on)),
             "clearing second sites");
-    std::int64_t begin = 0;  // of a stage
+    std::int64_t begin = 0;  // first round of a stage
     for (std::int64_t round = 0; round < std::ssize(steps);) {
         const std::int64_t step = steps[static_cast<std::size_t>(round)];
         std::int64_t rounds = 1;
         if constexpr (in_tiles) {
             if constexpr (Two) tiled.run(step, {now.first, now.second}, {next.first, next.second});
             else rounds = tiled.run(step, now.first, next.first);
-            // Later every cell has a site: it asks itself.
+            // Only the first round draws: from then on every cell has a site and reads its own.
             if (how.randomised && round == 0) all_sites.draw(on, next.first, g.cells(), how.seed, round);
         } else {
             const plan p = plan_of(g, step, how.seed, round);

@@ -1,4 +1,4 @@
-// The rounds of long steps of jump flooding in volumes, in one kernel: each block takes classes of cells whole.
+// Runs the rounds of long steps of jump flooding in volumes in one kernel; a block owns whole classes of cells.
 #include "jump_flood/cuda_classes.cuh"
 
 namespace nearfield::methods::tiles {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr int class_threads = 256;
 
-/// What a cell that is a site is heard as 8 cells of a class away along some axes.
+/// The word of a site as seen from 8 cells of its class away along the axes that x, y and z select.
 constexpr std::uint32_t first_word(int x, int y, int z) {
     constexpr int far = class_array::size / 2;
     const auto squares = static_cast<std::uint32_t>(far * far * (x * x + y * y + z * z));
@@ -25,7 +25,7 @@ struct class_place {
     }
 };
 
-/// The first round as cells are read: eight cells hear of each other. `Whole`: all cells of all classes are there.
+/// Does the first round while it reads cells: eight cells exchange sites. `Whole`: every class has all its cells.
 template <bool Whole>
 __device__ void first_round(const class_plan& p, const class_place& at, const Key* from, std::uint32_t* to) {
     const auto thread = static_cast<std::int32_t>(threadIdx.x), side = thread & 3, u = thread >> 2 & 7, v = thread >> 5;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(class_threads)
                          *const nothing = memory + 2 * class_array::words;
     const auto thread = static_cast<std::int32_t>(threadIdx.x);
     const class_place at(p);
-    // Beyond each row, and a row.
+    // Clears the words beyond each row, and one row of words.
     for (std::int32_t k = thread; k < class_array::size * class_array::size * class_array::side; k += class_threads) {
         const std::int32_t row = k / 4, word = class_array::of_y(row & 15) + (row >> 4) * class_array::plane +
                                                class_array::beyond + (k & 3);
@@ -116,8 +116,8 @@ std::int64_t rounds_by_classes(const grid& g, const std::vector<std::int64_t>& s
     if (rounds_by_offsets(g, steps) == 0) return 0;
     const std::int64_t unit = steps[0] / (class_array::size / 2);
     if (unit < class_array::side || cuda::limits().shared_bytes < class_array::bytes) return 0;
-    // What arrays hold that is not there takes its time too. H200, 2026-11-22, all rounds: 120 by 128 by 113 79
-    // microseconds instead of 104, 230 by 255 by 256 510 instead of 534.
+    // Missing cells of the arrays cost time too. H200, 2026-11-22, time of all rounds: 120 by 128 by 113 takes 79
+    // instead of 104 microseconds, 230 by 255 by 256 takes 510 instead of 534.
     const std::int64_t held = 16 * unit * 16 * unit * 16 * unit;
     return held <= g.cells() + g.cells() / (g.cells() <= small_volume ? 2 : 8) ? class_array::log_size : 0;
 }
@@ -133,7 +133,7 @@ void run_by_classes(const device& on, const grid& g, std::int64_t first_step, co
     p.x_blocks = static_cast<std::int32_t>(unit) / class_array::side;
     for (int k = 0; k < 3; ++k)
         for (int axis = 0; axis < 3; ++axis) {
-            // d becomes d + 2 k x + k^2, x becomes x + k.
+            // A cell k steps away sees d + 2 k x + k^2 and x + k in place of d and x.
             const std::uint32_t step = 1u << k, whole = class_word::whole;
             const std::uint32_t middle = 2 * step * whole * class_word::half;
             p.linear[k][axis] = 2 * step * whole / class_word::unit(axis),

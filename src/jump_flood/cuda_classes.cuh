@@ -1,48 +1,48 @@
-// Several rounds of jump flooding of a volume in one kernel, between two arrays in shared memory: cells whose
-// coordinates are equal modulo s hear only of each other while steps are s and more.
+// Runs several rounds of jump flooding of a volume in one kernel, between two arrays in shared memory: while steps are
+// s or more, a cell receives sites only from cells whose coordinates equal its own modulo s (its class).
 #pragma once
 
 #include "jump_flood/cuda_offsets.cuh"
 
 namespace nearfield::methods::tiles {
 
-/// Classes in shared memory: 16 cells along each axis, `side` classes beside each other. Cells that are not there hold
-/// no site. Where words lie is such that those that a warp reads at once lie in different banks, whatever the step.
+/// Classes in shared memory: 16 cells along each axis, `side` classes beside each other. Missing cells hold no site.
+/// Rows and planes are padded so that a warp's reads fall into different banks, for every step.
 struct class_array {
     static constexpr int log_size = 4, size = 1 << log_size, side = 4, tile = 4;
     static constexpr int row = 80, plane = size * row + 8, words = size * plane;
-    static constexpr std::size_t bytes = 4 * (2 * words + row);  ///< of two, and of a row without sites
-    static constexpr int beyond = 68;                            ///< of a row: words that hold no site
+    static constexpr std::size_t bytes = 4 * (2 * words + row);  ///< two arrays and a row without sites
+    static constexpr int beyond = 68;                            ///< offset in a row of words without a site
     static NF_HD int of_x(int x) { return side * x + (x >> 3) * 4; }
     static NF_HD int of_y(int y) { return y * row + (y >> 2 & 1) * 8; }
 };
 
-/// What a cell holds: as `offsets` has it, in steps of the last of these rounds.
+/// Parameters of the kernel and of a word's terms, as in `offsets`, in steps of the last of these rounds.
 struct class_plan {
     std::int32_t nx, ny, nz, log_unit;
     std::int32_t x_blocks;
     to_prepare also;
     std::uint32_t one = 1;
-    // For steps of 1, 2 and 4 cells of a class.
+    // Terms for steps of 1, 2 and 4 cells of a class.
     std::uint32_t linear[3][3], minus_linear[3][3], after[3][3], before[3][3];
     static constexpr std::uint32_t none = class_word::nothing;
 };
 
-/// A round between arrays. A thread finds the sites of four by four by four cells a step apart.
+/// A round between the two arrays. A thread finds the sites of 4 by 4 by 4 cells that lie a step apart.
 template <int Log>
 class class_round {
     static constexpr int step = 1 << Log, cells = class_array::tile;
     static constexpr bool halo = Log < 2;
     static constexpr int first_word = halo ? 0 : 1, last_word = halo ? 5 : 4;
     static constexpr int over_z = step * class_array::plane;
-    /// Of the tile's k-th cell.
+    /// Offset of the tile's k-th cell.
     static constexpr NF_HD int along_x(int k) { return Log == 2 ? 16 * k + (k >= 2 ? 4 : 0) : 4 * step * k; }
     static constexpr NF_HD int along_y(int k) {
         return class_array::row * step * k + (Log == 2 ? (k & 1) * 8 : Log == 1 ? (k >> 1) * 8 : 0);
     }
 
 public:
-    std::int32_t x, y, z, side;  ///< of the first cell
+    std::int32_t x, y, z, side;  ///< the tile's first cell, and its class
 
     __device__ class_round(const class_plan& p, std::uint32_t thread, const std::uint32_t* nothing)
         : p_(p), nothing_(nothing) {
@@ -66,7 +66,7 @@ public:
         }
     }
 
-    /// put(m, t, c, word) for each cell.
+    /// Calls put(m, t, c, word) with the result of each cell.
     template <class Put>
     __device__ void run(const std::uint32_t* from, const Put& put) {
 #pragma unroll

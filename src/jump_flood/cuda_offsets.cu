@@ -1,10 +1,10 @@
-// Rounds of jump flooding in volumes by offsets: the kernels and their launches.
+// Rounds of jump flooding in volumes whose words hold offsets to sites: the kernels and their launches.
 #include "jump_flood/cuda_open_rows.cuh"
 
 namespace nearfield::methods::tiles {
 namespace {
 
-/// Each thread finds the sites of its tile, and notes where that leaves a cell undecided. Threads own cells as in
+/// Each thread finds the sites of its tile, and lists the stretches with unresolved cells. Threads own cells as in
 /// `flood`.
 template <class Tile, turn Turn, bool Skipped, bool Other = false>
 __global__ void __launch_bounds__(threads, 4)
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(threads, 4)
     offsets_walker<Tile, Turn, Skipped, Other>(p, o, at, from, to, left).run();
 }
 
-/// The stretches that were left open.
+/// Resolves the listed stretches, comparing distance and site as two numbers.
 template <class Tile>
 __global__ void __launch_bounds__(threads)
     settle_stretches(const __grid_constant__ plan p, const __grid_constant__ separate_offsets rule, const Key* from,
@@ -33,12 +33,12 @@ __global__ void __launch_bounds__(threads)
 template <class Tile, turn Turn>
 void flood_volume(const device& on, const plan& p, const offsets& o, const Key* from, Key* to,
                   const open_stretches& left) {
-    // By the first form and the second, in floors of a round with so many planes a step apart, 1 % of sites. H200,
-    // 2026-11-22, 512^3: 4: 2.07, 2.68; 8: 2.13, 2.28; 16: 2.13, 2.11; 64: 2.25, 2.04; 256: 2.18, 1.88; 512: 2.19,
-    // 2.02.
+    // Time of a round by Skipped and by not skipped, in times the read and write of all sites, by the number of planes
+    // a step apart. H200, 2026-11-22, 512^3, 1 % of sites: 4: 2.07, 2.68; 8: 2.13, 2.28; 16: 2.13, 2.11; 64: 2.25,
+    // 2.04; 256: 2.18, 1.88; 512: 2.19, 2.02.
     constexpr bool one_form = Tile::lies == form::fours || Tile::rows == 2;
     if constexpr (!one_form)
-        if (o.own[0] != o.both)  // classes of 64 cells along each axis
+        if (o.own[0] != o.both)  // reads words of classes of 64 cells along each axis
             return cuda::launch_overlapped(on, flood_by_offsets<Tile, Turn, false, true>, p.blocks(), p.block, 0, p, o,
                                            from, to, left);
     if (one_form || p.along < 16 * p.step)

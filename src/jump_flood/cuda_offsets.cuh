@@ -1,5 +1,5 @@
-// Jump flooding in volumes by words that say where a cell's site lies from the cell: what a cell asks its neighbours
-// then needs no more than a sum for each axis, and a round's answer is the next one's input as it stands.
+// Jump flooding in volumes whose words hold the offset from a cell to its site. A neighbour's word then needs only one
+// sum for each axis, and the result of a round is the input of the next one as it stands.
 #pragma once
 
 #include "jump_flood/cuda_plan.cuh"
@@ -7,21 +7,21 @@
 
 namespace nearfield::methods::tiles {
 
-/// What a cell holds between rounds, in one number of 32 bits:
+/// A cell's word between rounds, 32 bits:
 ///
-///   d, then x, y and z of `Bits` bits each    below `sure`: the squared distance of the cell to its site in steps of
-///   the round that
-///                                             wrote it, and how many of them the site lies from the cell along each
-///                                             axis, plus half of a field's range
-///   far + site                                a packed site that lies farther than so
-///   any other one                             none
+///   d, then x, y and z of `Bits` bits each    below `sure`: d is the squared distance to the cell's site, in steps
+///                                             of the round that wrote the word; x, y and z are the
+///                                             site's offset along each axis in these steps, plus half
+///                                             of a field's range
+///   far + site                                a packed site that is farther than that
+///   any other word                            no site
 ///
-/// Equal distances compare as packed sites do. A round with half the step reads a word as 4 d and twice the offsets;
-/// the cell i, j and k steps from it, each -1, 0 or 1, as what is linear in these:
+/// Equal distances compare as packed sites do. A round with half the step reads a word as 4 d and twice the offsets.
+/// The cell i, j and k steps away from it, each -1, 0 or 1, sees values that are linear in i, j and k:
 ///
 ///   d + i (2 x + i) + j (2 y + j) + k (2 z + k),   x + i, y + j, z + k
 ///
-/// Words of `cut` and more are read as one that is farther than every cell may be sure of.
+/// Words of `cut` or more are read as a site that is farther than any cell can resolve.
 template <int Bits>
 struct word_layout {
     static constexpr int bits = Bits;
@@ -29,31 +29,31 @@ struct word_layout {
     static constexpr std::uint32_t whole = 1 << 3 * bits;  ///< a squared distance of 1
     static constexpr NF_HD std::uint32_t unit(int axis) { return 1u << axis * bits; }
     static constexpr std::uint32_t centre = half * (1 + (1 << bits) + (1 << 2 * bits));
-    /// (2 sqrt(nearest_cut) + sqrt(3))^2 is below what there is room for, so that no candidate overflows; and a number
-    /// below (2 sqrt(nearest_cut) - sqrt(3))^2 is right.
+    /// (2 sqrt(nearest_cut) + sqrt(3))^2 is below the limit of the field, so that no candidate overflows; a number
+    /// below (2 sqrt(nearest_cut) - sqrt(3))^2 is exact.
     static constexpr std::uint32_t nearest_cut = bits == 7 ? 473 : 1000, nearest_sure = bits == 7 ? 1744 : 3500;
     static constexpr std::uint32_t nothing =
-        4 * nearest_cut * whole + centre;  ///< of a cell without a site, that has heard of none
+        4 * nearest_cut * whole + centre;  ///< the word of a cell that has received no site
 };
-/// Sites of up to 41 steps, and all sites of a class of 32 cells along each axis: none is farther than 31 cells along
-/// one.
+/// wide_word holds sites of up to 41 steps. class_word holds all sites of a class of 32 cells along each axis, as none
+/// is farther than 31 cells along one.
 using wide_word = word_layout<7>;
 using class_word = word_layout<6>;
 static_assert(3 * 31 * 31 < class_word::nearest_sure && 3 * 15 * 15 < class_word::nearest_cut);
 
-/// How a round reads and writes words.
+/// Constants with which a round reads and writes words.
 struct offsets {
-    std::uint32_t mask[3], fields;         ///< of words that are read
-    std::uint32_t sure = 0, far = 0;       ///< of words that are written
-    std::uint32_t sure_read = 0, cut = 0;  ///< of those that are read
+    std::uint32_t mask[3], fields;         ///< masks of the fields of words that are read
+    std::uint32_t sure = 0, far = 0;       ///< limits of words that are written
+    std::uint32_t sure_read = 0, cut = 0;  ///< limits of words that are read
     std::int32_t bits_read = 0;
-    // What its own cell hears of a word, and what a cell a step away hears more. Variables, so that the pipe of
-    // multiplications takes what they are in.
+    // Terms of a word as its own cell sees it, and what a cell a step away adds. They are variables, so that the
+    // multiplication pipe computes with them.
     std::uint32_t one = 1, distance, begin, both = 0u - 2, own[3];
     std::uint32_t linear[3], minus_linear[3], after[3], before[3];
-    const Key* nothing = nullptr;                 ///< a row of cells without a site
-    bool all_near = false;                        ///< every site that may come is nearer than `sure`
-    std::uint32_t site_unit[3], site_centre = 0;  ///< of a packed site
+    const Key* nothing = nullptr;                 ///< a row of cells without a site; the caller owns it
+    bool all_near = false;                        ///< true if no site can be as far as `sure`
+    std::uint32_t site_unit[3], site_centre = 0;  ///< terms of a packed site
 };
 
 inline int bits_of_sites(const grid& g) {
@@ -61,7 +61,7 @@ inline int bits_of_sites(const grid& g) {
     for (int axis = 0; axis < 3; ++axis) bits += std::bit_width(g.keys.mask[axis]);
     return bits;
 }
-/// Of packed sites: a cell that heard of none in a round without far sites holds a word that is none of theirs.
+/// Limit of packed sites, so that the word of a cell which has received no site is not taken for a far site.
 inline constexpr int most_site_bits = 28;
 static_assert(wide_word::nothing < 0u - 1 - (1u << most_site_bits));
 inline std::uint32_t first_far(const grid& g) { return 0u - 1 - (1u << bits_of_sites(g)); }
@@ -74,7 +74,7 @@ offsets offsets_between(const grid& g, std::int64_t step) {
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t widest = (g.size[axis] - 1) / step;
         farthest2 += widest * widest;
-        // Of fields that are not doubled yet.
+        // The offset of a field that is not doubled yet.
         const std::uint32_t twice = 4 * Out::whole * In::half;
         r.mask[axis] = In::low * In::unit(axis);
         r.own[axis] = 2 * Out::unit(axis) / In::unit(axis) - r.distance, r.begin -= 2 * In::half * Out::unit(axis);
@@ -93,14 +93,14 @@ offsets offsets_between(const grid& g, std::int64_t step) {
     return r;
 }
 
-/// `after_classes`: so many rounds were there since those by classes, or more than one.
+/// Layouts of a round that follows `after_classes` rounds after those by classes; 2 means two or more, or no classes.
 inline offsets offsets_of(const grid& g, std::int64_t step, std::int64_t after_classes = 2) {
     if (after_classes == 0) return offsets_between<class_word, class_word>(g, step);
     if (after_classes == 1) return offsets_between<class_word, wide_word>(g, step);
     return offsets_between<wide_word, wide_word>(g, step);
 }
 
-/// The packed site that a word of the last round, whose step is 1, names in a cell.
+/// The packed site that a word of the last round, which has step 1, names at a cell.
 __device__ inline Key site_of(const plan& p, const offsets& o, std::uint32_t word, std::int32_t x, std::int32_t across,
                               std::int32_t along) {
     const std::uint32_t cell = (static_cast<std::uint32_t>(x) << p.x_shift) +
@@ -112,8 +112,8 @@ __device__ inline Key site_of(const plan& p, const offsets& o, std::uint32_t wor
     return word < o.sure ? static_cast<Key>(site) : none<Key>;
 }
 
-/// A word that the cells of a tile hear of: as the cell that holds it sees it, and what a step along each axis adds.
-/// `Other`: it is of another layout than those that are written.
+/// A word that a tile's cells receive: its value at the cell that holds it, and the term that a step along each axis
+/// adds. `Other`: the word that is read has another layout than those that are written.
 template <bool First, bool Other = false>
 struct word_heard {
     std::uint32_t here, x_after, x_before, y_after, y_before, z_after, z_before;
@@ -131,17 +131,17 @@ struct word_heard {
     }
 };
 
-/// Cells of a walk that are settled together.
+/// Number of planes of a walk that are resolved together.
 inline constexpr int stretch = 4;
 
-/// How a round goes: `first`: it reads packed sites, of cells that hold themselves or nothing; `last`: it writes packed
-/// sites.
+/// Position of a round in its series. `first`: it reads packed sites, of cells that hold their own site or none.
+/// `last`: it writes packed sites.
 enum class turn { first, between, last };
 
-/// A thread's walk in one round. Notes the stretches of it in which a cell is left that may have a farther site.
-/// Rows and planes that are not there are `Skipped`, or else one without sites is read for them: without branches
-/// numbers stay where they are instead of being moved from plane to plane, which pays where most threads have all their
-/// rows. `Other`: words that are read are of another layout than those that are written.
+/// A thread's walk in one round. Lists the stretches with a cell that may have a farther site. Missing rows and planes
+/// are `Skipped` by branches, or else read from a row without sites. Without branches no register is copied from plane
+/// to plane, which wins if most threads have all their rows. `Other`: words that are read have another layout than
+/// those that are written.
 template <class Tile, turn Turn, bool Skipped, bool Other>
 class offsets_walker {
 public:
@@ -173,7 +173,7 @@ public:
         }
     }
 
-    /// The next row is read while one is offered.
+    /// Walks over all planes; reads the next row while it offers one.
     __device__ void run() {
         std::int32_t along = at_.along - p_.step;
         read(next_, along, 0);
@@ -224,7 +224,7 @@ private:
         }
     }
 
-    /// Where a word is not there, another was read instead: the cell's own, which then is offered as that.
+    /// 1 if word w exists. If not, the cell's own word was read in its place, and is offered as such.
     __device__ std::uint32_t is_before(int w) const {
         return w < Tile::reach ? static_cast<std::uint32_t>(before_) : o_.one;
     }
@@ -233,7 +233,7 @@ private:
         if constexpr (Tile::lies == form::fours) return static_cast<std::uint32_t>(after_[w / 4 - 2]);
         return w < Tile::cells + Tile::reach ? o_.one : static_cast<std::uint32_t>(after_[0]);
     }
-    /// The word as a cell of its column sees it.
+    /// The word as seen by a cell of its own column.
     __device__ std::uint32_t in_column(const heard_word& h, int w, int cell) const {
         if (w == cell) return h.x_before * is_before(w) + h.here;
         if (w == cell + 2 * Tile::reach) return h.x_after * is_after(w) + h.here;
@@ -243,8 +243,8 @@ private:
         return r == t ? h.y_before * o_.one + column : r == t + 2 ? h.y_after * o_.one + column : column;
     }
 
-    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one
-    /// after it: two words at a time, since one instruction finds the smallest of three numbers.
+    /// Offers a row's words to the tile's cells in the plane before, in its own plane and in the plane after it. Takes
+    /// two words at a time, since one instruction finds the smallest of three numbers.
     template <bool After, bool Same, bool Before>
     __device__ void offer_row(const words<Tile>& row, int r) {
 #pragma unroll
@@ -278,7 +278,7 @@ private:
         }
     }
 
-    /// Writes what is kept for the cells that all rows they ask have been offered to.
+    /// Writes the results of the cells that have received the words of all their rows.
     __device__ void write(std::int32_t along) {
         Key* to = to_;
         to_ += plane_;
@@ -329,19 +329,19 @@ private:
     const Key* from_;
     Key* to_;
     std::int64_t plane_, row_;
-    std::int32_t cells_;        ///< of a row that there are
-    std::uint32_t cell_;        ///< number of the tile's first cell where the stretch begins that is written
-    std::uint32_t worst_ = 0;   ///< word in it
-    std::int32_t written_ = 0;  ///< planes of it
-    std::int32_t above_;        ///< 1 where there is a row before the tile's first one, else 0
-    std::int32_t rows_;         ///< that there are, one beyond the tile's included
-    std::int32_t before_;       ///< 1 where there are words before the tile's first ones, else 0
+    std::int32_t cells_;        ///< cells of the tile's row that exist
+    std::uint32_t cell_;        ///< number of the tile's first cell where the current stretch begins
+    std::uint32_t worst_ = 0;   ///< largest word of the stretch
+    std::int32_t written_ = 0;  ///< planes of the stretch that are written
+    std::int32_t above_;        ///< 1 if there is a row before the tile's first one, else 0
+    std::int32_t rows_;         ///< rows that exist, including one beyond the tile
+    std::int32_t before_;       ///< 1 if there are words before the tile's first ones, else 0
     std::int32_t after_[joints];
     words<Tile> next_;
     std::uint32_t best_[3][Tile::rows][Tile::cells];
 };
 
-/// The rule for stretches that are left open: as `separate`, between words of offsets.
+/// Compares distance and site as two numbers, like `separate`, but reads and writes words of offsets.
 struct separate_offsets : separate {
     offsets o;
     std::int32_t step, log_step;
@@ -349,7 +349,7 @@ struct separate_offsets : separate {
 
     static constexpr bool from_offsets = true;
 
-    /// The site that a word at a cell means.
+    /// The packed site that a word names at a cell; `none` if the word holds no site.
     __device__ Key site_in(std::uint32_t word, std::int32_t z, std::int32_t y, std::int32_t x) const {
         if (word >= o.sure_read) return word >= o.far && word != ~0u ? static_cast<Key>(word - o.far) : none<Key>;
         const auto away = [&](int axis) {

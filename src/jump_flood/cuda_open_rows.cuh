@@ -1,12 +1,12 @@
-// What rounds by offsets leave open (open_stretches), dealt out to the threads of a kernel that settles it.
+// Distributes the stretches that rounds by offsets leave unresolved (open_stretches) over the threads of a kernel.
 #pragma once
 
 #include "jump_flood/cuda_offsets.cuh"
 
 namespace nearfield::methods::tiles {
 
-/// settle(place, planes) for each row of the tiles in open stretches; for each plane of one where there are threads
-/// enough, because a few threads would be long at it.
+/// Calls settle(place, planes) for each row of the tiles in listed stretches. If there are enough threads, each plane
+/// of a row has its own, because a few threads would take long.
 template <class Tile, class Settle>
 __device__ void settle_open_rows(const plan& p, const open_stretches& left, const Settle& settle) {
     using row = tile<true, Tile::cells, 1, Tile::reach, Tile::lies>;
@@ -26,10 +26,10 @@ __device__ void settle_open_rows(const plan& p, const open_stretches& left, cons
     }
 }
 
-/// Whether there is a warp for each plane of the stretches: then a warp settles the cells of one that were left open,
-/// one after the other, by a thread for each cell that they ask. To settle a row by one thread is mostly waiting. H200,
-/// 2026-11-23, 0.01 % of sites: 128^3 71 microseconds for all rounds instead of 79, 256^3 2.4 floors instead of 2.6 for
-/// step 2; by up to four planes a warp no less, with 0.003 % 3.2 floors instead of 2.8 for step 1.
+/// True if there is a warp for each plane of the stretches. Then a warp resolves the open cells of its plane one after
+/// the other, with a thread for each neighbour; a single thread mostly waits. H200, 2026-11-23, 0.01 % of sites: 128^3
+/// takes 71 instead of 79 microseconds for all rounds, step 2 of 256^3 2.4 instead of 2.6 times the read and write of
+/// all sites. Up to four planes a warp gain nothing more (0.003 %: step 1 takes 3.2 instead of 2.8).
 __device__ inline bool are_few(const open_stretches& left) {
     return *left.count * stretch <= gridDim.x * (threads / cuda::warp);
 }
@@ -46,11 +46,11 @@ struct cell_at {
     __device__ std::int64_t number(const plan& p) const { return z * p.along_stride + std::int64_t{y} * p.nx + x; }
 };
 
-/// The nearest of the sites that a cell hears of, by a warp.
+/// The nearest of the sites that a cell receives from its 27 neighbours; all lanes of a warp call it.
 __device__ inline Key nearest_heard(const plan& p, const separate_offsets& rule, const Key* from, const cell_at& cell,
                                     std::int32_t lane) {
     constexpr std::int32_t asked = 27;
-    constexpr auto no_key = static_cast<std::uint32_t>(none<Key>);  // the largest number without a sign
+    constexpr auto no_key = static_cast<std::uint32_t>(none<Key>);  // the largest unsigned number
     const cell_at other{cell.x + (lane % 3 - 1) * p.step, cell.y + (lane / 3 % 3 - 1) * p.step,
                         cell.z + (lane / 9 - 1) * p.step};
     Key site = none<Key>;
@@ -64,7 +64,7 @@ __device__ inline Key nearest_heard(const plan& p, const separate_offsets& rule,
     return static_cast<Key>(__reduce_min_sync(cuda::every_lane, key));
 }
 
-/// One site a cell, between words of offsets. Two walks' stretches may have a cell in common: both find the same site.
+/// Resolves cells that hold one site as words of offsets. Two stretches may share a cell; both find the same site.
 template <class Tile>
 __device__ void settle_open_cells(const plan& p, const separate_offsets& rule, const Key* from, Key* to,
                                   const open_stretches& left) {

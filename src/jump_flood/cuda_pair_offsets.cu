@@ -1,12 +1,12 @@
-// Rounds of jump flooding with two sites a cell in volumes by offsets: the kernels and their launches.
+// Rounds of jump flooding in volumes whose cells hold two sites as offsets: the kernels and their launches.
 #include "jump_flood/cuda_open_rows.cuh"
 #include "jump_flood/cuda_pair_offsets.cuh"
 
 namespace nearfield::methods::tiles {
 namespace {
 
-/// H200, 2026-11-22, 512^3, 256^3 and 128^3, mean of the rounds in floors: two by two cells 3.7, 4.0 and 5.1; four by
-/// two, by 3 blocks 3.9, 4.3 and 6.2, by 4 3.9, 4.3 and 6.3; four by four, by 2 4.3, 4.9 and 7.1.
+/// H200, 2026-11-22, mean round of 512^3, 256^3, 128^3 in times the read and write of all sites: 2 by 2 cells 3.7, 4.0,
+/// 5.1; 4 by 2 with 3 blocks 3.9, 4.3, 6.2, with 4 blocks 3.9, 4.3, 6.3; 4 by 4 with 2 blocks 4.3, 4.9, 7.1.
 using cells_of_pairs = tile<true, 2, 2, 1, form::spread>;
 constexpr int blocks_at_once = 4;
 
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     pair_offsets_walker<cells_of_pairs, Turn>(p, o, by, at, from, to, left).run();
 }
 
-/// The stretches that were left open.
+/// Resolves the listed stretches, comparing distance and site as two numbers.
 __global__ void __launch_bounds__(threads)
     settle_pair_stretches(const __grid_constant__ plan p, const __grid_constant__ separate_offsets rule,
                           both<const Key> from, both<Key> to, open_stretches left) {

@@ -1,5 +1,5 @@
-// Jump flooding in volumes with two sites a cell by words that say where they lie from the cell: as cuda_offsets.cuh
-// has it for one, compared as in cuda_pair_rules.cuh.
+// Jump flooding in volumes with two sites a cell, whose words hold offsets to the sites: laid out as for one site in
+// cuda_offsets.cuh, compared as in cuda_pair_rules.cuh.
 #pragma once
 
 #include "jump_flood/cuda_offsets.cuh"
@@ -7,11 +7,11 @@
 
 namespace nearfield::methods::tiles {
 
-/// A thread's walk in one round. Notes the stretches of it in which a cell is left that may have a farther site.
+/// A thread's walk in one round. Lists the stretches with a cell that may have a farther site.
 template <class Tile, turn Turn>
 class pair_offsets_walker {
     static_assert(Tile::lies == form::spread);
-    static constexpr int held = Turn == turn::first ? 1 : 2;  ///< words of a cell
+    static constexpr int held = Turn == turn::first ? 1 : 2;  ///< words that are read of a cell
     using heard_word = word_heard<Turn == turn::first>;
 
 public:
@@ -36,7 +36,7 @@ public:
         place<Tile>::stay(above_), place<Tile>::stay(rows_), place<Tile>::stay(cells_), place<Tile>::stay(before_);
     }
 
-    /// The next row is read while one is offered.
+    /// Walks over all planes; reads the next row while it offers one.
     __device__ void run() {
         std::int32_t along = at_.along - p_.step;
         read(along, 0);
@@ -85,11 +85,11 @@ private:
         if constexpr (held == 2) next_[1].read(p_, at_, row + from_second_);
     }
 
-    /// Where a word is not there, another was read instead: the cell's own, which then is offered as that.
+    /// 1 if word w exists. If not, the cell's own word was read in its place, and is offered as such.
     __device__ std::uint32_t is_before(int w) const { return w < 1 ? static_cast<std::uint32_t>(before_) : o_.one; }
     __device__ std::uint32_t is_after(int w) const { return static_cast<std::uint32_t>(after_[w - 2]); }
 
-    /// What a cell asks of a row: three words of one or two sites.
+    /// The words that a cell receives from a row: three words of one or two sites.
     struct asked {
         heard_word of[3 * held];
     };
@@ -99,7 +99,7 @@ private:
             here.of[held * slot + s] = heard_word(o_, static_cast<std::uint32_t>(row[s].of[w]));
     }
 
-    /// Cells that share words follow one another.
+    /// Offers a row's words to the tile's cells. Cells that share words are adjacent.
     template <bool After, bool Same, bool Before>
     __device__ void offer_row(const words<Tile> (&row)[held], int r) {
         constexpr int all = 3 * held;
@@ -139,8 +139,8 @@ private:
             }
         }
     }
-    /// The second is the smallest number above the first: x - first - 1 without a sign is largest where x is the first
-    /// itself.
+    /// Offers numbers to a cell. The second site is the smallest number above the first: x - first - 1 as an unsigned
+    /// number is largest if x is the first itself.
     template <int Count>
     __device__ void offer(kept& best, const std::uint32_t (&x)[Count]) const {
         std::uint32_t first = __vimin3_u32(best.first, x[0], x[1]);
@@ -205,7 +205,7 @@ private:
     const Key* from_;
     Key* to_;
     std::int64_t from_second_, to_second_, plane_, row_;
-    std::int32_t cells_, above_, rows_, before_;  ///< as of offsets_walker
+    std::int32_t cells_, above_, rows_, before_;  ///< as in offsets_walker
     std::uint32_t cell_, worst_ = 0;
     std::int32_t written_ = 0;
     std::int32_t after_[Tile::cells];
@@ -213,7 +213,7 @@ private:
     kept best_[3][Tile::rows][Tile::cells];
 };
 
-/// The rule for stretches that are left open, between words of offsets.
+/// Compares distance and site of pairs as two numbers, but reads and writes words of offsets.
 struct separate_offset_pairs : separate_pairs {
     const separate_offsets& words;
     static constexpr bool from_offsets = true;

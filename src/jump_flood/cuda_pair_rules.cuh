@@ -1,12 +1,12 @@
-// How a tile of jump flooding with two sites a cell keeps the two nearest, by either of the ways of comparing in
-// cuda_rules.cuh. What three words that hold two sites each offer to a cell is looked at together.
+// Keeps the two nearest sites of a tile's cells, by either way of comparing in cuda_rules.cuh. The six sites that three
+// words offer to a cell are compared together.
 #pragma once
 
 #include "jump_flood/cuda_rules.cuh"
 
 namespace nearfield::methods::tiles {
 
-/// What one instruction of the pipe that multiplies is to do instead of one that adds. Variables, so that it stays so.
+/// Lets the multiplication pipe add, by factors that the compiler does not know. They are variables for that reason.
 struct factors {
     std::uint32_t one, minus_one;
 
@@ -15,8 +15,8 @@ struct factors {
     __device__ std::uint32_t complement(std::uint32_t a) const { return a * minus_one + minus_one; }  ///< -a - 1
 };
 
-/// By one number a site. The same site has the same number; the second is the smallest number above the first:
-/// x - first - 1 without a sign is largest where x is the first itself.
+/// Compares each site by one number, which is the same for the same site. The second is the smallest number above the
+/// first: x - first - 1 as an unsigned number is largest if x is the first itself.
 struct packed_pairs {
     const packed& one;
     const factors& by;
@@ -26,8 +26,8 @@ struct packed_pairs {
     };
     static __device__ kept nothing() { return {packed::nothing(), packed::nothing()}; }
 
-    /// `Along` -1, 0 or 1: the cell lies a step after the words, in their plane, or a step before them.
-    /// `sums`: of each word its two sites.
+    /// Offers six sites to a cell. `Along` -1, 0 or 1: the cell lies a step after the words, in their plane, or a step
+    /// before. `sums`: the numbers of the two sites of each word.
     template <int Along>
     __device__ void offer(kept& best, const std::uint32_t (&sums)[6], const heard (&of)[6], const Key (&)[6]) const {
         std::uint32_t x[6];
@@ -58,7 +58,7 @@ struct packed_pairs {
     }
 };
 
-/// By distance and site, which are looked at as one number of 64 bits.
+/// Compares each site by distance and site, joined in one number of 64 bits.
 struct separate_pairs {
     const separate& one;
     using doubt = separate::doubt;

@@ -1,5 +1,5 @@
-// A thread's walk along its tile where cells hold two sites each. What is read, and in what order, is as with one site
-// (cuda_walk.cuh); how sites are compared is in cuda_pair_rules.cuh.
+// A thread's walk along its tile if cells hold two sites each. It reads the same words in the same order as with one
+// site (cuda_walk.cuh); cuda_pair_rules.cuh compares the sites.
 #pragma once
 
 #include "jump_flood/cuda_pair_rules.cuh"
@@ -8,14 +8,14 @@
 
 namespace nearfield::methods::tiles {
 
-/// A thread's walk by one of the rules.
+/// A thread's walk that compares sites by `Rule`.
 template <class Tile, class Rule>
 class pair_walker {
     using kept = typename Rule::kept;
     static constexpr int along_axis = Tile::volume ? 0 : 1;
 
 public:
-    /// `walk`: cells along the axis that is walked.
+    /// `walk`: number of cells along the axis that is walked.
     __device__ pair_walker(const plan& p, const Rule& rule, const place<Tile>& at, std::int32_t walk,
                            const both<const Key>& from, const both<Key>& to)
         : p_(p), rule_(rule), at_(at), end_(min(p.along, at.along + walk * p.step)) {
@@ -33,8 +33,8 @@ public:
                       (Tile::volume ? static_cast<std::uint32_t>(at_.across) << p_.across_shift : 0) - rule_.one.centre;
     }
 
-    /// False where a cell is left without two sites, or with one that is not near. The next row is read while one is
-    /// offered.
+    /// Walks over all planes. False if a cell is left without two sites, or with one that is not near. Reads the next
+    /// row while it offers one.
     __device__ bool run() {
         words<Tile> now[2], next[2];
         typename Rule::doubt doubt{};
@@ -78,7 +78,7 @@ private:
                                                       at_.across + (r - 1) * p_.step, at_.x_of(w));
     }
 
-    /// What a cell asks of a row: three words, two sites each.
+    /// The words that a cell receives from a row: three words of two sites each.
     struct asked {
         heard of[6];
         Key key[6];
@@ -91,8 +91,8 @@ private:
         }
     }
 
-    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one
-    /// after it. Cells that share words follow one another.
+    /// Offers a row's words to the tile's cells in the plane before, in its own plane and in the plane after it. Cells
+    /// that share words are adjacent.
     __device__ void offer_row(const words<Tile> (&row)[2], int r, std::int32_t along_origin) {
 #pragma unroll
         for (int begin = 0; begin < Tile::reach; ++begin) {
@@ -120,7 +120,7 @@ private:
         rule_.template offer<1>(best_[0][t][cell], sums, here.of, here.key);
     }
 
-    /// Writes what is kept for the cells that all rows they ask have been offered to.
+    /// Writes the results of the cells that have received the words of all their rows.
     __device__ void write(std::int32_t along, typename Rule::doubt& doubt) {
         Key* to = to_;
         to_ += plane_;
@@ -180,10 +180,10 @@ private:
     const std::int32_t end_;
     const Key* from_;
     Key* to_;
-    std::int64_t from_second_, to_second_;  ///< where the array of second sites lies
+    std::int64_t from_second_, to_second_;  ///< offset from the array of first sites to that of second sites
     std::int64_t plane_, row_;
-    std::int32_t cells_;        ///< of a row that there are
-    std::uint32_t first_cell_;  ///< packed but for the axis that is walked, less what the rule's fields hold of nothing
+    std::int32_t cells_;        ///< cells of the tile's row that exist
+    std::uint32_t first_cell_;  ///< packed first cell without the walked axis, minus the fields' value for offset 0
     std::int32_t x_origin_, y_origin_;
     kept best_[3][Tile::rows][Tile::cells];
 };

@@ -1,4 +1,4 @@
-// A round of jump flooding by tiles with two sites a cell, in 32 bits.
+// A round of jump flooding in tiles with two sites a cell, in 32 bits.
 #include <algorithm>
 
 #include "jump_flood/cuda_pair_walk.cuh"
@@ -8,14 +8,14 @@ namespace nearfield::methods {
 namespace tiles {
 namespace {
 
-/// A thread asks itself where a cell has no neighbour.
+/// Finds the thread's words along its row. A cell without a neighbour reads its own word instead.
 template <class Tile>
 __device__ void look_along_the_row(const plan& p, place<Tile>& at) {
     at.look_along_the_row(p);
     at.before = at.after = true;
 }
 
-/// Each thread finds the sites of its tile by one number a site, and notes the tile where that leaves a cell undecided.
+/// Each thread finds the sites of its tile, one number a site, and lists the tile if a cell stays unresolved.
 template <class Tile>
 __global__ void __launch_bounds__(threads, pair_blocks_at_once<Tile>)
     flood_pairs(const __grid_constant__ plan p, const __grid_constant__ factors by, both<const Key> from, both<Key> to,
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(threads, pair_blocks_at_once<Tile>)
         static_cast<std::int64_t>(blockIdx.x) << log_threads | (threadIdx.y * blockDim.x + threadIdx.x);
 }
 
-/// One row of a tile by two numbers a site.
+/// Resolves one row of a tile, with two numbers a site.
 template <class Tile>
 __device__ void settle_row(const plan& p, const both<const Key>& from, const both<Key>& to, place<Tile> at, int t,
                            std::int32_t walk) {
@@ -41,7 +41,7 @@ __device__ void settle_row(const plan& p, const both<const Key>& from, const bot
     pair_walker<row, separate_pairs>(p, separate_pairs{p.in_two}, place<row>(at), walk, from, to).run();
 }
 
-/// All tiles.
+/// Resolves all tiles, with two numbers a site.
 template <class Tile>
 __global__ void __launch_bounds__(threads)
     settle_all_pairs(const __grid_constant__ plan p, both<const Key> from, both<Key> to) {
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(threads)
     for (int t = 0; t < Tile::rows; ++t) settle_row(p, from, to, at, t, p.walk);
 }
 
-/// The tiles that were left open, in parts.
+/// Resolves the listed tiles, each in several parts, with two numbers a site.
 template <class Tile>
 __global__ void __launch_bounds__(threads)
     settle_pairs(const __grid_constant__ plan p, both<const Key> from, both<Key> to, open_tiles left) {

@@ -1,4 +1,4 @@
-// Which tile a round of jump flooding goes by, and how its blocks and threads share the grid out.
+// Chooses the tile of a round of jump flooding, and divides the grid among blocks and threads.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ inline constexpr int threads = 128, log_threads = 7;
 
 inline std::int32_t ceiling(std::int64_t a, std::int64_t b) { return static_cast<std::int32_t>((a + b - 1) / b); }
 
-/// Long walks read fewer planes twice; short ones give a small grid threads enough. H200, 2026-11-22, a round of 1 % of
-/// sites by walks of 4, 8, 16, 32 and 64, in floors: 512^2 12, 15, 20, 32; 1024^2 3.9, 3.8, 5.2, 8.2; 2048^2 2.4, 2.1,
-/// 2.0, 2.1; 8192^2 -, 1.63, 1.50, 1.45, 1.45; 256^3 -, 4.4, 4.2, 4.2, 4.5; 512^3 -, 4.2, 3.8, 3.7, 3.7.
+/// Long walks read fewer planes twice; short ones give small grids enough threads. H200, 2026-11-22, 1 % of sites, time
+/// over a copy's for walks of 4, 8, 16, 32, 64: 512^2 12, 15, 20, 32; 1024^2 3.9, 3.8, 5.2, 8.2; 2048^2 2.4, 2.1, 2.0,
+/// 2.1; 8192^2 -, 1.63, 1.50, 1.45, 1.45; 256^3 -, 4.4, 4.2, 4.2, 4.5; 512^3 -, 4.2, 3.8, 3.7, 3.7.
 inline std::int32_t walk_of(std::int64_t cells, int cells_a_plane, std::int32_t planes) {
     constexpr std::int64_t enough = 1 << 16;
     std::int32_t walk = 32;
@@ -24,19 +24,19 @@ inline std::int32_t walk_of(std::int64_t cells, int cells_a_plane, std::int32_t 
     return std::min(walk, planes);
 }
 
-/// Blocks that a multiprocessor is to run at once where cells hold two sites. H200, 2026-11-22, 8192^2 by 3 and 4: 1.69
-/// and 1.72 floors a round.
+/// Blocks that a multiprocessor runs at once if cells hold two sites. H200, 2026-11-22, 8192^2 with 3 and 4: a round
+/// takes 1.69 and 1.72 times the read and write of all sites.
 template <class Tile>
 constexpr int pair_blocks_at_once = Tile::volume ? 5 : 3;
 
-/// Blocks of a kernel that settles what others left: four on each multiprocessor, as many as run at once.
+/// Blocks of a kernel that resolves listed tiles: four for each multiprocessor, as many as run at once.
 inline std::int64_t settling_blocks() { return 4 * cuda::limits().multiprocessors; }
-/// A tile is settled by several threads, each with a row of it and a stretch of its walk: of 4 cells, or as long as
-/// makes no more parts than this of all tiles.
+/// Largest number of parts of all listed tiles. A thread resolves a part: one row of a tile along 4 cells of its walk,
+/// or along more cells if parts would exceed this limit.
 inline std::int64_t settling_parts() { return 2 * settling_blocks() * threads; }
 
-/// With two sites a cell few blocks run at once: walks are as long as takes the fewest rows in all turns, so that no
-/// last turn is left to a few. `at_once`: threads.
+/// Walk length for two sites a cell, when few blocks run at once: takes the fewest rows over all turns, so that the
+/// last turn is not left to a few blocks. `at_once`: threads that run at once.
 inline std::int32_t even_walk(std::int64_t threads_a_plane, std::int32_t planes, std::int64_t at_once) {
     constexpr std::int32_t longest = 48, shortest = 4;
     std::int64_t best = 0, fewest = 0;
@@ -48,7 +48,7 @@ inline std::int32_t even_walk(std::int64_t threads_a_plane, std::int32_t planes,
     }
 }
 
-/// From what squared distance on the next round, in which distances halve or so, may be unable to tell a site by one
+/// Squared distance from which the next round, in which distances about halve, may be unable to name a site by one
 /// number.
 inline std::int32_t far2_of(const grid& g, std::int64_t step, std::int64_t unit) {
     constexpr double most = std::numeric_limits<std::int32_t>::max(), units = 220;
@@ -68,7 +68,7 @@ plan plan_of(const grid& g, std::int64_t step, const travelled& before, bool two
     p.along_stride = Tile::volume ? g.size[1] * g.size[2] : g.size[2];
     p.along_shift = g.keys.shift[Tile::volume ? 0 : 1], p.across_shift = g.keys.shift[1], p.x_shift = g.keys.shift[2];
     p.along_classes = std::min(p.step, p.along), p.across_classes = std::min(p.step, p.across);
-    // Of pieces: cells, or fours of them.
+    // A row is counted in pieces: cells, or groups of four.
     const std::int32_t piece = Tile::lies == form::fours ? 4 : 1, pieces = p.nx / piece, in_tile = Tile::cells / piece,
                        side = Tile::lies == form::joined ? 1 : p.step / piece;
     p.log_side = std::countr_zero(static_cast<unsigned>(side));
@@ -80,12 +80,12 @@ plan plan_of(const grid& g, std::int64_t step, const travelled& before, bool two
                              cuda::limits().multiprocessors * blocks_at_once * threads)
                  : walk_of(g.cells(), Tile::cells * Tile::rows, planes);
     p.walks = ceiling(planes, p.walk);
-    // Rows of a class first: they read each other's.
+    // A block takes rows of one class first, because they read each other.
     const std::int64_t across = std::int64_t{p.across_classes} * p.groups;
     unsigned in_row = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(p.x_threads)), threads);
-    // Multiprocessors take blocks in turn: where every other one is of few threads, half of them would have little to
-    // do. H200, 2026-11-22, 1280^2: 3.6 floors instead of 4.1 for steps of 64 and less, by blocks of 32 threads instead
-    // of 128.
+    // Multiprocessors take blocks in turn: if every other block had few threads, half of them would idle. H200,
+    // 2026-11-22, 1280^2, steps of 64 and less: blocks of 32 instead of 128 threads take 3.6 instead of 4.1 times the
+    // read and write of all sites.
     while (!Tile::volume && in_row > cuda::warp && 8 * ceiling(p.x_threads, in_row) * in_row > 9u * p.x_threads)
         in_row /= 2;
     p.block.y = std::bit_floor(static_cast<unsigned>(std::min<std::int64_t>(across, std::max(4u, threads / in_row))));
@@ -101,7 +101,7 @@ plan plan_of(const grid& g, std::int64_t step, const travelled& before, bool two
     return p;
 }
 
-/// Calls body(Tile{}) with the tile that a round of an image goes by.
+/// Calls body(Tile{}) with the tile type for a round of an image.
 template <class Body>
 auto with_image_tile(const grid& g, std::int64_t step, const Body& body) {
     const std::int64_t nx = g.size[2];
@@ -113,7 +113,7 @@ auto with_image_tile(const grid& g, std::int64_t step, const Body& body) {
     return body(tile<false, 8, 1, 1, form::joined>{});
 }
 
-/// Calls body(Tile{}) with the tile that a round goes by.
+/// Calls body(Tile{}) with the tile type for a round.
 template <class Body>
 auto with_tile(const grid& g, std::int64_t step, const Body& body) {
     const std::int64_t nx = g.size[2];
@@ -127,16 +127,16 @@ auto with_tile(const grid& g, std::int64_t step, const Body& body) {
     return with_image_tile(g, step, body);
 }
 
-/// The same where cells hold two sites. Volumes go by small tiles: what larger ones save in words that are unpacked
-/// once, their loops lose again by not fitting into the cache of instructions. H200, 2026-11-22, 512^3, mean of the
-/// rounds in floors: two by two 4.35, four by two 4.91, four by four 4.52 (and 128^3: 5.9 and 7.5).
+/// Calls body(Tile{}) with the tile type for cells with two sites. Volumes take small tiles: larger ones unpack fewer
+/// words, but their loops overflow the instruction cache. H200, 2026-11-22, 512^3, mean round in times the read and
+/// write of all sites: 2 by 2 takes 4.35, 4 by 2 4.91, 4 by 4 4.52 (128^3: 5.9 and 7.5).
 template <class Body>
 auto with_pair_tile(const grid& g, std::int64_t step, const Body& body) {
     if (g.size[0] > 1) return body(tile<true, 2, 2, 1, form::spread>{});
     return with_image_tile(g, step, body);
 }
 
-/// Whether a round by one number a cell may leave tiles open.
+/// True if a round with one number a cell may leave tiles unresolved.
 inline bool may_leave_some(const plan& p) { return p.in_one.usable && !p.in_one.all_near; }
 
 }  // namespace nearfield::methods::tiles

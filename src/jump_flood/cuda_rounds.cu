@@ -1,4 +1,4 @@
-// What the rounds of a call need while they go: where each notes the tiles and the stretches that it leaves open.
+// Owns the memory of a call's rounds: the lists of tiles and stretches that each round leaves unresolved.
 #include <algorithm>
 
 #include "jump_flood/cuda_plan.cuh"
@@ -8,7 +8,7 @@ namespace nearfield::methods {
 
 using namespace tiles;
 
-// Over 40 lines because it counts the memory of all rounds before it gets any.
+// Over 40 lines because it counts the memory of all rounds before it allocates any.
 tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
                            bool fresh)
     : on_(on), g_(g), memory_(on), held_(held) {

@@ -1,5 +1,5 @@
-// How a tile of jump flooding compares sites, in one of two ways that find the same ones. What a cell holds is a word
-// here; its terms are computed once for each axis and serve all cells of the tile that ask it.
+// Two ways to compare sites in a tile of jump flooding, which find the same sites. A word is what a cell holds; its
+// terms are computed once for each axis and serve all cells of the tile that read it.
 #pragma once
 
 #include <algorithm>
@@ -12,70 +12,70 @@ namespace nearfield::methods::tiles {
 
 using Key = std::int32_t;
 
-/// The most cells of a tile: along the last axis, and in all.
+/// Upper limits of a tile's cells: along the last axis, and in all.
 inline constexpr int most_cells = 8, most_in_a_tile = 16;
 
-/// What is shared by the cells that hear of a site. A cell's number is
+/// Terms of a site that all cells which receive it share. A cell's number is
 ///
 ///   sum + x * cells_x[its place along the last axis] + y * rows_y[its place along the middle one]
 ///
-/// and `before` more where the cell lies a step after the word along the axis that is walked, `after` more where it
-/// lies a step before it. Squares of cells' own places are left out, since they are alike for all sites: (s - c)^2 =
-/// s^2 - 2 s c + c^2. All numbers are residues of 2^32 of ones that fit into 32 bits.
+/// plus `before` if the cell lies a step after the word along the walked axis, or plus `after` if it lies a step before
+/// it. The square of the cell's own place is left out, since it is the same for all sites: (s - c)^2 = s^2 - 2 s c +
+/// c^2. All numbers fit 32 bits and are computed modulo 2^32.
 struct heard {
     std::uint32_t sum, x, y, before, after;
 };
 
 /// Distance and site in one number of 31 bits, so that one instruction, __viaddmin_s32, adds an axis and keeps the
-/// smaller:
+/// smaller number:
 ///
-///   d << (axes * bits) | fields    d: squared distance in units; a field for each axis, the last axis highest: how
-///   many
-///                                  units the site lies from where the tile begins, along the axis that is walked from
-///                                  the cell's plane, plus half the field's range
+///   d << (axes * bits) | fields    d: squared distance in units. A field for each axis, the last axis highest: the
+///                                  site's offset in units from the tile's first cell,
+///                                  or along the walked axis from the cell's plane,
+///                                  plus half the field's range
 ///
-/// Equal distances so compare as packed sites do, and the fields say which site it is. A unit divides every distance
-/// between cells and the sites that they have heard of: the shortest step so far. Offsets are cut off at `reach` units;
-/// hence a number below `sure` is right, and another one says that the nearest candidate is farther, or that there is
-/// none.
+/// So equal distances compare as packed sites do, and the fields name the site. A unit divides every distance
+/// between a cell and a site that it has received: it is the shortest step so far. Offsets are clamped to `reach`
+/// units. So a number below `sure` is exact. Any other number means that the nearest candidate is farther, or that
+/// there is none.
 struct packed {
     struct axis {
-        std::uint32_t lift;  ///< from a packed site to units: multiply, then shift; the last axis is only shifted
+        std::uint32_t lift;  ///< turns a packed site into units: multiply, then shift; the last axis is only shifted
         std::int32_t shift;
         std::int32_t reach, widest;  ///< 2 * reach
         std::uint32_t linear;
-        std::uint32_t unit;  ///< in a packed site
+        std::uint32_t unit;  ///< of the axis, in a packed site
     };
     axis of[3]{};
     std::int32_t log_unit = 0;
-    std::uint32_t whole = 0;  ///< a squared distance of 1; a variable, so that it is multiplied by and not shifted by
+    std::uint32_t whole = 0;  ///< a squared distance of 1; a variable, so that the multiplication pipe takes it
     std::uint32_t constant = 0, slope = 0, minus_slope = 0, before = 0, after = 0;
     std::uint32_t cells_x[most_cells]{}, rows_y[most_cells]{};
-    std::uint32_t own[most_in_a_tile]{};  ///< the squares left out
-    std::uint32_t rest[most_cells]{};     ///< what is left of a cell's place in units, packed
-    std::uint32_t centre = 0;             ///< packed site of fields that hold 0
+    std::uint32_t own[most_in_a_tile]{};  ///< the squares that `heard` leaves out
+    std::uint32_t rest[most_cells]{};     ///< remainder of a cell's place by the unit, packed
+    std::uint32_t centre = 0;             ///< packed site whose fields hold 0
     std::uint32_t sure = 0;
     bool usable = false;
-    bool all_near = false;       ///< every site that may come lies near enough: who is not below `sure` has none
-    bool all_near_next = false;  ///< the same in a round of half the step
+    bool all_near = false;       ///< every site is near enough, so a cell that is not below `sure` has none
+    bool all_near_next = false;  ///< the same for a round of half the step
 
-    static constexpr std::uint32_t far = 1 << 20;  ///< units: no axis is so long
+    static constexpr std::uint32_t far = 1 << 20;  ///< in units; longer than any axis
     static constexpr NF_HD int field_bits(bool volume) { return volume ? 6 : 8; }
 
     using kept = std::int32_t;
     using number = std::uint32_t;
-    using doubt = std::uint32_t;  ///< the largest number that a cell was left with
-    /// Above every number, and so far below 2^31 that squares left out may be added.
+    using doubt = std::uint32_t;  ///< the largest number of any cell
+    /// Exceeds every number, but is so far below 2^31 that the squares left out may be added.
     static __device__ kept nothing() { return 0x60000000; }
     static __device__ bool counts(Key) { return true; }
 
-    /// To be added to a site's units: makes one at `position` `reach`.
+    /// Offset that is added to a site's units, so that a site at `position` gets `reach`.
     template <int Axis>
     __device__ std::int32_t origin(std::int32_t position) const {
         return of[Axis].reach - (position >> log_unit);
     }
 
-    /// A word without a site, which is -1, becomes one far away along the last axis.
+    /// Computes the terms of a word. A word without a site, which is -1, becomes a site far away along the last axis.
     template <bool Volume>
     __device__ heard hear(Key key, std::int32_t x_origin, std::int32_t y_origin, std::int32_t along_origin) const {
         constexpr int along_axis = Volume ? 0 : 1;
@@ -97,7 +97,7 @@ struct packed {
     __device__ number with_own(kept best, int cell) const { return static_cast<number>(best) + own[cell]; }
     static __device__ void look_at(number best, doubt& worst) { worst = max(worst, best); }
     __device__ bool near(doubt worst) const { return worst < sure; }
-    /// `first` is where the tile begins, in the cell's plane, packed, less `centre`.
+    /// The site that `fields` name. `first`: the tile's first cell in the cell's plane, packed, minus `centre`.
     template <bool Volume>
     __device__ Key site_of(number fields, std::uint32_t first) const {
         constexpr int bits = field_bits(Volume);
@@ -122,15 +122,15 @@ private:
     }
 };
 
-/// What a tile is for its numbers: how many cells along the last axis, where each lies, and rows along the middle one.
+/// Shape of a tile: its cells along the last axis, the place of each, and its rows along the middle axis.
 struct tile_shape {
     bool volume;
     int cells, rows;
     const std::int64_t* away;
 };
 
-/// For a round of step `step` on a grid that is solved in 32 bits, when all steps before were multiples of `unit` and
-/// no cell hears of a site farther along an axis than `heard`.
+/// Computes the constants for a round of step `step` on a grid that is solved in 32 bits, if all steps before were
+/// multiples of `unit` and no site lies farther from a cell than `heard` along an axis.
 /// Over 40 lines because the constants follow from each other.
 inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, std::int64_t heard,
                         const tile_shape& tile) {
@@ -164,7 +164,7 @@ inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, std
         const std::int64_t reach = half - 1 - (axis == along ? stride : 0);
         a.reach = static_cast<std::int32_t>(reach), a.widest = static_cast<std::int32_t>(2 * reach);
         a.linear = residue(field - 2 * whole * reach);
-        // The units of an axis that is shorter than one are 0.
+        // An axis shorter than a unit has units of 0.
         const bool some = g.size[axis] > unit;
         const int width = std::bit_width(g.keys.mask[axis]), shift = g.keys.shift[axis];
         a.unit = some ? 1u << (shift + r.log_unit) : 0;
@@ -197,18 +197,18 @@ inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, std
     return r;
 }
 
-/// Distance and site in two numbers. For every grid that is solved in 32 bits.
+/// Distance and site as two numbers. Serves every grid that is solved in 32 bits.
 struct separate {
     metric<std::int32_t> m;
     std::uint32_t cells_x[most_cells]{}, rows_y[most_cells]{};
     std::uint32_t slope = 0, minus_slope = 0,
-                  step2 = 0;  ///< along the axis that is walked: weight * 2 * step, weight * squared step
+                  step2 = 0;  ///< of the walked axis: slope = weight * 2 * step, step2 = weight * step^2
 
     static constexpr std::uint32_t centre = 0;
-    std::int32_t far2 = 0;  ///< what is as far is of interest to the next round
+    std::int32_t far2 = 0;  ///< squared distance from which the next round cannot use one number
 
     using kept = nearest<std::int32_t, Key>;
-    using doubt = std::int32_t;  ///< the largest squared distance that a cell was left with
+    using doubt = std::int32_t;  ///< the largest squared distance of any cell
     static __device__ kept nothing() { return {}; }
     static __device__ bool counts(Key key) { return key >= 0; }
     template <int>
@@ -216,7 +216,7 @@ struct separate {
         return -position;
     }
 
-    /// The sums for cells that exist fit.
+    /// Computes the terms of a word. The sums of cells that exist fit 32 bits.
     template <bool Volume>
     __device__ heard hear(Key key, std::int32_t x_origin, std::int32_t y_origin, std::int32_t along_origin) const {
         const std::uint32_t x = away<2>(key, x_origin), y = Volume ? away<1>(key, y_origin) : 0,

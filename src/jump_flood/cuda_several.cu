@@ -1,6 +1,6 @@
-// Several rounds of jump flooding in one kernel, in images that are so small that a kernel for each would mostly wait.
-// Cells whose coordinates are equal modulo s hear only of each other while steps are s and more: first each block takes
-// such classes whole, then each takes a tile of the image and as many cells around it as the shorter steps reach.
+// Runs several rounds of jump flooding in one kernel, for images so small that separate kernels would mostly wait.
+// While steps are s or more, a cell receives sites only from cells whose coordinates equal its own modulo s (its
+// class). So each block first takes whole classes, then a tile of the image with the halo that the shorter steps reach.
 #include <algorithm>
 #include <type_traits>
 
@@ -10,25 +10,25 @@
 namespace nearfield::methods::several {
 namespace {
 
-constexpr int log_unit = 4, unit = 1 << log_unit;  ///< of the classes: steps below it go by tiles
+constexpr int log_unit = 4, unit = 1 << log_unit;  ///< modulus of the classes; tiles serve smaller steps
 constexpr int side =
-    2;  ///< classes of a block, neighbours along the last axis: 128 blocks, and 8 bytes are read at once
+    2;  ///< classes of a block, adjacent along the last axis: makes 128 blocks, which read 8 bytes at once
 constexpr int class_threads = 1024, class_warps = class_threads / cuda::warp;
-/// Cells of a thread's tile along the last axis, and rows: by class, where there are more than two a step apart.
+/// Cells along the last axis and rows of a thread's tile within a class, unless only two cells lie a step apart.
 constexpr int cells = 4, rows = 4;
-constexpr int most_listed = 8;  ///< sites of a block's classes that it keeps a list of
+constexpr int most_listed = 8;  ///< limit of the sites that a block lists
 constexpr std::size_t most_shared =
-    227 * 1024 - 256;                              ///< bytes of a block beside that list, where the device has as many
-constexpr std::int64_t most_pixels = 1536 * 1536;  ///< squares end at 1408^2, by their shared memory
-constexpr std::int64_t most_cells = 128;           ///< of a class along an axis: what a word holds
+    227 * 1024 - 256;                              ///< shared bytes of a block beside that list, if the device has them
+constexpr std::int64_t most_pixels = 1536 * 1536;  ///< squares end at 1408^2, limited by shared memory
+constexpr std::int64_t most_cells = 128;           ///< of a class along an axis, limited by a word's fields
 
-/// Classes in shared memory: `gap` words without a site follow each row and are before the first one.
+/// Classes in shared memory: `gap` words without a site precede the first row and follow each row.
 struct class_plan {
     image of;
-    std::int32_t nx, ny;  ///< of a class
+    std::int32_t nx, ny;  ///< sides of a class
     std::int32_t rounds, gap, pitch;
 
-    [[nodiscard]] NF_HD std::int32_t words() const { return pitch * ny + gap; }  ///< of an array
+    [[nodiscard]] NF_HD std::int32_t words() const { return pitch * ny + gap; }  ///< words of an array
     [[nodiscard]] std::size_t bytes() const { return 4 * static_cast<std::size_t>(2 * words() + gap + pitch); }
 };
 
@@ -39,7 +39,7 @@ class_plan classes_of(const grid& g, int rounds) {
     p.of = {static_cast<std::int32_t>(g.size[2]), static_cast<std::int32_t>(g.size[1]), g.keys.shift[2],
             g.keys.mask[1]};
     p.nx = (p.of.nx + unit - 1) / unit, p.ny = (p.of.ny + unit - 1) / unit, p.rounds = rounds;
-    // What a thread's tile reads beyond its row.
+    // The number of cells that a thread's tile reads beyond its row.
     std::int32_t beyond = 0;
     for (int round = 0; round < rounds; ++round) {
         const std::int32_t step = 1 << round, tile = (by_twos(p.nx, step) ? 2 : cells) * step,
@@ -47,20 +47,20 @@ class_plan classes_of(const grid& g, int rounds) {
         beyond = std::max({beyond, more, (p.nx + tile - 1) / tile * tile + more - p.nx});
     }
     p.gap = beyond * side;
-    // So many classes, and rows 8 words apart in the banks: a warp's words lie in different ones.
+    // With `side` classes, and rows 8 words apart in the banks, a warp's words lie in different banks.
     constexpr std::int32_t banks = 32;
     p.pitch = ((p.nx + beyond) * side + banks - 9) / banks * banks + 8;
     return p;
 }
 
-/// A round of classes.
+/// Does one round of a block's classes.
 template <int Step>
 __device__ void class_round(const class_plan& p, const arrays& in, const area& of) {
     if (by_twos(p.nx, Step)) round<Step, side, 2, 2, false>::run(in, of);
     else round<Step, side, cells, rows, false>::run(in, of);
 }
 
-/// The sites of a block's classes, where they are few: a class's number above its cell's two coordinates.
+/// List of the sites of a block's classes, if they are few: a class's number above its cell's two coordinates.
 struct site_list {
     int count, meeting;
     std::uint32_t site[most_listed];
@@ -72,9 +72,9 @@ struct site_list {
     }
 };
 
-/// Cells whose coordinates within a class are equal modulo m hear only of each other while steps are m and more. As
-/// long as no two sites are among such cells these rounds give each of them the one that is: that is done at once. How
-/// many rounds are left.
+/// Skips the rounds in which no two sites can meet, and returns how many rounds remain. While steps are m or more,
+/// cells receive sites only from cells with equal coordinates modulo m. As long as no such set has two sites, all its
+/// cells get its one site, which is written to them at once.
 __device__ int rounds_from_the_first_meeting(const class_plan& p, const arrays& in, site_list& sites) {
     const auto thread = static_cast<std::int32_t>(threadIdx.x), count = sites.count;
     if (count > most_listed) return p.rounds;
@@ -102,8 +102,8 @@ __device__ int rounds_from_the_first_meeting(const class_plan& p, const arrays& 
     return rounds;
 }
 
-/// All rounds of steps that are multiples of `unit`. A block has classes of one row modulo `unit`; reads and writes are
-/// of `side` cells, whose lines of the cache neighbouring blocks share.
+/// Runs all rounds whose steps are multiples of `unit`. A block owns classes of one row modulo `unit`. It reads and
+/// writes `side` cells at a time, and neighbouring blocks share their cache lines.
 /// Over 40 lines because its rounds share arrays in shared memory.
 __global__ void __launch_bounds__(class_threads, 1)
     flood_classes(const __grid_constant__ class_plan p, const Key* from, Key* to) {
@@ -153,18 +153,18 @@ __global__ void __launch_bounds__(class_threads, 1)
     });
 }
 
-/// Tiles of an image, and of a thread the cells along the last axis and rows for each of the four steps.
-/// H200, 2026-11-22, all rounds: 512^2 24 microseconds, 1024^2 54, 1280^2 86.
-/// `After`: so many rounds more, of steps 2 and 1 or of 1, come after them.
+/// Sides of an image's tiles, and for each of the four steps the cells along the last axis and the rows of a thread.
+/// `After` more rounds, of steps 2 and 1 or of step 1, follow. H200, 2026-11-22, all rounds: 512^2 takes 24
+/// microseconds, 1024^2 54, 1280^2 86.
 template <int Wide, int High, int C8, int R8, int C4, int R4, int C2, int R2, int C1, int R1, int After>
 struct tiling {
-    static constexpr int after = After, more = (1 << After) - 1;  ///< cells that the rounds after reach
-    static constexpr int halo = unit - 1 + more;                  ///< that all rounds reach
+    static constexpr int after = After, more = (1 << After) - 1;  ///< cells that the later rounds reach
+    static constexpr int halo = unit - 1 + more;                  ///< cells that all rounds reach
     static constexpr int wide = Wide, high = High, threads = 512, warps = threads / cuda::warp, rows = High + 2 * halo;
     static constexpr int cells_of(int step) { return step == 8 ? C8 : step == 4 ? C4 : step == 2 ? C2 : C1; }
     static constexpr int rows_of(int step) { return step == 8 ? R8 : step == 4 ? R4 : step == 2 ? R2 : R1; }
-    /// How far a round reads along a row, where the last of its threads' tiles ends beyond what it finds. Beside the
-    /// image's first column it begins later.
+    /// Number of words that a round reads along a row, if the last thread's tile ends beyond the cells it finds. Beside
+    /// the image's first column the round begins later.
     static constexpr int reads(int step, int tile) {
         const auto whole = [tile](int cells) { return (cells + tile - 1) / tile * tile; };
         const int beyond = step - 1 + more;
@@ -183,8 +183,8 @@ using middle_tiles = tiling<64, 64, After == 2 ? 4 : 5, 4, 4, 4, 4, 4, 4, 2, Aft
 template <int After>
 using large_tiles = tiling<80, 80, 4, 6, 4, 6, 4, 4, 4, 4, After>;
 
-/// What comes after the round of step 1, in cells: a site is no farther than steps of 3 more than one number was sure
-/// of.
+/// Runs the rounds after the one of step 1, in units of a cell: a site is at most 3 cells farther than the distance up
+/// to which one number was exact.
 template <class Tiling>
 __device__ void rounds_after(const image& of, arrays& in, const tile_place<Tiling>& at) {
     for (int k = static_cast<int>(threadIdx.x); k < Tiling::words; k += Tiling::threads)
@@ -199,7 +199,7 @@ __device__ void rounds_after(const image& of, arrays& in, const tile_place<Tilin
     step(std::integral_constant<int, 1>{});
 }
 
-/// The last rounds of a tile, from step 8 on.
+/// Runs the last rounds of a tile, from step 8 on.
 /// Over 40 lines because its rounds share arrays in shared memory.
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads, 2)
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(Tiling::threads, 2)
     const tile_place<Tiling> at{block % tiles_across * Tiling::wide - Tiling::halo,
                                 block / tiles_across * Tiling::high - Tiling::halo};
     arrays in{memory, memory + Tiling::words, memory + 2 * Tiling::words, Tiling::pitch};
-    // True where most threads have many words of no site, or of one that is too far to be read.
+    // True if most threads have many words without a site, or with one that is too far to be read.
     const auto fill = [&](const auto& word_of) {
         int all = 0, far = 0;
         at.template each<false>([&](std::int32_t x, std::int32_t y, std::int32_t k) {
@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(Tiling::threads, 2)
         });
         return;
     }
-    // `none` is the site that no cell has, too.
+    // `none` is a word without a site in both representations.
     fill([](Key site, std::int32_t, std::int32_t) { return static_cast<std::uint32_t>(site); });
     far_round<8, Tiling>::run(of, in, at), far_round<4, Tiling>::run(of, in, at);
     far_round<2, Tiling>::run(of, in, at), far_round<1, Tiling>::run(of, in, at);

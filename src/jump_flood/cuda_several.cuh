@@ -1,5 +1,5 @@
-// Several rounds of jump flooding in one kernel, between two arrays in shared memory: what a cell holds there, and a
-// round of it. For images; docs/methods.md says which rounds go together.
+// A round of jump flooding of an image between two arrays in shared memory, and the words that these hold, so that one
+// kernel runs several rounds. docs/methods.md says which rounds share a kernel.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@ namespace nearfield::methods::several {
 
 using Key = std::int32_t;
 
-/// What a cell holds, in one number of 32 bits:
+/// A cell's word, 32 bits:
 ///
-///   d << 16 | x << 8 | y    the squared distance of the cell to its site in units, and how many of them the site lies
-///   from
-///                           the cell along each axis, plus 128
+///   d << 16 | x << 8 | y    d is the squared distance of the cell to its site in units;
+///                           x and y are the site's offset
+///                           from the cell along each axis in units, plus 128
 ///
 /// Equal distances compare as packed sites do. A step of q units along x makes of d and x: d + q (2 x + q), x + q.
 struct word {
     static constexpr std::uint32_t whole = 1 << 16, x_unit = 1 << 8, low = 255, half = 128;
-    static constexpr std::uint32_t here = half * x_unit + half;  ///< of a cell that is a site
+    static constexpr std::uint32_t here = half * x_unit + half;  ///< word of a cell that is a site
     static constexpr std::uint32_t fields = x_unit * low + low;
 
-    /// Farther than every site of a class of 128 cells along each axis, 2 * 127^2, and so far below 2^16 that steps may
-    /// be added.
+    /// Farther than every site of a class of 128 cells along each axis (2 * 127^2), but so far below 2^16 that steps
+    /// may be added.
     static constexpr std::uint32_t none_of_class = 49152 * whole + here;
-    static constexpr std::uint32_t no_site = 40000 * whole;  ///< and more, once steps have been added
+    static constexpr std::uint32_t no_site = 40000 * whole;  ///< least word without a site, with or without steps added
 
-    // Where the unit is halved from round to round: sites of up to 62 units are read, d becomes 4 d and x becomes 2 x.
-    static constexpr std::uint32_t nearest_cut = 62 * 62 + 1;  ///< what is farther is read as this
+    // Limits if the unit halves from round to round: sites of up to 62 units are read, 4 d and 2 x replace d and x.
+    static constexpr std::uint32_t nearest_cut = 62 * 62 + 1;  ///< a farther distance is read as this one
     static constexpr std::uint32_t cut = nearest_cut * whole + here;
-    /// (2 sqrt(nearest_cut) - sqrt(2))^2 = 15034: a number below is right.
+    /// A number below (2 sqrt(nearest_cut) - sqrt(2))^2 = 15034 is exact.
     static constexpr std::uint32_t sure = 15024 * whole;
-    static constexpr std::uint32_t none = ~0u, far = ~0u - 1;  ///< far: there is a site, and it is farther than is read
+    static constexpr std::uint32_t none = ~0u, far = ~0u - 1;  ///< far: there is a site, but it is too far to be read
 
     static __device__ std::uint32_t in_halves(std::uint32_t w) {
         const std::uint32_t near = min(w, cut);
@@ -48,13 +48,13 @@ struct word {
     static __device__ std::int32_t dy(std::uint32_t w) { return static_cast<std::int32_t>(w & low) - 128; }
 };
 
-/// The cells of an array that a round finds the sites of: columns and rows.
+/// The cells of an array whose sites a round finds: columns and rows.
 struct area {
     std::int32_t x_first, x_end, y_first, y_end;
 };
 
-/// Two arrays in shared memory. A cell is followed by the next one of its class after `Side` words, a row after
-/// `pitch`. Words beside a row, and those of `empty`, hold no site.
+/// Two arrays in shared memory. The next cell of a class is `Side` words on, the next row `pitch` words on. The words
+/// beside a row, and those of `empty`, hold no site.
 struct arrays {
     std::uint32_t *now, *next;
     const std::uint32_t* empty;
@@ -66,15 +66,15 @@ struct arrays {
     }
 };
 
-/// A round by `Step` cells of the array. A thread finds the sites of `Cells` by `Rows` cells a step apart.
-/// `Side`: so many classes lie side by side. `Halved`: words are in units of two steps, results in units of one; else
-/// the unit is a cell, and rows end where the area does; `Kept`: it is a cell, and the array goes on around the area.
+/// A round whose step is `Step` cells. A thread finds the sites of `Cells` by `Rows` cells a step apart. `Side`: number
+/// of classes side by side. `Halved`: words have units of two steps, results units of one; else the unit is a cell and
+/// rows end with the area, or, if `Kept`, the array continues around the area.
 template <int Step, int Side, int Cells, int Rows, bool Halved, bool Kept = false>
 class round {
-    static constexpr std::uint32_t q = Halved ? 1 : Step;  ///< units of a step
+    static constexpr std::uint32_t q = Halved ? 1 : Step;  ///< a step, in units
     static constexpr std::uint32_t none = Halved ? word::none : word::none_of_class;
 
-    /// The same word heard of a step on: a multiple of one of its fields, and a constant.
+    /// Terms of a word seen a step away: a multiple of one of its fields, and a constant.
     static constexpr std::uint32_t forth = 2 * q * word::whole, back = 0u - forth;
     static constexpr std::uint32_t rest(bool on, std::uint32_t unit) {
         const std::uint32_t square = q * q * word::whole, middle = forth * word::half;
@@ -82,7 +82,7 @@ class round {
     }
 
 public:
-    /// True where a cell may have a farther site than its number holds.
+    /// Does the round with all threads of the block. True if a cell may have a site farther than its number can hold.
     static __device__ bool run(const arrays& in, const area& of) {
         const std::int32_t wide = (of.x_end - of.x_first + Step * Cells - 1) / (Step * Cells),
                            high = (of.y_end - of.y_first + Step * Rows - 1) / (Step * Rows),
@@ -106,7 +106,7 @@ private:
           rows_(min(Rows, (of.y_end - 1 - y) / Step + 1)),
           column_(x * Side + side) {}
 
-    /// The next row is read while one is offered.
+    /// Walks over the rows of the thread's cells; reads the next row while it offers one.
     __device__ bool walk() {
         std::uint32_t* const to = in_.next + y_ * in_.pitch + column_;
         std::uint32_t now[Cells + 2], next[Cells + 2];
@@ -129,13 +129,13 @@ private:
         else if (row > 1) line = row - 1 <= rows_ ? line : in_.empty;
 #pragma unroll
         for (int c = 0; c < Cells + 2; ++c) {
-            // Two cells are all that a row of a class has.
+            // A row of a class has only two cells.
             const bool outside = !Halved && !Kept && Cells == 2 && c % 3 == 0;
             to[c] = outside ? none : line[column_ + (c - 1) * Step * Side];
         }
     }
 
-    /// Offers what a row's words hold to the cells of the row after it, of the same one and of the one before it.
+    /// Offers a row's words to the cells of the row after it, of the same row and of the row before it.
     __device__ void offer(std::uint32_t (&heard)[Cells + 2], int row) {
         std::uint32_t right[Cells + 2], left[Cells + 2], down[Cells + 2], up[Cells + 2];
 #pragma unroll
@@ -175,8 +175,8 @@ private:
     const area& of_;
     const std::int32_t y_, cells_, rows_, column_;
     std::uint32_t best_[3][Cells];
-    std::uint32_t nothing_ = word::none;  ///< of all words: `none` while none of them has a site
-    std::uint32_t worst_ = 0;             ///< number that a cell was left with
+    std::uint32_t nothing_ = word::none;  ///< minimum of all words: `none` while none of them has a site
+    std::uint32_t worst_ = 0;             ///< largest number of any cell
 };
 
 }  // namespace nearfield::methods::several

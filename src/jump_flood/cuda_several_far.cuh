@@ -1,5 +1,5 @@
-// Several rounds of jump flooding in one kernel: where a tile lies in its image, and a round of it by distance and site
-// in two numbers, for tiles with a site that is farther than one number holds.
+// Places a tile in its image, and does its rounds with distance and site as two numbers, for tiles with a site that is
+// too far for one number.
 #pragma once
 
 #include "jump_flood/cuda_several.cuh"
@@ -17,17 +17,17 @@ struct image {
     }
 };
 
-/// A tile's place in the image; `around`: cells that are so far from it at most, if there are any.
+/// A tile's place in the image. `around` yields the tile and the existing cells that are at most so far from it.
 template <class Tiling>
 struct tile_place {
-    std::int32_t x, y;  ///< of the array's first word
+    std::int32_t x, y;  ///< image coordinates of the array's first word
 
     __device__ area around(const image& of, std::int32_t cells) const {
         const std::int32_t first = Tiling::halo - cells;
         return {max(first + x, 0) - x, min(Tiling::halo + Tiling::wide + cells, of.nx - x), max(first + y, 0) - y,
                 min(Tiling::halo + Tiling::high + cells, of.ny - y)};
     }
-    /// Calls body(x, y, word) for all cells of a tile's array or, `Own`, of the tile.
+    /// Calls body(x, y, word) for all cells of a tile's array, or with `Own` for those of the tile.
     template <bool Own, class Body>
     __device__ void each(const Body& body) const {
         constexpr int first = Own ? Tiling::halo : 0, end = Own ? first + Tiling::wide : Tiling::pitch,
@@ -40,8 +40,8 @@ struct tile_place {
     }
 };
 
-/// One step of a tile by distance and site, where sites are farther than one number holds. Words are sites. A thread
-/// has cells of a tile as it has by one number.
+/// A round of a tile with distance and site as two numbers, for sites too far for one. Words are packed sites. A thread
+/// owns the same cells as with one number.
 template <int Step, class Tiling, int Beyond = Step - 1 + Tiling::more>
 class far_round {
     static constexpr int cells = Tiling::cells_of(Step), rows = Tiling::rows_of(Step);
@@ -96,7 +96,7 @@ private:
 #pragma unroll
         for (int c = 0; c < cells + 2; ++c) to[c] = line[(c - 1) * Step];
     }
-    /// To the cells of the row after it, of the same one and of the one before it.
+    /// Offers sites to the cells of the row after, of the same row and of the row before.
     __device__ void offer(const std::uint32_t (&heard)[cells + 2], int row) {
         if (row < rows)
 #pragma unroll
@@ -119,7 +119,7 @@ private:
 
     const image& of_;
     const arrays& in_;
-    const std::int32_t x_, y_;  ///< of its first cell, in the image
+    const std::int32_t x_, y_;  ///< image coordinates of the thread's first cell
     const std::int32_t cells_, rows_, first_;
     nearest<std::int32_t, Key> best_[3][cells];
 };

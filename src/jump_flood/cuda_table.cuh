@@ -1,4 +1,4 @@
-// All sites of a grid in raster order, on a device: what cells without a site draw from.
+// A table of all sites of a grid in raster order, on a device, from which cells without a site draw.
 #pragma once
 
 #include "base/cuda_scan.cuh"
@@ -6,13 +6,13 @@
 
 namespace nearfield::methods {
 
-/// What a kernel sees of it.
+/// The table as a kernel sees it.
 template <class Key>
 struct table {
     const Key* site = nullptr;
     const std::int64_t* count = nullptr;  ///< null: cells draw nothing
 
-    /// `none` where there is no site at all.
+    /// The site that a cell draws in a round; `none` if there is no site at all.
     __device__ Key draw(std::uint64_t seed, std::int64_t round, std::int64_t cell) const {
         return *count == 0 ? none<Key> : site[drawn(seed, round, cell, *count)];
     }
@@ -23,7 +23,7 @@ namespace table_kernels {
 inline constexpr int threads = 256, warps = threads / cuda::warp, cells_a_thread = 16;
 inline constexpr std::int64_t cells_a_block = threads * cells_a_thread;
 
-/// A block's cells, `threads` neighbours at a time, so that reads are of whole lines, and all of a thread's at once.
+/// A block's cells, `threads` neighbours at a time, so that reads are coalesced and a thread's reads overlap.
 template <class Key>
 struct own_cells {
     Key site[cells_a_thread];
@@ -35,7 +35,7 @@ struct own_cells {
             site[k] = cell < cells ? from[cell] : none<Key>;
         }
     }
-    /// The lanes whose k-th cell is a site.
+    /// Lanes whose k-th cell is a site.
     __device__ std::uint32_t lanes(int k) const { return __ballot_sync(cuda::every_lane, site[k] >= 0); }
 };
 
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (int k = 0; k < cells_a_thread; ++k) before[k * warps + warp] = __popc(mine.lanes(k));
     __syncthreads();
-    // The first warp sums them up: each lane has four neighbours.
+    // The first warp adds up the counts; a lane adds four neighbouring ones.
     constexpr int each = cells_a_thread * warps / cuda::warp;
     if (warp == 0) {
         int sum = 0;
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-/// Cells without a site draw one. A thread has four neighbours: all of their draws wait for the table at once.
+/// Draws a site for cells without one. A thread owns four neighbouring cells, so that its reads of the table overlap.
 inline constexpr int draws_a_thread = 4;
 template <class Key>
 __global__ void __launch_bounds__(threads)
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(threads)
         const std::int64_t cell = first + k * threads;
         if (cell >= cells || site[cell] >= 0) continue;
         const std::uint64_t bits = draw_bits(seed, round, cell);
-        // The quotient is too small by two at most.
+        // The estimated quotient is too small by at most two.
         std::uint64_t rest = bits - __umul64hi(bits, inverse) * count;
         rest -= rest >= count ? count : 0;
         rest -= rest >= count ? count : 0;
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace table_kernels
 
-/// 4 or 8 bytes a cell while it lives; nothing where `site` is null.
+/// Owns the table: 4 or 8 bytes a cell; no memory if `site` is null.
 template <class Key>
 class site_table {
 public:
@@ -125,7 +125,7 @@ public:
         shown_ = {sites, starts + blocks};
     }
     [[nodiscard]] const table<Key>& get() const { return shown_; }
-    /// Has cells without a site draw one.
+    /// Lets cells without a site draw one.
     void draw(const device& on, Key* site, std::int64_t cells, std::uint64_t seed, std::int64_t round) const {
         constexpr std::int64_t of_block = table_kernels::threads * table_kernels::draws_a_thread;
         cuda::launch(on, table_kernels::draw_sites<Key>, cuda::blocks_for(cells, of_block),

@@ -1,5 +1,5 @@
-// A round of jump flooding by tiles: a thread finds the sites of several cells that lie a step apart along each axis,
-// so that a word is read, unpacked and turned into terms once for all of them. For one site a cell in 32 bits.
+// A round of jump flooding in tiles: a thread finds the sites of several cells that lie a step apart along each axis,
+// so that it reads and unpacks a word once for all of them. Serves one site a cell in 32 bits.
 #include "jump_flood/cuda_plan.cuh"
 #include "jump_flood/tiles.hpp"
 
@@ -7,12 +7,12 @@ namespace nearfield::methods {
 namespace tiles {
 namespace {
 
-/// Blocks that a multiprocessor is to run at once: what the numbers of a tile's cells leave room for. H200, 2026-11-22,
-/// 8192^2 by 4, 5 and 6: 1.37, 1.33 and 1.28 floors a round; 512^3 by 3, 4 and 5: 2.75, 2.53 and 2.58.
+/// Blocks that a multiprocessor runs at once, as registers allow. H200, 2026-11-22, round in times the read and write
+/// of all sites: 8192^2 with 4, 5, 6 blocks 1.37, 1.33, 1.28; 512^3 with 3, 4, 5 blocks 2.75, 2.53, 2.58.
 template <class Tile>
 constexpr int blocks_at_once = Tile::volume ? 4 : 6;
-/// One row of a tile by two numbers a cell. False where a cell is left with a site that is far for the next round, or
-/// without one.
+/// Resolves one row of a tile, with two numbers a cell. False if a cell is left without a site, or with one that is too
+/// far for one number in the next round.
 template <class Tile>
 __device__ bool settle_row(const plan& p, const Key* from, Key* to, place<Tile> at, int t, std::int32_t walk) {
     using row = tile<Tile::volume, Tile::cells, 1, Tile::reach, Tile::lies>;
@@ -22,8 +22,8 @@ __device__ bool settle_row(const plan& p, const Key* from, Key* to, place<Tile> 
     return walker<row, separate>(p, p.in_two, place<row>(at), walk, from, to).run();
 }
 
-/// All rows of a tile, two at once. H200, 2026-11-22, 512^3 and 256^3, randomised rounds: 4.6 and 5.2 floors, by one
-/// row 5.2 and 5.9.
+/// Resolves all rows of a tile, two at once. H200, 2026-11-22, randomised rounds of 512^3 and 256^3: 4.6 and 5.2 times
+/// the read and write of all sites, one row at once 5.2 and 5.9.
 template <class Tile>
 __device__ bool settle_tile(const plan& p, const Key* from, Key* to, place<Tile> at) {
     constexpr int rows = Tile::rows < 2 ? Tile::rows : 2;
@@ -39,17 +39,17 @@ __device__ bool settle_tile(const plan& p, const Key* from, Key* to, place<Tile>
     return near;
 }
 
-/// For the next round alone, which asks whether they are many.
+/// Counts an unresolved tile for the next round, which only asks whether they are many.
 __device__ void count_open(const open_tiles& left) {
     if (*static_cast<volatile std::uint32_t*>(left.count) <= left.many) atomicAdd(left.count, 1u);
 }
 
-/// Whether the round before left so many tiles open that this one would too: then all go by two numbers a cell at once.
+/// True if the round before left so many tiles open that this one would too: then all take two numbers a cell at once.
 __device__ bool many(const open_tiles& left) { return left.before != nullptr && *left.before > left.few; }
 
-/// Each thread finds the sites of its tile by one number a cell, and notes the tile where that leaves a cell undecided.
-/// Neighbouring threads own neighbouring cells of a row up to a step, then the next tile, so that what a warp reads or
-/// writes at once lies in four lines of the cache.
+/// Each thread finds the sites of its tile, one number a cell, and lists the tile if a cell stays unresolved.
+/// Neighbouring threads own neighbouring cells of a row up to a step, then the next tile, so that a warp's access
+/// touches four cache lines.
 template <class Tile>
 __global__ void __launch_bounds__(threads, blocks_at_once<Tile>)
     flood(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once<Tile>)
         static_cast<std::int64_t>(blockIdx.x) << log_threads | (threadIdx.y * blockDim.x + threadIdx.x);
 }
 
-/// All tiles.
+/// Resolves all tiles, with two numbers a cell.
 template <class Tile>
 __global__ void __launch_bounds__(threads)
     settle_all(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
@@ -73,18 +73,18 @@ __global__ void __launch_bounds__(threads)
     if (!settle_tile(p, from, to, at) && left.count != nullptr) count_open(left);
 }
 
-/// Of a small volume in rounds by distance and site apart: twice the threads.
+/// Tile of a small volume if rounds take distance and site as two numbers: it makes twice the threads.
 using small_volumes_tile = tile<true, 4, 2, 1, form::spread>;
 
-/// How many open tiles are few. To settle one is dear where its cells are not neighbours. H200, 2026-11-23, 4096^2,
-/// 0.01 % of sites, steps 32, 16, 8, 4, 2 and 1 in floors: 4.8, 4.0, 2.8, 2.1, 1.9 and 1.8 when open tiles are settled,
-/// 2.5, 2.5, 2.5, 2.6, 2.3 and 2.2 when all go by two numbers a cell at once.
+/// Limit up to which open tiles are few. Resolving one is slow if its cells are not adjacent. H200, 2026-11-23, 4096^2,
+/// 0.01 % of sites, steps 32, 16, 8, 4, 2, 1 in times the read and write of all sites: resolving open tiles takes 4.8,
+/// 4.0, 2.8, 2.1, 1.9, 1.8; two numbers for all tiles take 2.5, 2.5, 2.5, 2.6, 2.3, 2.2.
 std::uint32_t few_of(const plan& p, bool neighbours) {
     return static_cast<std::uint32_t>(p.tiles() / (neighbours ? 4 : 16));
 }
 
-/// The tiles that were left open. Their parts lie beside each other here, so that they do not keep threads waiting that
-/// are done, and are short, because a few threads would be long at it.
+/// Resolves the listed tiles in parts. Threads with neighbouring parts work side by side, so that none waits for a
+/// thread that is done. Parts are short, because a few threads would take long.
 template <class Tile>
 __global__ void __launch_bounds__(threads, Tile::volume || Tile::lies == form::joined ? 4 : 5)
     settle(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
@@ -137,7 +137,7 @@ std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std:
         left.parts = settling_parts();
         left.few = few_of(p, Tile::lies == form::joined), left.many = few_of(p, step <= 8);
         if (Tile::volume || p.in_one.all_near) left.before = nullptr;
-        // Nobody asks for it.
+        // No later round reads the count.
         if (Tile::volume ? !may_leave_some(p) : p.in_one.all_near_next) left.count = nullptr;
         if (left_.count != nullptr) left_.before = left_.count++;
         if (!p.in_one.usable)

@@ -1,18 +1,18 @@
-// A tile of jump flooding and a thread's walk along it: what is read, in what order, and who is offered it. How sites
-// are compared is in cuda_rules.cuh.
+// A tile of jump flooding and a thread's walk along it: the words it reads, in which order, and the cells to which it
+// offers them. cuda_rules.cuh compares the sites.
 #pragma once
 
 #include "jump_flood/cuda_rules.cuh"
 
 namespace nearfield::methods::tiles {
 
-/// How the cells of a tile lie along the last axis. `spread`: a step apart. `joined`: neighbours, read and written by
-/// 16 bytes, for steps of 1, 2 and 4. `fours`: four neighbours, and four more a step on, by 16 bytes too; for longer
+/// Layout of a tile's cells along the last axis. `spread`: a step apart. `joined`: neighbours, accessed by 16 bytes,
+/// for steps of 1, 2 and 4. `fours`: four neighbours and the four a step on, accessed by 16 bytes too, for longer
 /// steps.
 enum class form { spread, joined, fours };
 
-/// A thread's tile: `Cells` along the last axis, `Rows` along the middle axis of a volume, a step apart; along the axis
-/// before, the thread walks. A word is asked by the cells that are 0, `Reach` and twice `Reach` places before it in the
+/// A thread's tile: `Cells` along the last axis and `Rows` along the middle axis of a volume, a step apart. The thread
+/// walks along the axis before. The cells that read a word are 0, `Reach` and twice `Reach` places before it in the
 /// list of words.
 template <bool IsVolume, int CellsOf, int RowsOf, int ReachOf, form FormOf>
 struct tile {
@@ -23,24 +23,24 @@ struct tile {
     static_assert(lies != form::fours || (cells == 8 && reach == 4));
     static_assert(cells <= most_cells && cells * rows <= most_in_a_tile);
 
-    /// How far a cell lies from the tile's first one along the last axis.
+    /// Offset of a cell from the tile's first one along the last axis.
     static constexpr NF_HD std::int64_t away(int cell, std::int64_t step) {
         return lies == form::spread ? cell * step : lies == form::joined ? cell : cell % 4 + cell / 4 * step;
     }
 };
 
-/// A round. Axis 0 of a volume, axis 1 of an image is walked along: `along`; a volume has `across` besides.
+/// One round. Threads walk `along` axis 0 of a volume or axis 1 of an image; a volume also has `across`, its axis 1.
 struct plan {
     std::int32_t nx, along, across;
     std::uint32_t key_bytes;  ///< a variable: a multiplication finds an address in one instruction, a shift in two
     std::int64_t along_stride;
     std::int32_t step;
-    std::int32_t log_side;                       ///< so many threads, as a power of 2, have their tiles side by side
+    std::int32_t log_side;                       ///< log2 of the number of threads whose tiles lie side by side
     std::int32_t walk;                           ///< cells along a thread's walk
-    std::int32_t along_classes, across_classes;  ///< coordinates that are equal modulo the step
-    std::int32_t walks, groups;                  ///< of a class: walks along, tiles across
+    std::int32_t along_classes, across_classes;  ///< number of classes of coordinates modulo the step
+    std::int32_t walks, groups;                  ///< of a class: its walks, and its tiles across
     std::int32_t x_threads, x_blocks, across_blocks;
-    std::int32_t along_shift, across_shift, x_shift;  ///< of a packed site
+    std::int32_t along_shift, across_shift, x_shift;  ///< shifts of a packed site's coordinates
     dim3 block;
     packed in_one;
     separate in_two;
@@ -48,7 +48,7 @@ struct plan {
     [[nodiscard]] NF_HD std::int64_t blocks() const {
         return static_cast<std::int64_t>(x_blocks) * across_blocks * along_classes * walks;
     }
-    /// Threads that may own cells.
+    /// Number of threads that may own cells.
     [[nodiscard]] std::int64_t tiles() const {
         return static_cast<std::int64_t>(x_threads) * across_classes * groups * along_classes * walks;
     }
@@ -60,16 +60,16 @@ struct plan {
     }
 };
 
-/// A thread's place: its first cell, and where along a row its words lie. Where a cell has no neighbour it asks itself
+/// A thread's place: its first cell, and where its words lie along a row. A cell without a neighbour reads its own word
 /// instead.
 template <class Tile>
 struct place {
     std::int32_t x = 0, across = 0, along = 0;
     std::int32_t word[Tile::words];
-    bool before = true, after = true;  ///< of fours: whether there are the first and the last
+    bool before = true, after = true;  ///< for `fours`: whether the first and the last four exist
 
     place() = default;
-    /// Of the first row of a tile that is as wide.
+    /// The place of the first row of a tile that is as wide.
     template <class Wider>
     __device__ explicit place(const place<Wider>& of)
         : x(of.x), across(of.across), along(of.along), before(of.before), after(of.after) {
@@ -82,7 +82,7 @@ struct place {
     __device__ void look_along_the_row(const plan& p) {
 #pragma unroll
         for (int w = 0; w < Tile::words; ++w) {
-            if (Tile::lies == form::fours && w % 4 != 0) continue;  // never asked for
+            if (Tile::lies == form::fours && w % 4 != 0) continue;  // x_of() derives it
             const int k = w - Tile::reach;
             std::int32_t at = x + (Tile::lies == form::joined   ? k
                                    : Tile::lies == form::spread ? k * p.step
@@ -94,7 +94,7 @@ struct place {
         if constexpr (Tile::lies == form::fours) before = x >= p.step, after = x + 2 * p.step < p.nx;
     }
 
-    /// Where a word lies that was read.
+    /// Position along the row of a word that was read.
     __device__ std::int32_t x_of(int w) const {
         constexpr int last = Tile::reach + Tile::cells;
         if constexpr (Tile::lies == form::spread) return word[w];
@@ -102,11 +102,11 @@ struct place {
         return w < Tile::reach ? word[0] + w : w < last ? x + w - Tile::reach : word[last] + w - last;
     }
 
-    /// Has the compiler keep a number instead of finding it again in each turn of a loop.
+    /// Makes the compiler keep a number in a register instead of recomputing it in each turn of a loop.
     static __device__ void stay(std::int32_t& number) { asm("" : "+r"(number)); }
 };
 
-/// Of a thread of a block.
+/// The place of a block's thread.
 template <class Tile>
 __device__ place<Tile> place_of_thread(const plan& p, std::uint32_t block, std::uint32_t thread_x,
                                        std::uint32_t thread_y) {
@@ -131,7 +131,7 @@ __device__ place<Tile> place_of_thread(const plan& p, std::uint32_t block, std::
     return at;
 }
 
-/// What a thread reads of one row.
+/// The words that a thread reads of one row.
 template <class Tile>
 struct words {
     Key of[Tile::words];
@@ -164,14 +164,14 @@ private:
     __device__ void put2(int k, int2 v) { of[k] = v.x, of[k + 1] = v.y; }
 };
 
-/// A thread's walk by one of the rules.
+/// A thread's walk that compares sites by `Rule`.
 template <class Tile, class Rule>
 class walker {
     using kept = typename Rule::kept;
     static constexpr int along_axis = Tile::volume ? 0 : 1;
 
 public:
-    /// `walk`: cells along the axis that is walked.
+    /// `walk`: number of cells along the axis that is walked.
     __device__ walker(const plan& p, const Rule& rule, const place<Tile>& at, std::int32_t walk, const Key* from,
                       Key* to)
         : p_(p), rule_(rule), at_(at), end_(min(p.along, at.along + walk * p.step)) {
@@ -192,8 +192,8 @@ public:
                       (Tile::volume ? static_cast<std::uint32_t>(at_.across) << p_.across_shift : 0) - rule_.centre;
     }
 
-    /// False where a cell is left without a site, or with one that is not near. The next row is read while one is
-    /// offered.
+    /// Walks over all planes. False if a cell is left without a site, or with one that is not near. Reads the next row
+    /// while it offers one.
     __device__ bool run() {
         words<Tile> now, next;
         typename Rule::doubt doubt{};
@@ -228,8 +228,8 @@ private:
         if (row_is_there(along, r)) to.read(p_, at_, Tile::volume ? from_ + (r - 1) * row_ : from_);
     }
 
-    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one
-    /// after it.
+    /// Offers a row's words to the tile's cells in the plane before, in its own plane and in the plane after
+    /// it.
     __device__ void offer_row(const words<Tile>& row, int r, std::int32_t along) {
         const std::int32_t along_origin = rule_.template origin<along_axis>(along);
 #pragma unroll
@@ -256,7 +256,7 @@ private:
         }
     }
 
-    /// Writes what is kept for the cells that all rows they ask have been offered to.
+    /// Writes the results of the cells that have received the words of all their rows.
     __device__ void write(std::int32_t along, typename Rule::doubt& doubt) {
         Key* to = to_;
         to_ += plane_;
@@ -308,8 +308,8 @@ private:
     const Key* from_;
     Key* to_;
     std::int64_t plane_, row_;
-    std::int32_t cells_;        ///< of a row that there are
-    std::uint32_t first_cell_;  ///< packed but for the axis that is walked, less what the rule's fields hold of nothing
+    std::int32_t cells_;        ///< cells of the tile's row that exist
+    std::uint32_t first_cell_;  ///< packed first cell without the walked axis, minus the fields' value for offset 0
     std::int32_t x_origin_, y_origin_;
     kept best_[3][Tile::rows][Tile::cells];
 };

@@ -1,4 +1,4 @@
-// Jump flooding on the host: a round is a loop over rows, each a few loops over contiguous rows that offer their sites.
+// Jump flooding on the host: a round loops over rows, and for each row over the neighbouring rows that offer sites.
 #include "jump_flood/core.hpp"
 
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t cells_a_task = 1 << 14;
 
-/// A cell's two sites lie in two arrays; with one site a cell the second is null.
+/// The arrays of a cell's first and second site; the second is null if a cell has one site.
 template <class Key>
 struct site_arrays {
     Key* first = nullptr;
@@ -27,7 +27,7 @@ public:
     rounds(const host& on, const grid& g, const jump_flood& how, std::int64_t count)
         : g_(g), m_(metric_of<V>(g)), how_(how), crew_(on, count * g.cells()) {}
 
-    /// The table that cells without a site draw from.
+    /// Lists all sites, from which cells without a site draw.
     void note_sites(const Key* site) {
         in_order(crew_, g_.cells(), 1, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t cell = first; cell < last; ++cell)

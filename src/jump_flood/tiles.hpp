@@ -1,4 +1,4 @@
-// Rounds of jump flooding on a device, for the grids that most calls are about.
+// Rounds of jump flooding on a device in 32 bits, which serve most grids.
 #pragma once
 
 #include <algorithm>
@@ -13,64 +13,64 @@ namespace nearfield::methods {
 
 namespace tiles {
 
-/// A cell's two sites lie in two arrays.
+/// The arrays of a cell's first and second site.
 template <class Key>
 struct both {
     Key* first = nullptr;
     Key* second = nullptr;
 };
 
-/// Tiles that a round by one number a cell left open, in no order; `count` is 0 before.
+/// Tiles that a round with one number a cell leaves unresolved, in no order. The caller sets `count` to 0 before.
 struct open_tiles {
     std::uint32_t* count = nullptr;
     std::int64_t* tile = nullptr;           ///< block << 7 | thread
     const std::uint32_t* before = nullptr;  ///< `count` of the round before
-    std::uint32_t few = 0;                  ///< where it left more, this round does not try one number
-    std::uint32_t many = 0;                 ///< more than the next round calls few
+    std::uint32_t few = 0;                  ///< if `before` is larger, this round does not try one number
+    std::uint32_t many = 0;                 ///< counting may stop above this: the next round's `few`
     std::int64_t parts = 0;                 ///< settling_parts()
 };
 
-/// What is known before a round of where sites may be.
+/// Bounds on the places of sites, known before a round.
 struct travelled {
-    std::int64_t unit;   ///< divides the offsets of cells from the sites that they have heard of
-    std::int64_t heard;  ///< the most cells that a site may lie away along an axis after the round
+    std::int64_t unit;   ///< divides every offset between a cell and a site that it has received
+    std::int64_t heard;  ///< largest distance of a site along an axis after the round, in cells
 };
 
-/// Stretches of walks that a round by offsets left open, in no order, by the number of their first cell; `count` is 0
-/// before.
+/// Stretches of walks that a round by offsets leaves unresolved, in no order, each by the number of its first cell. The
+/// caller sets `count` to 0 before.
 struct open_stretches {
     std::uint32_t* count = nullptr;
     std::uint32_t* first = nullptr;
 };
 
-/// How many rounds of a call go by offsets, from the first one on.
+/// Number of a call's rounds, from the first one on, that hold sites as offsets.
 std::int64_t rounds_by_offsets(const grid& g, const std::vector<std::int64_t>& steps);
-/// The most stretches that one of them may leave open. `after_classes`: so many others were there since those by
-/// classes, or more than one.
+/// Largest number of stretches that such a round may leave unresolved. `after_classes`: number of rounds by offsets
+/// since those by classes, at most 2.
 std::int64_t most_open_stretches(const grid& g, std::int64_t step, std::int64_t after_classes);
-/// One of them. `nothing`: a row of cells without a site. True where stretches may have been left open.
+/// Runs such a round. `nothing`: a row of cells without a site. True if stretches may be left unresolved.
 bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool first, std::int64_t after_classes,
                     const std::int32_t* from, std::int32_t* to, const std::int32_t* nothing,
                     const open_stretches& left);
 
-/// The same with two sites a cell; the first round looks at first sites alone.
+/// Versions of these functions for two sites a cell; the first round reads first sites only.
 std::int64_t most_open_pair_stretches(const grid& g, std::int64_t step);
 bool run_pairs_by_offsets(const device& on, const grid& g, std::int64_t step, bool first,
                           const both<const std::int32_t>& from, const both<std::int32_t>& to,
                           const open_stretches& left);
 
-/// Cells of volumes whose rounds wait for their kernels' launches.
+/// Largest volume, in cells, whose rounds are limited by kernel launches.
 inline constexpr std::int64_t small_volume = 160 * 160 * 160;
 
-/// How many rounds of a call go in one kernel by classes, from the first one on, before others go by offsets.
+/// Number of a call's rounds, from the first one on, that one kernel runs by classes, before rounds by offsets.
 std::int64_t rounds_by_classes(const grid& g, const std::vector<std::int64_t>& steps);
-/// What they prepare for later rounds, which saves two launches: counts of 0, and a row of cells without a site.
+/// Memory that run_by_classes sets for later rounds, which saves two launches: zero counts, a row without sites.
 struct to_prepare {
     std::uint32_t* counts = nullptr;
     std::int32_t count = 0;
     std::int32_t* nothing = nullptr;
 };
-/// They: cells hold themselves or nothing, then words that the next round by offsets reads.
+/// Runs the rounds by classes: reads cells with their own site or none, writes words for the next round by offsets.
 void run_by_classes(const device& on, const grid& g, std::int64_t first_step, const std::int32_t* from,
                     std::int32_t* to, const to_prepare& also);
 
@@ -78,33 +78,33 @@ void run_by_classes(const device& on, const grid& g, std::int64_t first_step, co
 
 namespace several {
 
-/// How many rounds of a call of one site a cell go in two kernels, from the first one on: all of the first series, or
-/// none.
+/// Number of a call's rounds, for one site a cell, that two kernels run from the first one on: all of the first series,
+/// or 0.
 std::int64_t rounds_at_once(const grid& g, const std::vector<std::int64_t>& steps);
-/// They. `now` holds cells that are sites and none, then the answer.
+/// Runs these rounds. `now` holds each cell's own site or none, and receives the result.
 void run(const device& on, const grid& g, std::int64_t rounds, std::int32_t* now, std::int32_t* spare);
 
 }  // namespace several
 
-/// What cells hold: one site, two, or one that after the first round may be any of all.
+/// The sites of a cell: one, two, or one that after the first round may be any site of the grid.
 enum class sites_held : std::uint8_t { one, two, drawn };
 
-/// All rounds of a call, on a grid that is solved in 32 bits with keys of 32 bits. Where sites may be far from cells it
-/// takes, while it lives, 8 bytes for each tile, which are 4 bytes a cell at most and a thirtieth mostly, and in
-/// volumes 4 for each stretch of a tile's walk, a sixteenth of a byte a cell mostly; and a row of sites in volumes.
+/// Runs all rounds of a call on a grid that is solved in 32 bits with 32-bit keys. If sites may be far from cells it
+/// holds 8 bytes for each tile (at most 4 bytes a cell, mostly a thirtieth), in volumes also 4 bytes for each stretch
+/// (mostly a sixteenth of a byte a cell) and one row of sites.
 class tiled_rounds {
 public:
-    /// `fresh`: cells hold no site but their own yet.
+    /// `fresh`: cells hold only their own sites.
     tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held, bool fresh);
-    /// The next one, or several, from one array of sites to the other: how many.
+    /// Runs the next round, or several, from one array of sites to the other; returns how many it ran.
     std::int64_t run(std::int64_t step, const std::int32_t* from, std::int32_t* to);
-    /// Whether the first round takes cells for ones without a second site, whatever their array holds.
+    /// True if the first round takes cells as having no second site, whatever the second array holds.
     [[nodiscard]] bool asks_first_sites_alone() const { return by_offsets_ > 0; }
-    /// The next one with two sites a cell.
+    /// Runs the next round with two sites a cell.
     void run(std::int64_t step, const tiles::both<const std::int32_t>& from, const tiles::both<std::int32_t>& to);
 
 private:
-    /// How many rounds by offsets there are between those by classes and this one; 2 where there are more, or no
+    /// Number of rounds by offsets between those by classes and this one; 2 if there are two or more, or no
     /// classes.
     [[nodiscard]] std::int64_t after_classes(std::int64_t round) const {
         return by_classes_ > 0 ? std::min<std::int64_t>(round - by_classes_, 2) : 2;
@@ -117,7 +117,7 @@ private:
     tiles::open_stretches stretches_;
     std::int32_t* nothing_ = nullptr;
     std::int64_t by_offsets_ = 0, by_classes_ = 0, round_ = 0, counts_ = 0;
-    /// Notes a round of this step.
+    /// Updates the bounds for a round of this step and returns them.
     tiles::travelled travel(std::int64_t step) {
         so_far_.unit = std::min(so_far_.unit, step), so_far_.heard = std::min(so_far_.heard + step, anywhere);
         const tiles::travelled now = so_far_;

@@ -1,4 +1,4 @@
-// The mathematics of label propagation: directions, how links grow, and what a cell takes from others.
+// The mathematics of label propagation: directions, the growth of links, and the labels that a cell takes from others.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +9,33 @@
 
 namespace nearfield::link_propagation {
 
-/// Addresses and labels. Background has none.
+/// Addresses, which also serve as labels. Background has none.
 using address = std::int32_t;
 inline constexpr address background = -1;
 inline constexpr std::int64_t most_cells = std::numeric_limits<address>::max() - 1;
 
 inline constexpr int most_directions = 26;
-inline constexpr int pack = 4;  ///< directions whose links lie in one word
+inline constexpr int pack = 4;  ///< directions whose links share a word
 
-/// An image as three axes; those that it does not have are of length 1 and come first.
+/// An image in three axes; missing axes are put in front and have length 1.
 struct grid3 {
     std::int64_t size[3]{1, 1, 1};
     [[nodiscard]] NF_HD constexpr std::int64_t cells() const { return size[0] * size[1] * size[2]; }
 };
 
-/// Sides of the image at which a cell lies: bit `axis` for the first cell along an axis, bit 3 + axis for the last one.
+/// Sides of the image on which a cell lies: bit `axis` for an axis's first cell, bit 3 + axis for its last cell.
 NF_HD constexpr unsigned sides_of(const grid3& grid, std::int64_t z, std::int64_t y, std::int64_t x) {
     return unsigned{z == 0} | unsigned{y == 0} << 1 | unsigned{x == 0} << 2 | unsigned{z == grid.size[0] - 1} << 3 |
            unsigned{y == grid.size[1] - 1} << 4 | unsigned{x == grid.size[2] - 1} << 5;
 }
 
-/// The ways to a cell's neighbours, all of them, in C order of the steps: number i leads back where count - 1 - i
-/// leads.
+/// The directions to all of a cell's neighbours, in C order of the steps. Direction i is the opposite of direction
+/// count - 1 - i.
 struct directions {
     int count = 0;
     std::int8_t step[most_directions][3]{};
-    std::uint8_t leaves[most_directions]{};                        ///< the sides from which the step leads outside
-    address offset[(most_directions + pack - 1) / pack * pack]{};  ///< of the neighbour's address
+    std::uint8_t leaves[most_directions]{};                        ///< the sides at which the step leaves the image
+    address offset[(most_directions + pack - 1) / pack * pack]{};  ///< to the neighbour's address
 
     [[nodiscard]] constexpr int packs() const { return (count + pack - 1) / pack; }
 };
@@ -59,16 +59,16 @@ constexpr directions directions_of(const grid3& grid, int rank, int changes) {
 
 // ---- links ----------------------------------------------------------------------------------------------------------
 
-/// Doublings after which links of at most one cell have grown to at most `length` cells.
+/// Number of doublings after which links of one cell have grown to `length` cells, if nothing ends them.
 constexpr int link_steps(int length) {
     int steps = 0;
     while ((std::int64_t{1} << steps) < length) ++steps;
     return steps;
 }
 
-/// True where a link may still grow in step number `done`: shorter ones have met their end. In each step a link adds
-/// the one it points at. It may find that one grown already: what is added is still connected, and after all steps each
-/// link is as long as it can be and as `length` allows, in whatever order they grew. So the links need no second copy.
+/// True if a link may still grow in step number `done`; shorter links have reached their end. In each step a link adds
+/// the link at its far end. That one may have grown already: the cells are still connected, and after all steps each
+/// link is as long as possible up to `length`, whatever the order. So links need no second copy.
 NF_HD constexpr bool can_grow(int link, int done, int length) { return link >= (1 << done) && link < length; }
 NF_HD constexpr int grown(int link, int at_far_end, int length) {
     return link + at_far_end < length ? link + at_far_end : length;
@@ -76,8 +76,8 @@ NF_HD constexpr int grown(int link, int at_far_end, int length) {
 
 // ---- rounds ---------------------------------------------------------------------------------------------------------
 
-/// Links longer than these are followed, to the neighbour and to the far end. Where the neighbour is the far end it is
-/// asked once.
+/// The labels that a cell gathers. Links longer than these are followed, to the neighbour and to the far end. If the
+/// neighbour is the far end it is read once.
 struct gathers {
     static constexpr int never = 1 << 30;
     int near_above = 0, far_above = 1;
@@ -88,20 +88,20 @@ constexpr gathers gathers_of(const propagation_options& o) {
     return {o.neighbours ? 0 : gathers::never, o.links ? (o.neighbours ? 1 : 0) : gathers::never, o.masters};
 }
 
-/// No round changes anything once every cell has the label of those that its links lead to; with the 1-gather these are
-/// all its neighbours, and the labels are finished. Links of one cell are the 1-gather. Longer ones alone leave out
-/// cells: of three in a row the ends look at each other, and do not learn what the middle learns from across the row.
+/// Labels are final once no round changes anything, if cells gather from all neighbours: by the 1-gather, or by links
+/// of one cell, which are the same. Longer links alone skip cells: of three cells in a row the ends read each other,
+/// and never learn what the middle one learns from across the row.
 constexpr bool always_finishes(const propagation_options& o, int length) { return o.neighbours || length == 1; }
 
 // ---- the call -------------------------------------------------------------------------------------------------------
 
-/// What the public call hands to a backend, checked.
+/// The checked problem that the public call hands to a backend.
 struct problem {
     grid3 grid;
     int rank = 1;      ///< of the image without channels
-    int channels = 1;  ///< of a cell
+    int channels = 1;  ///< channels of a cell
     directions ways;
-    int length = 1;  ///< of the longest link
+    int length = 1;  ///< limit of a link, in cells
     label_options look;
     propagation_options how;
 };

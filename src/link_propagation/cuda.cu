@@ -1,4 +1,4 @@
-// Label propagation on a device: the image and its links, the rounds, the numbers.
+// Label propagation on a device: reads the image, grows links, runs the rounds, and numbers the components.
 #include <algorithm>
 
 #include "base/cuda_together.cuh"
@@ -36,7 +36,7 @@ void with_element(dtype type, bool colour, const Body& body) {
     }
 }
 
-/// A moment on the stream.
+/// An event that marks a point of the stream.
 class mark {
 public:
     explicit mark(const device& on) {
@@ -138,7 +138,7 @@ private:
         r.label = label_, r.next = next_, r.links = links_, r.cells = cells_, r.says = says_;
         std::copy_n(p_.ways.offset, p_.ways.count, r.offset);
         r.from = gathers_of(p_.how), r.most_rounds = p_.how.most_rounds;
-        // Rows are for neighbours to meet in a cache; narrow ones would leave threads idle.
+        // Rows let neighbours meet in a cache; narrow rows would leave threads idle.
         const bool narrow = p_.grid.size[2] < tile_columns / 2;
         r.width = static_cast<address>(narrow ? cells_ : p_.grid.size[2]);
         r.rows = static_cast<address>(cells_ / r.width);

@@ -1,5 +1,5 @@
-// First labels and links on a device. Four directions of a cell share a word; a plane of words for each four, so that
-// neighbouring cells' words lie side by side.
+// First labels and links on a device. A word holds the links of four directions of a cell. Each four directions have a
+// plane of words, so that neighbouring cells' words are adjacent.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@ namespace nearfield::link_propagation {
 
 constexpr int link_threads = 256, most_channels = 4;
 
-/// Four links of one or two bytes.
+/// A word of four links of one or two bytes.
 template <class Link>
 using word_of = std::conditional_t<sizeof(Link) == 1, std::uint32_t, std::uint64_t>;
 
@@ -27,11 +27,11 @@ template <class T>
 struct pixels {
     const T* data = nullptr;
     std::int64_t stride[3]{}, channel_stride = 0;  // in elements
-    std::int64_t jump[most_directions]{};          ///< to the neighbour
+    std::int64_t jump[most_directions]{};          ///< to the neighbour, in elements
     int channels = 1;
     labelling::rule<T> rule;
 
-    /// What a cell holds, in registers. Channels that are not there are zero, which no difference counts.
+    /// A cell's channels, in registers. Missing channels are zero, so they add no difference.
     struct colour {
         T of[most_channels];
     };
@@ -60,7 +60,7 @@ struct pixels {
     __device__ bool linked(const colour& a, const colour& b) const { return rule.linked(a.of, b.of, most_channels, 1); }
 };
 
-/// One thread a cell: its first label, and for each direction a link of one cell or none.
+/// Writes first labels, and links of one cell or none for each direction. A thread owns a cell.
 template <class T, bool Colour, class Link>
 __global__ void __launch_bounds__(link_threads)
     read_image(const pixels<T> image, const grid3 grid, const directions ways, address* label, word_of<Link>* links) {
@@ -96,8 +96,8 @@ __global__ void __launch_bounds__(link_threads)
 
 constexpr int grown_at_once = 4;
 
-/// One thread a few cells, whose words it alone writes; a word that another thread has written already will do as well
-/// (can_grow).
+/// Grows links by one step. A thread owns a few cells and alone writes their words. It may read a word that another
+/// thread has already grown (see can_grow).
 template <class Link>
 __global__ void __launch_bounds__(link_threads)
     grow_links(word_of<Link>* links, const directions ways, std::int64_t cells, int done, int length) {

@@ -1,5 +1,5 @@
-// Numbers in raster order on a device: a master is its component's first cell, so its number is how many masters there
-// are up to it. One bit a cell says who is one.
+// Numbers components in raster order on a device. A master is the first cell of its component, so its number is the
+// count of masters up to it. One bit for each cell marks the masters.
 #pragma once
 
 #include "base/cuda_scan.cuh"
@@ -9,16 +9,16 @@
 namespace nearfield::link_propagation {
 
 constexpr int number_threads = 256, number_warps = number_threads / cuda::warp;
-constexpr int block_words = number_threads;            // a word a thread
-constexpr int block_cells = block_words * cuda::warp;  // that a block looks at
+constexpr int block_words = number_threads;            // one word for each thread
+constexpr int block_cells = block_words * cuda::warp;  // cells that a block counts
 constexpr int written_at_once = 4;
 
 struct masters {
-    std::uint32_t* bits = nullptr;      ///< of 32 cells each
-    std::uint32_t* before = nullptr;    ///< masters before each word, within its block
-    std::uint32_t* of_block = nullptr;  ///< masters of each block; after the scan, of those before it
+    std::uint32_t* bits = nullptr;      ///< words of 32 cells each
+    std::uint32_t* before = nullptr;    ///< for each word, the masters before it within its block
+    std::uint32_t* of_block = nullptr;  ///< masters of each block; after the scan, masters before it
 
-    /// The number of the component whose master this is.
+    /// The number of a component, given its master.
     __device__ std::uint32_t number(address master) const {
         const std::uint32_t word = static_cast<std::uint32_t>(master) / 32,
                             bit = static_cast<std::uint32_t>(master) % 32;
@@ -27,7 +27,7 @@ struct masters {
     }
 };
 
-/// A warp, 32 words in turn; its lanes load side by side.
+/// A warp owns 32 words and takes them in turn; its lanes load neighbouring cells.
 __global__ void __launch_bounds__(number_threads) find_masters(const address* label, std::int64_t cells, masters to) {
     const unsigned lane = threadIdx.x % cuda::warp;
     const std::int64_t first_word = static_cast<std::int64_t>(blockIdx.x) * block_words + (threadIdx.x - lane);

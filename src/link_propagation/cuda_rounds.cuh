@@ -1,5 +1,5 @@
-// The rounds on a device: one launch does them all. Its blocks wait for each other after each round, so that neither
-// the host nor a launch stands between two of them.
+// The rounds on a device: one launch runs all of them. Its blocks sync after each round, so that no launch and no wait
+// of the host comes between rounds.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -13,26 +13,26 @@ constexpr int tile_columns = 64, rows_at_once = round_threads / tile_columns;
 template <int Packs>
 constexpr int blocks_a_processor = Packs <= 2 ? 5 : 4;
 
-/// Cells that a thread looks at together, so that their loads are under way at once. On an H200 a round of 4096 x 4096
-/// cells, 4-connected, takes 97 us with four and took 271 us with one; of twelve shapes of tiles and blocks none took
+/// Cells that a thread takes together, so that their loads overlap. On an H200 a round of 4096 x 4096 cells,
+/// 4-connected, takes 97 us with four cells and took 271 us with one. Of twelve shapes of tiles and blocks none took
 /// less than 92 us (2026-11-22).
 template <int Packs>
 constexpr int cells_a_thread = Packs <= 2 ? 4 : 2;
 
-/// What the device tells the host, and what blocks tell each other.
+/// Results for the host, and flags that blocks exchange.
 struct verdict {
     std::int64_t rounds = 0, components = 0;
     int unfinished = 0, disagree = 0;
-    int changed[3]{};  ///< in the round of this number modulo 3
+    int changed[3]{};  ///< flags of the rounds with this number modulo 3
 };
 
 template <class Link>
 struct rounds_of {
-    address *label = nullptr, *next = nullptr;  ///< the same where labels change in place
+    address *label = nullptr, *next = nullptr;  ///< equal if labels change in place
     const word_of<Link>* links = nullptr;
     address offset[std::size(directions{}.offset)]{};
     std::int64_t cells = 0;
-    // Cells as rows of `width` in tiles; links know where an image's rows end.
+    // Tiles divide the cells as rows of `width`; links stop at the ends of the image's own rows.
     address width = 1, rows = 1, tiles_a_row = 1, tiles = 1;
     int rows_a_thread = 1;
     gathers from;
@@ -40,9 +40,9 @@ struct rounds_of {
     verdict* says = nullptr;
 };
 
-/// One thread, a few rows of one column: takes what its cells are offered. True where a label changed. What does not
-/// depend on other loads is loaded first: neighbours whether linked or not, and the master of the label that a cell has
-/// already. Over 40 lines because its steps share what a thread has in registers.
+/// Updates a few rows of one column, which a thread owns, by the labels that their cells gather. True if a label
+/// changed. Loads that depend on no other load come first: neighbours, linked or not, and the master of a cell's
+/// present label. Over 40 lines because its steps share what a thread has in registers.
 template <int Packs, class Link, bool InPlace>
 __device__ bool take(const rounds_of<Link>& r, address* label, address* next, address tile) {
     constexpr int many = cells_a_thread<Packs>;
@@ -80,7 +80,7 @@ __device__ bool take(const rounds_of<Link>& r, address* label, address* next, ad
 #pragma unroll
     for (int i = 0; i < many; ++i)
         if (r.from.masters && best[i] != own[i])
-            master[i] = label[max(best[i], 0)];  // background only where the image changed meanwhile
+            master[i] = label[max(best[i], 0)];  // < 0 only if the image changed meanwhile
     bool changed = false;
 #pragma unroll
     for (int i = 0; i < many; ++i) {
@@ -97,9 +97,9 @@ __device__ bool take(const rounds_of<Link>& r, address* label, address* next, ad
     return changed;
 }
 
-/// Blocks take tiles in turn, round after round until nothing changes or the limit is reached. In place other threads'
-/// labels are read while they sink: whatever is found is a label of the same component, and a round in which nobody
-/// changes anything has read what all wrote before it.
+/// Blocks take tiles in turn, round after round, until nothing changes or the limit is reached. In place, threads read
+/// labels while others lower them: any value read is a label of the same component, and a round without a change has
+/// read what all threads wrote before it.
 template <int Packs, class Link, bool InPlace>
 __global__ void __launch_bounds__(round_threads, blocks_a_processor<Packs>) propagate(const rounds_of<Link> r) {
     const cooperative_groups::grid_group all = cooperative_groups::this_grid();
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(round_threads, blocks_a_processor<Packs>) prop
             changed |= take<Packs, Link, InPlace>(r, label, next, tile);
         volatile int* const flag = r.says->changed;
         if (__syncthreads_or(changed) != 0 && threadIdx.x == 0) flag[round % 3] = 1;
-        // Last read two rounds ago, next set in the following one.
+        // This flag was last read two rounds ago, and is next set in the following round.
         if (first) flag[(round + 1) % 3] = 0;
         all.sync();
         const bool more = flag[round % 3] != 0;
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(round_threads, blocks_a_processor<Packs>) prop
     }
 }
 
-/// Whether linked neighbours have the same label.
+/// Sets `disagree` if two linked neighbours have different labels.
 template <class Link>
 __global__ void __launch_bounds__(link_threads) compare_neighbours(const rounds_of<Link> r, int count) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * link_threads + threadIdx.x;

@@ -1,4 +1,4 @@
-// The public calls: check, then hand over.
+// The public calls: they check their arguments, then run the backend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace nearfield {
 namespace link_propagation {
 namespace {
 
-constexpr int most_length = std::numeric_limits<std::uint16_t>::max();  // what a link's two bytes hold
+constexpr int most_length = std::numeric_limits<std::uint16_t>::max();  // limit of a link's two bytes
 
 void check_switches(const propagation_options& o) {
     if (!o.neighbours && !o.links) fail("propagation has neither neighbours nor links; labels would never move");
@@ -57,7 +57,7 @@ problem checked(const any_input<Place>& image, const any_output<Place>& out, con
                 const propagation_options& how) {
     check_switches(how);
     check_image<Place>("image", image, std::int64_t{1} << 62);
-    // Rank, criterion, connectivity and channels are label()'s to check.
+    // label() checks rank, criterion, connectivity and channels.
     static_cast<void>(most_components(image.shape.data(), image.rank, look));
     problem p;
     p.rank = image.rank - (look.channels ? 1 : 0), p.look = look, p.how = how;

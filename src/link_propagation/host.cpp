@@ -14,14 +14,14 @@ namespace nearfield::link_propagation {
 namespace {
 
 constexpr std::int64_t block_cells = 1 << 14;
-// Nobody knows how many rounds there will be; shares told to `progress` are of so many passes over the cells.
+// The number of rounds is unknown; shares given to `progress` assume this many passes over the cells.
 constexpr std::int64_t passes_guessed = 24;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What other threads may write meanwhile: any value that is found there will do.
+/// Reads a value that other threads may write at the same time; either value will do.
 template <class T>
 T read_shared(T& from) {
     return std::atomic_ref<T>(from).load(std::memory_order_relaxed);
@@ -37,7 +37,7 @@ void lower_shared(address& to, address by) {
     }
 }
 
-/// `Link` holds the length of a link.
+/// Runs a call with link lengths of type `Link`.
 template <class Link>
 class engine {
 public:
@@ -101,7 +101,7 @@ private:
         }
     }
 
-    /// First labels and links of one cell for the cells of a block.
+    /// Writes first labels, and links of one cell or none, for the cells of a block.
     template <class T>
     void read_as(const labelling::rule<T>& rule, std::int64_t first, std::int64_t last) {
         const std::int64_t channel = p_.channels > 1 ? image_.stride[static_cast<std::size_t>(p_.rank)] : 0;
@@ -140,7 +140,7 @@ private:
         const std::int64_t count = p_.ways.count;
         for_cells([&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first * count, way = 0; i < last * count; ++i, way = way + 1 == count ? 0 : way + 1) {
-                const int link = links_.get()[i];  // this thread alone writes it
+                const int link = links_.get()[i];  // only this thread writes it
                 if (!can_grow(link, done, p_.length)) continue;
                 const std::int64_t end = i + link * std::int64_t{p_.ways.offset[way]} * count;
                 write_shared(links_.get()[i],
@@ -151,12 +151,12 @@ private:
 
     // ---- rounds -----------------------------------------------------------------------------------------------------
 
-    /// As unsigned numbers, among which the background is the largest: a linked cell has a label, unless the image
-    /// changed while it was read.
+    /// The smaller label, compared as unsigned numbers, among which the background is the largest. A linked cell has a
+    /// label, unless the image changed while it was read.
     static address better(address a, address b) {
         return static_cast<std::uint32_t>(b) < static_cast<std::uint32_t>(a) ? b : a;
     }
-    /// The smallest label that a cell is offered; `read` gives the label of a cell.
+    /// The smallest label that a cell gathers; `read` yields the label of a cell.
     template <class Read>
     address gathered(std::int64_t cell, address own, const gathers& from, const Read& read) const {
         address best = own;
@@ -169,7 +169,7 @@ private:
         return from.masters && best != cell ? better(best, read(best)) : best;
     }
 
-    /// Returns the number of rounds, the one without a change included.
+    /// Runs rounds until nothing changes; returns their number, including the last one.
     std::int64_t propagate() {
         for (std::int64_t round = 1;; ++round) {
             if (!(p_.how.hooked ? hook() : pull())) return round;
@@ -197,7 +197,7 @@ private:
         return any.load();
     }
 
-    /// In place: other cells see what is new at once.
+    /// Runs a round in place, so that cells see new labels at once; true if a label changed.
     bool hook() {
         const gathers from = gathers_of(p_.how);
         address* const label = label_.get();
@@ -233,7 +233,7 @@ private:
 
     // ---- numbers ----------------------------------------------------------------------------------------------------
 
-    /// How many masters there are before each block, and after the last one.
+    /// Number of masters before each block, and at the end the number of all masters.
     std::vector<std::int64_t> masters_before_blocks() {
         std::vector<std::int64_t> before(static_cast<std::size_t>(blocks()) + 1, 0);
         for_cells([&](std::int64_t first, std::int64_t last) {
@@ -244,7 +244,7 @@ private:
         return before;
     }
 
-    /// A master's label becomes -1 minus its component's number, which is below that of the background.
+    /// Replaces a master's label by -2 or less, -1 minus its component's number; the background is -1.
     void number(const std::vector<std::int64_t>& before) {
         for_cells([&](std::int64_t first, std::int64_t last) {
             auto found = static_cast<address>(before[static_cast<std::size_t>(first / block_cells)]);

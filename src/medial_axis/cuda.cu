@@ -1,4 +1,4 @@
-// The passes on a device: columns of warps for masks in unit spacing, a thread a cell for all else.
+// The passes on a device: warps own columns for masks in unit spacing; a thread owns a cell for all other problems.
 #include <cstddef>
 #include <list>
 
@@ -17,7 +17,7 @@ constexpr int threads_of_block = 256, warps_of_block = threads_of_block / cuda::
 
 // ---- masks in unit spacing ------------------------------------------------------------------------------------------
 
-/// Planes that a warp walks through, and what of a warp's 32 columns is its own: the outer two are its neighbours'.
+/// Planes that a warp walks through; and the columns that it owns, as the outer two of 32 belong to its neighbours.
 constexpr int planes_of_walk = 16, own_columns = cuda::warp - 2;
 
 struct columns {
@@ -31,7 +31,7 @@ struct columns {
     std::int64_t warps;
 };
 
-/// The cells of a warp's columns in one plane: `Rows` of its own, and the rows before and after these where `Rows` > 1.
+/// The cells of a warp's columns in one plane: `Rows` of its own and, if `Rows` > 1, the rows before and after these.
 template <int Rows>
 struct plane_of_cells {
     static constexpr int halo = Rows > 1 ? 1 : 0;
@@ -63,7 +63,7 @@ __device__ inline cell<std::int32_t> of_next_lane(const cell<std::int32_t>& own)
     return next;
 }
 
-/// Bits by row that a pair sets: of the row that has p, and of the one that has q.
+/// Evaluates a pair and sets the bits of p's row and of q's row that it puts on the axis.
 template <bool Constant>
 __device__ inline void weigh(const columns& c, const cell<std::int32_t>& p, const cell<std::int32_t>& q, int axis,
                              bool valid, unsigned bit_p, unsigned bit_q, unsigned& of_p, unsigned& of_q) {
@@ -73,7 +73,7 @@ __device__ inline void weigh(const columns& c, const cell<std::int32_t>& p, cons
     of_q |= counts && found.side <= 0 ? bit_q : 0;
 }
 
-/// Bits by row of the cells of `here` that pairs within the plane mark; bit 0 is the row before, where `Rows` > 1.
+/// Bits, by row, of the cells of `here` that pairs within the plane mark. If `Rows` > 1, bit 0 is the row before.
 template <int Rows, bool Constant>
 __device__ unsigned marks_within(const columns& c, const plane_of_cells<Rows>& here, std::int32_t y, std::int32_t lane,
                                  bool pair) {
@@ -95,7 +95,7 @@ __device__ unsigned marks_within(const columns& c, const plane_of_cells<Rows>& h
     return rows;
 }
 
-/// The same of pairs with the plane after it: the bits of `here`, and those of `next`.
+/// Sets the bits of `here` and of `next` that pairs between the two planes mark.
 template <int Rows, bool Constant>
 __device__ void marks_between(const columns& c, const plane_of_cells<Rows>& here, const plane_of_cells<Rows>& next,
                               bool valid, unsigned& of_here, unsigned& of_next) {
@@ -105,9 +105,9 @@ __device__ void marks_between(const columns& c, const plane_of_cells<Rows>& here
         weigh<Constant>(c, here.at[k], next.at[k], 0, valid, 1U << k, 1U << k, of_here, of_next);
 }
 
-/// A warp owns 30 columns of `Rows` rows and walks along the first axis with two planes in registers; rows are read 32
-/// cells at a time. A site is taken apart once for each walk that sees it, and each pair is weighed once; those along
-/// the last axis are of neighbouring lanes.
+/// A warp owns 30 columns of `Rows` rows and walks along the first axis with two planes in registers. It reads rows
+/// 32 cells at a time. It unpacks a site once and evaluates each pair once; pairs along the last axis take a
+/// shuffle.
 template <int Rows, bool Constant>
 __global__ void __launch_bounds__(threads_of_block) mark_columns(const columns c) {
     constexpr int halo = plane_of_cells<Rows>::halo;
@@ -143,9 +143,9 @@ __global__ void __launch_bounds__(threads_of_block) mark_columns(const columns c
     }
 }
 
-// ---- all else -------------------------------------------------------------------------------------------------------
+// ---- all other problems ---------------------------------------------------------------------------------------------
 
-/// What a thread of the general pass needs besides its cell.
+/// Parameters of the general pass.
 template <class Number>
 struct general {
     grid where;
@@ -172,7 +172,7 @@ struct general {
     }
 };
 
-/// Coordinates of cell number `number` of all images; returns the image.
+/// Computes the coordinates of cell number `number` of all images; returns the image.
 __device__ inline std::int64_t place(const grid& g, std::int64_t number, std::int64_t (&at)[most_axes]) {
     const std::int64_t line = quotient(number, g.size[2]), plane = quotient(line, g.size[1]);
     const std::int64_t image = quotient(plane, g.size[0]);
@@ -184,7 +184,7 @@ __device__ inline std::int64_t number_of_thread() {
     return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
 }
 
-/// A thread marks its cell by its six neighbours; those of a warp share their reads through the cache.
+/// A thread marks its cell by its six neighbours; the cache serves the reads that a warp's lanes share.
 template <class Number>
 __global__ void __launch_bounds__(threads_of_block) mark_cells(const general<Number> g, std::int64_t cells) {
     if (number_of_thread() >= cells) return;
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(threads_of_block) mark_cells(const general<Num
         const bool closed = beyond && g.where.beyond[axis] == border::closed;
         if (beyond && g.where.beyond[axis] == border::open) continue;
         if (beyond && !closed) there[axis] = there[axis] < 0 ? g.where.size[axis] - 1 : 0;
-        // To a label, a cell of another one is a site.
+        // A cell with another label is a site.
         const bool foreign = !closed && g.labels && g.label_at(image, at) != g.label_at(image, there);
         const cell<Number> other = foreign || closed ? cell<Number>{} : g.cell_at(image, there);
         const bond<Number> found = between(g.by, own, other, axis, direction);
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(threads_of_block) mark_cells(const general<Num
 
 // ---- balls ----------------------------------------------------------------------------------------------------------
 
-/// A thread holds its ball against those of its 26 neighbours.
+/// A thread tests whether a neighbour's ball contains its cell's ball, for all 26 neighbours.
 template <class Squared>
 __global__ void __launch_bounds__(threads_of_block)
     keep_balls_of(const grid g, const ball_steps steps, const Squared* squared, const target axis, std::int64_t cells) {
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(threads_of_block) clear_cells(const grid g, co
     clear_at(to, to.first_of(g, image) + to.offset(at));
 }
 
-/// A thread of a cell of the shape marks the cell that owns it; many write the same byte to one place.
+/// A thread of a cell of the shape marks the cell whose ball owns it; many threads may write the same byte.
 __global__ void __launch_bounds__(threads_of_block)
     mark_owners(const grid g, const void* squared, dtype type, const source owner, const target axis,
                 std::int64_t cells) {
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(threads_of_block)
         counted_radius(number_at(from, from.first_of(g, image) + from.offset(at)), unit2);
 }
 
-/// Cells without a ball around them.
+/// Clears the cells that no ball contains. A thread owns a cell.
 __global__ void __launch_bounds__(threads_of_block)
     clear_outside(const grid g, const double* power, const target out, std::int64_t cells) {
     if (number_of_thread() >= cells || power[number_of_thread()] < 0) return;
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(threads_of_block)
 
 // ---- the call -------------------------------------------------------------------------------------------------------
 
-/// Memory and passes of a device.
+/// Owns the memory of a call on a device, and launches its passes.
 class backend {
 public:
     explicit backend(const device& on) : on_(on) {}

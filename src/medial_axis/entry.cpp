@@ -1,4 +1,4 @@
-// The public calls: check, then hand over to the place's backend.
+// The public calls: they check their arguments, then run the place's backend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double most_gamma = 65536;
 constexpr double most_pruned = 0x1p46, most_marked = 0x1p59, most_of_balls = 0x1p60;
-constexpr double most_weight = 0x1p53;  // of a seed of a power diagram
+constexpr double most_weight = 0x1p53;  // largest weight of a power diagram's seed
 constexpr auto masks = {dtype::boolean, dtype::uint8};
 constexpr auto integers = {dtype::boolean, dtype::int8,   dtype::uint8, dtype::int16, dtype::uint16,
                            dtype::int32,   dtype::uint32, dtype::int64, dtype::uint64};
@@ -73,7 +73,7 @@ void check_outputs(const any_input<Place>& image, const medial_axis_fields<Place
     check_apart<Place>(all);
 }
 
-/// The largest integer n with n <= x^2, as far as int64 goes.
+/// The largest integer n with n <= x^2, at most int64's maximum.
 std::int64_t floor_of_square(double x) {
     const double square = x * x;
     if (!(square < 0x1p62)) return std::numeric_limits<std::int64_t>::max();
@@ -86,7 +86,7 @@ std::uint64_t share_of(double square) {
     return static_cast<std::uint64_t>(std::llround(std::ldexp(square, share_bits)));
 }
 
-/// The squared cosine, exact where it is a quarter.
+/// The squared cosine; exact for angles whose squared cosine is 1/4.
 double cosine2_of(double degrees) {
     if (degrees == 90) return 0;
     const double cosine = std::cos(degrees * 0x1.921fb54442d18p+1 / 180);
@@ -181,7 +181,7 @@ void solve(const Place& on, const any_input<Place>& image, const medial_axis_fie
                              : o.method == axis_method::balls ? "balls of neighbours, compared"
                                                               : "balls of neighbours, and owners in their diagram");
     }
-    // What an image with cells would be refused for, this one is too.
+    // An empty image is refused for the same reasons as one with cells.
     if (fields<Place> asked{.distance = out.distance,
                             .squared = out.squared,
                             .index = out.index,

@@ -1,4 +1,4 @@
-// The passes on the host: rows by threads, each row against the four beside it.
+// The passes on the host: threads own rows, and compare each row with the four beside it.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::int64_t task_cells = 1 << 15;
 
-/// The cells of a row, taken apart; and what they are labelled with.
+/// A row's vectors to sites with their squared lengths, and its labels.
 template <class Number>
 struct row {
-    std::int64_t number = -1;  ///< of the row in the image
+    std::int64_t number = -1;  ///< the row's number in the image
     std::vector<Number> to[most_axes], squared;
     std::vector<std::uint64_t> label;
 
@@ -33,7 +33,7 @@ struct row {
     }
 };
 
-/// Marks the rows of one task. Rows in use are kept: three in the plane, and those before and after it.
+/// Marks the rows of one task. Keeps the rows in use: three in the plane, and those of the planes before and after.
 template <class Number, bool Unit>
 class marker {
 public:
@@ -99,7 +99,7 @@ private:
         const grid& g = p_.where;
         const auto* from = static_cast<const Index*>(over_.index.data) + over_.index.first_of(g, image_) +
                            z * over_.index.step[0] + y * over_.index.step[1];
-        std::int64_t last = -1, site[most_axes]{};  // neighbours often share a site
+        std::int64_t last = -1, site[most_axes]{};  // the last site, which neighbours often share
         for (std::int64_t x = 0; x < g.size[2]; ++x) {
             const std::int64_t index = from[x * over_.index.step[2]], at[most_axes] = {z, y, x};
             if (index != last && index >= 0) {
@@ -128,7 +128,7 @@ private:
         made.squared[k] = value.squared;
     }
 
-    /// Each cell of `own` against the one `shift` cells along in `other`, which lies `direction` along `axis`.
+    /// Compares each cell of `own` with the one `shift` cells along in `other`, which lies `direction` along `axis`.
     void look(const row<Number>& own, const row<Number>& other, int axis, int direction, std::int64_t shift) {
         const std::int64_t size = p_.where.size[2], first = std::max<std::int64_t>(0, -shift);
         const std::int64_t end = size - std::max<std::int64_t>(0, shift);
@@ -148,7 +148,7 @@ private:
     void look_closely(const row<Number>& own, const row<Number>& other, int axis, int direction, std::int64_t x,
                       std::int64_t there) {
         const auto k = static_cast<std::size_t>(x), l = static_cast<std::size_t>(there);
-        // To a label, a cell of another one is a site.
+        // A cell with another label is a site.
         const bool foreign = p_.labels && own.label[k] != other.label[l];
         const bond<Number> found = between(by_, own.at(x), foreign ? cell<Number>{} : other.at(there), axis, direction);
         if (!found.counts || found.side < 0) return;
@@ -187,20 +187,20 @@ private:
     const rule<Number, Unit>& by_;
     std::int64_t image_ = -1;
     row<Number> rows_[6];
-    row<Number> beyond_;  ///< sites beyond a closed border
+    row<Number> beyond_;  ///< vectors to sites beyond a closed border
     std::size_t oldest_ = 0;
-    std::int64_t own_ = -1;  ///< number of the row that is marked, which stays
+    std::int64_t own_ = -1;  ///< number of the row that is being marked, which stays in memory
     std::vector<std::uint8_t> marked_;
     std::vector<Number> farthest_;
     std::vector<std::int64_t> second_;
 };
 
-/// Memory and passes of the host.
+/// Owns the memory of a call on the host, and runs its passes.
 class backend {
 public:
     void* make(std::int64_t bytes) { return memory_.emplace_back(bytes).get(); }
 
-    /// Calls body(image, z, y) for every row; a thread has rows that follow each other.
+    /// Calls body(image, z, y) for every row; a thread gets consecutive rows.
     template <class Make>
     static void for_rows(const host& on, const problem& p, const Make& make) {
         const std::int64_t rows = p.where.size[0] * p.where.size[1], row_cells = p.where.size[2];

@@ -1,5 +1,5 @@
-// Bands of rows, walked through along the first axis with two planes at hand, so that a site is taken apart about once
-// and each pair of neighbours is weighed once. Loops over rows have no branch and no division.
+// Walks bands of rows along the first axis with two planes in memory, so that a site is unpacked about once and each
+// pair of neighbours is evaluated once. Loops over rows have no branch and no division.
 #include "medial_axis/host_masks.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t rows_of_band = 8, planes_of_walk = 16;
 
-/// The ways to the sites of a row of cells, their squared lengths, and the marks so far; one array after another.
+/// A row's vectors to sites, their squared lengths, and the marks so far, as one array after another.
 struct cells_of_row {
     std::vector<std::int32_t> memory;
     std::int64_t size = 0;
@@ -47,7 +47,7 @@ public:
         }
     }
 
-    /// Rows [y, y_end) of planes [z, z_end).
+    /// Marks rows [y, y_end) of planes [z, z_end).
     void walk(std::int64_t image, std::int64_t z, std::int64_t z_end, std::int64_t y, std::int64_t y_end) {
         image_ = image, first_ = y, end_ = y_end;
         if (z > 0) read(z - 1);
@@ -73,7 +73,7 @@ private:
         return plane[static_cast<std::size_t>(row - first_ + 1)];
     }
 
-    /// The band's rows of a plane and the rows beside it become `next_`.
+    /// Reads the band's rows of a plane, and the rows beside the band, into `next_`.
     void read(std::int64_t z) {
         const std::int64_t last = std::min(end_ + 1, p_.where.size[1]);
         for (std::int64_t row = std::max<std::int64_t>(0, first_ - 1); row < last; ++row)
@@ -102,8 +102,8 @@ private:
         std::fill_n(to.part(marks), size, 0);
     }
 
-    /// Bit 0 where p may be marked, bit 1 where q may: by the side, and by sites that are no neighbours. Whole numbers
-    /// whose magnitudes sum to more than 1 have squares that do.
+    /// Sets bit 0 if p may be on the axis and bit 1 if q may: by the sign of `side`, if their sites are not neighbours.
+    /// Integers whose magnitudes sum to more than 1 have squares that sum to more than 1.
     void find_sides(const cells_of_row& p, const cells_of_row& q, int axis, std::int64_t shift) {
         const std::int32_t step[most_axes] = {axis == 0, axis == 1, axis == 2};
         const std::int32_t* __restrict p0 = p.part(0);
@@ -126,7 +126,7 @@ private:
     }
     static std::int32_t magnitude(std::int32_t x) { return x < 0 ? -x : x; }
 
-    /// Takes out pairs that the pruning drops.
+    /// Clears the pairs that the pruning drops.
     void prune(const cells_of_row& p, const cells_of_row& q, int axis, std::int64_t shift) {
         if (by_.prune == pruning::constant && by_.least <= 1) return;
         for (std::int64_t x = 0; x < p.size - shift; ++x) {

@@ -5,7 +5,7 @@
 
 namespace nearfield::medial_axes {
 
-/// For what serves_masks() says.
+/// Marks the axis of problems for which serves_masks() is true.
 void mark_masks(const host& on, const problem& p, const pass& over);
 
 }  // namespace nearfield::medial_axes

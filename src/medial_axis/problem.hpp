@@ -1,4 +1,4 @@
-// What the public calls hand to a backend, checked; and the backend's entries.
+// The checked problem that the public calls hand to a backend, and the functions of the backends.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace nearfield::medial_axes {
 
-/// A batch of images as one of three axes each: an image has its second axis last but one, its only one last. Those
-/// that it does not have are of length 1.
+/// A batch of images seen as volumes. An image of two axes has them first and last, an image of one axis has it last;
+/// the missing axes have length 1.
 struct grid {
     int batch = 0;  ///< axes that number images
     std::int64_t images = 1;
@@ -20,11 +20,11 @@ struct grid {
 
     [[nodiscard]] NF_HD constexpr std::int64_t cells() const { return size[0] * size[1] * size[2]; }
 };
-/// The axis of three in which axis `axis` of `axes` lies: an image's rows are the first, so that a walk along the first
-/// axis meets many cells.
+/// The axis of three that holds axis `axis` of `axes`. An image's rows lie along the first axis, so that a walk along
+/// that axis meets many cells.
 constexpr int place_of(int axis, int axes) { return axis == axes - 1 ? 2 : axes == 2 ? 0 : axis; }
 
-/// An array of the grid's shape, anywhere.
+/// An array of the grid's shape, at any address and strides.
 template <class Void>
 struct array {
     Void* data = nullptr;
@@ -52,7 +52,7 @@ array<Void> array_of(const any_view<Void, Place>& v, int batch) {
     return a;
 }
 
-/// An integer of any type by its bits, zero-extended.
+/// Reads the bits of an integer of any type, zero-extended.
 NF_HD inline std::uint64_t bits_at(const source& a, std::int64_t offset) {
     switch (size_of(a.type)) {
         case 1: return static_cast<const std::uint8_t*>(a.data)[offset];
@@ -69,18 +69,18 @@ NF_HD inline std::int64_t index_at(const source& a, std::int64_t offset) {
 struct problem {
     grid where;
     int rank = 1, axes = 1;
-    bool counted = true;        ///< rules in integers; else in double
-    bool labels = false;        ///< neighbours of another value are sites for each other
+    bool counted = true;        ///< true if rules compute in integers, else in double
+    bool labels = false;        ///< true if neighbours with another value are sites
     bool unit = true;           ///< all lengths are 1
-    double largest = 0;         ///< squared distance of two cells of the grid, at most; in the rule's unit
-    double unit2 = 1;           ///< squared distances are unit2 times those of the rule
-    double length[max_rank]{};  ///< of a cell along each axis of the image, in the rule's unit
+    double largest = 0;         ///< upper bound of a squared distance in the grid, in the rule's unit
+    double unit2 = 1;           ///< a squared distance is unit2 times that of the rule
+    double length[max_rank]{};  ///< cell lengths along each axis of the image, in the rule's unit
     rule<std::int64_t> whole;
     rule<double> real;
-    distance_options options;  ///< the caller's, for distance_transform
+    distance_options options;  ///< the caller's options, for distance_transform
     axis_method method = axis_method::integer;
 
-    /// The same with lengths in the rule's unit, whose squared distances are integers.
+    /// The options with lengths in the rule's unit, whose squared distances are integers.
     [[nodiscard]] distance_options in_units() const {
         distance_options o = options;
         o.spacing = {length, static_cast<std::size_t>(rank)};
@@ -89,16 +89,16 @@ struct problem {
     [[nodiscard]] bool fits_int32() const { return counted && largest < 0x1p27; }
 };
 
-/// What the pass over nearest sites reads and writes.
+/// Arrays that the pass over nearest sites reads and writes.
 struct pass {
-    source image;  ///< with labels
+    source image;  ///< set if there are labels
     source index;  ///< int32 or int64
     target axis;
-    target second;  ///< where wanted
+    target second;  ///< optional
 };
 
-/// Whether a pass is one over masks in unit spacing with open borders, for which both places have loops of their own;
-/// `dense`: index and axis are contiguous.
+/// True for masks in unit spacing with open borders, for which both places have special passes. `dense`: index and axis
+/// are contiguous.
 inline bool serves_masks(const problem& p, const pass& over, bool dense) {
     for (const border each : p.where.beyond)
         if (each != border::open) return false;
@@ -109,13 +109,13 @@ inline bool serves_masks(const problem& p, const pass& over, bool dense) {
 void run(const host& on, const problem& p, const any_input<host>& image, const medial_axis_fields<host>& out);
 void run(const device& on, const problem& p, const any_input<device>& image, const medial_axis_fields<device>& out);
 
-/// `p.options` has sites::nonzero; `counted` radii are divided by p.unit2 and rounded.
+/// Rebuilds a shape from its axis. `p.options` has sites::nonzero; `counted` radii are divided by p.unit2 and rounded.
 void rebuild(const host& on, const problem& p, const any_input<host>& axis, const any_input<host>& squared,
              const any_output<host>& out);
 void rebuild(const device& on, const problem& p, const any_input<device>& axis, const any_input<device>& squared,
              const any_output<device>& out);
 
-/// A rule whose numbers fit 32 bits, as problem::fits_int32() says.
+/// Narrows a rule to 32 bits; problem::fits_int32() tells whether its numbers fit.
 template <bool Unit>
 rule<std::int32_t, Unit> narrowed(const rule<std::int64_t>& by) {
     rule<std::int32_t, Unit> made;
@@ -127,10 +127,10 @@ rule<std::int32_t, Unit> narrowed(const rule<std::int64_t>& by) {
     return made;
 }
 
-/// The ways to a cell's neighbours: 8 in an image, 26 in a volume.
+/// The steps to a cell's neighbours: 8 in an image, 26 in a volume.
 struct ball_steps {
     int count = 0;
-    std::int64_t offset[26]{};  ///< of the neighbour's number
+    std::int64_t offset[26]{};  ///< difference of the cells' numbers
     std::uint64_t squared[26]{};
     std::int8_t by[26][most_axes]{};
 };
@@ -151,7 +151,7 @@ inline ball_steps steps_of(const grid& g, const std::int64_t (&weight)[most_axes
     return made;
 }
 
-/// The number of the neighbour that step `k` leads to over an end of the grid; -1 where nothing is there.
+/// Number of the neighbour to which step `k` leads across the ends of the grid; -1 if there is none.
 NF_HD inline std::int64_t neighbour_over_ends(const grid& g, const ball_steps& steps, int k, const std::int64_t* at) {
     std::int64_t there[most_axes]{};
     for (int axis = 0; axis < most_axes; ++axis) {
@@ -163,7 +163,7 @@ NF_HD inline std::int64_t neighbour_over_ends(const grid& g, const ball_steps& s
     return (there[0] * g.size[1] + there[1]) * g.size[2] + there[2];
 }
 
-/// Whether the ball of a cell stays beside those of its neighbours; `squared` has the squared distances of its image.
+/// True if no neighbour's ball contains the ball of a cell. `squared` has the squared distances of the cell's image.
 template <class Squared>
 NF_HD bool keeps_ball(const grid& g, const ball_steps& steps, const Squared* squared, const std::int64_t* at) {
     constexpr Squared none = std::numeric_limits<Squared>::max();
@@ -180,7 +180,7 @@ NF_HD bool keeps_ball(const grid& g, const ball_steps& steps, const Squared* squ
     return true;
 }
 
-/// Whether cell number `number` of all images has a squared distance above 0, and a site.
+/// True if cell number `number` of all images has a site and a squared distance above 0.
 NF_HD inline bool has_radius(const void* squared, dtype type, std::int64_t number) {
     if (type == dtype::uint32) {
         const std::uint32_t r2 = static_cast<const std::uint32_t*>(squared)[number];
@@ -190,14 +190,14 @@ NF_HD inline bool has_radius(const void* squared, dtype type, std::int64_t numbe
     return r2 != 0 && r2 != std::numeric_limits<std::uint64_t>::max();
 }
 
-/// Where cell number `number` of an image lies.
+/// Offset of cell number `number` of an image in an array.
 NF_HD inline std::int64_t offset_of_number(const grid& g, const target& a, std::int64_t number) {
     const std::int64_t line = number / g.size[2], plane = line / g.size[1];
     const std::int64_t at[most_axes] = {plane, line - plane * g.size[1], number - line * g.size[2]};
     return a.offset(at);
 }
 
-/// A number of any type but float16, as a double.
+/// Reads a number of any type but float16 as a double.
 NF_HD inline double number_at(const source& a, std::int64_t offset) {
     switch (a.type) {
         case dtype::int8: return static_cast<const std::int8_t*>(a.data)[offset];
@@ -222,7 +222,7 @@ NF_HD inline void clear_at(const target& a, std::int64_t offset) {
     }
 }
 
-/// A squared radius as the integer that the rule counts; 0 for what is none.
+/// A squared radius in the rule's integer unit; 0 if the value is no valid radius.
 NF_HD inline std::int64_t counted_radius(double squared, double unit2) {
     const double n = squared / unit2;
     return n > 0 && n < 0x1p53 ? static_cast<std::int64_t>(n + 0.5) : 0;

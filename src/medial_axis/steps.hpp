@@ -1,4 +1,4 @@
-// The order of the steps on both places. A backend brings memory and the passes of the room; see host.cpp and cuda.cu.
+// The order of a call's steps on both places. Backends provide memory and passes; see host.cpp and cuda.cu.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace nearfield::medial_axes {
 
-/// The place for step `step` of `steps`, each of which takes its share of the progress.
+/// Returns the place with the progress share of step `step` of `steps`.
 inline host part_of(const host& on, int step, int steps) {
     if (!on.progress) return on;
     return {on.threads, [&on, step, steps](double done) { return on.progress((step + done) / steps); }};
@@ -19,7 +19,7 @@ inline dtype index_type(const problem& p) {
     return p.where.cells() <= std::int64_t{1} << 31 ? dtype::int32 : dtype::int64;
 }
 
-/// Backend: `make(bytes)` gives memory that stays until it goes, and the functions called below.
+/// Runs a call. A Backend has make(bytes), whose memory it owns until it is destroyed, and the functions used below.
 template <class Place, class Backend>
 class steps {
 public:
@@ -79,8 +79,8 @@ private:
                              wanted.index.type, array_of(out.axis, batch));
     }
 
-    /// Contiguous, of uint32 or uint64, in the rule's unit; the caller's own where they can be. The caller's other
-    /// fields are filled in the same call if one unit serves both.
+    /// Computes contiguous squared distances, uint32 or uint64, in the rule's unit; uses the caller's array if it
+    /// qualifies. If one unit serves both, the same call fills the caller's other fields.
     any_output<Place> squared_distances(const any_input<Place>& image, const medial_axis_fields<Place>& out,
                                         int count) {
         const any_output<Place>& own = out.squared;
@@ -103,7 +103,7 @@ private:
         return squared;
     }
 
-    /// Balls end before a closed border, so that it is nothing to them.
+    /// Options for the balls. Balls end before a closed border, so they treat it as open.
     [[nodiscard]] distance_options options_of_balls() const {
         distance_options o;
         o.spacing = {p_.length, static_cast<std::size_t>(p_.rank)};

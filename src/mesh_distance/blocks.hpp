@@ -1,4 +1,4 @@
-// Blocks of cells and the triangles that can be nearest in them.
+// Blocks of cells, and for each the triangles that can be nearest to one of its cells.
 #pragma once
 
 #include <span>
@@ -13,19 +13,19 @@ struct problem {
     space in;
     std::span<const triangle> triangles;
     any_output<host> distance, face;
-    std::int32_t first_number = 0;  ///< of the faces; one less where there is none
+    std::int32_t first_number = 0;  ///< number of face 0; a cell without a face gets one less
 };
 
-/// 2^level cells along each axis from `first` on, and the triangles that can be nearest to one of them, ascending.
+/// 2^level cells along each axis from `first` on, and the triangles that can be nearest to one of them, in order.
 struct block {
     std::int64_t first[3] = {0, 0, 0};
     int level = 0;
     std::vector<std::int32_t> faces;
 };
 
-/// Halves blocks until there are many, then solves them.
+/// Halves blocks until there are enough for all threads, then solves them.
 void solve(workers& team, const problem& p, block root);
-/// Fills the cells of a block: no triangle within reach.
+/// Fills the cells of a block that has no triangle within max_distance.
 void fill_far(const problem& p, const std::int64_t* first, int level);
 void write_cell(const problem& p, const std::int64_t* at, double squared, std::int32_t face);
 

@@ -1,7 +1,7 @@
-// The distance from a point to a triangle, and when a triangle cannot be the nearest one of a block of cells: what host
-// and device share.
+// Shared by host and device: the distance from a point to a triangle, and the test that a triangle cannot be the
+// nearest one to any cell of a block.
 //
-// Coordinates are scaled by a power of two so that all lie in (-1, 1), which makes `slack` a bound of every rounding.
+// Coordinates are scaled by a power of two so that all lie in (-1, 1). So `slack` bounds every rounding error.
 #pragma once
 
 #include <cmath>
@@ -13,23 +13,23 @@
 
 namespace nearfield::nearest_faces {
 
-/// Above the errors of a distance, of a bound and of their comparison together, which are some hundred units of 2^-53.
+/// Exceeds the sum of the errors of a distance, of a bound and of their comparison: a few hundred times 2^-53.
 constexpr double slack = 0x1p-43;
 
-/// The grid, scaled.
+/// The grid in scaled coordinates.
 struct space {
     std::int64_t shape[3] = {0, 0, 0};
     double origin[3] = {0, 0, 0}, pitch[3] = {1, 1, 1};
     double scale = 1;                                       ///< a power of two; coordinates times it are in (-1, 1)
-    double most = std::numeric_limits<double>::infinity();  ///< max_distance, scaled
+    double most = std::numeric_limits<double>::infinity();  ///< max_distance in scaled coordinates
 
-    /// Coordinate of a place that is counted in cells, and in halves of a cell within blocks.
+    /// Scaled coordinate of a position in cells; block centres have positions in half cells.
     [[nodiscard]] NF_HD double at(int axis, double cells) const { return (origin[axis] + pitch[axis] * cells) * scale; }
-    /// The distance up to which cells are exact where others go by samples: two diagonals of a cell, scaled.
+    /// Distance up to which cells are exact with sampling: two diagonals of a cell, scaled.
     [[nodiscard]] double near() const {
         return 2 * scale * std::sqrt((pitch[0] * pitch[0] + pitch[1] * pitch[1]) + pitch[2] * pitch[2]);
     }
-    /// Half the length of a block of 2^level cells along each axis, between the centres of its outer cells.
+    /// Half the length of a block of 2^level cells along each axis, measured between the centres of its outer cells.
     NF_HD void half_of_block(int level, double* half) const {
         const double cells = static_cast<double>((std::int64_t{1} << level) - 1) / 2;
         for (int k = 0; k < 3; ++k) half[k] = cells * (pitch[k] * scale);
@@ -39,10 +39,10 @@ struct space {
 struct alignas(16) triangle {
     double a[3], ab[3], ac[3];
     double ab_ab, ac_ac, ab_ac;        ///< scalar products
-    double over_ab, over_ac, over_bc;  ///< 1 / squared lengths of the sides; 0 for sides without length
-    double over_area;                  ///< 1 / (squared length of ab x ac); 0 for slivers without area
-    /// How much larger than the true one a distance can come out, besides `slack`: where the foot falls inside a sliver
-    /// it is off by 32 roundings over the squared sine of its angle at a, but by no more than a height.
+    double over_ab, over_ac, over_bc;  ///< 1 / squared lengths of the sides; 0 for a side of length 0
+    double over_area;                  ///< 1 / (squared length of ab x ac); 0 for a triangle of area 0
+    /// Bound of a computed distance minus the true one, besides `slack`. If the foot lies inside a sliver the error is
+    /// 32 roundings over the squared sine of its angle at a, but never more than a height.
     double loss;
 };
 
@@ -69,7 +69,7 @@ NF_HD inline triangle triangle_of(const double* a, const double* b, const double
     return t;
 }
 
-/// That of three corners, which are scaled first.
+/// Scales three corners and returns their triangle.
 NF_HD inline triangle triangle_at(const double* const* corners, double scale) {
     double at[3][3];
     for (int corner = 0; corner < 3; ++corner)
@@ -77,8 +77,8 @@ NF_HD inline triangle triangle_at(const double* const* corners, double scale) {
     return triangle_of(at[0], at[1], at[2]);
 }
 
-/// The vector from the nearest point of a triangle to a point, its squared length, and the least scalar product of that
-/// vector and those from a corner: what is left of the length where the nearest point is not exact.
+/// The vector e from the triangle's nearest point to a point, its squared length, and the least dot product of e with
+/// the vectors from the corners, which is a safe lower bound even if the nearest point is inexact.
 struct nearest {
     double e[3], squared, support;
 };
@@ -88,7 +88,7 @@ NF_HD [[gnu::always_inline]] inline double clamped(double x) {
     return x < 1 ? x : 1;
 }
 
-/// Without branches, so that loops over points become vectors. Branches of the last part are selections.
+/// Has no branches, so that loops over points vectorize; the conditionals at the end become selections.
 NF_HD [[gnu::always_inline]] inline nearest nearest_of(const triangle& t, double x, double y, double z) {
     const double pa[3] = {x - t.a[0], y - t.a[1], z - t.a[2]};
     const double pb[3] = {pa[0] - t.ab[0], pa[1] - t.ab[1], pa[2] - t.ab[2]};
@@ -119,14 +119,14 @@ NF_HD [[gnu::always_inline]] inline nearest nearest_of(const triangle& t, double
     return n;
 }
 
-/// The squared distance of a cell.
+/// The squared distance from a cell to a triangle.
 NF_HD inline double squared_at(const space& in, const std::int64_t* at, const triangle& t) {
     double p[3];
     for (int k = 0; k < 3; ++k) p[k] = in.at(k, static_cast<double>(at[k]));
     return nearest_of(t, p[0], p[1], p[2]).squared;
 }
 
-/// What a cell is told.
+/// The results of a cell.
 struct answer {
     double distance;
     std::int32_t face;
@@ -138,17 +138,17 @@ struct answer {
     }
 };
 
-/// Bounds for the triangles of a block of points: those within half[k] of a centre along axis k.
+/// Tests whether a triangle can be nearest to a point of a block: to one within half[k] of its centre along axis k.
 ///
 /// Let q be the nearest point found so far, d its distance from the centre and n the unit vector from q to the centre.
-/// At centre + u a point of the block is no farther than |d n + u| <= d + n u + |u|^2 / (2 (d - |u|)) from q. A
-/// triangle lies on one side of the plane that touches it in the direction m, any unit vector, so it is no nearer than
-/// s + m u, where s is the least m (centre - corner). It cannot be nearest where s - d exceeds (n - m) u and the
-/// quadratic part for all u; or, by the triangle inequality alone, where its distance exceeds d + 2 |u|.
+/// A point of the block at centre + u is at most |d n + u| <= d + n u + |u|^2 / (2 (d - |u|)) away from q. A triangle
+/// lies on one side of the plane that touches it in the direction of any unit vector m, so its distance is at least s +
+/// m u, where s is the least m (centre - corner). It cannot be nearest if s - d exceeds (n - m) u plus the quadratic
+/// part for all u, or, by the triangle inequality alone, if its distance exceeds d + 2 |u|.
 struct bound {
     double n[3];
-    double plain2;   ///< triangles with larger squared distances are out
-    double support;  ///< d and the quadratic part
+    double plain2;   ///< a triangle with a larger squared distance is excluded
+    double support;  ///< d plus the quadratic part
 
     NF_HD static bound of(const nearest& best, double loss, double radius, double most) {
         bound b{};
@@ -160,7 +160,7 @@ struct bound {
         b.support = d + (quadratic + (loss + slack));
         return b;
     }
-    /// The squared distance beyond which no triangle is within reach of a cell of the block.
+    /// Squared distance from the centre beyond which no triangle is within max_distance of a cell of the block.
     NF_HD static double far2(double radius, double most) {
         const double far = most + (radius + slack);
         return far * far;

@@ -1,6 +1,6 @@
-// On a device: blocks of cells are halved level by level down to 16 cells, each with a list of the triangles that can
-// be nearest in it. Lists lie in a pool; a block for which it has no room left keeps the list that it was halved from,
-// so that no call waits for a count and any room gives the same answer.
+// On a device: halves blocks of cells level by level down to 16 cells, and lists for each the triangles that can be
+// nearest in it. Lists lie in a pool. If the pool has no room for a block's list, the block keeps its parent's list. So
+// no call waits for a count, and a pool of any size gives the same result.
 #include "base/cuda_scan.cuh"
 #include "mesh_distance/cuda_cells.cuh"
 #include "mesh_distance/device_room.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int most_threads = 512, least_listed_level = 4;
 
-/// A thread a triangle.
+/// A thread owns a triangle.
 __global__ void __launch_bounds__(threads_of_block)
     make_triangles(const double* vertices, const std::int32_t* faces, std::int64_t count, double scale, triangle* to) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -28,8 +28,8 @@ struct list_pool {
     std::int64_t room;
 };
 
-/// A block of threads a block of cells: the nearest triangle of its centre, then a count of those that may be nearer
-/// elsewhere, then their list.
+/// A block of threads owns a block of cells. It finds the nearest triangle of the centre, counts the triangles that may
+/// be nearer elsewhere, and lists them.
 __global__ void __launch_bounds__(most_threads)
     list_triangles(const __grid_constant__ task t, const __grid_constant__ blocks from,
                    const __grid_constant__ blocks to, const __grid_constant__ list_pool pool) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(most_threads)
         if (keeps(i)) numbers[place++] = given[i];
 }
 
-/// Levels of blocks that have lists, and their blocks.
+/// The levels of blocks that have lists.
 std::vector<blocks> levels_of(const space& in, std::int64_t faces) {
     const std::int64_t yz = in.shape[1] < in.shape[2] ? in.shape[2] : in.shape[1],
                        longest = in.shape[0] < yz ? yz : in.shape[0];
@@ -79,13 +79,13 @@ std::vector<blocks> levels_of(const space& in, std::int64_t faces) {
     int level = block_level;
     while (std::int64_t{1} << level < longest) ++level;
     add(level);
-    // The first step is to up to 64 blocks: fewer would leave most of a device idle.
+    // The first step makes up to 64 blocks: fewer would leave most of a device idle.
     for (int step = 2; level > least_listed_level; step = 1)
         add(level = level - step < least_listed_level ? least_listed_level : level - step);
     return made;
 }
 
-/// Numbers that the pool has room for: 10^5 triangles in 512^3 cells take 380 a triangle.
+/// Numbers that the pool can hold. 10^5 triangles in 512^3 cells take 380 numbers a triangle.
 std::int64_t pool_room(const std::vector<blocks>& levels, std::int64_t faces) {
     constexpr std::int64_t most = std::int64_t{1} << 28, of_face = 512, of_block = 64;
     double all = 0;
@@ -112,7 +112,7 @@ written_fields fields_of(const mesh_fields<device>& out) {
     return made;
 }
 
-/// A thread a cell, whose triangle is known: the label - 1.
+/// Measures the distance of a cell whose triangle is known: its label - 1. A thread owns a cell.
 __global__ void __launch_bounds__(threads_of_block)
     measure_labels(const __grid_constant__ task t, const __grid_constant__ written_fields label,
                    const __grid_constant__ written_fields out) {
@@ -134,7 +134,7 @@ void solve_exactly(const device& on, const task& t, const lists& by, const writt
     solve_cells(on, t, by.levels.back(), out);
 }
 
-/// Nearest triangles of cells near the mesh, counted from 1, are carried to the others, and measured.
+/// Finds the nearest triangles of cells near the mesh, counted from 1; spreads them as labels to other cells; measures.
 void solve_by_samples(const device& on, const device_problem& p, const task& t, const lists& by,
                       const written_fields& out) {
     const std::int64_t cells = p.grid.shape[0] * p.grid.shape[1] * p.grid.shape[2];

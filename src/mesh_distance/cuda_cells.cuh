@@ -1,8 +1,8 @@
-// The nearest triangles of all cells, given lists for blocks of them.
+// Finds the nearest triangles of all cells, given lists for blocks of them.
 //
-// A block of threads has 8^3 cells: it makes their list from that of the larger block, then each warp has 4^3 cells and
-// looks for those triangles of the list that can be nearest in them. What is left, about 30, is tested for each cell by
-// the plane that touches a triangle (bound): of 10^5 triangles in 512^3 cells 8 to 16 are measured for a cell.
+// A block of threads owns 8^3 cells and makes their list from that of the larger block. Then each warp owns 4^3 cells
+// and selects the triangles of the list that can be nearest in them, about 30. Each cell tests these by the plane that
+// touches the triangle (see bound): of 10^5 triangles in 512^3 cells a cell measures 8 to 16.
 #pragma once
 
 #include "base/cuda.cuh"
@@ -11,14 +11,14 @@
 namespace nearfield::nearest_faces {
 
 constexpr int block_level = 3, part_level = 2, threads_of_block = 256, warps_of_block = threads_of_block / cuda::warp;
-constexpr int room_in_block = 2048;  ///< triangles in the list of a block; one with more uses the larger block's
+constexpr int room_in_block = 2048;  ///< triangles in a block's list; if there are more it uses the larger block's
 
 struct task {
     space in;
     const triangle* triangles;
 };
 
-/// Numbers of triangles; without a list 0, 1, ...
+/// Numbers of triangles; without a list they are 0, 1, ...
 struct candidates {
     const std::int32_t* numbers;
     std::int64_t count;
@@ -27,21 +27,21 @@ struct candidates {
     }
 };
 
-/// Blocks of 2^level cells along each axis, and a list for each.
+/// Blocks of 2^level cells along each axis, with a list for each.
 struct blocks {
-    candidates* lists = nullptr;  ///< without them all triangles are candidates
+    candidates* lists = nullptr;  ///< null: all triangles are candidates
     candidates all{};
     std::int64_t size[3] = {};
     int level = 0;
 
     [[nodiscard]] NF_HD std::int64_t count() const { return size[0] * size[1] * size[2]; }
-    /// The first cell of a block.
+    /// Computes the first cell of a block.
     __device__ void place(std::int64_t number, std::int64_t* first) const {
         const std::int64_t row = cuda::quotient(number, size[2]), plane = cuda::quotient(row, size[1]);
         first[0] = plane << level, first[1] = (row - plane * size[1]) << level;
         first[2] = (number - row * size[2]) << level;
     }
-    /// The list of the block that has this cell.
+    /// The list of the block that contains this cell.
     __device__ candidates list_at(const std::int64_t* cell) const {
         if (lists == nullptr) return all;
         return lists[((cell[0] >> level) * size[1] + (cell[1] >> level)) * size[2] + (cell[2] >> level)];
@@ -56,7 +56,7 @@ __device__ inline bool is_before(const found& a, const found& b) {
     return a.squared < b.squared || (a.squared == b.squared && a.face < b.face);
 }
 
-/// The triangle nearest to a point, of every `step`-th one from `first` on; then that of a warp.
+/// The nearest triangle to a point among every `step`-th one from `first` on, then among those of the warp's lanes.
 __device__ inline found least_of(const task& t, const candidates& of, const double* at, int first, int step) {
     found best{std::numeric_limits<double>::infinity(), std::numeric_limits<std::int32_t>::max()};
     for (std::int64_t i = first; i < of.count; i += step) {
@@ -71,7 +71,7 @@ __device__ inline found least_of(const task& t, const candidates& of, const doub
     }
     return best;
 }
-/// That of a block, of which each warp has one. Threads meet.
+/// The nearest among the results of a block's warps. All threads call it.
 __device__ inline found least_of_block(const found& mine, found* held) {
     if (threadIdx.x % cuda::warp == 0) held[threadIdx.x / cuda::warp] = mine;
     __syncthreads();
@@ -81,7 +81,7 @@ __device__ inline found least_of_block(const found& mine, found* held) {
     return best;
 }
 
-/// Between the centres of the outer cells of a block.
+/// The box around the centres of a block's cells.
 struct box {
     double centre[3], half[3], radius;
 
@@ -105,8 +105,8 @@ struct written_fields {
     bool is_double = false;
     std::int64_t distance_step[3] = {}, triangle_step[3] = {};
     const std::uint32_t* inside = nullptr;  ///< bits of voxels::find_inside(), or null
-    std::int64_t words = 0;                 ///< of a line
-    std::int32_t first_number = 0;          ///< of the triangles; one less where there is none
+    std::int64_t words = 0;                 ///< words of a line of `inside`
+    std::int32_t first_number = 0;          ///< number of triangle 0; a cell without one gets one less
 
     __device__ void write(const space& in, const std::int64_t* at, const found& best) const {
         for (int k = 0; k < 3; ++k)
@@ -130,7 +130,7 @@ private:
     }
 };
 
-/// A triangle is no nearer than low + n u to the cell at centre + u (bound), or as near as its number says.
+/// Bounds the distance from a triangle to the cell at centre + u from below by low + n u (see bound).
 struct touching {
     double low, n[3];
     std::int32_t face;
@@ -145,7 +145,7 @@ struct touching {
     }
 };
 
-/// Two cells of a lane: 4^3 are two halves along axis 0.
+/// The two cells of a lane: the 4^3 cells of a warp are two halves along axis 0.
 struct lane_cells {
     std::int64_t cell[2][3];
     double at[2][3], from_centre[2][3];
@@ -167,7 +167,7 @@ struct lane_cells {
     }
 };
 
-/// A warp: the nearest triangles of 4^3 cells. `waiting` has room for one of each lane.
+/// Finds the nearest triangles of a warp's 4^3 cells. `waiting` has room for one triangle of each lane.
 __device__ inline void solve_part(const task& t, const candidates& given, const box& at, touching* waiting,
                                   lane_cells& cells) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
@@ -195,7 +195,7 @@ __device__ inline void solve_part(const task& t, const candidates& given, const 
     }
 }
 
-/// A block of threads 8^3 cells, a warp 4^3 of them.
+/// A block of threads owns 8^3 cells, a warp 4^3 of them.
 __global__ void __launch_bounds__(threads_of_block, 2)
     find_nearest(const __grid_constant__ task t, const __grid_constant__ blocks from,
                  const __grid_constant__ blocks own, const __grid_constant__ written_fields out) {

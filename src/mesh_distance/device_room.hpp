@@ -11,11 +11,11 @@ struct device_problem {
     mesh_grid grid;
     mesh_fields<device> out;
     bool is_signed = false, winding = false, sampled = false;
-    int shift = 0;           ///< of the lattice for signs
-    std::int64_t room = -1;  ///< numbers that lists of triangles have room for; -1: as many as they mostly take
+    int shift = 0;           ///< log2 of lattice steps per cell, for signs
+    std::int64_t room = -1;  ///< numbers that the pool of lists can hold; -1: as many as usual
 };
 
-/// Throws invalid_argument.
+/// Checks the arguments; throws invalid_argument.
 device_problem problem_of(const device_mesh::parts& of, const mesh_grid& grid, const mesh_fields<device>& out,
                           const mesh_distance_options& options);
 

@@ -1,4 +1,4 @@
-// The public call: check, scale, solve, then the signs.
+// The public call: checks, scales, solves, then sets the signs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void check(const mesh_grid& grid, std::int64_t faces, const mesh_fields<Place>& 
     check_apart<Place>(views, 0);
 }
 
-/// With the power of two that brings all coordinates into (-1, 1).
+/// Chooses the power of two that scales all coordinates into (-1, 1).
 space space_of(const meshes::box& of, const mesh_grid& grid, double most) {
     double largest = 0;
     space made;
@@ -63,7 +63,7 @@ space space_of(const meshes::box& of, const mesh_grid& grid, double most) {
     return made;
 }
 
-/// A mesh of which every point lies in a cell.
+/// Throws unless every point of the mesh lies in a cell of the grid.
 void check_within(const meshes::box& of, const mesh_grid& grid) {
     for (std::size_t k = 0; k < 3; ++k) {
         const double half = grid.pitch[k] * (0.5 + 0x1p-20),
@@ -76,7 +76,7 @@ void check_within(const meshes::box& of, const mesh_grid& grid) {
     }
 }
 
-/// Whether cells are so far away that they go by samples.
+/// True if cells farther than near() are within max_distance, so that they use samples.
 bool is_sampled(const space& in, const meshes::box& of, const mesh_grid& grid, const mesh_distance_options& options) {
     if (options.samples) check_within(of, grid);
     return options.samples && in.most > in.near();
@@ -120,7 +120,7 @@ void solve_exactly(const host& on, const problem& p) {
     solve(team, p, std::move(root));
 }
 
-/// Nearest triangles of cells near the mesh, counted from 1, are carried to the others, and measured.
+/// Finds the nearest triangles of cells near the mesh, counted from 1; spreads them as labels to other cells; measures.
 void solve_by_samples(const host& on, const problem& p, const mesh_grid& grid) {
     const std::int64_t cells = grid.shape[0] * grid.shape[1] * grid.shape[2], n = grid.shape[2];
     const host_scratch<std::int32_t> seeds(cells), own(p.face.wanted() ? 0 : cells);

@@ -1,4 +1,4 @@
-// Halving blocks on the host. The eight halves of a block are the lanes of all loops; compiled once per instruction
+// Halves blocks on the host. The eight halves of a block are the lanes of all loops. Compiled once for each instruction
 // set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "mesh_distance/host.cpp"
@@ -14,7 +14,7 @@ namespace nearfield::nearest_faces::HWY_NAMESPACE {
 
 constexpr int lanes = 8, stored = 512;
 
-/// nearest_of() for eight points, lane by lane in arrays.
+/// Result of nearest_of() for eight points, as arrays by lane.
 struct lane_nearest {
     double e[3][lanes], squared[lanes], support[lanes];
 };
@@ -29,7 +29,7 @@ void measure(const triangle& t, const lane_points& at, lane_nearest* __restrict 
     }
 }
 
-/// The least squared distance of each point, and the place in the list of the triangle that has it.
+/// The least squared distance of each point, and the place of its triangle in the list.
 struct lane_best {
     double squared[lanes];
     std::int64_t place[lanes];
@@ -43,7 +43,7 @@ void take(const double* __restrict squared, std::int64_t place, lane_best* __res
     }
 }
 
-/// take() of a triangle; of its vectors to the points nothing is kept.
+/// Does take() for a triangle without keeping its vectors to the points.
 void take_triangle(const triangle& t, const lane_points& at, std::int64_t place, lane_best* __restrict best) {
     double squared[lanes];
     for (int lane = 0; lane < lanes; ++lane)
@@ -51,13 +51,13 @@ void take_triangle(const triangle& t, const lane_points& at, std::int64_t place,
     take(squared, place, best);
 }
 
-/// Halves blocks, with lists and buffers that it keeps.
+/// Halves blocks; keeps its lists and buffers from call to call.
 class halver {
 public:
     explicit halver(const problem& p) : p_(p), found_(stored) {}
 
-    /// Calls child(first, number of faces, faces) for the halves of a block of level 1 or more that have cells, once
-    /// those of level 0 are written.
+    /// Calls child(first, number of faces, faces) for each half, of a block of level 1 or more, that has cells. Halves
+    /// of level 0 are written instead.
     void halve(const block& of, std::vector<block>& children) {
         place(of);
         lane_best best;
@@ -151,7 +151,7 @@ private:
     double bound_n_[3][lanes] = {}, plain2_[lanes] = {}, support_[lanes] = {}, half_[3] = {}, far2_ = 0;
 };
 
-/// Lists of a block and of all that it is halved into, by level.
+/// Lists of a block and of all its descendants, by level.
 class solver {
 public:
     explicit solver(const problem& p) : halver_(p) {}

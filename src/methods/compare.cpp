@@ -1,4 +1,4 @@
-// How far a field of nearest sites is from the exact one.
+// Measures the error of a field of nearest sites against the exact one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,13 +18,13 @@ namespace {
 
 using methods::grid;
 
-/// The exact answer, contiguous.
+/// The exact result, contiguous.
 struct truth {
     host_scratch<double> distance2;
     host_scratch<std::int64_t> index;
 };
 
-/// One thread's share.
+/// The errors that one part of the cells contributes.
 struct tally {
     method_errors errors;
     double sum = 0;
@@ -117,13 +117,13 @@ void check(const any_input<host>& image, const any_input<host>& index, const any
     check_apart<host>(all, 2);
 }
 
-// In pieces of fixed size, added in order: neither the mean nor a message depends on the number of threads.
+// Parts have a fixed size and are added in order, so neither the mean nor a message depends on the number of threads.
 constexpr std::int64_t piece = 1 << 14;
 
 std::size_t pieces_of(std::int64_t cells) { return static_cast<std::size_t>((cells + piece - 1) / piece); }
 
-/// Runs body(cell, part) for all cells, on the threads of `on`. The exact engine tells the progress: each piece of
-/// this loop repeats `share`, and the callback can stop the call there.
+/// Runs body(cell, part) for all cells, on the threads of `on`. The exact engine reports the progress; each piece of
+/// this loop only repeats `share`, so that the callback can stop the call.
 template <class Body>
 void for_each_cell(const host& on, double share, std::int64_t cells, const Body& body) {
     host here{on.threads};
@@ -158,7 +158,7 @@ method_errors compared(const host& on, const any_input<host>& image, const any_i
     all.cells = image.cells();
     if (all.cells == 0) return all;
     check_sites(on, index);
-    // Counted as in the exact engine.
+    // Lengths have the same unit as in the exact engine.
     const auto [length, unit2] = exact::counting_of(image.shape.data(), image.rank, options);
     grid g;
     for (int axis = 0; axis < image.rank; ++axis) {

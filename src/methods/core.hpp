@@ -1,5 +1,5 @@
-// The mathematics that the published methods share: how a site is packed into one integer, how far it is, who wins a
-// tie, and which cells are sites. Which numbers are exact for a grid is decided here, once.
+// The mathematics that the published methods share: how a site is packed into one integer, its distance, the tie rule,
+// and which cells are sites. It also decides, once for a grid, which number type is exact.
 #pragma once
 
 #include <bit>
@@ -17,11 +17,11 @@ using exact::nearer;
 using exact::no_site;
 using numbers = exact::tier;
 
-/// A cell without a site. Sites are numbers of at least 0.
+/// Marks a cell without a site. Packed sites are numbers of at least 0.
 template <class Key>
 inline constexpr Key none = -1;
 
-/// A site packed so that the smaller of two numbers wins a tie: last axis in the highest bits.
+/// Packs a site so that the smaller of two numbers wins a tie: last axis in the highest bits.
 struct packing {
     int shift[3]{};
     std::uint32_t mask[3]{};
@@ -37,13 +37,13 @@ struct packing {
     }
 };
 
-/// The grid as 3-D, axes of length 1 in front; last axis contiguous. At most 2^31 - 2 cells.
+/// The grid in 3-D, with axes of length 1 in front; the last axis is contiguous. It has at most 2^31 - 2 cells.
 struct grid {
-    int rank = 3;  ///< of the caller's arrays: the last axes of these
+    int rank = 3;  ///< of the caller's arrays, which have the last axes of these
     std::int64_t size[3]{1, 1, 1};
     double weight[3]{1, 1, 1};  ///< squared spacing
-    bool integral = true;       ///< all of `weight` are integers
-    bool wide_keys = false;     ///< packed sites take 64 bits
+    bool integral = true;       ///< true if all of `weight` are integers
+    bool wide_keys = false;     ///< true if packed sites take 64 bits
     numbers in = numbers::int32;
     packing keys{};
 
@@ -51,19 +51,19 @@ struct grid {
     [[nodiscard]] constexpr std::int64_t key_bytes() const { return wide_keys ? 8 : 4; }
 };
 
-/// Squared distances in V: std::int32_t or std::int64_t where they are integers, else double. Passed to kernels by
+/// Squared distances in V: std::int32_t or std::int64_t if they are integers, else double. Kernels take it by
 /// value.
 template <class V>
 struct metric {
     packing keys{};
     V weight[3]{};
 
-    /// What coordinates a and b of an axis add: exact in integers, in double each product rounded once.
+    /// Term of an axis for coordinates a and b: exact in integers; in double each product rounds once.
     NF_HD constexpr V term(int axis, std::int32_t a, std::int32_t b) const {
         const V d = static_cast<V>(a) - static_cast<V>(b);
         return weight[axis] * (d * d);
     }
-    /// Squared distance from a cell to a packed site: terms are added last axis first.
+    /// Squared distance from a cell to a packed site. Adds terms from the last axis on.
     template <class Key>
     NF_HD constexpr V between(Key site, std::int32_t z, std::int32_t y, std::int32_t x) const {
         return (term(2, keys.coordinate(site, 2), x) + term(1, keys.coordinate(site, 1), y)) +
@@ -71,7 +71,7 @@ struct metric {
     }
 };
 
-/// Fills in what follows from `size` and `weight`.
+/// Fills in the members that follow from `size` and `weight`.
 constexpr grid finished(grid g) {
     int bits = 0;
     double largest = 0;
@@ -101,13 +101,13 @@ constexpr metric<V> metric_of(const grid& g) {
     metric<V> m;
     m.keys = g.keys;
     for (int axis = 0; axis < 3; ++axis) {
-        const bool fits = g.weight[axis] < static_cast<double>(no_site<V>());  // those who solve in V ask before
+        const bool fits = g.weight[axis] < static_cast<double>(no_site<V>());  // callers that use V have tested it
         m.weight[axis] = fits ? static_cast<V>(g.weight[axis]) : no_site<V>();
     }
     return m;
 }
 
-/// Calls body(metric<V>, Key) with the types that the grid is solved in: five pairs.
+/// Calls body(metric<V>, Key) with the types in which the grid is solved: one of five pairs.
 template <class Body>
 void with_types(const grid& g, const Body& body) {
     if (g.wide_keys) {
@@ -121,7 +121,7 @@ void with_types(const grid& g, const Body& body) {
     }
 }
 
-/// Calls body(Bits, keep): an element is zero when (bits & keep) is; `keep` takes the sign off floats.
+/// Calls body(Bits, keep): an element is zero if (bits & keep) is; `keep` drops the sign of floats.
 template <class Body>
 void with_bits(dtype type, const Body& body) {
     switch (type) {

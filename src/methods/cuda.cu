@@ -1,4 +1,4 @@
-// A call on a device: the image to packed sites, the method's room, packed sites to fields.
+// A call on a device: turns the image into packed sites, runs the method, and turns packed sites into fields.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -47,7 +47,7 @@ private:
     std::vector<cudaEvent_t> events_;
 };
 
-/// What is launched over all cells of a call.
+/// Launches the kernels at both ends of a call, over all cells.
 template <class V, class Key>
 class ends {
 public:

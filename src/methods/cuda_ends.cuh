@@ -1,6 +1,6 @@
-// The two ends of a call on a device: the caller's image to packed sites, packed sites to the caller's fields. A thread
-// works on four cells in a row at a time, so that sites travel by 16 bytes, and asks for four such groups before it
-// looks at the first: one byte a thread would leave the memory idle.
+// The two ends of a call on a device: from the caller's image to packed sites, and from packed sites to the caller's
+// fields. A thread takes four cells in a row, so that it moves sites by 16 bytes, and requests four such groups before
+// it uses the first: requests of one byte a thread would leave the memory idle.
 #pragma once
 
 #include "base/cuda.cuh"
@@ -22,7 +22,7 @@ struct alignas(sizeof(T) < 4 ? 4 * sizeof(T) : 16) four {
 struct place {
     std::int32_t z, y, x;
 };
-/// Finds them. Fewer than 2^31 cells: numbers of 32 bits.
+/// Computes cells' coordinates. A grid has fewer than 2^31 cells, so numbers have 32 bits.
 struct places {
     divisor nx, ny;
 
@@ -44,13 +44,13 @@ struct places {
     }
 };
 
-/// An array of the caller's as 3-D, axes of length 1 in front; passed to kernels by value.
+/// A caller's array in 3-D, with axes of length 1 in front. Kernels take it by value.
 template <class T>
 struct strided {
     using value = std::remove_const_t<T>;
     T* data;
     std::int64_t stride[3], cells;
-    bool by_fours;  ///< contiguous, and aligned for it
+    bool by_fours;  ///< true if it is contiguous and aligned for groups of four
 
     template <class Element>
     static strided of(const any_view<Element, device>& v, int rank) {
@@ -64,7 +64,7 @@ struct strided {
     }
     __device__ T& at(const place& p) const { return data[p.z * stride[0] + p.y * stride[1] + p.x * stride[2]]; }
 
-    /// Cells from `first` on, as many of the four as there are.
+    /// Reads up to four cells from `first` on; stops at the end of the array.
     __device__ four<value> get(std::int64_t first, const places& where) const {
         if (by_fours && first + 4 <= cells) return *reinterpret_cast<const four<value>*>(data + first);
         four<value> some{};
@@ -86,13 +86,13 @@ struct strided {
     }
 };
 
-/// An array of packed sites.
+/// Views packed sites as an array.
 template <class Key>
 strided<Key> sites_in(const grid& g, Key* site) {
     return {site, {g.size[1] * g.size[2], g.size[2], 1}, g.cells(), true};
 }
 
-/// Calls put(first cell, what get(first cell) returned) for the groups that the thread owns.
+/// Calls put(first cell, result of get(first cell)) for the groups of four cells that the thread owns.
 template <class Get, class Put>
 __device__ void by_groups(std::int64_t cells, const Get& get, const Put& put) {
     const std::int64_t first = blockIdx.x * cells_a_block + threadIdx.x * 4;
@@ -122,12 +122,12 @@ __global__ void __launch_bounds__(threads)
         });
 }
 
-/// The distance of a cell that has a site.
+/// Computes the distance of a cell that has a site.
 template <class V, class Key>
 struct ruler {
     metric<V> m;
     places where;
-    const std::int32_t* price;  ///< null: distances are those of the sites
+    const std::int32_t* price;  ///< prices of paths; null if distances are those to the sites
     double first_weight;
 
     __device__ V squared(Key site, const place& at) const { return m.between(site, at.z, at.y, at.x); }

@@ -1,4 +1,4 @@
-// The public calls: check, then hand over to the method's room.
+// The public calls: they check their arguments, then call the method's room.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void check_arrays(const char* name, const any_input<Place>& image, const fields<
     check_apart<Place>(all);
 }
 
-/// Rank, shape and spacing are right by now.
+/// Checks value ranges. Rank, shape and spacing are already checked.
 template <class Place>
 void check_ranges(const any_input<Place>& image, const fields<Place>& out, const distance_options& options) {
     if (out.distance.wanted()) exact::check_distance_type(image.shape.data(), image.rank, options, out.distance.type);
@@ -124,7 +124,7 @@ void check_method(const chamfer_method& how, const problem& p, bool on_device) {
             fail(fmt::format("weights[{}] is {}; give 1 to {}, and none after a 0", k, how.weights[k], 1 << 20));
     for (double weight : p.g.weight)
         if (weight != 1) fail("spacing does not go with chamfer, whose weights say what a step costs; leave it out");
-    // Steps along an axis alone lead everywhere, so no path is dearer than one of these.
+    // Steps along single axes reach every cell, so no cheapest path costs more than one of these.
     const double dearest = count == 0 ? 5 : *std::max_element(how.weights.begin(), how.weights.end());
     double longest = 0;
     for (std::int64_t n : p.g.size) longest += static_cast<double>(n - 1);

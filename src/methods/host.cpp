@@ -1,4 +1,4 @@
-// A call on the host: the image to packed sites, the method's room, packed sites to fields.
+// A call on the host: turns the image into packed sites, runs the method, and turns packed sites into fields.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -28,7 +28,7 @@ private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// A row of the last axis in an array of the caller's.
+/// A row along the last axis of a caller's array.
 template <class T>
 struct row_of {
     T* first;
@@ -64,7 +64,7 @@ public:
         });
     }
 
-    /// `price`: the distances where they are not those of the sites; else null.
+    /// Writes the fields. `price`: the distances if they are not those to the sites; else null.
     void write(Key* site, const std::int32_t* price) {
         share_ = 1;
         each_row([&](std::int64_t row, std::int32_t z, std::int32_t y) {
@@ -161,7 +161,7 @@ private:
     const any_input<host>& image_;
     const fields<host>& out_;
     const metric<V> m_;
-    // Progress is the room's to tell: a call is at 0 before it, and at 1 after it.
+    // The method's room reports progress: the share is 0 while the image is read, and 1 while fields are written.
     double share_ = 0;
     host at_end_;
     workers crew_;

@@ -1,4 +1,4 @@
-// A checked call, and the two ends of it on either place: the image to packed sites, packed sites to fields.
+// A checked call, and its two ends on either place: from the image to packed sites, from packed sites to fields.
 #pragma once
 
 #include <cmath>
@@ -12,11 +12,11 @@ namespace nearfield::methods {
 struct problem {
     grid g;
     bool zero_is_site = true;
-    double limit = std::numeric_limits<double>::infinity();  ///< cells farther than it have no site
-    double first_weight = 0;  ///< chamfer: prices are divided by it; 0: distances are those of the sites
+    double limit = std::numeric_limits<double>::infinity();  ///< a farther cell gets no site
+    double first_weight = 0;  ///< for chamfer: divides prices; 0 if distances are those to the sites
 };
 
-/// The distance that a field shows, before it is rounded to its type.
+/// The distance of a squared distance, before it is rounded to the field's type.
 template <class V>
 NF_HD inline double distance_of(V squared) {
     return std::sqrt(static_cast<double>(squared));
@@ -30,13 +30,13 @@ void run(const host& on, const method& by, const problem& p, const any_input<hos
 void run(const device& on, const method& by, const problem& p, const any_input<device>& image,
          const fields<device>& out, method_report& report);
 
-/// The exact engine as a method of one stage.
+/// Runs the exact engine as a method with one stage.
 void run_exact(const host& on, const any_input<host>& image, const fields<host>& out, const distance_options& options,
                method_report& report);
 void run_exact(const device& on, const any_input<device>& image, const fields<device>& out,
                const distance_options& options, method_report& report);
 
-/// Bytes that a call reads and writes at least.
+/// Lower bound of the bytes that a call reads and writes.
 template <class Place>
 std::int64_t bytes_of_arrays(const any_input<Place>& image, const fields<Place>& out) {
     std::int64_t bytes = image.cells() * size_of(image.type);
@@ -45,7 +45,7 @@ std::int64_t bytes_of_arrays(const any_input<Place>& image, const fields<Place>&
     return bytes;
 }
 
-/// A room for each method but the exact one; which overload is the compiler's matter.
+/// Runs a method's room by overload resolution; the exact method has none.
 template <class Place>
 void solve_by(const Place& on, const problem& p, const method& by, buffers& site, std::int32_t* price, stages& report) {
     std::visit(

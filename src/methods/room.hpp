@@ -1,5 +1,5 @@
-// What each room of a published method implements: from a grid of sites to a site for every cell. The rest of the call
-// (checks, the image to sites, sites to fields) is in this room, methods/.
+// The interface of a published method's room: it turns a grid of sites into a site for every cell. The room methods/
+// does the rest of a call: checks, the image to sites, sites to fields.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace nearfield::methods {
 
-/// Two contiguous arrays of a packed site for each cell, in C order: std::int64_t where the grid has wide keys, else
-/// std::int32_t. A room finds sites holding themselves and other cells `none` in `now`, and leaves its answer in `now`;
-/// it may exchange the two.
+/// Two contiguous arrays with a packed site for each cell, in C order: std::int64_t if the grid has wide keys, else
+/// std::int32_t. On entry `now` holds each site's own key and `none` in other cells. On return `now` holds the result;
+/// a room may exchange the two.
 struct buffers {
     void* now = nullptr;
     void* spare = nullptr;
@@ -32,23 +32,23 @@ struct buffers {
     }
 };
 
-/// Takes the time, from one call of `done` to the next; on a device by events on the stream, without waiting.
+/// Measures the time from one call of `done` to the next; on a device by events on the stream, without waiting.
 class stages {
 public:
     virtual ~stages() = default;
-    /// All the work of a stage has been done or, on a device, ordered.
+    /// Ends a stage: all its work has been done or, on a device, ordered.
     virtual void done(std::string name, std::int64_t rounds, std::int64_t bytes) = 0;
 };
 
-/// body(first, last) over [0, count) items of `cells` cells, one piece after the other: the progress callback can stop
-/// a serial loop.
+/// Calls body(first, last) over [0, count) items of `cells` cells, one piece after the other, so that the progress
+/// callback can stop a serial loop.
 template <class Crew, class Body>
 void in_order(Crew& crew, std::int64_t count, std::int64_t cells, const Body& body) {
     const std::int64_t piece = std::max<std::int64_t>(1, (1 << 17) / cells);
     for (std::int64_t first = 0; first < count; first += piece)
         crew.for_each(1, 1, 0, [&](std::int64_t, std::int64_t, int) { body(first, std::min(first + piece, count)); });
 }
-/// The same of cells on all threads, in any order.
+/// Calls body(first, last) over [0, count) cells on all threads, in any order.
 template <class Crew, class Body>
 void in_pieces(Crew& crew, std::int64_t count, const Body& body) {
     crew.for_each(count, 1 << 17, 0, [&](std::int64_t first, std::int64_t last, int) { body(first, last); });
@@ -59,7 +59,7 @@ void solve(const host& on, const grid& g, const jump_flood& how, buffers& site, 
 void solve(const host& on, const grid& g, const plane_sweep& how, buffers& site, stages& report);
 void solve(const host& on, const grid& g, const brushfire& how, buffers& site, stages& report);
 
-/// The cheapest path's price beside its site; -1 where no path leads to one.
+/// Also writes the price of the cheapest path to a cell's site; -1 if no path leads to one.
 void solve(const host& on, const grid& g, const chamfer_method& how, buffers& site, std::int32_t* price,
            stages& report);
 

@@ -1,4 +1,4 @@
-// Rounds on a device until nothing changes.
+// Runs rounds on a device until nothing changes.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace nearfield::methods {
 
-/// Rounds between two looks at whether anything changed: a look waits for the device, a round too many changes nothing.
+/// Rounds between two looks at whether anything changed: a look waits for the device; an extra round changes nothing.
 inline constexpr int rounds_a_look = 16;
 
-/// Calls round(flag) to order one round after another; a round sets *flag, which is 0 before, where it changes a cell.
-/// Returns how many there were up to the first that changed nothing.
+/// Calls round(flag) to order one round after another. A round sets *flag, which is 0 before, if it changes a cell.
+/// Returns the number of rounds up to the first that changed nothing.
 template <class Round>
 std::int64_t until_nothing_changes(const device& on, const Round& round) {
     cuda::workspace memory(on);

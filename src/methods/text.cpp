@@ -1,4 +1,4 @@
-// Methods as people write them: "jump-flood:order=doubling,after=1".
+// Reads and writes methods as text: "jump-flood:order=doubling,after=1".
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@
 namespace nearfield {
 namespace {
 
-/// One switch of a method: how its value is read, and written where it is not the default ("" then).
+/// One switch of a method: how its value is read, and how it is written ("" for the default).
 template <class Method>
 struct switch_row {
     std::string name, value;  ///< "order", "halving or doubling"

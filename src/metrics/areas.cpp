@@ -1,8 +1,8 @@
-// The area of surface between 2x2x2 cells, of which some belong to a mask.
+// The area of a surface within 2x2x2 cells, some of which belong to a mask.
 //
-// The polygons' vertices are the midpoints between two neighbouring cells, one of the mask and one not. Cells that hang
-// together by faces share a polygon; if more than four belong to the mask, those of the others do. Polygons that are
-// not flat are cut into flat pieces.
+// The polygons' vertices are the midpoints between two neighbouring cells, one of which belongs to the mask. Cells that
+// connect by faces share a polygon; if more than four belong to the mask, the other cells do. Polygons that are not
+// flat are cut into flat pieces.
 #include <bit>
 #include <cmath>
 
@@ -11,8 +11,8 @@
 namespace nearfield::metrics {
 namespace {
 
-/// The cells whose bits are one step along an axis from those of `cells`; bits as in set_areas().
-constexpr int step_of[] = {2, 1, 4};  // change of a bit's number along z, y, x
+/// The cells whose bits lie one step along an axis from those of `cells`; bits are numbered as in set_areas().
+constexpr int step_of[] = {2, 1, 4};  // change of a bit's number by a step along z, y, x
 constexpr unsigned moved(unsigned cells, int axis) {
     unsigned to = 0;
     for (int k = 0; k < 8; ++k)
@@ -27,9 +27,9 @@ constexpr unsigned component_of(unsigned cells) {
 }
 
 struct faces {
-    double face[3];    ///< areas of a cell's faces, by the axis that they are normal to
-    double across[3];  ///< of the rectangle along an axis from the midpoints of two edges: twice its area
-    double diagonal;   ///< eight times the area of the triangle that cuts a corner off
+    double face[3];    ///< areas of a cell's faces, by the axis to which they are normal
+    double across[3];  ///< twice the area of the rectangle along an axis on the midpoints of two edges
+    double diagonal;   ///< eight times the area of the triangle that cuts off a corner
 
     explicit faces(const double (&length)[3])
         : face{length[1] * length[2], length[0] * length[2], length[0] * length[1]},
@@ -38,13 +38,13 @@ struct faces {
     [[nodiscard]] double area(unsigned component) const;
 };
 
-/// That of up to four cells that hang together.
+/// Area of the polygon of up to four connected cells.
 double faces::area(unsigned component) const {
     int edges[3], middle = -1;
     for (int axis = 0; axis < 3; ++axis) {
         const unsigned ends = moved(component, axis) & component;
         edges[axis] = std::popcount(ends) / 2;
-        // Of a path of four, both ends of the middle step have two neighbours.
+        // In a path of four cells, both ends of the middle step have two neighbours.
         bool between = ends != 0;
         for (int other = 0; other < 3; ++other)
             if (other != axis) between = between && (moved(component, other) & component & ends) != 0;
@@ -64,7 +64,7 @@ double faces::area(unsigned component) const {
         star = star || (moved(one, 0) | moved(one, 1) | moved(one, 2) | one) == component;
     }
     if (star) return diagonal * 3 / 4;  // a flat hexagon
-    // A triangle of every other vertex, and three that complete it.
+    // A triangle on every other vertex, and the three triangles that complete the polygon.
     return diagonal / 2 + (across[(middle + 1) % 3] + across[(middle + 2) % 3]) / 4;
 }
 

@@ -1,4 +1,4 @@
-// On a device: values, codes, and what each label has of cells.
+// On a device: finds values, codes, and the cells of each label.
 #include "base/lines.hpp"
 #include "metrics/cuda_common.cuh"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int cells_of_thread = 8;
 
-/// An image that the caller has.
+/// An image of the caller.
 struct picture {
     const void* data;
     int rank;
@@ -30,7 +30,7 @@ struct picture {
     [[nodiscard]] std::int64_t blocks() const { return cuda::blocks_for(cells, threads_of_block * cells_of_thread); }
 };
 
-/// A block owns cells that follow one another, a thread every 256th of them: neighbours read neighbours.
+/// A block owns consecutive cells, a thread every 256th of them, so that accesses are coalesced.
 template <class Body>
 __device__ void for_own_cells(std::int64_t cells, const Body& body) {
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block * cells_of_thread + threadIdx.x;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(threads_of_block)
     });
 }
 
-/// Cells of one code in a line, so far.
+/// A run of cells with one code in a line, as far as it is known.
 struct stretch {
     std::uint32_t code = 0;
     std::int64_t cells = 0, common = 0, first = 0, last = 0;
@@ -71,7 +71,7 @@ struct stretch {
                         high[] = {low[0], low[1], last};
         atomicAdd(reinterpret_cast<word*>(&row.cells[side]), static_cast<word>(cells));
         if (common != 0) atomicAdd(reinterpret_cast<word*>(&row.common), static_cast<word>(common));
-        // Bounds only move one way: what is read may be old, but never spares a change that is due.
+        // A bound only moves one way, so a stale read may cost an atomic but never skips a change.
         for (int axis = 0; axis < most_axes; ++axis) {
             if (low[axis] < *static_cast<volatile std::int64_t*>(&row.low[axis]))
                 atomicMin(reinterpret_cast<long long*>(&row.low[axis]), low[axis]);
@@ -81,7 +81,7 @@ struct stretch {
     }
 };
 
-/// A warp a line of one image, 32 cells at a time.
+/// A warp owns a line of one image and takes 32 cells at a time.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_block)
     count_lines(const __grid_constant__ problem p, const Code* codes, tally* rows) {

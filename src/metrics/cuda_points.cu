@@ -1,4 +1,4 @@
-// On a device: points of surfaces, lists of their distances, sums and ranks of these.
+// On a device: marks points of surfaces, lists their distances, and computes sums and ranks of the lists.
 #include "base/cuda_scan.cuh"
 #include "metrics/cuda_common.cuh"
 
@@ -8,7 +8,7 @@ namespace {
 constexpr int cells_of_thread = static_cast<int>(base_step) / threads_of_block;
 constexpr std::int64_t points_of_block = 4096;
 
-/// Calls body(cell of the job's box) for the cells of a thread; a block's cells are one job's.
+/// Calls body(cell of the job's box) for the cells of a thread; all cells of a block belong to one job.
 template <class Body>
 __device__ void for_own_cells(const job& j, const Body& body) {
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * base_step - j.base + threadIdx.x;
@@ -19,7 +19,7 @@ __device__ int job_of_block(const job* jobs, int count) {
     return last_upto(count, static_cast<std::int64_t>(blockIdx.x) * base_step, [&](int k) { return jobs[k].base; });
 }
 
-/// Masks of both sides, and how many points they have.
+/// Marks the points of both sides, and counts them.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_block)
     mark_points(const __grid_constant__ problem p, const weights* w, const Code* codes, job* jobs, int count,
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// `taken` are places of each job's list that blocks have taken.
+/// Lists points. `taken` counts the places of each job's list that blocks have reserved.
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
     gather_points(const job* jobs, int count, int side, const std::uint8_t* mask, const T* squared, word* taken,
@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(threads_of_block)
     });
 }
 
-/// A side of a job: its part of the lists, and the first block that works on it. One without points has the block of
-/// the next one, which comes last of these.
+/// A side of a job: its part of the lists, and its first block. A side without points has the same block as the next
+/// one, and last_upto() prefers the later.
 struct list_part {
     std::int64_t start, points, block;
 };
@@ -86,7 +86,7 @@ struct lists {
     [[nodiscard]] __device__ int part_of_block() const {
         return last_upto(count, blockIdx.x, [&](int k) { return part[k].block; });
     }
-    /// Calls body(key, code) for a thread's points.
+    /// Calls body(key, code) for the thread's points.
     template <class Body>
     __device__ void for_own_points(const list_part& of, const Body& body) const {
         const std::int64_t first = (blockIdx.x - of.block) * points_of_block;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(threads_of_block)
     if (lane_of_thread() == 0) atomicMax(reinterpret_cast<word*>(&to.largest), static_cast<word>(largest));
 }
 
-/// Weights of the keys that begin like the one of each rank, by their next digit.
+/// Adds up, by next digit, the weights of the keys whose leading digits equal those of each rank.
 __global__ void __launch_bounds__(threads_of_block)
     count_digits(int ranks, const weights* w, const __grid_constant__ lists of, const side_sums* sums, int shift,
                  word* counts) {
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(threads_of_block)
         here[threadIdx.x] = 0;
         __syncthreads();
         const std::uint64_t leading = sums[part].at_rank[k];
-        std::uint64_t zeros = 0;  // most digits: few points are far
+        std::uint64_t zeros = 0;  // digit 0 is the most frequent one, as few points are far
         of.for_own_points(of.part[part], [&](std::uint64_t key, std::uint8_t code) {
             if (!begins_with(key, shift, leading)) return;
             if (const auto digit = key >> shift & (digits - 1); digit == 0) zeros += w->rank[code];
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// A thread a rank of a side.
+/// Selects the next digit. A thread owns a rank of a side.
 __global__ void __launch_bounds__(threads_of_block)
     take_digits(int ranks, int sides, const word* counts, wanted_ranks* wanted, side_sums* sums) {
     const std::int64_t i = thread_of_grid(), side = i / ranks, k = i - side * ranks;
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(threads_of_block)
     take_digit(reinterpret_cast<const std::uint64_t*>(counts) + i * digits, wanted[side].of[k], sums[side].at_rank[k]);
 }
 
-/// Memory of the call that sums a group up.
+/// Memory of a call that sums up a group.
 class summing {
 public:
     summing(const device& on, const problem& p, const group& g)

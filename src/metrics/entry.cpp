@@ -1,4 +1,4 @@
-// The public calls: check, find labels, work on them in groups, and say what their sums mean.
+// The public calls: check, find labels, process them in groups, and turn their sums into measures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::int64_t most_jobs = 1024;
 
-/// So many cells of boxes are worked on together.
+/// Largest number of box cells that are processed together.
 constexpr std::int64_t most_cells(const host&) { return std::int64_t{1} << 26; }
 constexpr std::int64_t most_cells(const device&) { return std::int64_t{1} << 28; }
 
-/// Work that is a part of the call's.
+/// The place whose progress covers the share [from, to] of the call's.
 host part_of(const host& on, double from, double to) {
     if (!on.progress) return on;
     return {on.threads, [&on, from, to](double share) { return on.progress(from + (to - from) * share); }};
@@ -51,7 +51,7 @@ void check_asked(const char* name, const std::vector<double>& asked, double most
         if (!(each >= 0 && each <= most)) fail(fmt::format("{} has {}; give {}", name, each, what));
 }
 
-/// A call, settled.
+/// A call after its checks.
 struct task {
     problem p;
     weights w;
@@ -59,7 +59,7 @@ struct task {
     std::vector<std::int64_t> labels;
 };
 
-/// Lengths of a cell: of the axes that are there, and 1.
+/// Sets cell lengths: those of existing axes, and 1 for missing ones.
 template <class Place>
 void set_axes(const any_input<Place>& a, const surface_options& options, task& t, double (&length)[most_axes]) {
     const auto lengths = checked_spacing(options.spacing, a.shape.data(), a.rank);
@@ -82,7 +82,7 @@ void set_axes(const any_input<Place>& a, const surface_options& options, task& t
     p.squared = squared_distance_type(points.data(), p.axes, t.distances);
 }
 
-/// Areas and units of sums.
+/// Sets the areas of points, and the units of sums.
 void set_weights(const double (&length)[most_axes], task& t) {
     problem& p = t.p;
     if (p.elements) set_areas(length, t.w);
@@ -151,7 +151,7 @@ coding coding_of(const std::vector<std::int64_t>& labels) {
 
 // ---- groups ---------------------------------------------------------------------------------------------------------
 
-/// Jobs for the rows from `row` on, as many as fit; `row` becomes the first that did not.
+/// Makes jobs for the rows from `row` on, as many as fit; advances `row` to the first that did not.
 group next_group(const problem& p, const std::vector<tally>& rows, std::size_t& row, std::int64_t most) {
     group g;
     for (; row < rows.size() && std::ssize(g.jobs) < most_jobs; ++row) {
@@ -171,7 +171,7 @@ group next_group(const problem& p, const std::vector<tally>& rows, std::size_t& 
     return g;
 }
 
-/// In a rehearsal one label fills the image: no group has a larger box.
+/// Lets one label fill the image in a rehearsal, because no group has a larger box.
 void suppose_whole(const problem& p, std::vector<tally>& rows) {
     rows.front().cells[0] = rows.front().cells[1] = 1;
     for (int axis = 0; axis < most_axes; ++axis) rows.front().low[axis] = 0, rows.front().high[axis] = p.size[axis] - 1;
@@ -191,7 +191,7 @@ void measure_distances(const Place& on, const task& t, const group& g, int side)
     if (!calls.empty()) distance_transform(on, std::span<const nearfield::job<Place>>(calls), t.distances);
 }
 
-/// The ranks that a side's percentiles need.
+/// The ranks that determine a side's percentiles.
 wanted_ranks ranks_of(const problem& p, const job& j, int side) {
     wanted_ranks wanted;
     if (j.points[side] == 0) return wanted;
@@ -249,7 +249,7 @@ parts sum_of(const parts& a, const parts& b) {
     return both;
 }
 
-/// Without cells on one side or both: all but counts and areas.
+/// Sets all results but counts and areas if one side or both have no cells.
 void set_empty(const problem& p, surface_distances& row) {
     constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     const bool neither = row.cells[0] == 0 && row.cells[1] == 0;
@@ -263,7 +263,7 @@ void set_empty(const problem& p, surface_distances& row) {
     }
 }
 
-/// Of one side's distances.
+/// Computes percentile k of one side's distances.
 double percentile_of(const problem& p, const job& j, int side, const side_sums& sums, int k) {
     const bool doubles = p.squared == dtype::float64;
     if (p.elements) return distance_of(sums.at_rank[k], doubles);

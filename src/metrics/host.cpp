@@ -1,4 +1,4 @@
-// On the host: values, codes, and what each label has of cells.
+// On the host: finds values, codes, and the cells of each label.
 #include <algorithm>
 #include <atomic>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 15;
 
-/// Calls body(first element, step, cells, number of the first cell) for stretches of an image, from many threads.
+/// Calls body(first element, step, cells, number of the first cell) for runs of cells of an image, from many threads.
 template <class T, class Body>
 void for_stretches(workers& team, const any_input<host>& image, const Body& body) {
     const bool contiguous = is_contiguous(image.shape.data(), image.stride.data(), image.rank);
@@ -53,7 +53,7 @@ void encode_values(workers& team, const coding& by, const any_input<host>& image
 }
 
 void add_to(std::int64_t& to, std::int64_t by) { std::atomic_ref(to).fetch_add(by, std::memory_order_relaxed); }
-/// `to` becomes `value` if that is better.
+/// Replaces `to` by `value` if that is better.
 template <class Better>
 void improve(std::int64_t& to, std::int64_t value, const Better& better) {
     const std::atomic_ref shared(to);
@@ -97,7 +97,7 @@ private:
     std::vector<tally>& rows_;
 };
 
-/// Calls body(Code{}) with the type of the codes.
+/// Calls body(Code{}) with the codes' type.
 template <class Body>
 void with_code(const problem& p, const Body& body) {
     if (p.wide_codes()) body(std::uint32_t{});

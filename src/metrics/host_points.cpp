@@ -1,4 +1,4 @@
-// On the host: points of surfaces, line by line; lists of their distances; sums and ranks of these.
+// On the host: marks points of surfaces line by line, lists their distances, and computes sums and ranks.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 14;
 
-/// Lines of the jobs' boxes, numbered through: job of a line, and its number within the job.
+/// Numbers the lines of all jobs' boxes, and yields for each its job and its number within the job.
 struct line_numbers {
     std::vector<std::int64_t> first;
 
@@ -34,7 +34,7 @@ struct line_numbers {
     }
 };
 
-/// Calls body(number of a byte) for those that are not 0.
+/// Calls body(index) for the bytes that are not 0; skips eight zero bytes at once.
 template <class Body>
 void for_marked(const std::uint8_t* mask, std::int64_t count, const Body& body) {
     for (std::int64_t i = 0; i < count;) {
@@ -47,7 +47,7 @@ void for_marked(const std::uint8_t* mask, std::int64_t count, const Body& body) 
     }
 }
 
-/// Marks the points of lines of one job's box.
+/// Marks points, line by line, in one job's box.
 template <class Code>
 class marker {
 public:
@@ -60,7 +60,7 @@ public:
           image_(codes + j.row / p.labels * p.image_cells()),
           bits_(static_cast<std::size_t>(j.size[2] + 2)) {}
 
-    /// Adds to the points and their weights.
+    /// Marks the points of a line, and adds their number and their weights to the arguments.
     void mark(int side, std::int64_t line, std::int64_t& points, std::uint64_t& weight) {
         std::uint8_t* const to = g_.mask[side] + job_.base + line * job_.size[2];
         const std::int64_t z = job_.first[0] + line / job_.size[1], y = job_.first[1] + line % job_.size[1];
@@ -70,12 +70,12 @@ public:
     }
 
 private:
-    /// Cells of the box's line; null beyond the image.
+    /// Cells of a line of the box; null if it lies outside the image.
     [[nodiscard]] const Code* line_of(int side, std::int64_t z, std::int64_t y) const {
         if (z < 0 || y < 0 || z >= p_.size[0] || y >= p_.size[1]) return nullptr;
         return image_ + side * p_.cells() + (z * p_.size[1] + y) * p_.size[2] + job_.first[2];
     }
-    /// `bits_` are those of the cells, with one more at either end: beyond the box no cell has the code.
+    /// Marks corners from the cells' bits in `bits_`, plus one at either end, because outside cells lack the code.
     void mark_corners(int side, std::int64_t z, std::int64_t y, std::uint8_t* to) {
         const std::int64_t cells = job_.size[2] - 1;
         std::fill(bits_.begin(), bits_.end(), std::uint8_t{0});
@@ -93,7 +93,7 @@ private:
             to[x] = both == 255 ? 0 : both;
         }
     }
-    /// `bits_`: 1 where all neighbours across the line have the code.
+    /// Marks cells. Bits in `bits_` are 1 if all neighbours across the line have the code.
     void mark_cells(int side, std::int64_t z, std::int64_t y, std::uint8_t* to) {
         const std::int64_t n = job_.size[2];
         std::uint8_t* const inner = bits_.data();

@@ -10,19 +10,19 @@ constexpr int threads_of_block = 256;
 struct choice {
     std::int64_t size[max_rank], mark_step[max_rank], from_step[max_rank], to_step[max_rank], cells;
     const std::uint8_t* mark;
-    const void* from;  ///< null: ones
+    const void* from;  ///< null stands for ones
     void* to;
     int rank;
     bool keep_marked, dense;
 };
 
-constexpr int together = 8;  // elements of a thread
+constexpr int together = 8;  // elements that a thread owns
 template <class Bits>
 struct alignas(sizeof(Bits) == 1 ? 8 : 16) several {
     Bits of[together];
 };
 
-/// Of contiguous arrays that begin at whole groups of elements.
+/// Serves contiguous arrays that begin at whole groups of elements. A thread owns a group.
 template <class Bits>
 __global__ void __launch_bounds__(threads_of_block) choose_together(const __grid_constant__ choice c) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads_of_block) choose_together(const __grid
     static_cast<several<Bits>*>(c.to)[i] = v;
 }
 
-/// A thread an element.
+/// Serves all other arrays. A thread owns an element.
 template <class Bits>
 __global__ void __launch_bounds__(threads_of_block) choose_elements(const __grid_constant__ choice c) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;

@@ -1,4 +1,4 @@
-// The public calls: each is one or two thresholds of exact distances, which the last pass of the engine writes as bits.
+// The public calls: each is one or two thresholds of exact distances, which the engine's last pass writes as bits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,12 +45,12 @@ public:
         else within(image_, sites::nonzero, bits_, 0, 1);
     }
 
-    /// Cells that are left by the erosion are those without a mark.
+    /// Opens the mask or labels. The cells that the erosion keeps are those without a mark.
     void open() const {
         with_marks([&](const any_output<Place>& marks) {
             within(image_, options_.labels ? sites::other_labels : sites::zero, marks, 0, 0.5);
             if (!options_.labels) return within(marks, sites::zero, bits_, 0.5, 0.5);
-            // What lies within reach of a cell of an eroded label has its label.
+            // A cell within the radius of a cell of an eroded label has that label, so marks suffice.
             with_marks([&](const any_output<Place>& opened) {
                 within(marks, sites::zero, opened, 0.5, 0.5);
                 choose(opened, morphology::kept::marked, image_, out_);
@@ -89,8 +89,8 @@ private:
         check_apart<Place>(all);
     }
 
-    /// Marks the cells with a site within the radius. A second step sees marks of the first one and nothing beyond
-    /// closed ends.
+    /// Marks the cells with a site within the radius. A second step reads the marks of the first, and sees no sites
+    /// beyond closed ends.
     void within(const any_input<Place>& image, sites rule, const any_output<Place>& marks, double from,
                 double share) const {
         distance_options how = limits_;

@@ -26,7 +26,7 @@ void choose_elements(const host& on, const any_input<host>& marks, kept which, c
         return !view.wanted() || is_contiguous(size, view.stride.data(), out.rank);
     };
     const bool dense = even(marks) && even(from) && even(out);
-    // Distances were what takes time: they alone are progress.
+    // Reports no progress, because the distances have taken most of the time.
     const host silent{on.threads, {}};
     workers team(silent, out.cells());
     team.for_each(out.cells(), at_once, 1, [&](std::int64_t first, std::int64_t last, int) {

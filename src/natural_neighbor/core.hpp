@@ -1,7 +1,7 @@
-// Balls as rows, values as integers: what host and device share.
+// Shared by host and device: balls as rows, and values as integers.
 //
-// A ball adds its value to the cells of each of its rows by two writes, +v where the row begins and -v behind its end;
-// sums along the rows of the grid then give every cell its own. Sums are integers, so no order shows in them.
+// A ball adds its value to the cells of each of its rows by two writes, +v at the row's start and -v after its end.
+// Prefix sums along the grid's rows then give every cell its sum. Sums are integers, so order does not matter.
 #pragma once
 
 #include <bit>
@@ -19,10 +19,10 @@ struct problem {
     std::int64_t images = 1;
     std::int64_t size[3] = {1, 1, 1};
     bool wraps[3] = {false, false, false};
-    double weight[3] = {1, 1, 1};  ///< squared lengths of a cell; whole numbers where the spacing has a common measure
+    double weight[3] = {1, 1, 1};  ///< squared lengths of a cell; integers if the spacing is a multiple of one length
     int count_bits = 0;            ///< a sum has fewer than 2^count_bits terms
-    bool whole = false;            ///< values are integers
-    distance_options sites;        ///< with which nearest sites are asked for
+    bool whole = false;            ///< true if values are integers
+    distance_options sites;        ///< options for finding the nearest sites
 
     NF_HD constexpr std::int64_t image_cells() const { return size[0] * size[1] * size[2]; }
     NF_HD constexpr std::int64_t cells() const { return images * image_cells(); }
@@ -35,7 +35,7 @@ void run(const device& on, const problem& p, const any_input<device>& values, co
 
 NF_HD inline bool is_finite(double x) { return x - x == 0; }
 
-/// Sums count in multiples of 2^exponent, given the bits of the largest absolute value.
+/// Exponent of the unit 2^exponent in which sums count, given the bits of the largest absolute value.
 NF_HD inline int exponent_of(const problem& p, std::uint64_t largest) {
     const int above = static_cast<int>(largest >> 52) - 1022;  // the value is below 2^above
     const int exponent = above + p.count_bits - 61;
@@ -54,8 +54,8 @@ NF_HD inline double squared(const problem& p, std::int64_t z, std::int64_t y, st
     return (p.weight[0] * (dz * dz) + p.weight[1] * (dy * dy)) + p.weight[2] * (dx * dx);
 }
 
-/// The ball of a cell, and its rows: planes first[0] .. + count[0], lines of each first[1] .. + count[1], as steps from
-/// the cell. It has one row where the cell is a site.
+/// The ball of a cell, and its rows as steps from the cell: planes first[0] .. + count[0], in each lines first[1] .. +
+/// count[1]. If the cell is a site the ball has one row.
 struct ball {
     std::int64_t at[3], site;
     double r2;
@@ -64,7 +64,7 @@ struct ball {
     NF_HD constexpr std::int64_t rows() const { return count[0] * count[1]; }
 };
 
-/// The largest h >= 0 with squared(z, y, h) < r2, or -1.
+/// The largest h >= 0 with squared(z, y, h) < r2, or -1 if there is none.
 NF_HD inline std::int64_t half_of(const problem& p, double r2, std::int64_t z, std::int64_t y) {
     const double rest = r2 - squared(p, z, y, 0);
     if (!(rest > 0)) return -1;
@@ -74,7 +74,7 @@ NF_HD inline std::int64_t half_of(const problem& p, double r2, std::int64_t z, s
     return half;
 }
 
-/// That of cell `index` of an image, whose nearest site is `site`, not negative.
+/// The ball of cell `index` of an image, whose nearest site is `site` (not negative).
 NF_HD inline ball ball_of(const problem& p, std::int64_t index, std::int64_t site) {
     ball b{};
     std::int64_t away[3], cell = index, to = site;
@@ -87,7 +87,7 @@ NF_HD inline ball ball_of(const problem& p, std::int64_t index, std::int64_t sit
     }
     b.site = site, b.r2 = squared(p, away[0], away[1], away[2]);
     for (int axis = 0; axis < 2; ++axis) {
-        // One too many is a row without cells.
+        // The estimate may be one too large; that row has no cells.
         const auto reach = static_cast<std::int64_t>(std::sqrt(b.r2 / p.weight[axis]));
         std::int64_t low = -reach, high = reach;
         if (!p.wraps[axis]) {
@@ -105,8 +105,8 @@ NF_HD constexpr std::int64_t wrapped(std::int64_t at, std::int64_t size) {
     return rest < 0 ? rest + size : rest;
 }
 
-/// Calls add(cell of the image, times) for the writes of row k of a ball: the ball's value, so many times, to all cells
-/// from there on to the end of their line.
+/// Calls add(cell of the image, times) for the writes of row k of a ball. A write adds the ball's value `times` times
+/// to all cells from there to the end of their line.
 template <class Add>
 NF_HD inline void write_row(const problem& p, const ball& b, std::int64_t k, const Add& add) {
     const std::int64_t plane = k / b.count[1], n = p.size[2];
@@ -114,7 +114,7 @@ NF_HD inline void write_row(const problem& p, const ball& b, std::int64_t k, con
     const std::int64_t half = b.r2 > 0 ? half_of(p, b.r2, z, y) : 0;
     if (half < 0) return;
     const std::int64_t line = (wrapped(b.at[0] + z, p.size[0]) * p.size[1] + wrapped(b.at[1] + y, p.size[1])) * n;
-    std::int64_t first = b.at[2] - half, last = b.at[2] + half + 1;  // behind the last one
+    std::int64_t first = b.at[2] - half, last = b.at[2] + half + 1;  // last lies after the row
     if (!p.wraps[2]) {
         add(line + (first < 0 ? 0 : first), 1);
         if (last < n) add(line + last, -1);

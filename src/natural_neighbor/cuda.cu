@@ -1,4 +1,4 @@
-// On a device: a lane has a cell and writes the rows of its ball; those of large balls are shared out in the warp.
+// On a device: a lane owns a cell and writes the rows of its ball; the warp shares the rows of large balls.
 #include "base/cuda.cuh"
 #include "base/lines.hpp"
 #include "natural_neighbor/core.hpp"
@@ -7,17 +7,17 @@ namespace nearfield::natural {
 namespace {
 
 constexpr int threads_of_block = 256;
-constexpr std::int64_t rows_alone = 64;  // a lane writes so many rows by itself
+constexpr std::int64_t rows_alone = 64;  // rows up to which a lane writes a ball by itself
 
-/// Arrays of the caller's, and of the call.
+/// The caller's arrays, and those of the call.
 struct arrays {
     const void* value;
     dtype type;
-    const std::uint8_t* known;  ///< null: everywhere
+    const std::uint8_t* known;  ///< null: all cells are known
     int rank;
     std::int64_t size[max_rank], value_step[max_rank], known_step[max_rank], out_step[max_rank];
     std::uint8_t* seed;
-    void* site;  ///< int32, or int64 where `wide`
+    void* site;  ///< int32, or int64 if `wide`
     bool wide;
     unsigned long long *sum, *count, *largest;
     void* out;
@@ -43,7 +43,7 @@ struct arrays {
     }
 };
 
-/// A thread a cell: is it known, and the largest value.
+/// Marks known cells and finds the largest absolute value. A thread owns a cell.
 __global__ void __launch_bounds__(threads_of_block)
     mark(const __grid_constant__ problem p, const __grid_constant__ arrays a) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// A warp a line: sums along it, 32 cells at a time, and means.
+/// Adds up along lines and divides. A warp owns a line and takes 32 cells at a time.
 __global__ void __launch_bounds__(threads_of_block)
     add_up(const __grid_constant__ problem p, const __grid_constant__ arrays a) {
     const std::int64_t n = p.size[2],

@@ -1,4 +1,4 @@
-// The public calls: check, settle lengths and bounds, hand over.
+// The public calls: check, set lengths and bounds, and run the engine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void check_views(const any_input<Place>& values, const any_input<Place>& known, 
     check_apart<Place>(views, views.size() - 1);
 }
 
-/// Squared lengths in the common unit, where there is one.
+/// Sets squared lengths, in a common unit if there is one.
 template <class Place>
 void set_axes(const any_input<Place>& values, const natural_neighbor_options& options, problem& p) {
     const auto lengths = checked_spacing(options.spacing, values.shape.data(), values.rank);
@@ -59,7 +59,7 @@ void set_axes(const any_input<Place>& values, const natural_neighbor_options& op
     }
 }
 
-/// How many cells a ball can have, of the tiling too.
+/// Bounds the number of cells of a ball, including those in periodic copies.
 void set_count_bits(problem& p) {
     double reach2 = 0, most = 1;
     for (int axis = 0; axis < 3; ++axis) {

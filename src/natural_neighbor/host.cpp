@@ -1,4 +1,4 @@
-// On the host: nearest sites, all balls by atomic additions, sums along rows.
+// On the host: finds nearest sites, adds all balls atomically, then sums along rows.
 #include <atomic>
 
 #include "base/lines.hpp"
@@ -54,7 +54,7 @@ public:
 private:
     [[nodiscard]] const std::int64_t* shape() const { return values_.shape.data(); }
 
-    /// Which cells are known, and the largest absolute value of each image, as bits; then the nearest of each cell.
+    /// Finds known cells, the largest absolute value of each image as bits, and then the nearest site of each cell.
     void find_sites() {
         std::fill_n(largest_.get(), p_.images, std::uint64_t{0});
         host quiet{on_.threads, {}};

@@ -1,12 +1,12 @@
-// Propagation by sweeps, the mathematics: which cells a sweep's line has, and what a cell of it learns from the line
-// before.
+// The mathematics of propagation by sweeps: the cells of a sweep's line, and the sites that a cell receives from the
+// line before.
 //
 // A sweep goes along one axis, line after line (in a volume plane after plane). Each cell keeps the nearest of its own
-// site and those of the 3 cells (in a volume 9) before it, which were settled one line ago. So a site travels within
-// the cone of 45 degrees before it; the cones of all sweeps cover the grid.
+// site and those of the 3 cells (in a volume 9) before it, which are final since the line before. So a site travels
+// within the cone of 45 degrees in front of it; the cones of all sweeps cover the grid.
 //
-// It is nearly exact: a cell gets its nearest site only where a neighbour has that site too. An exclave, a cell whose
-// neighbours all have other sites than the one that is nearest to it, keeps one that is farther.
+// The method is nearly exact: a cell gets its nearest site only if a neighbour has that site too. A cell whose
+// neighbours all have other nearest sites (an exclave) keeps a farther one.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ namespace nearfield::sweeps {
 using methods::metric;
 using methods::none;
 
-/// A cell in the order of the arrays' axes.
+/// A cell's coordinates, in the order of the arrays' axes.
 struct place {
     std::int32_t z, y, x;
 };
 
-/// One sweep. A line has `rows` x `columns` cells and the columns lie next to each other: sweeps along the last axis
-/// work on arrays whose last two axes are exchanged.
+/// One sweep. A line has `rows` x `columns` cells, and columns are adjacent in memory: sweeps along the last axis work
+/// on arrays with the last two axes exchanged.
 struct sweep {
     int axis = 1;
     bool back = false;
     std::int32_t positions = 1, rows = 1, columns = 1;
     std::int64_t step = 1, row_step = 1;
 
-    /// Position of line number `line` in the order of the sweep.
+    /// Position of the sweep's line number `line`.
     [[nodiscard]] NF_HD constexpr std::int32_t position(std::int32_t line) const {
         return back ? positions - 1 - line : line;
     }
@@ -55,13 +55,13 @@ constexpr sweep sweep_along(const std::int64_t* size, int axis, bool back) {
     return {2, back, side(2), side(0), side(1), size[1], size[1] * size[2]};
 }
 
-/// The nearest of the sites that a cell was told of. In an image, `Planes` false, all of them have z = 0.
+/// The nearest of the sites that a cell has received. In an image, `Planes` false, all of them have z = 0.
 template <class V, class Key, bool Planes>
 class nearest {
 public:
     NF_HD nearest(const metric<V>& m, const place& here, Key own) : m_(m), here_(here) { ask(own); }
     NF_HD void ask(Key site) {
-        // Neighbours often have the same site, and then no distance need be computed.
+        // Neighbours often have the same site; then no distance needs to be computed.
         if (site < 0 || site == site_) return;
         V distance2 =
             m_.term(2, m_.keys.coordinate(site, 2), here_.x) + m_.term(1, m_.keys.coordinate(site, 1), here_.y);

@@ -1,14 +1,14 @@
 // Propagation by sweeps on a device, in three forms that give the same bits:
 //
-//   cooperative  one launch a sweep, whose blocks wait for each other after every line (a launch a line where the
-//                device cannot do that)
-//   banded       a launch for a band of lines: a block keeps a stretch of the line before in shared memory. Its edge is
-//                known one cell less at every line, so stretches overlap by twice the lines of a band
-//   shuffled     the same for images, in which a warp keeps its stretch in registers and lanes tell each other what
-//                they hold
+//   cooperative  one launch for a sweep, whose blocks sync after every line (a launch for each line if the device
+//                cannot do that)
+//   banded       a launch for a band of lines: a block keeps a piece of the line before in shared memory. At either
+//                edge it loses one cell a line, so pieces overlap by twice the lines of a band
+//   shuffled     the banded form for images in which a warp keeps its piece in registers, and lanes exchange cells
+//                by shuffles
 //
-// Sweeps that start from the sites alone run in the same launches, side by side. Along the last axis lines would be
-// columns: there the arrays have the last two axes exchanged, so that neighbouring threads have neighbouring cells.
+// Sweeps that start from the sites alone run side by side in the same launches. Along the last axis lines would be
+// columns, so arrays have the last two axes exchanged there, which keeps accesses coalesced.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -22,8 +22,8 @@ namespace {
 
 using form = plane_sweep::form;
 
-/// Exchanges the last two axes. A block takes a tile of 32 x 32 cells, so that both sides are read and written in whole
-/// lines.
+/// Exchanges the last two axes. A block owns a tile of 32 x 32 cells, so that reads and writes are
+/// coalesced.
 template <class Key>
 __global__ void __launch_bounds__(cell_threads)
     exchange_axes(const Key* from, Key* to, std::int64_t rows, std::int64_t columns) {
@@ -45,7 +45,7 @@ struct answers {
     int count;
 };
 
-/// The nearest of several answers. A thread takes a cell; where `exchanged` is set the cells lie in the order z, x, y.
+/// Selects the nearest of several results. A thread owns a cell; with `exchanged`, cells lie in the order z, x, y.
 template <class V, class Key, bool Planes>
 __global__ void __launch_bounds__(cell_threads)
     merge_answers(metric<V> m, methods::grid g, const __grid_constant__ answers<Key> found, bool exchanged, Key* to) {
@@ -62,19 +62,19 @@ __global__ void __launch_bounds__(cell_threads)
     to[cell] = best.site();
 }
 
-/// A block of the banded forms (of the shuffled form a warp): its cells along columns and rows, and the lines of one
+/// A block of the banded form, or a warp of the shuffled one: its cells along columns and rows, and the lines of one
 /// launch.
 struct band_shape {
     int width, height, lines;
 };
-/// The best for lines of at least `cells`, all sweeps of a launch together.
+/// Fastest shape for lines of at least `cells`, all sweeps of a launch together.
 struct measured {
     std::int64_t cells;
     band_shape best;
 };
-// H200, 2026-11-22, 1 % sites, sides of 512 to 16384 and 64 to 512, blocks of 64 to 1024 cells: with too few lines in a
-// band launches cost, with too many what overlaps. Prefetching eight lines instead of one took an image of 8192 x 8192
-// from 26.6 to 11.1 ms. One block that has all of a line of 1024 needs no launches between, and is twice as slow.
+// H200, 2026-11-22, 1 % sites, sides of 512 to 16384 and 64 to 512, blocks of 64 to 1024 cells: too few lines in a band
+// cost launches, too many cost overlap. Prefetching eight lines instead of one took an image of 8192^2 from 26.6 to
+// 11.1 ms. One block for whole lines of 1024 cells needs no further launches, but takes twice as long.
 constexpr measured bands_of_image[] = {{0, {128, 1, 48}}, {2048, {256, 1, 96}}, {16384, {256, 1, 64}}};
 constexpr measured bands_of_volume[] = {{0, {32, 16, 4}}, {65536, {32, 32, 4}}, {393216, {32, 32, 3}}};
 constexpr measured bands_of_warp[] = {{0, {warp, 1, 14}}, {8192, {warp, 1, 12}}, {16384, {warp, 1, 8}}};
@@ -87,16 +87,16 @@ band_shape best_of(const measured (&table)[Rows], std::int64_t cells) {
     return best;
 }
 
-/// One call: what all its launches share.
+/// One call: the parameters that its launches share.
 template <class V, class Key, bool Planes>
 class swept {
 public:
     swept(const device& on, const metric<V>& m, const methods::grid& g, form launch, methods::stages& report)
         : on_(on), m_(m), g_(g), launch_(launch), report_(report) {
-        if (launch == form::automatic) launch_ = form::banded;  // always the fastest, see docs/methods.md
+        if (launch == form::automatic) launch_ = form::banded;  // the fastest form in all cases, see docs/methods.md
     }
 
-    /// Each sweep goes on from what those before it found.
+    /// Each sweep starts from the result of those before it.
     void in_sequence(methods::buffers& site) {
         static constexpr const char* names[3][2] = {
             {"first axis", "first axis, back"}, {"middle axis", "middle axis, back"}, {"last axis", "last axis, back"}};
@@ -114,7 +114,7 @@ public:
         }
     }
 
-    /// All sweeps start from the sites alone and run side by side; the nearest of what they found is the answer.
+    /// All sweeps start from the sites alone and run side by side; then the nearest of their results is selected.
     void independent(methods::buffers& site) {
         Key *now = site.template in<Key>(), *spare = site.template out<Key>();
         const bool turns = g_.size[2] > 1;
@@ -151,7 +151,7 @@ private:
         all.each[all.count++] = {sweep_along(g_.size, axis, back), from, to};
     }
 
-    /// Numbers the work through: units(sweep) for each.
+    /// Numbers the units of work of all sweeps; sweep s has units(s).
     template <class Units>
     static void number(jobs<Key>& all, const Units& units) {
         for (int k = 0; k < all.count; ++k) all.before[k + 1] = all.before[k] + units(all.each[k].s);
@@ -189,7 +189,7 @@ private:
         std::int32_t columns = 0, rows = 0;
         for (int k = 0; k < all.count; ++k)
             columns = std::max(columns, all.each[k].s.columns), rows = std::max(rows, all.each[k].s.rows);
-        // Where one block has all of a line, nothing is missing at its edge.
+        // If one block has whole lines, it loses no cells at its edges.
         const bool whole = columns <= shape.width && rows <= shape.height;
         const int halo = whole ? 0 : shape.lines, band = whole ? lines : shape.lines;
         const auto stretches = [=](std::int32_t cells, int side) {

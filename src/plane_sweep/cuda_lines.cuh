@@ -1,4 +1,4 @@
-// The kernels of sweeps: line by line, in bands in shared memory, in bands in registers. See cuda.cu.
+// The kernels of sweeps: line by line, in bands in shared memory, and in bands in registers. See cuda.cu.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -13,7 +13,7 @@ using cuda::warp;
 
 inline constexpr int most_sweeps = 6, line_threads = 512, cell_threads = 256;
 
-/// A sweep from one array into another. In the cooperative form they may be the same.
+/// A sweep from one array into another. In the cooperative form they may be the same array.
 template <class Key>
 struct job {
     sweep s;
@@ -21,11 +21,11 @@ struct job {
     Key* to;
 };
 
-/// Sweeps that run side by side. Work, in cells of a line or in stretches of one, is numbered through.
+/// Sweeps that run side by side. Units of work, which are cells or pieces of a line, are numbered across all sweeps.
 template <class Key>
 struct jobs {
     job<Key> each[most_sweeps];
-    std::int64_t before[most_sweeps + 1];  ///< units of work in those before
+    std::int64_t before[most_sweeps + 1];  ///< units of work of the sweeps before
     int count;
 
     [[nodiscard]] __device__ int find(std::int64_t unit) const {
@@ -35,12 +35,12 @@ struct jobs {
     }
 };
 
-/// Lines [first, first + count) of every sweep; those that have fewer stand still.
+/// Lines [first, first + count) of every sweep; a sweep with fewer lines is idle.
 struct stretch_of_lines {
     std::int32_t first, count;
 };
 
-/// Line by line. A thread takes cells of the line, its blocks wait for each other after each if there are several.
+/// Sweeps line by line. A thread owns cells of the line; if there are several blocks they sync after each line.
 template <class V, class Key, bool Planes>
 __global__ void __launch_bounds__(line_threads)
     sweep_lines(metric<V> m, const __grid_constant__ jobs<Key> all, stretch_of_lines lines) {
@@ -71,15 +71,15 @@ __global__ void __launch_bounds__(line_threads)
     }
 }
 
-/// Lines whose own sites are on their way at once: a line is settled in less time than memory takes to answer.
+/// Lines whose own sites are being loaded: a line takes less time than a load.
 template <bool Planes>
 inline constexpr int ahead = Planes ? 4 : 8;
 
-/// A thread's cell in every line of a band: of the stretch of a block, in a volume of its tile.
+/// A thread's cell in every line of a band: in its block's piece of a line, or in a volume in its tile.
 template <bool Planes>
 struct cell_of_band {
     std::int32_t row, column;
-    bool inside, writes;  ///< whether it is one of the grid, and one that is right until the end
+    bool inside, writes;  ///< inside the grid; and still correct at the end of the band
     __device__ cell_of_band(const sweep& s, std::int32_t tile, int halo) {
         const auto width = static_cast<std::int32_t>(blockDim.x), height = static_cast<std::int32_t>(blockDim.y);
         const std::int32_t own_width = width - 2 * halo, own_height = height - 2 * halo;
@@ -92,21 +92,21 @@ struct cell_of_band {
     }
 };
 
-/// A band of lines in shared memory: a thread a cell. The outermost `halo` cells on every side of the block are wrong
-/// by the end; the others are written. What the launch before wrote is the line before the band, but for the first band
-/// of a sweep, whose `from` it wrote too.
+/// Sweeps a band of lines in shared memory. A thread owns a cell. The outermost `halo` cells on every side of the block
+/// are wrong at the end and are not written. The launch before wrote the line before the band, or for a sweep's first
+/// band the array `from`.
 /// Over 40 lines because lines are loaded ahead while others are swept.
 template <class V, class Key, bool Planes>
 __global__ void __launch_bounds__(1024)
     sweep_band(metric<V> m, const __grid_constant__ jobs<Key> all, stretch_of_lines lines, int halo) {
     extern __shared__ std::int64_t memory[];
     const int width = static_cast<int>(blockDim.x) + 2, height = static_cast<int>(blockDim.y) + (Planes ? 2 : 0);
-    Key* const tiles = reinterpret_cast<Key*>(memory);  // two, of which one is read and one written
+    Key* const tiles = reinterpret_cast<Key*>(memory);  // two tiles, one to read and one to write
     const int number = all.find(blockIdx.x);
     const sweep s = all.each[number].s;
     const Key* const from = all.each[number].from;
     Key* const to = all.each[number].to;
-    if (lines.first >= s.positions) return cuda::wait_for_kernel_before();  // beside it others go on
+    if (lines.first >= s.positions) return cuda::wait_for_kernel_before();  // other sweeps go on
     const cell_of_band<Planes> mine(s, static_cast<std::int32_t>(blockIdx.x - all.before[number]), halo);
     const std::int32_t last = min(lines.first + lines.count, s.positions);
     Key next[ahead<Planes>];
@@ -145,8 +145,8 @@ __global__ void __launch_bounds__(1024)
     }
 }
 
-/// The same for an image with a warp's stretch in registers, a cell a lane. (With 2 or 4 cells a lane it is slower: the
-/// lines of a band become more work, and the warps fewer.)
+/// Sweeps a band of an image with a warp's piece in registers, a cell for each lane. 2 or 4 cells a lane are slower: a
+/// band's lines take more work, and there are fewer warps.
 /// Over 40 lines because lines are loaded ahead while others are swept.
 template <class V, class Key>
 __global__ void __launch_bounds__(cell_threads)
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(cell_threads)
             const std::int32_t position = s.position(group + i);
             nearest<V, Key, false> best(m, s.at(position, 0, column), own[i]);
             best.ask(before);
-            // The outermost lanes hear themselves, whom they have asked.
+            // The outermost lanes receive their own site, which changes nothing.
             best.ask(__shfl_up_sync(cuda::every_lane, before, 1));
             best.ask(__shfl_down_sync(cuda::every_lane, before, 1));
             before = inside ? best.site() : none<Key>;

@@ -1,4 +1,4 @@
-// Propagation by sweeps on the host: line after line, the cells of a line shared out over threads.
+// Propagation by sweeps on the host: line after line, with a line's cells shared out over threads.
 #include <algorithm>
 #include <string>
 
@@ -10,7 +10,7 @@
 namespace nearfield::sweeps {
 namespace {
 
-/// Cells of a line that are worth a thread, and the side of a tile in which axes are exchanged.
+/// Cells of a line from which a thread pays off, and the side of a tile for the exchange of axes.
 constexpr std::int64_t worth_a_thread = 2048, tile = 32;
 
 template <class V, class Key, bool Planes>
@@ -19,7 +19,7 @@ public:
     swept(workers& team, const metric<V>& m, const methods::grid& g)
         : team_(team), m_(m), size_(g.size), cells_(g.cells()) {}
 
-    /// Each sweep goes on from what those before it found.
+    /// Each sweep starts from the result of those before it.
     void in_sequence(methods::buffers& site, methods::stages& report) {
         Key* const now = site.template in<Key>();
         Key* const spare = site.template out<Key>();
@@ -31,7 +31,7 @@ public:
         }
     }
 
-    /// Each sweep starts from the sites alone; the nearest of what they found is the answer.
+    /// Each sweep starts from the sites alone; then the nearest of their results is selected.
     void independent(methods::buffers& site, methods::stages& report) {
         Key* const answer = site.template out<Key>();
         const host_scratch<Key> one(cells_), turned(size_[2] > 1 ? cells_ : 0);
@@ -68,7 +68,7 @@ private:
                 team_.for_each(s.rows * blocks, in_row, 1,
                                [&](std::int64_t first, std::int64_t last, int) { part(line, first, last); });
         } else {
-            // Handing out one line costs more than a short one takes.
+            // Handing a short line to threads costs more than it saves.
             methods::in_order(team_, s.positions - 1, s.line_cells(), [&](std::int64_t first, std::int64_t last) {
                 for (std::int64_t line = first + 1; line <= last; ++line)
                     part(static_cast<std::int32_t>(line), 0, s.rows * blocks);
@@ -79,7 +79,7 @@ private:
         report.done(names[axis][back ? 1 : 0], s.positions, 2 * static_cast<std::int64_t>(sizeof(Key)) * cells_);
     }
 
-    /// Cells [begin, end) of a row of a line.
+    /// Sweeps cells [begin, end) of a row of a line.
     void step(Key* cells, const sweep& s, std::int32_t line, std::int32_t row, std::int32_t begin,
               std::int32_t end) const {
         const std::int32_t position = s.position(line), before = s.position(line - 1);
@@ -145,7 +145,7 @@ private:
     std::int64_t cells_;
 };
 
-/// Blocks handed out by all sweeps, for the progress callback.
+/// Number of blocks that all sweeps hand out, for the progress callback.
 std::int64_t items(const methods::grid& g) {
     std::int64_t sum = 1;
     for (int axis = 0; axis < 3; ++axis) {

@@ -1,4 +1,4 @@
-// The public calls: check, count regions, and say in lengths what was counted.
+// The public calls: check, count regions, and convert counts to lengths.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,14 +51,14 @@ grid grid_of(const any_input<host>& regions, const any_input<host>& squared, con
     return g;
 }
 
-/// Of a ball (2 axes: a disc) of this size; of a length that itself.
+/// Diameter of a ball of this volume, or with 2 axes of a disc of this area; with 1 axis the length itself.
 double diameter_of(double size, int axes) {
     constexpr double pi = 3.141592653589793;
     if (axes == 3) return std::cbrt(6 * size / pi);
     return axes == 2 ? 2 * std::sqrt(size / pi) : size;
 }
 
-/// What was counted, in units of the spacing.
+/// Converts counts to units of the spacing.
 class measured {
 public:
     measured(const grid& g, int axes) : g_(g), axes_(axes), front_(3 - static_cast<std::size_t>(axes)) {
@@ -165,12 +165,12 @@ private:
 
     const grid& g_;
     int axes_;
-    std::size_t front_;                 ///< axes of the grid before those of the arrays
-    std::vector<std::int64_t> number_;  ///< of pores, by label - 1
-    std::vector<place> centres_;        ///< of pores
+    std::size_t front_;                 ///< axes of the grid in front of those of the arrays
+    std::vector<std::int64_t> number_;  ///< number of the pore, by label - 1
+    std::vector<place> centres_;        ///< by pore
 };
 
-/// Marks of the cells that have a distance.
+/// Marks the cells that have a distance above 0.
 void mark(const host& on, const any_input<host>& squared, std::uint8_t* marks) {
     constexpr std::int64_t at_once = std::int64_t{1} << 16;
     const host silent{on.threads, {}};
@@ -187,7 +187,7 @@ void mark(const host& on, const any_input<host>& squared, std::uint8_t* marks) {
     }
 }
 
-/// The watershed of the distance, from its peaks.
+/// Finds regions as the watershed of the distance from its peaks.
 void find_regions(const host& on, const any_input<host>& mask, const pore_options& options,
                   const any_output<host>& squared, const any_output<host>& regions) {
     const auto shape = mask.shape.data();

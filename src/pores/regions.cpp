@@ -1,4 +1,4 @@
-// One pass over rows of cells: each thread has sums of its own, which are added at the end.
+// One pass over rows of cells. Each thread keeps sums of its own, which are added up at the end.
 #include "pores/regions.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ std::uint64_t value_of(const Value* cells, std::int64_t i) {
     else return cells[i];
 }
 
-/// The half of all steps that leads forwards in raster order, or to the other end.
+/// The half of all steps that leads forwards in raster order, also across periodic ends.
 std::vector<place> steps_of(const grid& g) {
     std::vector<place> all;
     for (std::int64_t k = 14; k < 27; ++k) {
@@ -64,7 +64,7 @@ std::vector<place> steps_of(const grid& g) {
     return all;
 }
 
-/// The counts of one thread.
+/// The counts that one thread collects.
 template <class Label, class Value>
 class counter {
 public:
@@ -91,7 +91,7 @@ public:
         }
     }
 
-    /// Contacts of the cells of a row over one step.
+    /// Counts the contacts of a row's cells over one step.
     void touch(std::int64_t row, const place& step) {
         const place at{row / g_.size[1], row % g_.size[1], 0};
         place to{at[0] + step[0], at[1] + step[1], 0};
@@ -118,7 +118,7 @@ private:
     [[nodiscard]] std::int64_t cell_of(const place& at) const {
         return (at[0] * g_.size[1] + at[1]) * g_.size[2] + at[2];
     }
-    /// Where a coordinate lies, round the end of a periodic axis; false where that is nowhere.
+    /// Wraps a coordinate around a periodic axis; false if it lies outside the grid.
     bool comes_in(std::int64_t& at, std::size_t axis) const {
         if (at >= 0 && at < g_.size[axis]) return true;
         if (g_.ends[axis] != border::periodic) return false;
@@ -147,7 +147,7 @@ private:
     pair last_key_;
 };
 
-/// Calls body(label's type, value's type).
+/// Calls body with a value of the label's type and one of the squared distance's type.
 template <class Body>
 auto with_types(const grid& g, const Body& body) {
     const auto with_value = [&](auto label) {
@@ -197,7 +197,7 @@ void count_all(workers& team, const grid& g, counted& all) {
     }
 }
 
-/// Calls body(cell, label, value) for the cells of one end of an axis, or of all of them: axis 3.
+/// Calls body(cell, label, value) for the cells of one end of an axis, or for all cells if the axis is 3.
 template <class Label, class Value, class Body>
 void for_cells(const grid& g, std::int64_t first_row, std::int64_t last_row, std::size_t axis, std::int64_t only,
                const Body& body) {
@@ -214,7 +214,7 @@ void for_cells(const grid& g, std::int64_t first_row, std::int64_t last_row, std
         }
 }
 
-/// Ways from the centres of regions to their cells.
+/// Adds up the vectors from the regions' centres to their cells.
 template <class Label, class Value>
 void add_ways(workers& team, const grid& g, counted& all) {
     std::vector<std::vector<place>> own(static_cast<std::size_t>(team.threads()));

@@ -1,4 +1,4 @@
-// What is counted of regions and of their contacts, in integers and in any order.
+// Counts of regions and of their contacts, in integers that do not depend on order.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@ namespace nearfield::pores {
 
 using place = std::array<std::int64_t, 3>;
 
-/// Regions on a grid of three axes, those in front of length 1 where there are fewer.
+/// Regions on a grid of three axes; missing axes are put in front and have length 1.
 struct grid {
     place size{1, 1, 1}, label_step{}, squared_step{};
     std::array<double, 3> length{1, 1, 1};
     std::array<border, 3> ends{};
-    std::array<bool, 3> given{};  ///< axes of the arrays
+    std::array<bool, 3> given{};  ///< true for axes that the arrays have
     any_input<host> label, squared;
     int connectivity = 1;
 
@@ -25,11 +25,11 @@ struct grid {
     [[nodiscard]] place at(std::int64_t cell) const {
         return {cell / size[2] / size[1], cell / size[2] % size[1], cell % size[2]};
     }
-    /// The way from one cell to another; along periodic axes the shorter one, of equal ones forwards.
+    /// The vector from one cell to another. Along periodic axes it is the shorter one; of equal ones the forward one.
     [[nodiscard]] place way(const place& from, const place& to) const;
 };
 
-/// The largest value met, and its first cell. Values are squared distances, or their bits: these have the same order.
+/// The largest value and its first cell. Values are squared distances or, for doubles, their bits in the same order.
 struct peak {
     std::uint64_t value = 0;
     std::int64_t cell = -1;
@@ -42,21 +42,21 @@ struct peak {
 struct region {
     std::int64_t cells = 0;
     peak centre;
-    place moved{};  ///< sum of the ways from the centre to all cells
+    place moved{};  ///< sum of the vectors from the centre to all cells
 };
 
 struct touching {
-    place faces{};  ///< across each axis
+    place faces{};  ///< number of shared faces, by axis
     peak pass;
 };
-using pair = std::pair<std::int64_t, std::int64_t>;  ///< of labels, the smaller first; or a side and a label
+using pair = std::pair<std::int64_t, std::int64_t>;  ///< two labels, the smaller first; or a side and a label
 
 struct counted {
-    std::vector<region> regions;  ///< by label - 1; those without cells are none
+    std::vector<region> regions;  ///< by label - 1; one without cells is no region
     std::map<pair, touching> contacts, sides;
 };
 
-/// Throws for labels below 0, or above the number of cells.
+/// Throws if a label is below 0 or above the number of cells.
 counted count(const host& on, const grid& g, bool sides);
 
 }  // namespace nearfield::pores

@@ -1,4 +1,4 @@
-// The table of a pore network, by OpenPNM's names.
+// Writes the table of a pore network with OpenPNM's names.
 #include <fmt/format.h>
 
 #include <algorithm>

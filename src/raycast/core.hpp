@@ -1,8 +1,8 @@
-// A ray in integers, and its walk: what host and device share.
+// Shared by host and device: a ray in integers, and its walk.
 //
-// A ray crosses the planes between cells; `ahead` is how far the next plane of an axis lies from the origin, in units
-// of 2^-16 cells, and `speed` how much of that a unit of time covers. Crossing i comes before crossing j where ahead[i]
-// / speed[i] < ahead[j] / speed[j]: products of 36 and 26 bits decide.
+// A ray crosses the planes between cells. `ahead` is the distance of an axis's next plane from the origin, in units of
+// 2^-16 cells; `speed` is the part of it that the ray covers in a unit of time. Crossing i comes before crossing j if
+// ahead[i] / speed[i] < ahead[j] / speed[j], which products of 36 and 26 bits decide.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ inline constexpr int fraction_bits = 16, speed_bits = 26;
 inline constexpr std::int64_t unit = std::int64_t{1} << fraction_bits;
 inline constexpr double farthest = 1 << 19;
 
-/// The call; images have a first axis of one cell.
+/// The arguments of a call; images have a first axis of one cell.
 struct problem {
     int rank = 3;
     std::int64_t size[3] = {1, 1, 1}, rays = 0;
@@ -36,17 +36,17 @@ struct problem {
 
 struct ray {
     std::int64_t cell[3] = {}, ahead[3] = {}, speed[3] = {};
-    double inverse[3] = {};  ///< of speed
-    double longest = 0;      ///< size of the largest component of the direction
+    double inverse[3] = {};  ///< 1 / speed
+    double longest = 0;      ///< magnitude of the direction's largest component
     std::int8_t sign[3] = {1, 1, 1};
     bool valid = false;
 
-    /// Whether the ray crosses a plane of axis i that lies `a` ahead before one of axis j that lies `b` ahead.
+    /// True if the ray crosses axis i's plane at distance `a` before axis j's plane at distance `b`.
     NF_HD bool before(int i, std::int64_t a, int j, std::int64_t b) const {
         const std::int64_t left = a * speed[j], right = b * speed[i];
         return left < right || (left == right && i > j);
     }
-    /// floor(x / speed[axis]) for 0 <= x < 2^62.
+    /// Computes floor(x / speed[axis]) for 0 <= x < 2^62.
     NF_HD std::int64_t quotient(std::int64_t x, int axis) const {
         auto q = static_cast<std::int64_t>(static_cast<double>(x) * inverse[axis]);
         std::int64_t rest = x - q * speed[axis];
@@ -55,7 +55,7 @@ struct ray {
         return q;
     }
     NF_HD void cross(int axis, std::int64_t planes) { cell[axis] += sign[axis] * planes, ahead[axis] += planes * unit; }
-    /// Crosses `planes` planes of an axis, and all planes that come before the last of them.
+    /// Crosses `planes` planes of an axis, and all planes of other axes that come before the last of them.
     NF_HD void advance(int axis, std::int64_t planes) {
         const std::int64_t to = ahead[axis] + (planes - 1) * unit;
         for (int other = 0; other < 3; ++other) {
@@ -67,7 +67,7 @@ struct ray {
         }
         cross(axis, planes);
     }
-    /// t at the plane of an axis crossed last.
+    /// Time t at which the ray crossed the last plane of an axis.
     NF_HD double time_of(int axis) const {
         const double passed = static_cast<double>(ahead[axis] - unit) / static_cast<double>(unit);
         return passed /
@@ -107,7 +107,7 @@ struct found {
     std::int32_t steps = 0;
 };
 
-/// Moves a ray to the first cell of the grid on it; false where there is none. `axis`: of the face it enters by.
+/// Moves a ray to its first cell in the grid; false if there is none. `axis` becomes that of the entry face.
 NF_HD inline bool enter(const problem& p, ray& r, int& axis) {
     std::int64_t planes = 0;
     for (int k = 0; k < 3; ++k) {
@@ -124,8 +124,8 @@ NF_HD inline bool enter(const problem& p, ray& r, int& axis) {
     return true;
 }
 
-/// Walks until a cell is occupied or the grid ends. reach(cell number) is 0 for occupied cells, else how many
-/// planes of one axis lead out of a cube of empty cells.
+/// Walks until a cell is occupied or the grid ends. reach(cell number) is 0 for occupied cells; for others it is the
+/// number of planes of one axis that lead out of a cube of empty cells.
 template <class Reach>
 NF_HD inline found walk(const problem& p, ray& r, const Reach& reach) {
     found result;
@@ -154,7 +154,7 @@ NF_HD inline int octant_of(const ray& r) {
     return (r.sign[0] < 0 ? 4 : 0) + (r.sign[1] < 0 ? 2 : 0) + (r.sign[2] < 0 ? 1 : 0);
 }
 
-/// Walks ray `which` and writes what it hits. Fields of bytes: one, or `octants` one behind the other.
+/// Walks ray `which` and writes its hit. `fields`: arrays of bytes, one, or with `octants` one for each octant.
 NF_HD inline void cast(const problem& p, std::int64_t which, const std::uint8_t* const* fields) {
     ray r = ray_of(p, which);
     const std::uint8_t* const field = fields[p.skips == ray_skips::octants ? octant_of(r) : 0];

@@ -1,4 +1,4 @@
-// On a device: distances, then a thread a ray.
+// On a device: computes distances, then a thread walks a ray.
 #include "base/cuda.cuh"
 #include "base/lines.hpp"
 #include "nearfield/chessboard.hpp"
@@ -17,7 +17,7 @@ struct marking {
     std::int64_t size[max_rank], step[max_rank], cells;
 };
 
-/// A thread a cell: 0 where it is occupied, else 1.
+/// Writes 0 for an occupied cell, else 1. A thread owns a cell.
 __global__ void __launch_bounds__(threads_of_block) mark(const __grid_constant__ marking m) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i >= m.cells) return;

@@ -1,4 +1,4 @@
-// The public calls: check, settle steps of arrays, hand over.
+// The public calls: check, set the arrays' steps, and run the engine.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// On the host: distances, then blocks of rays.
+// On the host: computes distances, then walks blocks of rays.
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t rays_at_once = 256, cells_at_once = 1 << 16;
 
-/// 0 for occupied cells, else 1.
+/// Writes 0 for occupied cells, else 1.
 void mark(const host& on, const any_input<host>& mask, std::uint8_t* to) {
     workers team(on, mask.cells());
     const cell_offsets at(mask.shape.data(), mask.stride.data(), mask.rank);

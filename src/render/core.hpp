@@ -1,4 +1,4 @@
-// The first point of a ray on a surface of an interpolated field: what host and device share.
+// Finds the first point of a ray on a surface of an interpolated field; host and device share it.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace nearfield::pictures {
 
-/// A volume of bytes or floats; images have a first axis of one cell.
+/// A volume of bytes or floats. An image is a volume whose first axis has one cell.
 struct volume {
     const void* data = nullptr;
     bool bytes = false;
@@ -26,23 +26,23 @@ struct volume {
     }
 };
 
-/// Points on it: where the field equals `level`. Free are those where sense * (field - level) > 0.
+/// The surface on which the field equals `level`. Points with sense * (field - level) > 0 are free.
 struct surface {
     volume field;
     double level = 0, sense = 1;
-    /// Of each cell the chessboard distance to one that is not free, 255 for more; contiguous. Null: `distance`.
+    /// Chessboard distance from each cell to one that is not free, at most 255; contiguous. Null: see `distance`.
     const std::uint8_t* skip = nullptr;
-    bool distance = false;  ///< the field does not change faster than distance does
+    bool distance = false;  ///< true if the field changes no faster than distance does
 };
 
-/// o + t d, in cells; t >= 0.
+/// The line o + t d in cells, for t >= 0.
 struct line {
     double o[3] = {}, d[3] = {};
 
     NF_HD double at(int axis, double t) const { return o[axis] + t * d[axis]; }
 };
 
-/// Values of a cell's corners, less the level, and where a point lies between them.
+/// Values of a cell's corners minus the level, and the position of a point between them.
 struct cell {
     std::int64_t base[3];
     double corner[8], share[3];
@@ -58,7 +58,7 @@ struct cell {
         for (int k = 1; k < 8; ++k) low = corner[k] < low ? corner[k] : low;
         return low;
     }
-    /// Of the interpolated field, by cells.
+    /// Gradient of the interpolated field, per cell.
     NF_HD void gradient(double* g) const {
         for (int axis = 0; axis < 3; ++axis) {
             const int bit = 4 >> axis, one = axis == 0 ? 2 : 4, two = axis == 2 ? 2 : 1;
@@ -72,12 +72,12 @@ struct cell {
 };
 
 NF_HD inline std::int64_t clamped(std::int64_t at, std::int64_t most) { return at < 0 ? 0 : at > most ? most : at; }
-/// The first corner along an axis of the cell in which a coordinate lies.
+/// The first corner, along an axis, of the cell that contains a coordinate.
 NF_HD inline std::int64_t base_of(double x, std::int64_t size) {
     return x > 0 ? clamped(static_cast<std::int64_t>(x), size > 1 ? size - 2 : 0) : 0;
 }
 
-/// The cell of corner `base` at a point, whose corners are read.
+/// Reads the cell with first corner `base`, for a point.
 NF_HD inline cell cell_at(const surface& s, const std::int64_t* base, const double* point) {
     const volume& f = s.field;
     cell c;
@@ -92,7 +92,7 @@ NF_HD inline cell cell_at(const surface& s, const std::int64_t* base, const doub
     return c;
 }
 
-/// What the interpolated field is on a line through a cell: a cubic in t from the cell's point on.
+/// The interpolated field on a line through a cell: a cubic in t, counted from the cell's point.
 struct cubic {
     double c[4];
 
@@ -109,9 +109,9 @@ NF_HD inline cubic cubic_of(const cell& q, const double* d) {
     return {{q.value(), g[0] * d[0] + g[1] * d[1] + g[2] * d[2],
              zy * (d[0] * d[1]) + zx * (d[0] * d[2]) + yx * (d[1] * d[2]), all * (d[0] * d[1] * d[2])}};
 }
-/// The least root in [0, end] of a cubic that is positive at 0, or -1.
+/// The least root in [0, end] of a cubic that is positive at 0; -1 if there is none.
 NF_HD inline double first_root(const cubic& p, double end) {
-    double stop[3];  // between them the cubic goes one way
+    double stop[3];  // between stops the cubic is monotone
     int stops = 0;
     const double a = 3 * p.c[3], half = p.c[2], inside = half * half - a * p.c[1];
     if (inside > 0) {
@@ -136,7 +136,7 @@ NF_HD inline double first_root(const cubic& p, double end) {
     return -1;
 }
 
-/// The part of a line in the grid, and the axis of the face by which it enters, or -1.
+/// The part of a line inside the grid, and the axis of the face by which it enters, or -1.
 struct passage {
     double first, last;
     int face = -1;
@@ -160,13 +160,13 @@ NF_HD inline passage through(const volume& f, const line& l) {
 struct meeting {
     double t = std::numeric_limits<double>::infinity();
     std::int32_t steps = 0;
-    bool at_entry = false;  ///< where the line enters the grid
-    cell where;             ///< of the hit, where there is one
+    bool at_entry = false;  ///< true if the hit is where the line enters the grid
+    cell where;             ///< the cell of the hit, if there is one
 
     NF_HD bool hit() const { return t < std::numeric_limits<double>::infinity(); }
 };
 
-/// The way of a line over cells.
+/// Walks over the cells of a line.
 struct walk {
     const surface& s;
     const line& l;
@@ -176,7 +176,7 @@ struct walk {
     NF_HD walk(const surface& s_, const line& l_, double first) : s(s_), l(l_), t(first) {
         for (int axis = 0; axis < 3; ++axis) base[axis] = base_of(l.at(axis, t), s.field.size[axis]);
     }
-    /// Rounding leads no axis back, so that every walk ends.
+    /// Moves to t. Rounding never moves an axis backwards, so every walk ends.
     NF_HD void go_to(double to) {
         t = to;
         for (int axis = 0; axis < 3; ++axis) {
@@ -187,7 +187,7 @@ struct walk {
     NF_HD void point(double* p) const {
         for (int axis = 0; axis < 3; ++axis) p[axis] = l.at(axis, t);
     }
-    /// By which axis, and when, the line leaves the cells from `below` before the cell to `above` behind its corner.
+    /// Finds the axis and the time at which the line leaves the cells from `below` before the cell to `above` after it.
     NF_HD int exit(std::int64_t below, std::int64_t above, double& when) const {
         int by = -1;
         when = std::numeric_limits<double>::infinity();
@@ -199,7 +199,7 @@ struct walk {
         }
         return by;
     }
-    /// Leaves by an axis; false where the grid ends.
+    /// Leaves these cells along an axis; false if the grid ends there.
     NF_HD bool leave(int by, std::int64_t below, std::int64_t above, double when) {
         if (by < 0) return false;
         const std::int64_t to = l.d[by] > 0 ? base[by] + above : base[by] - below - 1;
@@ -212,7 +212,7 @@ struct walk {
         base[by] = to;
         return true;
     }
-    /// How far the nearest surface is at least, in t; see sphere_trace.hpp.
+    /// Lower bound of the distance to the surface, in t; see sphere_trace.hpp.
     NF_HD double safe(const cell& c, double value, double speed) const {
         double spread = 0;
         for (int axis = 0; axis < 3; ++axis) {
@@ -220,13 +220,13 @@ struct walk {
             const double h2 = s.field.length[axis] * s.field.length[axis], a = c.share[axis];
             spread += h2 * (a * (1 - a) + 0.25);
         }
-        const double sure = value * (1 - 1e-6);  // values are rounded to float32
+        const double sure = value * (1 - 1e-6);  // allows for values that are rounded to float32
         const double rest = sure * sure - spread;
         return value > 0 && rest > 0 ? std::sqrt(rest) / speed : 0;
     }
 };
 
-/// Whether a line meets the surface in its cell, before it leaves it; then `m` says where.
+/// True if a line meets the surface in its cell before it leaves the cell; then sets `m`.
 NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double leaves, meeting& m) {
     if (c.least() > 0) return false;
     const double end = (leaves < p.last ? leaves : p.last) - w.t;
@@ -237,7 +237,7 @@ NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double l
     return true;
 }
 
-/// The first point of a line's passage that is not free.
+/// Finds the first point of a line's passage that is not free.
 NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
     meeting m;
     if (!(p.first <= p.last)) return m;

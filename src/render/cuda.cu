@@ -1,4 +1,4 @@
-// On a device: distances, then a thread a pixel; a warp has 8 x 4 of them, so that its rays read the same cells.
+// On a device: computes distances, then draws. A thread owns a pixel; a warp's 8 x 4 rays read the same cells.
 #include "base/cuda.cuh"
 #include "nearfield/chessboard.hpp"
 #include "render/room.hpp"
@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(threads_of_block) trace_rays(const __grid_cons
     const std::int64_t i = own_item();
     if (i < p.rays) trace(p, i);
 }
-/// A thread a cell.
+/// Marks the inside of a volume. A thread owns a cell.
 __global__ void __launch_bounds__(threads_of_block) mark_inside(const __grid_constant__ surface s, std::uint8_t* to) {
     const std::int64_t i = own_item();
     const volume& f = s.field;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(threads_of_block)
     const std::int64_t i = own_item();
     if (i < cells) to[i] = quarters_of(distance[i], scale);
 }
-/// A block a tile of pixels.
+/// Draws pixels. A block owns a tile of them.
 __global__ void __launch_bounds__(threads_of_block) draw_tiles(const __grid_constant__ scene s) {
     const std::int64_t across = (s.width + tile_width - 1) / tile_width;
     const int warp = static_cast<int>(threadIdx.x) / cuda::warp, lane = static_cast<int>(threadIdx.x) % cuda::warp;

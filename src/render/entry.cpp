@@ -1,4 +1,4 @@
-// The public calls: check, settle the camera and what a scene needs, hand over.
+// The public calls: check, set the camera and the scene's fields, and draw.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -207,7 +207,7 @@ camera camera_for(const std::int64_t* shape, int rank, const nearfield::spacing&
         half[k] = static_cast<double>(std::max<std::int64_t>(shape[k] - 1, 1)) * lengths[k] / 2;
         c.target[k] = static_cast<double>(std::max<std::int64_t>(shape[k] - 1, 0)) * lengths[k] / 2;
     }
-    for (int corner = 0; corner < 8; ++corner) {  // all are in the picture
+    for (int corner = 0; corner < 8; ++corner) {  // the picture has to show all corners
         const pictures::vec at{corner & 4 ? half[0] : -half[0], corner & 2 ? half[1] : -half[1],
                                corner & 1 ? half[2] : -half[2]};
         const double across = std::max(std::fabs(dot(at, right)) / aspect, std::fabs(dot(at, up)));

@@ -1,4 +1,4 @@
-// On the host: distances, then tiles of pixels, so that a thread's rays read the same cells.
+// On the host: computes distances, then draws tiles of pixels, so that a thread's rays read the same cells.
 #include <algorithm>
 
 #include "base/parallel.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t rays_at_once = 256, cells_at_once = 1 << 16, tile = 16;
 
-/// Distances of a scene's volume, in memory of the call.
+/// Computes the distances of a scene's volume; owns their memory.
 class distances {
 public:
     distances(const host& on, const scene& s, const wanted& w) : on_(on), s_(s) {

@@ -1,4 +1,4 @@
-// What the two places have to do.
+// The functions that both places implement.
 #pragma once
 
 #include "nearfield/sphere_trace.hpp"
@@ -6,7 +6,7 @@
 
 namespace nearfield::pictures {
 
-/// A call of sphere_trace().
+/// The arguments of a call of sphere_trace().
 struct tracing {
     surface what;
     int rank = 3;
@@ -41,18 +41,18 @@ NF_HD inline void trace(const tracing& p, std::int64_t which) {
         p.normals[which * p.normals_step[0] + k * p.normals_step[1]] = static_cast<float>(all[axis]);
 }
 
-/// A distance as a byte of scene::clear.
+/// Converts a distance to a byte of scene::clear.
 NF_HD inline std::uint8_t quarters_of(float distance, float scale) {
     const float units = distance * scale + 0.5F;
     return static_cast<std::uint8_t>(units < 255.0F ? units : 255.0F);
 }
-/// Whether a value is inside of a volume that is no distance field; NaN is.
+/// 1 if a value lies inside of a volume that is no distance field; NaN is inside.
 template <class T>
 NF_HD constexpr std::uint8_t inside(T value, double level) {
     return static_cast<double>(value) < level ? 0 : 1;
 }
 
-/// What a scene needs of distances, besides the volume itself.
+/// The distance fields that a scene needs besides its volume.
 struct wanted {
     bool skip = false, clear = false;
     nearfield::spacing spacing{};
@@ -60,7 +60,7 @@ struct wanted {
 
 void run(const host& on, const tracing& p);
 void run(const device& on, const tracing& p);
-/// Makes what is wanted, then draws.
+/// Computes the wanted fields, then draws the picture.
 void run(const host& on, const scene& s, const wanted& w);
 void run(const device& on, const scene& s, const wanted& w);
 

@@ -1,4 +1,4 @@
-// A pixel of a picture: what host and device share.
+// Computes a pixel of a picture; host and device share it.
 #pragma once
 
 #include "nearfield/render.hpp"
@@ -25,18 +25,18 @@ struct paint {
     NF_HD friend paint operator+(paint a, paint b) { return {a.red + b.red, a.green + b.green, a.blue + b.blue}; }
 };
 
-inline constexpr double quarters = 4;  ///< of the narrowest side of a cell: units of distances kept as bytes
+inline constexpr double quarters = 4;  ///< distances kept as bytes count this part of a cell's narrowest side
 
-/// A picture to be made.
+/// A picture to be drawn.
 struct scene {
     surface what;
     render_mode mode = render_mode::surface;
     std::int64_t width = 0, height = 0, step[3] = {};
     std::uint8_t* picture = nullptr;
     vec eye, forward, right, down, light;  ///< right and down are as long as a pixel's side at distance 1
-    double pixel = 0;                      ///< that side
-    /// Distances to the surface's inside in quarters of the narrowest side, 255 for more; null: the field's own, or not
-    /// wanted.
+    double pixel = 0;                      ///< side of a pixel at distance 1
+    /// Distances to the surface's inside in quarters of the narrowest side, at most 255. Null: the field is a distance
+    /// itself, or none is wanted.
     const std::uint8_t* clear = nullptr;
     double narrow = 1;  ///< the narrowest side of a cell
     double shadows = 0, ambient = 0;
@@ -44,11 +44,11 @@ struct scene {
     std::uint8_t map[768];
     double low = 0, high = 1, opacity = 0.1, interval = 0.1;
     int samples = 1;
-    int cut = -1;  ///< axis of the cut, and where it is
+    int cut = -1;  ///< axis of the cut, or -1
     double cut_at = 0;
-    bool cut_low = true;  ///< what lies at smaller coordinates is taken away
+    bool cut_low = true;  ///< true if the cut removes smaller coordinates
 
-    /// Pictures are squares of light: gamma 2.
+    /// Colour of a value. Pictures are computed in linear light, the square of stored values (gamma 2).
     NF_HD paint mapped(double value) const {
         const double place = (value - low) / (high - low) * 255;
         const double kept = place > 0 ? (place < 255 ? place : 255) : 0;
@@ -66,7 +66,7 @@ struct scene {
 
 // ---- the surface ----------------------------------------------------------------------------------------------------
 
-/// The gradient of the field smoothed by a cubic B-spline, over 64 cells that reach two cells far, in cells.
+/// Gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell.
 NF_HD inline vec slope_at(const surface& s, const double* point) {
     const volume& f = s.field;
     double weight[3][4], slope[3][4];
@@ -97,7 +97,7 @@ NF_HD inline vec slope_at(const surface& s, const double* point) {
         }
     return g;
 }
-/// Towards what is free: slopes round a point, so that the steps of a mask's cells do not show.
+/// Unit normal towards free space: averages slopes around a point, so that the steps of a mask's cells do not show.
 NF_HD inline vec normal_at(const surface& s, const double* point) {
     constexpr double away = 1.1;
     vec g;
@@ -110,8 +110,8 @@ NF_HD inline vec normal_at(const surface& s, const double* point) {
     return unit({s.sense * g.z / h[0], s.sense * g.y / h[1], s.sense * g.x / h[2]});
 }
 
-/// Distance from a point to the surface, at most that of 63 sides of a cell; negative inside of a distance field. A
-/// place is in units of the spacing.
+/// Distance from a point to the surface, at most 63 cell sides; negative inside if the field is a distance. `place` has
+/// the unit of the spacing.
 NF_HD inline double clearance(const scene& s, vec place) {
     const volume& f = s.what.field;
     const double point[3] = {place.z / f.length[0], place.y / f.length[1], place.x / f.length[2]};
@@ -127,7 +127,7 @@ NF_HD inline double clearance(const scene& s, vec place) {
     return cell_at(bytes, base, point).value() * (s.narrow / quarters);
 }
 
-/// The share of light that gets to a place: what comes nearest to the ray, against how far away that is.
+/// Share of the light that reaches a place: the least ratio of clearance to distance along the ray, scaled.
 NF_HD inline double lit(const scene& s, vec place, vec normal) {
     const double blur = 8;
     double free = 1;
@@ -151,7 +151,7 @@ NF_HD inline double lit(const scene& s, vec place, vec normal) {
     return free * free * (3 - 2 * free);
 }
 
-/// The share of the sky that a place sees: clearances along its normal, against what they would be in the open.
+/// Share of the sky that a place sees: compares clearances along its normal with those in open space.
 NF_HD inline double open_sky(const scene& s, vec place, vec normal) {
     double hidden = 0, weight = 0.5, reach = 2 * s.narrow;
     for (int k = 0; k < 5; ++k) {
@@ -195,7 +195,7 @@ NF_HD inline paint surface_colour(const scene& s, const line& l, const passage& 
     return shaded(s, place_of(s, l, m.t), normal, towards, s.colour);
 }
 
-/// Samples at fixed places of the line, half a cell's side apart, whatever is skipped between them.
+/// Colour of a cloud. Samples lie at fixed places of the line, half a cell's side apart, even if some are skipped.
 NF_HD inline paint cloud_colour(const scene& s, const line& l, const passage& p, vec towards) {
     paint sum;
     double through_all = 1;
@@ -219,7 +219,7 @@ NF_HD inline paint cloud_colour(const scene& s, const line& l, const passage& p,
         double point[3];
         w.point(point);
         const cell c = cell_at(s.what, w.base, point);
-        const double value = s.what.level - c.value();  // sense is -1
+        const double value = s.what.level - c.value();  // c.value() has the sense -1
         if (!(value > s.what.level)) continue;
         const double rise = (value - s.what.level) / (s.high - s.what.level), most = rise < 1 ? rise : 1;
         const double alpha = most * (s.opacity < 1 ? s.opacity * 0.5 : 0.5);
@@ -240,7 +240,7 @@ NF_HD inline paint cloud_colour(const scene& s, const line& l, const passage& p,
 NF_HD inline paint isoline_colour(const scene& s, const line& l, passage p, vec towards) {
     const double d = l.d[s.cut], away = s.cut_at - l.o[s.cut];
     const double crossing = d != 0 ? away / d : std::numeric_limits<double>::infinity();
-    if (s.cut_low == (d > 0) && d != 0) {  // from what is taken away to what is kept
+    if (s.cut_low == (d > 0) && d != 0) {  // the line goes from the removed side to the kept one
         if (crossing > p.last) return s.background;
         if (crossing >= p.first) {
             const volume& f = s.what.field;
@@ -266,7 +266,7 @@ NF_HD inline paint isoline_colour(const scene& s, const line& l, passage p, vec 
             return (1 - most) * s.mapped(value);
         }
     } else if (s.cut_low != (d > 0) && crossing < p.last) {
-        p.last = crossing;  // from what is kept to what is taken away
+        p.last = crossing;  // the line goes from the kept side to the removed one
     }
     if (d == 0 && (l.o[s.cut] < s.cut_at) == s.cut_low) return s.background;
     return surface_colour(s, l, p, towards);

@@ -1,4 +1,4 @@
-// Outlines from coverage, and distances to them: what host and device share.
+// Shared by host and device: outlines from coverage, and distances to them.
 #pragma once
 
 #include <cmath>
@@ -12,35 +12,35 @@
 
 namespace nearfield::signed_field {
 
-inline constexpr int full = 65535;    ///< coverage of a whole cell
-inline constexpr int unit = 1 << 12;  ///< of positions: parts of a cell
+inline constexpr int full = 65535;    ///< coverage of a full cell
+inline constexpr int unit = 1 << 12;  ///< units of position in a cell's side
 
-/// The outline within a cell, from its centre. A stroke or a gap has two edges, this one and its mirror image.
+/// The outline within a cell, relative to its centre. A stroke or a gap has this edge and its mirror image.
 struct segment {
     std::int16_t ay, ax, by, bx;
 };
-/// What the byte of a cell says.
+/// Kinds of cells, as their bytes in `mark`.
 enum : std::uint8_t { no_edge = 0, one_edge = 1, stroke = 2, gap = 3 };
 
-/// A call: sizes of the image, and memory of the caller's and of the call.
+/// A call: sizes of the image, the caller's arrays, and the memory of the call.
 struct work {
     std::int64_t images = 1, rows = 1, columns = 1;
     bool wraps[2] = {false, false};
     int supersample = 1;
     bool coverage = true;
-    double scale = 1, edge = 0;  ///< integers: largest * (edge + scale * distance)
+    double scale = 1, edge = 0;  ///< integer output is largest * (edge + scale * distance)
 
     const void* image = nullptr;
     void* out = nullptr;
     dtype image_type = dtype::uint8, out_type = dtype::float32;
-    int batch = 0;  ///< leading axes
+    int batch = 0;  ///< number of leading axes that number images
     std::int64_t batch_size[max_rank] = {}, image_step[max_rank + 1] = {}, out_step[max_rank + 1] = {};
 
-    std::uint8_t* mark = nullptr;  ///< of coverage what kind of edge; of masks 0 at corners on the outline
-    segment* outline = nullptr;    ///< of coverage
-    void* site = nullptr;          ///< of coverage: int32, or int64 where `wide`
+    std::uint8_t* mark = nullptr;  ///< coverage: kind of edge; masks: 0 at corners on the outline
+    segment* outline = nullptr;    ///< for coverage only
+    void* site = nullptr;          ///< for coverage only: int32, or int64 if `wide`
     bool wide = false;
-    float* distance = nullptr;  ///< of masks: of each cell, signed, or of each corner where `supersample` is even
+    float* distance = nullptr;  ///< for masks: of each cell, signed, or of each corner if `supersample` is even
 
     NF_HD bool corners() const { return supersample % 2 == 0; }
     NF_HD std::int64_t out_rows() const { return rows / supersample; }
@@ -52,7 +52,7 @@ struct work {
     }
 };
 
-/// The cell at a place that may lie beyond the ends: the other end's, the last one's, or -1 where `beyond` is false.
+/// The cell at a place, which may be outside: wraps around, or clamps if `beyond`, else returns -1.
 NF_HD inline std::int64_t place(std::int64_t at, std::int64_t size, bool wraps, bool beyond) {
     if (at >= 0 && at < size) return at;
     if (!wraps) return !beyond ? -1 : at < 0 ? 0 : size - 1;
@@ -63,7 +63,7 @@ NF_HD inline std::int64_t place(std::int64_t at, std::int64_t size, bool wraps, 
 NF_HD inline int coverage_of(double value) {
     return !(value > 0) ? 0 : value >= 1 ? full : static_cast<int>(value * full + 0.5);
 }
-/// Coverage of one image of the call.
+/// Reads the coverage of one image of the call.
 struct plane {
     const work& w;
     std::int64_t start;
@@ -79,7 +79,7 @@ struct plane {
             default: return coverage_of(static_cast<const double*>(w.image)[i]);
         }
     }
-    /// Is a cell of a mask set?
+    /// True if a cell of a mask is set.
     NF_HD bool is_set(std::int64_t y, std::int64_t x) const {
         const std::int64_t i = start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
         if (w.image_type == dtype::float32) return static_cast<const float*>(w.image)[i] != 0;
@@ -97,19 +97,19 @@ struct plane {
     }
 };
 
-/// How far from the centre of a unit square lies the line across the unit vector (ny, nx) that has `share` of the
-/// square on the side where the vector points.
+/// Signed distance from the centre of a unit square to the line that is normal to the unit vector (ny, nx) and has
+/// `share` of the square's area on the side to which the vector points.
 NF_HD inline double offset_of_line(double ny, double nx, double share) {
     const double ay = ny < 0 ? -ny : ny, ax = nx < 0 ? -nx : nx, low = ay < ax ? ay : ax, high = ay < ax ? ax : ay;
     const double less = share < 0.5 ? share : 1 - share;
-    // Of the smaller part, from the corner: a triangle, or a trapezium.
+    // Computed for the smaller part, from the corner: it is a triangle or a trapezoid.
     const double depth = 2 * high * less <= low ? std::sqrt(2 * low * high * less) : high * less + low / 2;
     const double offset = (low + high) / 2 - depth;
     return share < 0.5 ? offset : -offset;
 }
 
 NF_HD inline std::int16_t in_units(double length) { return static_cast<std::int16_t>(std::floor(length * unit + 0.5)); }
-/// The part of a line that lies in the square: the line's point nearest to the centre is (ny, nx) times `offset`.
+/// The part of a line inside the square. The line's point nearest to the centre is (ny, nx) times `offset`.
 NF_HD inline segment clipped(double ny, double nx, double offset) {
     const double py = ny * offset, px = nx * offset, my = nx, mx = -ny;
     double first = -2, last = 2;
@@ -125,7 +125,7 @@ NF_HD inline segment clipped(double ny, double nx, double offset) {
     return {in_units(py + first * my), in_units(px + first * mx), in_units(py + last * my), in_units(px + last * mx)};
 }
 
-/// Finds the outline in a cell.
+/// Finds the outline within a cell, and the kind of the cell.
 NF_HD inline void trace(const work& w, const plane& p, std::int64_t y, std::int64_t x, std::int64_t cell) {
     w.mark[cell] = no_edge;
     const int own = p.at(y, x);
@@ -151,7 +151,7 @@ NF_HD inline void trace(const work& w, const plane& p, std::int64_t y, std::int6
     w.mark[cell] = is_stroke ? stroke : gap;
 }
 
-/// Squared, in units, from (y, x), to a segment from (ay, ax) to (by, bx).
+/// Squared distance, in squared units, from (y, x) to the segment from (ay, ax) to (by, bx).
 NF_HD inline double squared_to(double y, double x, double ay, double ax, double by, double bx) {
     const double py = y - ay, px = x - ax, vy = by - ay, vx = bx - ax, length2 = vy * vy + vx * vx;
     const double along = py * vy + px * vx;
@@ -167,7 +167,7 @@ NF_HD inline double squared_to(double y, double x, const segment& s, bool twice)
     return one < two ? one : two;
 }
 
-/// The shorter way from `to` to `from`.
+/// The step from `to` to `from`; along a periodic axis the shorter one.
 NF_HD inline std::int64_t step_between(std::int64_t from, std::int64_t to, std::int64_t size, bool wraps) {
     std::int64_t step = from - to;
     if (wraps && 2 * step > size) step -= size;
@@ -175,14 +175,14 @@ NF_HD inline std::int64_t step_between(std::int64_t from, std::int64_t to, std::
     return step;
 }
 
-/// The way from the centre of cell (y, x), or from its first corner, to the nearest segment among those looked at.
+/// Searches the segment nearest to the centre of cell (y, x), or to its first corner, and keeps the best one.
 struct search {
     const work& w;
-    std::int64_t first, y, x;  ///< the image's first cell; where from
+    std::int64_t first, y, x;  ///< number of the image's first cell; the place from which to search
     double best = std::numeric_limits<double>::infinity();
-    std::int64_t nearest = -1;  ///< the cell of the best segment, in its image
+    std::int64_t nearest = -1;  ///< cell of the best segment, within its image
 
-    /// Is the segment in cell (sy, sx) nearer?
+    /// Takes the segment in cell (sy, sx) if it is nearer.
     NF_HD void offer(std::int64_t sy, std::int64_t sx, std::int64_t site) {
         const std::int64_t half = w.corners() ? unit / 2 : 0;
         const auto fy = static_cast<double>(step_between(y, sy, w.rows, w.wraps[0]) * unit - half),
@@ -195,7 +195,7 @@ struct search {
         return cy < 0 || cx < 0 ? -1 : cy * w.columns + cx;
     }
 
-    /// The segments nearest to the 13 cells around a centre, or the 12 around a corner.
+    /// Tries the segments that are nearest to the 13 cells around a centre, or to the 12 around a corner.
     NF_HD void around() {
         const std::int64_t corner = w.corners() ? 1 : 0;
         std::int64_t last = -1;
@@ -212,7 +212,7 @@ struct search {
                 offer(sy, site - sy * w.columns, site);
             }
     }
-    /// From the best segment to better ones in cells beside it.
+    /// Moves from the best segment to better ones in adjacent cells.
     NF_HD void descend() {
         for (int round = 0; round < most_rounds && nearest >= 0; ++round) {
             const std::int64_t from = nearest, sy = quotient(from, w.columns), sx = from - sy * w.columns;
@@ -228,7 +228,7 @@ struct search {
     static constexpr int most_rounds = 16;
 };
 
-/// In cells; infinite without an outline.
+/// Distance to the outline, in cells; infinite if there is none.
 NF_HD inline double to_outline(const work& w, std::int64_t first, std::int64_t y, std::int64_t x) {
     search s{w, first, y, x};
     s.around();
@@ -236,7 +236,7 @@ NF_HD inline double to_outline(const work& w, std::int64_t first, std::int64_t y
     return std::sqrt(s.best) / unit;
 }
 
-/// Is the centre of cell (y, x), or its first corner, inside?
+/// True if the centre of cell (y, x), or its first corner, is inside.
 NF_HD inline bool is_inside(const work& w, const plane& p, std::int64_t first, std::int64_t y, std::int64_t x) {
     if (w.corners()) {
         const std::int64_t up = place(y - 1, w.rows, w.wraps[0], true),
@@ -247,7 +247,7 @@ NF_HD inline bool is_inside(const work& w, const plane& p, std::int64_t first, s
     return mark >= stroke ? mark == stroke : 2 * p.at(y, x) > full;
 }
 
-/// Marks with 0 the corners that cells of the mask and cells beside it share.
+/// Writes 0 for a corner that has cells of the mask and other cells around it, else 1.
 NF_HD inline void touch(const work& w, const plane& p, std::int64_t y, std::int64_t x, std::int64_t corner) {
     int inside = 0, cells = 0;
     for (int k = 0; k < 4; ++k) {
@@ -287,7 +287,7 @@ NF_HD inline void write(const work& w, const plane& p, std::int64_t which, std::
     else static_cast<std::uint16_t*>(w.out)[to] = static_cast<std::uint16_t>(code);
 }
 
-/// The loops of a call: over cells of the image, over corners, over pixels of the output.
+/// The loops of a call: over cells of the image, over corners, and over pixels of the output.
 void trace_outline(const host& on, const work& w);
 void trace_outline(const device& on, const work& w);
 void touch_corners(const host& on, const work& w);

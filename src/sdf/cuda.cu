@@ -1,4 +1,4 @@
-// On a device: a thread a cell, a corner or a pixel.
+// On a device: a thread owns a cell, a corner or a pixel.
 #include "base/cuda.cuh"
 #include "sdf/core.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads_of_block = 256;
 
-/// Where item `i` of a loop over images of rows * columns lies; false beyond the last one.
+/// Place of item `i` in a loop over images of rows * columns; false after the last item.
 struct item {
     std::int64_t which, y, x;
     bool exists;

@@ -1,4 +1,4 @@
-// The public calls: check, find outlines, have the engine find the nearest, write.
+// The public calls: check, find outlines, let the engine find the nearest ones, and write pixels.
 #include <fmt/format.h>
 
 #include <array>
@@ -77,7 +77,7 @@ work work_of(const any_input<Place>& image, const any_output<Place>& out, const 
     return w;
 }
 
-/// Integers do not show what lies farther from the outline than their range; segments reach 3 cells beyond their sites.
+/// Limits the search: integers saturate beyond their range, and a segment reaches 3 cells from its site at most.
 distance_options limits_of(const work& w, const sdf_options& o, int rank) {
     distance_options limits;
     std::array<border, max_rank> ends{};
@@ -106,8 +106,8 @@ void from_coverage(const Place& on, work& w, distance_options limits, std::span<
     });
 }
 
-/// The centre of a pixel is the centre of a cell, or a corner that four share. A cell's nearest point to a corner is
-/// one of its own corners, so that plain distances of the grid of corners are exact.
+/// The centre of a pixel is the centre of a cell, or a corner that four cells share. The point of a cell that is
+/// nearest to a corner is a corner too, so plain distances on the grid of corners are exact.
 template <class Place>
 void from_mask(const Place& on, work& w, distance_options limits, const any_input<Place>& image,
                const any_output<Place>& out) {

@@ -6,11 +6,11 @@
 namespace nearfield::signed_field {
 namespace {
 
-/// body(image, row) for all rows of all images.
+/// Calls body(image, row) for all rows of all images.
 template <class Body>
 void for_rows(const host& on, std::int64_t images, std::int64_t rows, std::int64_t columns, const Body& body) {
     constexpr std::int64_t at_once = 1 << 13;
-    const host silent{on.threads, {}};  // distances were what takes time: they alone are progress
+    const host silent{on.threads, {}};  // distances have taken most of the time, so only they report progress
     workers team(silent, images * rows * columns);
     team.for_each(images * rows, std::max<std::int64_t>(at_once / columns, 1), columns,
                   [&](std::int64_t first, std::int64_t last, int) {

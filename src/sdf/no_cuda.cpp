@@ -1,4 +1,4 @@
-// What a build without CUDA says when the device is asked for.
+// The room's device functions in a build without CUDA: they throw.
 #include "base/no_cuda.hpp"
 #include "sdf/core.hpp"
 

@@ -1,4 +1,4 @@
-// The public calls: each is a few of the library's others, one after the other.
+// The public calls: each runs a few of the library's other calls, one after the other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace nearfield {
 namespace {
 
 constexpr int most_axes = 3;
-/// Of the shortest side of a cell: what outlines of cells add to a peak stays below it (docs/objects.md has counts).
+/// In units of a cell's shortest side: cells' outlines raise a peak by less than this (docs/objects.md has counts).
 constexpr double usual_height = 0.75;
 
 void check_place(const host& on, const split_options&, dtype) {
@@ -83,7 +83,7 @@ private:
         check_apart<Place>(all);
     }
 
-    /// Lends a contiguous array of the mask's shape.
+    /// Calls use(array) with a contiguous array of the mask's shape, which lives for the call.
     template <class Use>
     void with(dtype type, const Use& use) const {
         const std::span<const std::int64_t> shape(mask_.shape.data(), static_cast<std::size_t>(mask_.rank));
@@ -134,7 +134,7 @@ private:
         return any_output<Place>::contiguous(found.data, dtype::boolean, shape);
     }
 
-    /// The largest distance, halved.
+    /// The height that the caller gives, else half of the largest distance.
     [[nodiscard]] double height() const {
         double largest = 0;
         if (options_.h) return *options_.h;
@@ -153,7 +153,7 @@ private:
         return {static_cast<T*>(a.data), static_cast<std::size_t>(a.cells())};
     }
 
-    /// Instead of every part its barycentre, rounded to a cell; of those that share one the first has it.
+    /// Replaces every part by its barycentre, rounded to a cell. If parts share a cell, the first one gets it.
     void shrink(const any_output<host>& parts) const {
         if (rehearsing() != nullptr) return;
         const auto cells = values<std::int32_t>(parts);
@@ -175,7 +175,7 @@ private:
         }
     }
 
-    /// Numbers objects whose cells hang together, in raster order, without the small ones.
+    /// Numbers connected objects in raster order, and drops small ones.
     void number(const any_output<Place>& found) const {
         label_options how = every_;
         how.criterion = criterion::equal, how.smallest = options_.smallest;
@@ -183,7 +183,7 @@ private:
         labels.label = out_, labels.count = count_;
         label(part_of(on_, 0.9, 0.1), found, labels, how);
     }
-    /// The same of objects that may be in several pieces, and whose cells beyond the mask do not count.
+    /// Numbers objects in raster order, which may be in several pieces; drops cells outside the mask and small objects.
     void number_without(const any_output<host>& inside, const any_output<host>& found) const {
         if (rehearsing() != nullptr) return;
         const auto cells = values<std::int32_t>(found);

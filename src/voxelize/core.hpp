@@ -1,6 +1,6 @@
-// Triangles on a lattice of integers: which columns of cells they cover, where they cross them, which cells they meet.
+// Triangles on an integer lattice: the columns of cells that they cover and cross, and the cells that they meet.
 //
-// Coordinates are at most 2^29 in size: differences fit 31 bits, their products and sums of two of these 63 bits.
+// Coordinates are at most 2^29 in magnitude, so differences fit 31 bits, and sums of two of their products fit 63 bits.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ struct triangle {
     std::int64_t at[3][3];
 };
 
-/// Coordinate of a vertex; cells of the lattice are so small that it has 30 bits.
+/// A vertex's coordinate on the lattice, whose steps are chosen so that it has at most 30 bits.
 NF_HD inline std::int32_t moved_to_lattice(double at, double origin, double pitch, int shift) {
     return static_cast<std::int32_t>(std::rint((at - origin) / pitch * static_cast<double>(std::int64_t{1} << shift)));
 }
@@ -30,18 +30,18 @@ NF_HD constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { retur
 NF_HD constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 NF_HD constexpr std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 
-/// Twice the area of a, b and the point (x, y) in the plane of axes 0 and 1; positive where the point is to the left.
+/// Twice the area of a, b and the point (x, y) in the plane of axes 0 and 1; positive if the point is to the left.
 NF_HD constexpr std::int64_t left_of(const std::int64_t* a, const std::int64_t* b, std::int64_t x, std::int64_t y) {
     return (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]);
 }
-/// Whether a point on the line through a and b, moved by e along axis 0 and by e^2 along axis 1, is to its left.
+/// True if a point on the line through a and b lies to its left after a move by e along axis 0 and e^2 along axis 1.
 NF_HD constexpr bool tie_is_left(const std::int64_t* a, const std::int64_t* b) {
     return b[1] < a[1] || (b[1] == a[1] && b[0] > a[0]);
 }
 
-/// Calls cross(i, j, k, way) for each column (i, j) that a triangle covers: cells from k on, which is in [0, shape[2]),
-/// lie above it. `way` is 1 where the triangle looks down, to smaller coordinates, else -1. Of the triangle's rows
-/// the first ones are `skipped`, then every `step`-th is done.
+/// Calls cross(i, j, k, way) for each column (i, j) that a triangle covers: the column's cells from k on, with k in [0,
+/// shape[2]), lie above it. `way` is 1 if the triangle faces down, towards smaller coordinates, else -1. Skips the
+/// first `skipped` of the triangle's rows, then takes every `step`-th one.
 template <class Cross>
 NF_HD inline void cross_columns(const triangle& t, int shift, const std::int64_t* shape, const Cross& cross,
                                 int skipped = 0, int step = 1) {
@@ -63,7 +63,7 @@ NF_HD inline void cross_columns(const triangle& t, int shift, const std::int64_t
             else if (rest < least) last = -1;
         }
         for (std::int64_t j = first; j <= last; ++j) {
-            int128 height = 0;  // that of the crossing, times area
+            int128 height = 0;  // height of the crossing times area
             for (int e = 0; e < 3; ++e)
                 height += static_cast<int128>(left_of(corner[(e + 1) % 3], corner[(e + 2) % 3], i * side, j * side)) *
                           corner[e][2];
@@ -77,8 +77,8 @@ NF_HD inline void cross_columns(const triangle& t, int shift, const std::int64_t
     }
 }
 
-/// Whether the boxes of half a cell round `cell` and the triangle overlap along the direction u x edge, for the two
-/// axes p and q that it lies in.
+/// True if the box of half a cell around `cell` and the triangle do not overlap along the direction u x edge, which
+/// lies in the plane of axes p and q.
 NF_HD constexpr bool apart_across(const triangle& t, int e, const std::int64_t* cell, int p, int q, std::int64_t half) {
     const std::int64_t *from = t.at[e], *to = t.at[(e + 1) % 3], *other = t.at[(e + 2) % 3];
     const std::int64_t dp = to[p] - from[p], dq = to[q] - from[q];
@@ -88,7 +88,7 @@ NF_HD constexpr bool apart_across(const triangle& t, int e, const std::int64_t* 
     return smaller(near, far) > reach || larger(near, far) < -reach;
 }
 
-/// Leaves those cells of a column in [low, high], and one more at either end, for which |height - unit k| <= reach.
+/// Narrows [low, high] to a column's cells with |height - unit k| <= reach, and one more at either end.
 NF_HD inline void near_plane(int128 height, int128 reach, double unit, std::int64_t& low, std::int64_t& high) {
     if (unit == 0) return;
     const double middle = static_cast<double>(height) / unit,
@@ -99,7 +99,7 @@ NF_HD inline void near_plane(int128 height, int128 reach, double unit, std::int6
         high = smaller(static_cast<std::int64_t>(middle + around) + 1, last);
 }
 
-/// Calls meet(i, j, k) for the cells whose closed box a triangle meets, in rows as cross_columns() has them.
+/// Calls meet(i, j, k) for the cells whose closed box a triangle meets, with the rows of cross_columns().
 template <class Meet>
 NF_HD inline void meet_cells(const triangle& t, int shift, const std::int64_t* shape, const Meet& meet, int skipped = 0,
                              int step = 1) {
@@ -125,7 +125,7 @@ NF_HD inline void meet_cells(const triangle& t, int shift, const std::int64_t* s
             bool apart = false;
             for (int e = 0; e < 3; ++e) apart = apart || apart_across(t, e, cell, 0, 1, half);
             if (apart) continue;
-            // Along the column: |height - normal[2] k side| <= reach.
+            // Along the column the condition is |height - normal[2] k side| <= reach.
             int128 height = 0;
             for (int axis = 0; axis < 3; ++axis)
                 height += static_cast<int128>(normal[axis]) * (t.at[0][axis] - cell[axis]);

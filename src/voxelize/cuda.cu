@@ -1,4 +1,4 @@
-// On a device: vertices are moved to the lattice, faces mark where they cross columns, then lines of cells count.
+// On a device: moves vertices to the lattice, lets faces mark where they cross columns, then adds up along lines.
 #include "base/cuda.cuh"
 #include "base/cuda_scan.cuh"
 #include "base/lines.hpp"
@@ -30,7 +30,7 @@ struct moved_mesh {
 
 __device__ std::int64_t own_item() { return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x; }
 
-/// A thread a coordinate.
+/// Moves vertices to the lattice. A thread owns a coordinate.
 __global__ void __launch_bounds__(threads_of_block)
     move_vertices(const __grid_constant__ mesh_grid grid, int shift, const double* from, std::int64_t count,
                   lattice_vertex* to) {
@@ -40,12 +40,12 @@ __global__ void __launch_bounds__(threads_of_block)
     to[i / 3][axis] = moved_to_lattice(from[i], grid.origin[axis], grid.pitch[axis], shift);
 }
 
-/// Warps of a face whose lanes share its rows, so that few large faces keep a device busy too.
+/// Number of warps whose lanes share the rows of a face, so that few large faces keep a device busy too.
 std::int64_t warps_of_face(const moved_mesh& m) {
     const std::int64_t rows = cuda::blocks_for(m.shape[0], cuda::warp), few = 8192 / m.face_count;
     return rows < few ? rows : few > 1 ? few : 1;
 }
-/// Calls work(triangle, rows skipped, step) for the face and the rows of a thread.
+/// Calls work(triangle, rows skipped, step) for a thread's face and rows.
 template <class Work>
 __device__ void for_own_rows(const moved_mesh& m, std::int64_t warps, const Work& work) {
     const std::int64_t own = own_item() / cuda::warp, face = own / warps;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(threads_of_block)
             skipped, step);
     });
 }
-/// Adds up crossings with their sign.
+/// Adds up crossings with their signs.
 __global__ void __launch_bounds__(threads_of_block)
     add_crossings(const __grid_constant__ moved_mesh m, std::int64_t warps, int* count) {
     for_own_rows(m, warps, [&](const triangle& t, int skipped, int step) {
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(threads_of_block)
     });
 }
 
-/// A thread a line of words: each bit becomes the parity of those up to it.
+/// Replaces each bit by the parity of the bits up to it. A thread owns a line of words.
 __global__ void __launch_bounds__(threads_of_block)
     add_up_bits(std::int64_t lines, std::int64_t words, std::uint32_t* bits) {
     const std::int64_t line = own_item();
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(threads_of_block)
         before = (x >> 31) != 0 ? ~0u : 0u;
     }
 }
-/// A warp a line: 32 cells at a time.
+/// Adds up crossings along lines. A warp owns a line and takes 32 cells at a time.
 __global__ void __launch_bounds__(threads_of_block)
     add_up_crossings(const __grid_constant__ moved_mesh m, const __grid_constant__ open_edges edges, const int* count,
                      std::uint32_t* bits) {
@@ -119,7 +119,7 @@ struct marks {
     std::int64_t shape[3], step[3];
 };
 
-/// A thread a cell.
+/// Writes the bytes of cells. A thread owns a cell.
 __global__ void __launch_bounds__(threads_of_block)
     mark(const __grid_constant__ marks out, std::int64_t cells, const std::uint32_t* bits) {
     const std::int64_t cell = own_item(), n = out.shape[2];

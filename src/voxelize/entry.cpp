@@ -32,7 +32,7 @@ mesh_grid centred(const box& b, const std::array<std::int64_t, 3>& shape, double
     return made;
 }
 
-/// Bytes of the cells of a line, or-ed.
+/// The output's bytes, which faces set atomically.
 class marks {
 public:
     marks(const any_output<host>& out) : out_(out), at_(out.shape.data(), out.stride.data(), 3) {}

@@ -1,5 +1,5 @@
-// A mesh on the lattice of a grid, and which cells lie inside it, on the host and on a device: for voxelize() and the
-// signs of distances.
+// A mesh on the lattice of a grid, and the cells inside it, on the host and on a device: for voxelize() and for signs
+// of distances.
 #pragma once
 
 #include <functional>
@@ -24,18 +24,18 @@ struct lattice {
     [[nodiscard]] std::int64_t lines() const { return grid.shape[0] * grid.shape[1]; }
 };
 
-/// Throws invalid_argument for a shape, an origin or a pitch that is none.
+/// Throws invalid_argument if the grid's shape, origin or pitch is invalid.
 void check_grid(const mesh_grid& grid);
-/// Throws invalid_argument where parity cannot tell: the mesh has open edges and `winding` is not asked for.
+/// Throws invalid_argument if parity cannot tell inside from outside: open edges, and `winding` is not asked for.
 void check_solid(std::size_t open_edges, bool winding);
-/// Powers of two that the lattice has a cell, for a mesh in this box. Throws invalid_argument where it is too far away.
+/// log2 of lattice steps per cell, for a mesh in this box. Throws invalid_argument if the box is too far away.
 int shift_for(const meshes::box& of, const mesh_grid& grid);
 
-/// Calls line(number, inside) for every line of cells along axis 2, in blocks, with a byte a cell: 1 inside.
+/// Calls line(number, inside) for every line of cells along axis 2, in blocks. `inside` has a byte a cell: 1 is inside.
 void for_each_inside_line(workers& team, const lattice& l, bool winding,
                           const std::function<void(std::int64_t, const std::uint8_t*)>& line);
 
-/// Words of a line of cells along axis 2 in a set of cells that has a bit for each: bit k % 32 of word k / 32.
+/// Number of words of a line of cells along axis 2, one bit a cell: bit k % 32 of word k / 32.
 [[nodiscard]] constexpr std::int64_t words_of(std::int64_t length) { return (length + 31) / 32; }
 [[nodiscard]] inline std::int64_t words_of(const mesh_grid& grid) {
     return grid.shape[0] * grid.shape[1] * words_of(grid.shape[2]);

@@ -1,8 +1,8 @@
 // The winding number of meshes with open edges.
 //
-// It is the sum of the crossings below a cell, which is that of the mesh with all open edges drawn out upwards, and the
-// solid angles of the open edges and the direction up. Angles are added as products of complex numbers whose half turns
-// are counted, so that no angle is ever computed.
+// It is the number of crossings below a cell, counted with sign, plus the solid angles that the open edges span with
+// the upward direction; the crossings alone are those of a mesh whose open edges are extended upwards. Angles are added
+// as products of complex numbers with a count of half turns, so no angle is ever computed.
 #pragma once
 
 #include <array>
@@ -16,25 +16,25 @@
 
 namespace nearfield::voxels {
 
-NF_HD inline bool is_negative(double x) { return std::bit_cast<std::int64_t>(x) < 0; }  // -0 is
+NF_HD inline bool is_negative(double x) { return std::bit_cast<std::int64_t>(x) < 0; }  // true for -0
 
-/// Whole turns and a rest in [-pi, pi], the direction of (re, im).
+/// A sum of angles: full turns, and a rest in [-pi, pi], which is the direction of (re, im).
 struct angle_sum {
     double re = 1, im = 0;
     std::int64_t turns = 0;
 
-    /// Adds the angle of (x, +-|y|), which is in [-pi, 0] where `negative`, else in [0, pi].
+    /// Adds the angle of (x, y), with y's sign as `negative` says: it is in [-pi, 0] if `negative`, else in [0, pi].
     NF_HD void add(double x, double y, bool negative) {
         y = negative ? -std::abs(y) : std::abs(y);
         const bool below = is_negative(im);
         const double r = re * x - im * y, i = re * y + im * x, size = std::abs(r) + std::abs(i);
-        // From one half plane on by up to half a turn the same way: past the cut at the negative axis, or not.
+        // Counts a turn if a step of at most half a turn crosses the cut along the negative real axis.
         if (!below && !negative && (i < 0 || (i == 0 && r > 0 && re < 0))) turns += 1;
         if (below && negative && (i > 0 || (i == 0 && r > 0 && re < 0))) turns -= 1;
         re = r / size, im = i / size;
         if (im == 0) im = (x > 0 ? below : negative) ? -0.0 : 0.0;
     }
-    /// Whether `more` turns besides make more than half a turn, either way.
+    /// True if the sum and `more` turns together exceed half a turn, in either direction.
     [[nodiscard]] NF_HD bool is_inside(std::int64_t more) const {
         const std::int64_t all = turns + more;
         if (all == 0) return false;
@@ -48,9 +48,9 @@ struct open_edges {
     const meshes::open_edge* edges;
     std::int64_t count;
     const std::array<std::int32_t, 3>* vertices;
-    double unit[3];  ///< length of a step of the lattice
+    double unit[3];  ///< length of a lattice step
 
-    /// Whether a cell on the lattice, below which the mesh is crossed so often, is inside.
+    /// True if a cell on the lattice lies inside; `crossings` is the signed number of crossings below it.
     [[nodiscard]] NF_HD bool winds_round(const std::int64_t* cell, std::int64_t crossings) const {
         angle_sum sum;
         for (std::int64_t n = 0; n < count; ++n) add(edges[n], cell, sum);
@@ -70,7 +70,7 @@ private:
         const double lu = std::sqrt((u[0] * u[0] + u[1] * u[1]) + u[2] * u[2]),
                      lw = std::sqrt((w[0] * w[0] + w[1] * w[1]) + w[2] * w[2]);
         const double x = ((lu * lw + ((u[0] * w[0] + u[1] * w[1]) + u[2] * w[2])) + u[2] * lw) + w[2] * lu;
-        // Half the solid angle is that of (x, y). Where the cell is above or below the edge its side decides.
+        // Half the solid angle is the angle of (x, y). If the cell lies above or below the edge, its side decides.
         const bool negative = left == 0 ? !tie_is_left(a, b) : left < 0;
         const double y = left == 0 ? 0 : u[0] * w[1] - u[1] * w[0];
         const double size = std::abs(x) + std::abs(y);

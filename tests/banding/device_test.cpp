@@ -1,4 +1,4 @@
-// Parallel banding on a device against brute force and against the exact engine, for equality, whatever the bands.
+// Parallel banding on a device equals brute force and the exact engine, for any number of bands.
 #include <gtest/gtest.h>
 
 #include "methods/device_engine.hpp"
@@ -53,7 +53,7 @@ TEST_F(BandingDevice, EveryCombinationOfBands) {
         }
 }
 
-/// Against the exact engine, since brute force would take too long.
+/// Compares with the exact engine, since brute force would take too long.
 TEST_F(BandingDevice, LargerGridsEqualTheExactEngine) {
     std::uint64_t k = 0;
     for (const shape_t& shape :

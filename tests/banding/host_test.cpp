@@ -1,4 +1,4 @@
-// Parallel banding on the host against brute force, for equality: it is exact, ties included, whatever the bands.
+// Parallel banding on the host equals brute force, ties included, for any number of bands.
 #include <gtest/gtest.h>
 
 #include "methods/engines.hpp"
@@ -6,12 +6,12 @@
 namespace nearfield::test {
 namespace {
 
-/// Bands that meet in odd places: none, as many as cells, numbers that divide nothing.
+/// Numbers of bands with unusual boundaries: one band, as many as cells, numbers that do not divide the sides.
 constexpr banding bandings[] = {{1, 1, 1}, {2, 2, 2},  {3, 5, 7},   {4, 1, 3},
                                 {1, 8, 1}, {5, 3, 32}, {64, 32, 4}, {0, 0, 0}};
 
-/// Every image of the shape (of a share of them where NEARFIELD_TEST_SCALE says so), each with other bands. `bits`
-/// cells, so 2^bits images.
+/// Checks every image of the shape, or the share that NEARFIELD_TEST_SCALE asks for, each with other bands. With `bits`
+/// cells there are 2^bits images.
 void check_all_images(const shape_t& shape, const spacing_case& cell) {
     const auto cells = static_cast<std::size_t>(cells_of(shape));
     flags_t sites(cells);
@@ -62,7 +62,7 @@ TEST_P(BandingCases, EveryFillWithSomeBands) {
 std::string test_name(const testing::TestParamInfo<shape_case>& info) { return text_of(info.param.shape); }
 INSTANTIATE_TEST_SUITE_P(Small, BandingCases, testing::ValuesIn(small_shapes()), test_name);
 
-/// Long enough for threads. Sparse, since brute force takes cells times sites.
+/// Grids large enough for several threads. Sites are sparse, since brute force takes cells times sites.
 TEST(Banding, OddSidesThreadsAndBands) {
     std::uint64_t k = 0;
     for (const shape_t& shape : {shape_t{31, 1025}, shape_t{1023, 33}, shape_t{1025, 32}, shape_t{33, 31, 32}})
@@ -89,7 +89,7 @@ TEST(Banding, EveryCombinationOfBands) {
         }
 }
 
-/// The corners of three orders of numbers: 32 bits, 64 bits, and products of 128 bits.
+/// Spacings at the limits of three kinds of numbers: 32 bits, 64 bits, and products of 128 bits.
 TEST(Banding, SpacingsUpToTheLargest) {
     for (const spacing_case& cell :
          {spacing_case{{1, 2}, "32 bits"}, spacing_case{{30000, 1}, "64 bits, one axis far heavier"},

@@ -1,4 +1,4 @@
-// A part of a test in a process of its own, for what would spoil this one: limits, exits, forks.
+// Runs a part of a test in a process of its own, because it would spoil this one: limits, exits, forks.
 #pragma once
 
 #include <sys/wait.h>
@@ -8,8 +8,8 @@
 
 namespace nearfield::test {
 
-/// Runs `body` in a child of fork() and gives its status: 0 where it returns true, 1 for false, 2 for an exception, 128
-/// and the signal where one ended it. A child that hangs is ended after two minutes.
+/// Runs `body` in a child of fork() and returns its status: 0 if it returns true, 1 for false, 2 for an exception, 128
+/// plus the signal if one ended it. A child that hangs is killed after two minutes.
 template <class Body>
 int in_child(const Body& body) {
     const pid_t child = fork();
@@ -28,14 +28,14 @@ int in_child(const Body& body) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// GCC defines macros for it, clang has features.
+// GCC defines macros for sanitizers, clang has __has_feature.
 #if defined(__has_feature)
 #define NEARFIELD_UNDER(sanitizer) __has_feature(sanitizer)
 #else
 #define NEARFIELD_UNDER(sanitizer) 0
 #endif
 #if defined(__SANITIZE_THREAD__) || NEARFIELD_UNDER(thread_sanitizer)
-inline constexpr bool thread_sanitized = true;  // which knows no threads in children of fork()
+inline constexpr bool thread_sanitized = true;  // ThreadSanitizer supports no threads in children of fork()
 #else
 inline constexpr bool thread_sanitized = false;
 #endif

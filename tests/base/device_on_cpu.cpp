@@ -1,2 +1,2 @@
-// For a compiler that knows no CUDA.
+// Compiles the device test with a compiler that knows no CUDA.
 #include "base/device_test.cu"

@@ -1,4 +1,4 @@
-// What the kernels of all rooms share, on a device: running sums, launches, limits.
+// Functions that the kernels of all rooms share, on a device: running sums, launches, limits.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int block_threads = 256;
 
-/// A thread leaves what is before it, and what there is in all.
+/// Each thread writes the sum before it and the sum of all.
 __global__ void sum_up(const std::uint32_t* counts, std::uint32_t* before, std::uint32_t* all) {
     __shared__ std::uint32_t held[block_threads / cuda::warp];
     before[threadIdx.x] = cuda::sum_before(counts[threadIdx.x], held, all[threadIdx.x]);
@@ -36,7 +36,7 @@ protected:
                     "copying");
         cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "copying");
     }
-    /// Host and device agree on the sums of n counts, and of them clipped to `most`.
+    /// Host and device compute the same sums of n counts, also clipped to `most`.
     template <class Count>
     void check_sums(std::int64_t n, Count most) const {
         const std::vector<Count> counts = some_counts<Count>(n);
@@ -92,7 +92,7 @@ TEST_F(BaseDevice, LaunchesOfTooManyBlocks) {
         return false;
     };
     EXPECT_TRUE(refused(std::int64_t{1} << 31));
-    EXPECT_TRUE(refused((std::int64_t{1} << 32) + 1));  // as 32 bits it would be one block
+    EXPECT_TRUE(refused((std::int64_t{1} << 32) + 1));  // would be one block if cut to 32 bits
     EXPECT_TRUE(refused(-1));
     cuda::launch(on_, sum_up, 0, dim3(block_threads), 0, nullptr, nullptr, nullptr);
 }

@@ -8,7 +8,7 @@
 namespace nearfield::test {
 namespace {
 
-/// The arrays of all calls; outputs are used again, so that only the library asks for memory.
+/// The arrays of all calls. Outputs are reused, so that only the library allocates memory.
 struct arrays {
     arrays(std::int64_t rows, std::int64_t columns) : shape{rows, columns} {
         const auto cells = static_cast<std::size_t>(shape.cells());

@@ -1,4 +1,4 @@
-// Every public function of the host, on small arrays: for tests of what they all share.
+// Calls every public function of the host on small arrays, for tests that concern all of them.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace nearfield::test {
 
 struct named_call {
     std::string name;
-    std::function<std::uint64_t(const host&)> run;  ///< gives a hash of all outputs
+    std::function<std::uint64_t(const host&)> run;  ///< returns a hash of all outputs
 };
 
-/// Calls for images of `rows` by `columns` cells, and for volumes of as many. Values and lengths are such that rounding
-/// and denormals show.
+/// Calls for images of `rows` by `columns` cells, and for volumes of about as many cells. Values and lengths are chosen
+/// so that changes in rounding and denormals alter the outputs.
 std::vector<named_call> every_call(std::int64_t rows, std::int64_t columns);
 
-/// Those for volumes, among them all of what is made of distances.
+/// Adds the calls for volumes, including everything that is made of distances.
 void add_volume_calls(std::vector<named_call>& to, const extent<3>& shape);
 
 }  // namespace nearfield::test

@@ -1,4 +1,4 @@
-// The calls of every_call() for volumes, and for what is made of distances.
+// The calls of every_call() for volumes, and for everything that is made of distances.
 #include <array>
 #include <cstring>
 #include <memory>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t ray_count = 500, site_count = 64;
 
-/// The arrays of all calls: a volume whose shapes are balls, and its first planes as images.
+/// The arrays of all calls: a volume of balls, and its first planes as images.
 struct volume {
     explicit volume(const extent<3>& of) : shape(of), image{of[1], of[2]} {
         const auto cells = static_cast<std::size_t>(shape.cells());
@@ -36,7 +36,7 @@ struct volume {
         out.resize(4 * cells);
     }
 
-    /// Obstacles or objects: zero in the mask, numbered in the labels.
+    /// Adds a ball as an obstacle or object: zero in the mask, numbered in the labels.
     void add_ball(std::mt19937& random, int number) {
         const std::array<std::int64_t, 3> at{static_cast<std::int64_t>(random()) % shape[0],
                                              static_cast<std::int64_t>(random()) % shape[1],
@@ -59,7 +59,7 @@ struct volume {
     view<T, 2, host> plane(std::vector<T>& memory) {
         return {memory.data(), image};
     }
-    /// The quarter `part` of what is written, as another type and shape.
+    /// The quarter `part` of the output memory, viewed as another type and shape.
     template <class T, int R>
     view<T, R, host> to(const extent<R>& of, std::size_t part = 0) {
         return {reinterpret_cast<T*>(out.data() + part * out.size() / 4), of};
@@ -304,7 +304,7 @@ void add_rays(made& to, const shared& all) {
 
 void add_meshes(made& to, const shared& all) {
     add(to, all, "isosurface, voxelize, mesh_distance, offset", [](volume& a, const host& on) {
-        // Its first cells as a small volume of their own.
+        // The first cells of the volume as a small volume.
         const extent<3> part{4, 16, 25};
         const view<std::uint8_t, 3, host> few(a.mask.data(), part);
         const mesh of = isosurface(on, few, 0.5, {.closed = true});

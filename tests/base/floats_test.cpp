@@ -1,4 +1,4 @@
-// The caller's floating-point environment changes no answer, and no call changes it.
+// The caller's floating-point environment changes no result, and no call changes the environment.
 #include <gtest/gtest.h>
 
 #include <cfenv>

@@ -1,4 +1,4 @@
-// Calls leave nothing behind: a program may make them for a year.
+// Calls leave no memory behind, so that a program may make them for a year.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A tree that stands in for the system's files. The machine has 1000 MiB and no swap.
+/// A tree of files that replaces the system's. Its machine has 1000 MiB and no swap.
 class tree {
 public:
     tree() { write("/proc/meminfo", "MemTotal: 9999999 kB\nMemAvailable: 1024000 kB\nSwapFree: 0 kB\n"); }
@@ -27,7 +27,7 @@ public:
         fs::create_directories(fs::path(root_ + path).parent_path());
         std::ofstream(root_ + path) << text;
     }
-    /// A group of version 2: its limit and use in MiB; 0 is no limit.
+    /// Writes a group of version 2: its limit and use in MiB; a limit of 0 means none.
     void group2(const std::string& folder, std::int64_t limit, std::int64_t used, std::int64_t dropped = 0) const {
         write(folder + "/memory.max", limit == 0 ? "max\n" : std::to_string(limit << 20) + "\n");
         write(folder + "/memory.current", std::to_string(used << 20) + "\n");
@@ -90,8 +90,8 @@ TEST(FreeMemory, Version1) {
 
 TEST(FreeMemory, ContainersSeeTheirGroupAsTheTop) {
     const tree t;
-    // Without a namespace of its own: the path is the host's, and the mount shows what lies below the container's
-    // group.
+    // Without a namespace of its own, a container sees the host's path, and the mount shows only the groups below its
+    // own.
     t.write("/proc/self/mountinfo", "35 31 0:32 /docker/ab12 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
     t.write("/proc/self/cgroup", "4:memory:/docker/ab12\n");
     t.group1("/sys/fs/cgroup/memory", 300, 100);
@@ -99,10 +99,10 @@ TEST(FreeMemory, ContainersSeeTheirGroupAsTheTop) {
     t.write("/proc/self/cgroup", "4:memory:/docker/ab12/inner\n");
     t.group1("/sys/fs/cgroup/memory/inner", 150, 100);
     EXPECT_EQ(t.free(), 50);
-    // Another group, of whose name the mounted one's is a part.
+    // A different group, whose name begins with the name of the mounted one.
     t.write("/proc/self/cgroup", "4:memory:/docker/ab123\n");
     EXPECT_EQ(t.free(), 200);
-    // A namespace whose top the process is not in: what is mounted is all there is to see.
+    // The process lies outside the namespace's root, so only the mounted group is visible.
     t.write("/proc/self/cgroup", "4:memory:/../other\n");
     EXPECT_EQ(t.free(), 200);
     t.write("/proc/self/mountinfo", "35 31 0:32 /.. /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");

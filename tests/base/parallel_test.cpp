@@ -44,7 +44,7 @@ TEST(Parallel, EveryItemComesOnceToAThreadInRange) {
             }
 }
 
-/// Waits until as many bodies run at the same time.
+/// Waits until this many bodies run at the same time.
 struct meeting {
     explicit meeting(int all) : missing(all) {}
     bool wait() {
@@ -117,7 +117,7 @@ TEST(Parallel, ProgressStopsTheWork) {
 }
 
 TEST(Parallel, ManyThreadsAreFewAgainAfterwards) {
-    std::thread([] {}).join();  // with the first thread ThreadSanitizer starts one of its own
+    std::thread([] {}).join();  // ThreadSanitizer starts a thread of its own with the first one
     const int before = threads_of_process();
     {
         const host on{300};
@@ -134,7 +134,7 @@ TEST(Parallel, ManyThreadsAreFewAgainAfterwards) {
 
 TEST(Parallel, CallersAtOnceShareTheThreads) {
     if (thread_sanitized) GTEST_SKIP() << "children start no threads under ThreadSanitizer";
-    // In a process of its own, which has started no thread yet.
+    // Runs in a new process, which has started no thread yet.
     const int status = in_child([] {
         std::atomic<int> most{0};
         std::vector<std::thread> callers;
@@ -199,7 +199,7 @@ TEST(Parallel, SignalsForTheProgramGoToTheProgram) {
     EXPECT_EQ(right, 4);
 }
 
-// Large enough that loops are divided among threads: what ThreadSanitizer looks at.
+// Arrays are large enough that loops are divided among threads, which ThreadSanitizer checks.
 TEST(Parallel, TwoCallersOfEveryCall) {
     const auto calls = every_call(120, 500);
     std::vector<std::uint64_t> expected;
@@ -223,7 +223,7 @@ TEST(Parallel, ManyCallersManyNumbersOfThreadsNoWord) {
     std::vector<std::thread> callers;
     for (int caller = 0; caller < 12; ++caller)
         callers.emplace_back([&, caller] {
-            // Arrays of its own.
+            // Each caller has its own arrays.
             const auto mine = every_call(60, 70);
             for (std::size_t k = 0; k < mine.size(); ++k)
                 if (mine[k].run(host{1 + (caller + static_cast<int>(k)) % 9}) != expected[k]) ++wrong;

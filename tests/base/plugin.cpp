@@ -1,4 +1,4 @@
-// A plug-in of some program that uses the library.
+// A plug-in of a program, which uses the library.
 #include <cstdint>
 #include <vector>
 

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Runs every call with many threads and compares with what one thread gave.
+/// Runs every call with many threads and compares the results with those of one thread.
 struct same_again {
     std::vector<named_call> calls = every_call(70, 1000);
     std::vector<std::uint64_t> expected;
@@ -48,7 +48,7 @@ TEST(Processes, NoThreadCanBeStarted) {
     const same_again answers;
     constexpr int not_possible = 3;
     const int status = in_child([&] {
-        // The limit does not hold for root.
+        // The limit does not apply to root, so the process becomes another user.
         if (geteuid() == 0 && setuid(65534) != 0) _exit(not_possible);
         constexpr rlimit none{1, 1};
         setrlimit(RLIMIT_NPROC, &none);
@@ -73,7 +73,7 @@ TEST(Processes, SomeThreadsCannotBeStarted) {
                                   (static_cast<rlim_t>(spare) << 20);
                 const rlimit limit{most, most};
                 setrlimit(which, &limit);
-                // Where one thread has the memory, so have many.
+                // If memory suffices for one thread, calls with more threads succeed too.
                 return answers.holds(1) && answers.holds(16) && answers.holds(300);
             });
             EXPECT_EQ(status, 0) << spare << " MiB to spare of limit " << which;
@@ -86,7 +86,7 @@ TEST(Processes, ForkAfterUse) {
     EXPECT_TRUE(answers.holds(4));
     for (int i = 0; i < 4; ++i)
         EXPECT_EQ(in_child([&] {
-                      // The child's own threads, as many as it asks for.
+                      // The child starts threads of its own, as many as it asks for.
                       const host on{3};
                       workers team(on, 3);
                       std::atomic<int> missing{3};
@@ -143,7 +143,7 @@ void signal_all_threads(int number) {
 TEST(Processes, UnloadedWhileThreadsWait) {
     if (sanitized) GTEST_SKIP() << "a sanitizer's library cannot be loaded twice";
     const int status = in_child([] {
-        // What interrupts a waiting thread makes it go on, with the plug-in's code.
+        // A signal interrupts a waiting thread, which then continues in the plug-in's code.
         struct sigaction noticed {};
         noticed.sa_handler = [](int) {};
         sigaction(SIGPROF, &noticed, nullptr);

@@ -15,7 +15,7 @@ constexpr std::int64_t half = std::int64_t{64} << 20;
 
 double unwritten_mebibytes() { return static_cast<double>(unwritten_bytes()) / (1 << 20); }
 
-/// Memory of its own, whose pages are absent until they are written.
+/// A memory mapping, whose pages are absent until they are written.
 class mapping {
 public:
     mapping() : start_(mmap(nullptr, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}

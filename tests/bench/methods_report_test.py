@@ -63,7 +63,7 @@ class Page(unittest.TestCase):
 
         row = [cell.strip() for cell in methods_report.floors_table(Sheet()).splitlines()[2].strip("|").split("|")]
         self.assertEqual(row[2], "8")
-        self.assertEqual(row[4], "1.50")  # 3 ms a round, and not 6
+        self.assertEqual(row[4], "1.50")  # 3 ms for each round, not 6
         self.assertEqual(row[-4:], ["", "1.5", "1.5", "0.5"])
 
     def test_the_mean_of_rounds_counts_each_once(self):

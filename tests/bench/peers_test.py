@@ -39,7 +39,7 @@ class Peers(unittest.TestCase):
                 self.assertEqual(row["density"], float((image == 0).mean()), row)
 
     def test_random_sites(self):
-        # From bench.hpp: mix(0) = 0xe220a8397b1dcdaf, mix(1) = 0x910a2dec89025cc1, mix(2) = 0x975835de1c9756ce.
+        # Values from bench.hpp: mix(0) = 0xe220a8397b1dcdaf, mix(1) = 0x910a2dec89025cc1, mix(2) = 0x975835de1c9756ce.
         self.assertEqual(list(random_sites(3, 0.58)), [1, 0, 1])
         for density in DENSITIES:
             self.assertAlmostEqual(float((random_sites(1 << 20, density) == 0).mean()), density, places=2)

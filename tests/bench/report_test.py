@@ -57,7 +57,7 @@ class Report(unittest.TestCase):
         found = {}
         for line in goal_section(self.folder(*sheets)).splitlines():
             cells = [cell.strip() for cell in line.strip("|").split("|")]
-            # A table without any verdict has no column for them.
+            # A table without verdicts has no column for them.
             if len(cells) > 2 and "goal" not in cells and cells[0].strip("-:"):
                 found[cells[0]] = [*cells[1:], ""][:3]
         return found

@@ -1,4 +1,4 @@
-// Regions of given masses: what is said of them against each part and each site, and the cheapest assignment there is.
+// Regions of given masses: reported values against each part and each site, and the cost of the cheapest assignment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::vector<double> masses(const centroidal_case& c, const std::vector<double>& 
     return wanted;
 }
 
-/// Masses, energy, bound and error are those of the labels and powers; supersample is 1.
+/// Checks that masses, energy, bound and error follow from labels and powers; supersample is 1.
 void check_told(const centroidal_case& c, const std::vector<double>& capacities, const capacity_regions& found) {
     const auto n = static_cast<std::size_t>(c.count());
     const std::vector<double> wanted = masses(c, capacities);
@@ -70,7 +70,7 @@ void check_told(const centroidal_case& c, const std::vector<double>& capacities,
     EXPECT_EQ(found.converged, found.error <= 0.01);
 }
 
-/// A density that is 1 to 4 everywhere, in every third case but for a gap.
+/// A density that is 1 to 4 everywhere; every third case has a gap.
 centroidal_case ground(const shape_t& shape, std::int64_t sites, std::uint64_t seed) {
     centroidal_case c = large_centroidal_case(shape, sites, seed);
     for (std::size_t i = 0; i < c.density.size(); ++i)
@@ -97,7 +97,7 @@ TEST(CapacityVoronoi, TellsTheTruth) {
     }
 }
 
-/// Sites in lines, whose regions have seven rows and a half: single parts make up for whole rows.
+/// Sites in lines, whose regions have seven rows and a half, so that single parts must even out whole rows.
 TEST(CapacityVoronoi, SharesSingleParts) {
     centroidal_case c;
     c.shape = {60, 60}, c.density.assign(3600, 1);
@@ -109,7 +109,7 @@ TEST(CapacityVoronoi, SharesSingleParts) {
     check_told(c, {}, found);
 }
 
-/// Two islands of density, sites anywhere: those without mass reach out for it.
+/// Two islands of density and sites anywhere: a site without mass takes mass from a distance.
 TEST(CapacityVoronoi, SitesWithoutMass) {
     centroidal_case c = large_centroidal_case({100, 100}, 25, 4);
     for (std::size_t i = 0; i < c.density.size(); ++i) {
@@ -137,7 +137,7 @@ TEST(CapacityVoronoi, ThreadsDoNotShowAndRoundsHelp) {
     EXPECT_LT(energy_at(one, one.energy.size() / 2 - 1), share * energy_at(still, 0));
 }
 
-/// More sites than masses can be cut for: that is said.
+/// If the density cannot be divided into the wanted masses, the result says so.
 TEST(CapacityVoronoi, SaysWhereItCannot) {
     centroidal_case c;
     c.shape = {4, 4}, c.density.assign(16, 0), c.sites = {0, 0, 3, 3};

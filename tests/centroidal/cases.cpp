@@ -18,13 +18,13 @@ namespace {
 __extension__ using big = __int128;
 using place3 = std::array<std::int64_t, 3>;
 
-/// A case with three axes, and what its definition says.
+/// A case with three axes, and the results of its definition.
 struct by_definition {
     place3 size{1, 1, 1}, factor{1, 1, 1}, weight{1, 1, 1};
     std::array<bool, 3> wraps{};
-    std::vector<std::int64_t> density;  // of parts
+    std::vector<std::int64_t> density;  // by part
     std::vector<place3> sites;
-    std::vector<std::size_t> owner;  // of parts
+    std::vector<std::size_t> owner;  // by part
     std::vector<std::int64_t> mass;
     std::vector<std::array<big, 3>> first;
     big energy = 0;
@@ -86,7 +86,7 @@ void by_definition::assign() {
     }
 }
 
-/// The coordinate t with the least |t - goal|, of two the smaller, where goal = site + relax / 256 * first / mass.
+/// The coordinate t with the least |t - goal|, the smaller of two, where goal = site + relax / 256 * first / mass.
 std::int64_t by_definition::target(std::size_t site, std::size_t k, std::int64_t relax) const {
     const big den = static_cast<big>(256) * mass[site], goal = first[site][k] * relax;
     const auto error = [&](std::int64_t by) { return by * den > goal ? by * den - goal : goal - by * den; };
@@ -187,7 +187,7 @@ centroidal_case drawn_centroidal_case(std::uint64_t seed) {
     std::int64_t parts = cells_of(c.shape);
     for (std::size_t k = 0; k < axes; ++k) parts *= c.supersample;
     std::int64_t n = 1 + draw(static_cast<std::uint64_t>(draw(3) == 0 ? parts : std::min<std::int64_t>(parts, 12)));
-    for (std::int64_t part = 0; part < parts; ++part) {  // any n of them, then in another order
+    for (std::int64_t part = 0; part < parts; ++part) {  // selects any n parts, which are shuffled later
         if (draw(static_cast<std::uint64_t>(parts - part)) >= n) continue;
         --n;
         std::int64_t rest = part;

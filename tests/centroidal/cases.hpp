@@ -1,4 +1,4 @@
-// Random calls of centroidal_voronoi() against its definition: each part against each site, integers throughout.
+// Random calls of centroidal_voronoi() and its definition: each part against each site, in integers throughout.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ struct centroidal_case {
                 spacing.empty() ? nearfield::spacing{} : nearfield::spacing(spacing.data(), spacing.size()),
                 ends.empty() ? borders{} : borders(ends.data(), ends.size())};
     }
-    /// The density in its element type, C order.
+    /// The density's elements in their type, in C order.
     [[nodiscard]] std::vector<std::byte> packed() const;
 };
 
@@ -50,11 +50,11 @@ struct centroidal_answer {
 using centroidal_runner = std::function<centroidal_answer(const centroidal_case&)>;
 
 centroidal_answer expected(const centroidal_case& c);
-/// The same call for the same seed on every machine.
+/// Draws a call; the same seed gives the same call on every machine.
 centroidal_case drawn_centroidal_case(std::uint64_t seed);
-/// Blobs of a density, and sites drawn anywhere: for many rounds.
+/// A density of blobs and sites drawn anywhere, for many rounds.
 centroidal_case large_centroidal_case(const shape_t& shape, std::int64_t sites, std::uint64_t seed);
-/// Seeds [first, end); stops at the first one that is wrong.
+/// Checks the seeds [first, end); stops at the first wrong one.
 void check_centroidal(const centroidal_runner& run, std::uint64_t first, std::uint64_t end);
 
 }  // namespace nearfield::test

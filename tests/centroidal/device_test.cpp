@@ -1,5 +1,5 @@
-// Centroidal Voronoi diagrams and stippling on a GPU, plain and recorded as a graph: the definition, and the host's
-// bits after 200 rounds, which a single wrong bit anywhere would change.
+// Centroidal Voronoi diagrams and stippling on a GPU, plain and recorded as a graph, against the definition; and
+// against the host's bits after 200 rounds, which a single wrong bit would change.
 #include <gtest/gtest.h>
 
 #include "centroidal/cases.hpp"
@@ -91,7 +91,7 @@ TEST_F(CentroidalDevice, TolerancesStop) {
     EXPECT_EQ(on_device(c, false, 0.01), on_host(c, 0.01));
 }
 
-/// A tile with more sites than a block has room for.
+/// A tile with more sites than a block's memory holds.
 TEST_F(CentroidalDevice, ManySites) {
     centroidal_case c = large_centroidal_case({140, 40}, 3000, 1);
     c.rounds = 3;

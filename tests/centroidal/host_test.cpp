@@ -31,7 +31,7 @@ TEST(CentroidalVoronoi, RandomCases) {
                      1500);
 }
 
-/// 200 rounds: the energy never rises, and no number of threads shows.
+/// In 200 rounds the energy never rises, and results do not depend on the number of threads.
 TEST(CentroidalVoronoi, TwoHundredRounds) {
     for (const shape_t& shape : {shape_t{90, 110}, shape_t{20, 24, 22}}) {
         centroidal_case c = large_centroidal_case(shape, 150, 3);
@@ -49,7 +49,7 @@ TEST(CentroidalVoronoi, TwoHundredRounds) {
     }
 }
 
-/// A mirrored call has mirrored answers, but for ties.
+/// A mirrored call has a mirrored result, except for ties.
 TEST(CentroidalVoronoi, MirroredEnergies) {
     centroidal_case c = large_centroidal_case({64, 80}, 60, 5), mirrored = c;
     for (std::size_t y = 0; y < 64; ++y)

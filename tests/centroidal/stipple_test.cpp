@@ -18,7 +18,7 @@ stipples stippled(const centroidal_case& c, stipple_options options, int threads
     return stipple(host{threads, {}}, any_input<host>::contiguous(image.data(), c.type, c.shape), options);
 }
 
-/// So many different points, which share the ink; the same for any number of threads.
+/// There are as many different points as asked for, which share the ink; any number of threads gives the same ones.
 TEST(Stipple, PointsShareTheInk) {
     for (const shape_t& shape : {shape_t{300}, shape_t{70, 90}, shape_t{18, 20, 22}}) {
         const centroidal_case c = large_centroidal_case(shape, 1, 2);
@@ -45,7 +45,7 @@ TEST(Stipple, PointsShareTheInk) {
     }
 }
 
-/// Few points and many, down to one and up to a point in every part.
+/// Few points and many: from one point to a point in every part.
 TEST(Stipple, AnyNumberOfPoints) {
     const centroidal_case c = large_centroidal_case({12, 15}, 1, 4);
     const std::int64_t inked = std::count_if(c.density.begin(), c.density.end(), [](auto w) { return w > 0; });
@@ -63,7 +63,7 @@ TEST(Stipple, AnyNumberOfPoints) {
     EXPECT_EQ(stippled(c, options).count(), inked + 1);
 }
 
-/// An even gray, where all regions would split at once: Linde-Buzo-Gray must not lose all points again.
+/// In an even gray all regions split at once; Linde-Buzo-Gray must not lose all points again.
 TEST(Stipple, EvenGray) {
     centroidal_case c;
     c.shape = {64, 64};

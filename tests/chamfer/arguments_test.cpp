@@ -1,4 +1,4 @@
-// Every way to call it wrongly: an error that says what to do, thrown before a byte is written. And how it is stopped.
+// Wrong calls: each throws an error that says what to do, before a byte is written. Also stops calls by progress.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace nearfield::test {
 namespace {
 
-/// A correct call on a 4x6 grid that each test makes wrong in one way.
+/// A correct call on a 4x6 grid, which each test makes wrong in one way.
 struct attempt {
     std::array<std::uint8_t, 24> image_memory{};
     std::array<std::int32_t, 24> distance_memory{};
@@ -45,7 +45,7 @@ struct attempt {
 TEST(ChamferArguments, TheUnspoiltCallIsFine) {
     attempt a;
     chamfer_transform(a.on, a.image, a.out, a.options);
-    EXPECT_EQ(a.distance_memory[0], 10);  // two diagonal steps are not possible: 4 + 3 + 3
+    EXPECT_EQ(a.distance_memory[0], 10);  // two diagonal steps do not fit, so 4 + 3 + 3
     EXPECT_EQ(a.index_memory[0], 9);
     EXPECT_EQ(a.coordinate_memory[24], 3);
 }
@@ -76,7 +76,7 @@ TEST(ChamferArguments, DistancesThatDoNotFit) {
     a.weights = step_weights(2, {1 << 29, 1 << 29});
     a.options.weights = a.weights;
     a.refused({"weights", "536870912", "4x6", "int32"});
-    // Eight steps at most, and one more must not overflow.
+    // A path has at most eight steps, and one more must not overflow.
     const std::int32_t largest = 2147483647 / 9;
     a.weights = step_weights(2, {largest, largest});
     a.options.weights = a.weights;

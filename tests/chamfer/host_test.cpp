@@ -1,4 +1,4 @@
-// Step distances on the host against the cheapest paths of the oracle: metrics, shapes, fills, layouts, threads.
+// Step distances on the host against the oracle's cheapest paths: metrics, shapes, fills, layouts, threads.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -19,7 +19,7 @@ constexpr dtype element_types[] = {dtype::boolean, dtype::int8,    dtype::uint8,
                                    dtype::uint16,  dtype::int32,   dtype::uint32,  dtype::int64,
                                    dtype::uint64,  dtype::float16, dtype::float32, dtype::float64};
 
-/// What one call is dressed in, by number: memory layouts, element types, which outputs, threads, which cells are
+/// Variants of a call, by number: memory layouts, element types, wanted outputs, threads, and the rule for
 /// sites.
 struct clothes {
     layout image, out;
@@ -53,7 +53,7 @@ std::int64_t number_in(const guarded& field, std::int64_t i) {
     }
 }
 
-/// The axis `a` of a coordinate field must be that of the index.
+/// Compares the outputs. Axis `a` of a coordinate field must be that of the index.
 std::string compare(const guarded& distance, const guarded* index, const guarded* coordinates, const shape_t& shape,
                     const oracle::step_answer& expected) {
     const std::int64_t most = distance.type() == dtype::uint32 ? std::numeric_limits<std::uint32_t>::max()
@@ -78,7 +78,7 @@ struct expected_t {
     oracle::step_answer last_axis_first, first_found;
 };
 
-/// Empty, or what is wrong with the answer of one call.
+/// Runs one call; returns "" or what is wrong with its result.
 std::string check(const shape_t& shape, const flags_t& sites, const weights_t& weights, std::uint64_t k,
                   const expected_t& all) {
     const clothes how(k);
@@ -118,7 +118,7 @@ void expect_equal(const shape_t& shape, const flags_t& sites, const weights_t& w
         ASSERT_EQ(check(shape, sites, weights, 4 * k + i, expected), "") << "case " << 4 * k + i;
 }
 
-/// Prices from 0 to 5, not symmetric, mostly such that two passes are not enough.
+/// Random prices from 0 to 5, not symmetric; for most of them two passes do not suffice.
 weights_t random_weights(int rank, std::uint64_t seed) {
     weights_t w = step_weights(rank, {});
     for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<std::int32_t>(mix(seed * 7919 + i) % 6);
@@ -154,8 +154,8 @@ TEST(Chamfer, EightAxes) {
             expect_equal(shape, make_fill(fill::tenth, shape), weights, 5);
 }
 
-/// Sizes on both sides of a tile of a row; several tiles with fronts; planes with fronts; too few tiles for fronts.
-/// Where NEARFIELD_TEST_SCALE asks for less, with weights that take few passes.
+/// Sides around a row's tile, several tiles with fronts, planes with fronts, and too few tiles for fronts. If
+/// NEARFIELD_TEST_SCALE asks for less, weights are such that few passes suffice.
 TEST(Chamfer, RowsOfSeveralTilesAndFronts) {
     const shape_t shapes[] = {{1023}, {1024}, {1025}, {2, 2049}, {6, 8200}, {14, 22, 18}, {3, 12, 1030}, {9, 2500}};
     std::uint64_t k = 100;
@@ -173,7 +173,7 @@ TEST(Chamfer, RowsOfSeveralTilesAndFronts) {
     }
 }
 
-/// Paths that have to turn back and forth between the borders of a narrow grid: many passes.
+/// In a narrow grid paths have to turn back and forth between the borders, which takes many passes.
 TEST(Chamfer, PathsThatTurnAtTheBorder) {
     weights_t bishop(9, 0);
     bishop[0] = bishop[2] = bishop[6] = bishop[8] = 1;

@@ -18,7 +18,7 @@ shape_t place_of(std::int64_t cell, const shape_t& shape) {
     return at;
 }
 
-/// Steps from p to q along one axis that counts, or -1 where q does not.
+/// Number of steps from p to q along one axis, or -1 if q is on the wrong side.
 std::int64_t along(std::int64_t p, std::int64_t q, std::int64_t n, border ends, int side) {
     const std::int64_t up = q >= p ? q - p : ends == border::periodic ? q - p + n : -1;
     const std::int64_t down = q <= p ? p - q : ends == border::periodic ? p - q + n : -1;

@@ -1,4 +1,4 @@
-// Random calls of chessboard_distance() and cityblock_distance() against every pair of cells.
+// Random calls of chessboard_distance() and cityblock_distance(), compared with all pairs of cells.
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@ step_call<Place> call_of(bool diagonal) {
     return cityblock_distance;
 }
 
-/// int32, C order.
+/// Runs a call; returns int32 distances in C order.
 using step_runner = std::function<std::vector<std::int32_t>(const step_case&)>;
 
-/// Seeds [first, end): 1 to 4 axes of up to 9 cells, some of a batch; stops at the first one that is wrong.
-/// `sides`: one-sided ones too.
+/// Checks the seeds [first, end), with 1 to 4 axes of up to 9 cells, some in batches; stops at the first wrong one.
+/// `sides`: includes one-sided distances.
 void check_steps(const step_runner& run, bool sides, std::uint64_t first, std::uint64_t end);
 
 }  // namespace nearfield::test

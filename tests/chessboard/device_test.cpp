@@ -1,4 +1,4 @@
-// Chessboard and city-block distances on a GPU, plain and recorded as a graph: every pair of cells, and the host.
+// Chessboard and city-block distances on a GPU, plain and recorded as a graph, against all pairs and the host.
 #include <gtest/gtest.h>
 
 #include "chessboard/cases.hpp"
@@ -46,7 +46,7 @@ TEST_F(ChessboardDevice, RandomCasesInAGraph) {
     check_steps([](const step_case& c) { return on_device(c, true); }, false, 500, 540);
 }
 
-/// Rows of several warps' lengths, lines of 32-bit distances, rings.
+/// Rows as long as several warps, lines of 32-bit distances, periodic lines.
 TEST_F(ChessboardDevice, AsTheHost) {
     for (const shape_t& shape : {shape_t{50, 60, 70}, shape_t{3, 40000}, shape_t{34000, 2}}) {
         for (const bool diagonal : {true, false}) {

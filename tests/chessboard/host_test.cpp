@@ -20,7 +20,7 @@ TEST(Chessboard, RandomCases) {
     check_steps([](const step_case& c) { return on_host(c, 1 + static_cast<int>(c.mask.size() % 3)); }, true, 0, 1500);
 }
 
-/// Slabs so large that threads share one; more than 65533 cells along an axis.
+/// Slabs so large that threads share one, and more than 65533 cells along an axis.
 TEST(Chessboard, LargerGridsAreTheChamferTransforms) {
     for (const shape_t& shape : {shape_t{9, 260, 300}, shape_t{40, 40, 41}, shape_t{3, 70000}, shape_t{5, 40000}}) {
         for (const bool diagonal : {true, false}) {

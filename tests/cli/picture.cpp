@@ -253,7 +253,7 @@ TEST(Batch, ImagesLieSideBySideAndVolumesShowTheFirst) {
     EXPECT_EQ(arrange({100, 4, 5}, {1, 1, 1}, {.slice = "0:7", .batch_axes = 1}, false).panels.size(), 1U);
     EXPECT_EQ(arrange({2, 4, 5, 6}, {1, 1, 1, 1}, {.batch_axes = 1}, false).panels.size(), 3U);
     EXPECT_EQ(arrange({5, 9}, {1, 1}, {.batch_axes = 1}, false).panels.size(), 5U);
-    // Seeds of one image, which touch those of the next in memory, stay by themselves.
+    // Seeds of an image are adjacent in memory to those of the next one, but form groups of their own.
     const io::array seeds = array_of<std::uint8_t>({2, 1, 2}, {0, 1, 0, 1});
     EXPECT_NE(group_seeds(seeds, false, 1)(1), group_seeds(seeds, false, 1)(3));
     EXPECT_EQ(group_seeds(seeds, false)(1), group_seeds(seeds, false)(3));
@@ -274,7 +274,7 @@ TEST(VoronoiPicture, BordersLimitsAndWeightsMoveTheLines) {
     picture open = drawn(options, {});
     EXPECT_EQ(open.at(5, 50), open.at(300, 50));
     options.border = border::periodic;
-    // Seeds at 200 and 699 of 900: the other way round the middle is at 899.5.
+    // Seeds lie at 200 and 699 of 900; across the periodic end the middle is at 899.5.
     picture periodic = drawn(options, {.borders = {border::periodic, border::periodic}});
     EXPECT_EQ(periodic.at(5, 50), periodic.at(300, 50));
     EXPECT_LT(to_oklab(periodic.at(899, 50)).lightness, to_oklab(periodic.at(890, 50)).lightness);
@@ -287,7 +287,7 @@ TEST(VoronoiPicture, BordersLimitsAndWeightsMoveTheLines) {
 }
 
 TEST(LabelPicture, NeighboursHaveOtherColoursAndBackgroundIsBlack) {
-    // 30 by 30 labels side by side, a row of background below them.
+    // 30 by 30 labels side by side, with a row of background below them.
     constexpr int side = 30;
     io::array labels = io::make_array(dtype::int32, {side + 1, side});
     auto* cells = reinterpret_cast<std::int32_t*>(labels.data.get());
@@ -305,7 +305,7 @@ TEST(LabelPicture, NeighboursHaveOtherColoursAndBackgroundIsBlack) {
                               difference(middle(row, column), middle(row + 1, column))});
     EXPECT_GT(least, 0.1);
     EXPECT_LT(middle(side, 3).lightness, 0.25);
-    // Cells this large have a line between them, and none towards the background.
+    // Between cells of this size there is a line, but none towards the background.
     EXPECT_LT(to_oklab(drawn.at(cell, half)).lightness, middle(0, 1).lightness);
     EXPECT_EQ(drawn.at(half, side * cell - 1), drawn.at(half, (side - 1) * cell + half));
 }
@@ -326,7 +326,7 @@ TEST(LabelPicture, OutlinesLieOverAPhotograph) {
     EXPECT_NE(drawn.at(20, 20), drawn.at(2, 2));
     EXPECT_NE(drawn.at(10, 20), drawn.at(20, 20));
     EXPECT_EQ(drawn.at(10, 20), drawn.at(29, 12));
-    EXPECT_EQ(std::count(numbered.pixels.begin(), numbered.pixels.end(), rgb{255, 255, 255}), 11);  // of a 7
+    EXPECT_EQ(std::count(numbered.pixels.begin(), numbered.pixels.end(), rgb{255, 255, 255}), 11);  // dots of a 7
 }
 
 TEST(LabelPicture, TakesEveryTypeAndNumbersOfABatchApart) {

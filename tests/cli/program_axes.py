@@ -75,7 +75,7 @@ class Axes(Case):
             self.assertEqual(got[20:], [INF] * 40, name)
             self.assertEqual(got[1], 1)
             self.assertEqual((self.said["batch_axes"], self.said["input"]["axes"][1:]), (1, ["space"] * 2))
-            # The user's word counts.
+            # The user's word overrides the file's.
             self.assertEqual(self.distances(name, "--batch-axes", "0")[1][20], 1, name)
             self.run_program("voronoi", name, "-o", "v.npy", "--sites", "zero")
             self.assertEqual(set(parse_npy((self.folder / "v.npy").read_bytes())[2][20:]), {-1})
@@ -103,7 +103,7 @@ class Axes(Case):
             self.assertIn("0 to 1", self.refusal("convert", name, "-o", "c.npy", *words))
         line = self.run_program("distance", name, "-o", "d.tif").stderr.decode()
         self.assertIn("2 frames x 2 channels x 3x2x2 uint8 (space: z y x), spacing 1x1x2.5x1x1 um", line)
-        # What is written has the same axes and lengths.
+        # Outputs have the same axes and lengths.
         for made in ("d.tif", "d.nrrd", "d.nii.gz"):
             self.run_program("distance", name, "-o", made)
             said = json.loads(self.run_program("distance", made, "-o", "d.npy", "--json").stdout)
@@ -128,7 +128,7 @@ class Axes(Case):
             self.assertEqual(self.distances(name, "--batch-axes", "0")[1][2], 1)
             self.assertEqual(self.distances(name, "--spacing", "5,1,1")[1][2], 5)
             self.assertEqual(self.distances(name, "--batch-axes", "1")[1][2:], [INF] * 4)
-        # NumPy's arrays and NRRD without kinds are of space.
+        # Axes of NumPy arrays, and of NRRD without kinds, are spatial.
         self.assertEqual(len(self.distances(self.write("n.npy", npy((2, 2, 2, 2), [0] + [1] * 15)))[0]), 4)
 
     def test_components_ask_for_a_channel(self):

@@ -144,7 +144,7 @@ class BeforeTheWork(Files):
     def test_memory_of_the_fields_before_the_sample(self):
         with open("/proc/meminfo") as info:
             kib = next(line.split()[1] for line in info if line.startswith("MemAvailable"))
-        cells = int(kib) * 1024 // 2  # a sample of one byte a cell has room, indices have not
+        cells = int(kib) * 1024 // 2  # a sample of one byte a cell fits memory, indices do not
         process = self.start("bench", "--size", f"1000x{cells // 1000}", "--fields", "index", stderr=subprocess.PIPE)
         said = process.stderr.read()
         _, status, used = os.wait4(process.pid, 0)
@@ -183,7 +183,7 @@ class Words(Files):
         self.run_program("distance", "-o", "d.npy", "--", "-dash.npy")
         self.run_program("label", "-o", "l.npy", "--", "-dash.npy")
         self.assertIn("--nonsense", self.refusal("distance", "a.npy", "-o", "d.npy", "--nonsense"))
-        # What is said stays words for people.
+        # The message stays readable text.
         self.assertIn("-none.npy", self.refusal("distance", "-o", "d.npy", "--", "-none.npy", status=3))
 
 
@@ -243,7 +243,7 @@ class Pipes(Files):
         with open(self.folder / "p.npy", "rb") as pipe:
             self.assertEqual(parse_npy(pipe.read())[0], (100, 70))
         self.assertEqual(process.wait(60), 0)
-        # The reader leaves in the midst: EPIPE, as with `| head`.
+        # The reader closes the pipe early: EPIPE, as with `| head`.
         process = self.start("sample", "one", "-o", "p.npy", "--size", "1000x1000")
         with open(self.folder / "p.npy", "rb", buffering=0) as pipe:
             pipe.read(10)
@@ -334,7 +334,7 @@ class Signals(Files):
         process.send_signal(signal.SIGCONT)
         while any(name.endswith(".tmp") for name in self.names()):
             time.sleep(0.002)
-        self.assertEqual(os.fstat(unfinished).st_nlink, 0)  # the first one is heard, and the file not renamed
+        self.assertEqual(os.fstat(unfinished).st_nlink, 0)  # the first signal ended it before renaming
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(), 130)
         self.assertEqual(self.names(), ["a.npy", "large.npy", "old.nii.gz"])
@@ -351,7 +351,7 @@ class Signals(Files):
         ):
             process = self.start(*words, stdin=stdin, stderr=subprocess.PIPE)
             while not self.listens(process, signal.SIGINT) or (stdin and select.select([reading], [], [], 0)[0]):
-                time.sleep(0.002)  # until it listens, and has read what was in the pipe
+                time.sleep(0.002)  # until the program listens and has read the pipe
             time.sleep(0.1)
             self.assertIsNone(process.poll())
             process.send_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ import unittest
 from program_case import Case, npy, parse_npy
 
 HOLES = npy((2, 4), [7, 0, 0, 3, 0, 0, 0, 0])
-# Two rooms of three rows and a neck of one.
+# Two rooms of three rows, joined by a neck of one row.
 ROOMS = npy(
     (5, 9), 9 * [0] + [0, 1, 1, 1, 0, 1, 1, 1, 0] + [0, 1, 1, 1, 1, 1, 1, 1, 0] + [0, 1, 1, 1, 0, 1, 1, 1, 0] + 9 * [0]
 )

@@ -36,7 +36,7 @@ class Labels(Case):
         self.assertEqual(self.labels("--criterion", "equal", "--background", str(2**63 - 2), stdin=large)[2], [1, 0, 2])
 
     def test_links(self):
-        graph = npy((2, 3), [1, 0, 2, 0, 0, 8])  # right; left; up
+        graph = npy((2, 3), [1, 0, 2, 0, 0, 8])  # to the right, to the left, up
         self.assertEqual(self.labels("--criterion", "links", stdin=graph)[2], [1, 1, 1, 2, 3, 1])
         wrong = ["label", "-", "-o", "-", "--criterion", "links", "--background", "0"]
         self.assertIn("--min-size 2", self.refusal(*wrong, stdin=graph))
@@ -207,7 +207,7 @@ class Labels(Case):
             ],
         )
         self.assertEqual(rows[1][-5:], ["0", "1", "1", "0.5", "0.25"])
-        # A table of nothing has its header.
+        # An empty table still has its header.
         done = self.run_program("label", "-", "--stats", "-", "--min-size", "9", "-q", stdin=IMAGE)
         self.assertEqual(
             done.stdout.decode().splitlines(),

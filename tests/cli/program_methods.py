@@ -131,7 +131,7 @@ class Compare(Case):
         self.assertLess(width, 1.5 * height)
         chart = (self.folder / "chart.svg").read_text()
         self.assertTrue(chart.startswith("<svg"))
-        self.assertEqual(chart.count('text-anchor="end">0</text>'), 1)  # errors have a line for 0, times have none
+        self.assertEqual(chart.count('text-anchor="end">0</text>'), 1)  # errors have a line for 0, times none
         self.run_program(*words, "--chart", "chart.png", status=2)
         self.run_program("compare", "--methods", " ", status=2)
 

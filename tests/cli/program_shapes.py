@@ -100,7 +100,7 @@ class Skeleton(Case):
         done = self.run_program("skeleton", "-", "--graph", "g.swc", "--json", "--prune-length", "2.5", stdin=cross)
         said = json.loads(done.stdout)
         self.assertEqual((said["branches"], said["nodes"]), (1, 2))
-        self.assertEqual(len((self.folder / "g.swc").read_text().splitlines()), 8)  # its head, and 7 cells
+        self.assertEqual(len((self.folder / "g.swc").read_text().splitlines()), 8)  # its header, and 7 cells
 
     def test_refusals(self):
         for words, said in (

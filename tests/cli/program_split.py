@@ -5,7 +5,7 @@ import unittest
 
 from program_case import Case, npy, parse_npy
 
-# Two objects with a neck of one row, and a cell by itself.
+# Two objects joined by a neck of one row, and an isolated cell.
 WIDE, NECK, NONE = [0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0], [0] + 11 * [1] + [0], 13 * [0]
 PAIR = npy((8, 13), NONE + WIDE + WIDE + NECK + WIDE + WIDE + NONE + 12 * [0] + [1])
 

@@ -44,7 +44,7 @@ TEST(Sample, EveryKindButLabelsHasTwoValuesInTwoAndThreeDimensions) {
             }
 }
 
-// Values taken once; a change on any machine or compiler is a broken promise.
+// Recorded values: if a machine or compiler changes them, the promise of equal samples is broken.
 TEST(Sample, ASeedGivesTheSameBitsEverywhere) {
     const auto of = [](sample_kind kind, std::vector<std::int64_t> shape) {
         return fingerprint(make_sample(kind, options_for(kind, std::move(shape))));
@@ -71,12 +71,12 @@ TEST(Sample, LabelsAreRegionsWithGaps) {
     const std::vector<std::uint16_t> labels = labels_of({200, 300}, 20);
     std::map<std::uint16_t, int> sizes;
     for (std::uint16_t each : labels) ++sizes[each];
-    // 150 blocks of 20 by 20, and those around the edge.
+    // There are about 150 blocks of 20 by 20 cells, including those at the edge.
     EXPECT_GT(sizes.size(), 100U);
     EXPECT_LT(sizes.size(), 220U);
     EXPECT_NEAR(sizes[0] / 60000.0, 0.2, 0.1);
     for (const auto& [label, cells] : sizes) EXPECT_TRUE(label == 0 || cells < 1500) << label;
-    // Most neighbours are of one region, and all regions touch others.
+    // Most neighbouring cells belong to one region, and all regions touch others.
     int same = 0;
     for (std::size_t i = 1; i < labels.size(); ++i) same += labels[i] == labels[i - 1];
     EXPECT_GT(same, 60000 * 9 / 10);
@@ -118,7 +118,7 @@ TEST(Sample, CircleIsSymmetricAndOfItsDiameter) {
     EXPECT_EQ(std::count(cells.begin() + 20 * 50, cells.begin() + 21 * 50, 255), 20);
 }
 
-/// Cells that can be reached from the first open one, by sides.
+/// Number of cells that face steps reach from the first open one.
 std::size_t reached(std::span<const std::uint8_t> cells, std::int64_t rows, std::int64_t columns) {
     std::vector<bool> seen(cells.size(), false);
     std::queue<std::int64_t> open;

@@ -1,4 +1,4 @@
-// From words to arguments, and the messages on the way.
+// Parsing of words into arguments, and the messages for wrong words.
 #include <gtest/gtest.h>
 
 #include "cli/command_line.hpp"

@@ -1,4 +1,4 @@
-// What the calls refuse, and that the message names the argument.
+// Wrong calls are refused with a message that names the argument.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -8,7 +8,7 @@
 namespace nearfield::test {
 namespace {
 
-/// body(T{}) with the type's numbers.
+/// Calls body(T{}) with the type of the numbers.
 template <class Body>
 void with_type(dtype type, const Body& body) {
     switch (type) {
@@ -26,7 +26,7 @@ void with_type(dtype type, const Body& body) {
     }
 }
 
-/// The number that the type makes of it: low bits, as a cast does.
+/// Converts a number to the type as a cast does: keeps the low bits.
 std::int64_t as_type(std::int64_t value, dtype type) {
     std::int64_t made = 0;
     with_type(type, [&]<class T>(T) {
@@ -83,7 +83,7 @@ std::vector<double> make_values(const shape_t& shape, dtype type, std::uint64_t 
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto bits = static_cast<std::int64_t>(mix(seed * 7 + i));
         with_type(type, [&]<class T>(T) {
-            // 53 bits: what a double holds.
+            // 53 random bits, which a double holds exactly.
             if constexpr (std::is_same_v<T, bool>) values[i] = bits % 2 != 0 ? 1 : 0;
             else if constexpr (std::is_same_v<T, std::uint64_t>)
                 values[i] = static_cast<double>(static_cast<std::uint64_t>(bits) >> 11 << 10);

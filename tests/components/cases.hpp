@@ -1,4 +1,4 @@
-// Label images to measure, and values to measure on them.
+// Label images to measure, and intensity values to measure on them.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@ namespace nearfield::test {
 enum class pattern {
     none,          ///< background only
     one,           ///< one label on every cell
-    blocks,        ///< boxes of a few cells, each with a number of its own, some of them background
-    noise,         ///< numbers from a small set: each label in many parts, runs of one or two cells
-    each,          ///< every cell a label of its own
-    lines,         ///< whole lines of one label
-    giant,         ///< one label on most cells, small ones here and there
-    beyond,        ///< negative numbers, and ones that have no row
-    far_apart,     ///< few numbers from the whole range of the type
-    checkerboard,  ///< two labels by turns
+    blocks,        ///< boxes of a few cells, each with its own number, some of them background
+    noise,         ///< numbers from a small set: each label in many pieces, with runs of one or two cells
+    each,          ///< a label of its own for every cell
+    lines,         ///< one label for each line
+    giant,         ///< one label on most cells, and small ones in some places
+    beyond,        ///< negative numbers, and numbers without a row
+    far_apart,     ///< a few numbers from the type's whole range
+    checkerboard,  ///< two labels that alternate
 };
 inline constexpr pattern all_patterns[] = {pattern::none,      pattern::one,         pattern::blocks, pattern::noise,
                                            pattern::each,      pattern::lines,       pattern::giant,  pattern::beyond,
                                            pattern::far_apart, pattern::checkerboard};
 std::string name_of(pattern kind);
 
-/// Each label fits `type`.
+/// Makes labels that fit `type`.
 oracle::label_image make_labels(pattern kind, const shape_t& shape, dtype type, std::uint64_t seed);
 
-/// Values that `type` holds exactly and whose sums 113 bits hold: integers from the whole type, floating point of like
-/// size.
+/// Values that `type` holds exactly and whose sums fit 113 bits: integers from the type's whole range, floats of
+/// similar size.
 std::vector<double> make_values(const shape_t& shape, dtype type, std::uint64_t seed);
 
 inline constexpr dtype integer_types[] = {dtype::int32, dtype::uint8,  dtype::int64,  dtype::uint16, dtype::int8,
                                           dtype::int16, dtype::uint32, dtype::uint64, dtype::boolean};
 
-/// Sides that reach: one cell; lines shorter and longer than a warp; a piece of the host (65536 cells) and what crosses
-/// it; every number of axes; no cells.
+/// Shapes that reach one cell; lines shorter and longer than a warp; a piece of the host (65536 cells) and runs that
+/// cross its end; every number of axes; no cells.
 std::vector<shape_t> label_image_shapes();
 
 void write_integers(guarded& to, const std::vector<std::int64_t>& values);

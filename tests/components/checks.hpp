@@ -1,5 +1,5 @@
-// What every backend has to answer, held against the oracle. A `Runner` brings arrays to a place, calls there, and
-// brings them back: run(arrays, [](const auto& on, const auto& at) { ... at(array) ... }).
+// Checks of every backend against the oracle. A `Runner` brings arrays to a place, makes a call there, and brings them
+// back: run(arrays, [](const auto& on, const auto& at) { ... at(array) ... }).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ inline void expect_guarded(const std::vector<guarded*>& arrays) {
     for (const guarded* each : arrays) EXPECT_EQ(each->guards_broken(), "");
 }
 
-/// One ulp is left to variances: the oracle's mean is itself rounded to 113 bits.
+/// A variance may differ by one ulp, because the oracle's mean is itself rounded to 113 bits.
 inline void expect_near(double got, oracle::quad expected, const char* what, std::int64_t row) {
     const auto rounded = static_cast<double>(expected);
     if (std::isnan(rounded)) EXPECT_TRUE(std::isnan(got)) << what << " of row " << row;
@@ -61,7 +61,7 @@ inline void expect_same(double got, double expected, const char* what, std::int6
     else EXPECT_EQ(got, expected) << what << " of row " << row;
 }
 
-/// All tables at once, with room for three rows more than the longest expected one has when the seed is odd.
+/// Checks all tables in one call, with room for three rows more than the longest expected table if the seed is odd.
 /// Over 40 lines because it goes through the columns of one table.
 template <class Runner>
 void check_tables(const Runner& run, const drawn& d, std::optional<dtype> value_type) {
@@ -189,7 +189,7 @@ void check_contacts(const Runner& run, const drawn& d, int connectivity) {
     }
 }
 
-/// remove_small() and count_components() of small integers, by any criterion, in place when the seed says so.
+/// Checks remove_small() and count_components() on small integers, by any criterion, in place for some seeds.
 template <class Runner>
 void check_remove(const Runner& run, const drawn& d) {
     SCOPED_TRACE(d.text());
@@ -229,7 +229,7 @@ void check_remove(const Runner& run, const drawn& d) {
             << "cell " << cell;
 }
 
-/// Calls check(drawn) for shapes, patterns and types, each pair of shape and pattern once.
+/// Calls check(drawn) for shapes, patterns and types; each pair of shape and pattern occurs once.
 template <class Check>
 void for_each_drawn(const std::vector<shape_t>& shapes, const Check& check) {
     std::uint64_t seed = 0;

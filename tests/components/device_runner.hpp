@@ -1,4 +1,4 @@
-// Brings a check's arrays to a GPU, calls there, and brings them back.
+// Brings a check's arrays to a GPU, makes the call there, and brings them back.
 #pragma once
 
 #include "components/checks.hpp"
@@ -47,7 +47,7 @@ struct device_runner {
     }
 };
 
-/// Records the call as a graph and replays it twice, the second time on freshly written arrays.
+/// Records the call as a graph and replays it twice, the second time on rewritten arrays.
 struct graph_runner {
     template <class Call>
     void operator()(const std::vector<guarded*>& arrays, const Call& call) const {

@@ -1,4 +1,4 @@
-// Tables, lists, numbers and contacts of labels on a GPU: the host's checks, plain and recorded as a graph.
+// Tables, lists, numbers and contacts of labels on a GPU: runs the host's checks, plain and recorded as a graph.
 #include "components/device_runner.hpp"
 #include "components/measures_checks.hpp"
 #include "nearfield/system.hpp"
@@ -17,15 +17,15 @@ constexpr dtype value_types[] = {dtype::uint8,  dtype::float32, dtype::int16,  d
                                  dtype::uint32, dtype::int8,    dtype::uint64, dtype::boolean,
                                  dtype::uint16, dtype::int64,   dtype::int32};
 
-/// Sides that reach: columns that end within a warp's, a lane's 64 rows and what goes beyond, several warps above one
-/// another, walking along either axis, folded lines, chunks of more than one step.
+/// Shapes that reach columns which end within a warp or within a lane's 64 rows, several warps above one another, walks
+/// along either axis, folded lines, and chunks of more than one step.
 std::vector<shape_t> device_shapes() {
     return {{1},         {1030},     {5, 31},     {70, 3}, {130, 40}, {3, 300}, {3, 5, 7},
             {2, 33, 65}, {9, 1, 40}, {70, 3, 33}, {0},     {4, 0},    {0, 3, 3}};
 }
 std::vector<shape_t> larger_shapes() { return {{70000}, {600, 70}, {20, 41, 43}}; }
 
-/// A graph where the seed says so.
+/// Runs a check, recorded as a graph for some seeds.
 template <class Check>
 void check_with(const drawn& d, const Check& check) {
     if (d.seed % 3 == 0) check(graph_runner());
@@ -61,7 +61,7 @@ TEST_F(ComponentsDevice, NumbersFollowTheFirstCells) {
     for (const shape_t& each : larger_shapes()) shapes.push_back(each);
     for_each_drawn(shapes, [&](const drawn& d) {
         const dtype label = to[d.seed / 2 % std::size(to)];
-        // A graph cannot wait for the number of values.
+        // A graph cannot wait for the number of values, so the type must hold any number of them.
         if (label == dtype::uint16 && cells_of(d.shape) > 65535) check_relabel(device_runner(), d, label);
         else check_with(d, [&](const auto& run) { check_relabel(run, d, label); });
     });
@@ -85,8 +85,8 @@ TEST_F(ComponentsDevice, ShapesAreTheOraclesAndTheHosts) {
     for_each_drawn(shapes, [&](const drawn& d) { check_measures(device_runner(), d); });
 }
 
-/// All that is made of labels, sums of floating-point values too: what does not depend on who comes first is the
-/// oracle's each time.
+/// Everything made of labels, including sums of floats, equals the oracle in each of twenty runs, because results do
+/// not depend on the order of threads.
 TEST_F(ComponentsDevice, TwentyRunsAreTheOracles) {
     const device_runner run;
     for (const shape_t& shape : {shape_t{130, 70}, shape_t{20, 21, 43}})
@@ -100,7 +100,7 @@ TEST_F(ComponentsDevice, TwentyRunsAreTheOracles) {
         }
 }
 
-/// Labels of 1, and of 2 on the last cells, of more than 2^31 and more than 2^32 cells.
+/// Checks labels of 1, and of 2 on the last cells, in images of more than 2^31 and more than 2^32 cells.
 void check_many_cells(const shape_t& shape) {
     const std::int64_t cells = cells_of(shape), line = shape.back();
     constexpr std::int64_t twos = 1000;
@@ -137,7 +137,7 @@ void check_many_cells(const shape_t& shape) {
     EXPECT_EQ(got[50], 2);
     EXPECT_EQ(got[52 + 2], cells - twos);
     EXPECT_EQ(got[52 + 3], twos);
-    // (n - 1) / 2 of the first n cells.
+    // The centroid of the first n cells is (n - 1) / 2.
     EXPECT_EQ(centroid[0], static_cast<double>(cells - twos - 1) / 2);
 }
 

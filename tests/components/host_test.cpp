@@ -1,4 +1,4 @@
-// Tables, lists, numbers and contacts of labels on the host, by one, two and seven threads.
+// Tables, lists, numbers and contacts of labels on the host, with one, two and seven threads.
 #include "components/checks.hpp"
 
 namespace nearfield::test {

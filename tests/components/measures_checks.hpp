@@ -1,4 +1,4 @@
-// What every backend has to answer about shapes, held against the oracle.
+// Checks of the shapes that every backend computes, against the oracle.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ inline void expect_close(double got, double expected, const char* what, std::int
     EXPECT_LE(std::abs(got - expected), about * 1e-13) << what << " of row " << row << ": " << got << ", " << expected;
 }
 
-/// The cubic x^3 - t x^2 + s x - d whose roots are the eigenvalues, and what follows from them.
+/// Checks that the eigenvalues are the roots of the cubic x^3 - t x^2 + s x - d, and the values that follow from them.
 inline void check_inertia(const component_shape& got, const oracle::shape_row& e, const std::vector<double>& lengths,
                           std::int64_t row) {
     const std::size_t axes = lengths.size();
@@ -46,7 +46,7 @@ inline void check_inertia(const component_shape& got, const oracle::shape_row& e
     expect_close(got.axis_major_length, 4 * std::sqrt(v[0]), "major axis", row);
     expect_close(got.axis_minor_length, 4 * std::sqrt(v[1]), "minor axis", row);
     if (v[0] > 0) expect_close(got.eccentricity, std::sqrt(1 - v[1] / v[0]), "eccentricity", row);
-    // The variance across the longest axis is the smallest there is.
+    // The variance across the longest axis must be the smallest of all directions.
     const double along_y = std::cos(got.orientation), along_x = std::sin(got.orientation);
     const double across =
         along_x * along_x * of[0][0] + along_y * along_y * of[1][1] - 2 * along_x * along_y * of[0][1];
@@ -81,7 +81,7 @@ inline void check_row(const component_shape& got, const oracle::shape_row& e, co
     expect_close(got.feret_diameter_max, e.feret_diameter, "diameter", row);
 }
 
-/// Against the oracle, and every bit against one thread of the host.
+/// Compares with the oracle, and bit for bit with one thread of the host.
 template <class Runner>
 void check_measures(const Runner& run, const drawn& d) {
     SCOPED_TRACE(d.text());

@@ -1,17 +1,17 @@
-// Shapes of labels on the host: against the oracle, and against what is known of discs, balls, boxes and rings.
+// Shapes of labels on the host: against the oracle, and against known values of discs, balls, boxes and rings.
 #include "components/core.hpp"
 #include "components/measures_checks.hpp"
 
 namespace nearfield::test {
 namespace {
 
-/// One, four or seven threads.
+/// Checks shapes with one, four or seven threads.
 void check_shapes(const std::vector<shape_t>& shapes) {
     for_each_drawn(shapes,
                    [](const drawn& d) { check_measures(host_runner{1 + 3 * static_cast<int>(d.seed % 3)}, d); });
 }
 
-/// Sides that reach: one cell, words and pieces of the host that end within a run, axes of one cell, no cells.
+/// Shapes that reach one cell, words and pieces of the host that end within a run, axes of one cell, and no cells.
 TEST(Measures, ShapesAreTheOracles) {
     check_shapes({{1, 1}, {5, 31}, {17, 64}, {1, 130}, {70, 3}, {20, 21}, {1, 4200}, {4, 0}});
 }
@@ -19,7 +19,7 @@ TEST(Measures, ShapesOfVolumesAreTheOracles) {
     check_shapes({{1, 1, 1}, {3, 5, 7}, {2, 4, 65}, {9, 1, 40}, {10, 11, 13}, {1, 1, 4200}, {0, 3, 3}});
 }
 
-/// Cells for which body(z, y, x) says so get label 1; coordinates are lengths from the middle.
+/// Gives label 1 to cells for which body(z, y, x) is true; coordinates are lengths from the middle.
 template <class Body>
 component_shape shape_of(const std::vector<std::int64_t>& shape, const std::vector<double>& lengths, const Body& body) {
     std::vector<std::uint8_t> labels(static_cast<std::size_t>(cells_of(shape)));
@@ -51,14 +51,14 @@ TEST(Shapes, ADisc) {
     EXPECT_EQ(s.euler_number, 1);
     EXPECT_GT(s.solidity, 0.99);
     EXPECT_LT(s.eccentricity, 0.05);
-    // Cells may be three times as long as wide.
+    // Cells are three times as long as wide.
     const component_shape wide = shape_of({81, 241}, {3, 1}, disc);
     expect_within(wide.perimeter_crofton, 200 * pi, 0.02), expect_within(wide.axis_minor_length, 200, 0.01);
     EXPECT_TRUE(std::isnan(wide.perimeter));
 }
 
 TEST(Shapes, AnEllipseAtAnAngle) {
-    const double angle = 0.6;  // from axis 0
+    const double angle = 0.6;  // measured from axis 0
     const component_shape s = shape_of({301, 301}, {1, 1}, [&](double, double y, double x) {
         const double along = y * std::cos(angle) + x * std::sin(angle),
                      across = x * std::cos(angle) - y * std::sin(angle);
@@ -86,7 +86,7 @@ TEST(Shapes, ABox) {
     });
     EXPECT_EQ(s.area, 24000);
     EXPECT_EQ(s.extent, 1);
-    // What 13 directions miss of faces that lie along the axes.
+    // Thirteen directions err by up to a tenth for faces along the axes.
     expect_within(s.surface_area, 2 * (20 * 30 + 20 * 40 + 30 * 40), 0.1);
     for (std::size_t i = 0; i < 3; ++i) {
         const double side[] = {30 * 30 + 40 * 40 - 2, 20 * 20 + 40 * 40 - 2, 20 * 20 + 30 * 30 - 2};
@@ -124,14 +124,14 @@ TEST(Shapes, ALineHasNoWidth) {
     EXPECT_EQ(s.solidity, 1);
 }
 
-/// Sums are exact: far from the origin as near to it.
+/// Sums are exact, so shapes far from the origin have the same values as near it.
 TEST(Shapes, PlaceDoesNotMatter) {
     const std::int64_t side = std::int64_t{1} << 31;
     std::vector<std::uint8_t> few(9 * 9, 0);
     for (std::size_t i = 0; i < few.size(); ++i) few[i] = i % 3 == 0 || i % 5 == 1 ? 1 : 0;
     const auto near = any_input<host>::contiguous(static_cast<const void*>(few.data()), dtype::uint8,
                                                   std::vector<std::int64_t>{9, 9});
-    // Lines of a large image that are one and the same: only their last cells are not 0.
+    // All lines of a large image share memory; only their last cells are not 0.
     std::vector<std::uint8_t> line(static_cast<std::size_t>(side / 512), 0);
     const std::size_t end = line.size();
     for (std::size_t x = 0; x < 9; ++x) line[end - 9 + x] = few[x];
@@ -143,7 +143,7 @@ TEST(Shapes, PlaceDoesNotMatter) {
     EXPECT_EQ(std::memcmp(&a, &b, sizeof(a)), 0);
 }
 
-/// Shares of the sphere, by points spread evenly over it; for cubes those of Legland, Kieu, Devaux, table 1.
+/// Shares of the sphere against points spread evenly over it; for cubes against Legland, Kieu, Devaux, table 1.
 TEST(Crofton, DirectionsShareTheSphere) {
     for (const std::array<double, 3> length : {std::array<double, 3>{1, 1, 1}, {2.5, 1, 0.7}, {1, 1, 20}}) {
         constexpr auto steps = components::forward_steps(3, 3);

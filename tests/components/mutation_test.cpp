@@ -1,6 +1,6 @@
-// The image changes while a call reads it, as a camera's buffer does. The answer may be any; memory outside the outputs
-// stays as it is (AddressSanitizer watches the rest) and the call ends. Data races by intent: ThreadSanitizer leaves
-// this program out.
+// The image changes during a call, as the buffer of a camera does. Any result is allowed, but memory outside the
+// outputs must not change (AddressSanitizer watches the rest) and the call must end. Data races are intended, so
+// ThreadSanitizer leaves this program out.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t planes = 3, side = 256, cells = planes * side * side;
 using places = std::initializer_list<std::int64_t>;
 
-/// What the image holds in turn: nothing, few labels, labels of any size and sign, a solid block.
+/// The image's contents in turn: nothing, few labels, labels of any size and sign, a solid block.
 const std::array<std::vector<std::int32_t>, 4>& contents() {
     static const auto all = [] {
         std::array<std::vector<std::int32_t>, 4> made;
@@ -35,7 +35,7 @@ const std::array<std::vector<std::int32_t>, 4>& contents() {
     return all;
 }
 
-/// The image, and outputs with guards on both sides.
+/// Owns the image, and outputs with guards on both sides.
 class arena {
 public:
     arena() : image_(cells) {}
@@ -111,7 +111,7 @@ void label_with(const host& on, arena& a) {
     label(on, a.image(), out, o);
 }
 
-/// Steps of the caller's: the engine for any steps.
+/// Labels with the caller's own steps, which one engine serves for all steps.
 template <criterion Kind>
 void label_by_steps(const host& on, arena& a) {
     std::vector<std::uint8_t> steps(27, 1);
@@ -238,12 +238,12 @@ class Mutation : public testing::TestWithParam<function> {};
 void call_once(const function& f, const host& on, arena& a) {
     try {
         f.call(on, a);
-    } catch (const error&) {  // an index that leads nowhere, a number that does not fit: any answer will do
+    } catch (const error&) {  // an invalid index or a number that does not fit: any result is allowed
     }
     a.expect_whole();
 }
 
-/// Between blocks of work, by one thread: the same each time.
+/// Changes the image between blocks of work of one thread, in the same way each time.
 TEST_P(Mutation, BetweenBlocks) {
     arena a;
     for (std::size_t first = 0; first < 4; ++first) {

@@ -1,4 +1,4 @@
-// The sums behind the tables, against numbers of 113 bits, which hold every one of these sums exactly.
+// The sums behind the tables, against 113-bit numbers, which hold each of these sums exactly.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ row<T> row_of(const std::vector<T>& values, std::size_t first = 0) {
     for (T value : values) range.add_value(value);
     const fixed_scale scale = fixed_scale::of(exponent_of<T>(range));
     value_sums sums, rest;
-    // Two parts, which begin anywhere: the order does not matter.
+    // Values go into two parts, each beginning anywhere, because the order must not matter.
     for (std::size_t i = 0; i < values.size(); ++i)
         (i < values.size() / 2 ? sums : rest).add_natural(natural_of(values[(i + first) % values.size()], scale));
     sums.add(rest);
@@ -53,7 +53,7 @@ void expect_true(const std::vector<T>& values) {
     EXPECT_EQ(got.highest, highest);
     EXPECT_EQ(got.sum, static_cast<double>(sum));
     EXPECT_EQ(got.mean, static_cast<double>(sum / n));
-    // Its own mean is rounded to 113 bits, so that a tie may fall to either side.
+    // The oracle's mean is rounded to 113 bits, so a tie may be rounded to either side.
     const auto variance = static_cast<double>(squares / n);
     EXPECT_LE(std::abs(got.variance - variance), variance * 0x1p-52);
     const row<T> turned = row_of(values, 1);
@@ -119,7 +119,7 @@ TEST(FixedPoint, TheLargestValuesOverflowToInfinityOnly) {
 }
 
 TEST(FixedPoint, SmallValuesBesideALargeOneAreRoundedToItsUnit) {
-    // 2^0 < 2^1: the unit is 2^(1 - 62).
+    // The exponent of 2^0 < 2^1 makes the unit 2^(1 - 62).
     const double unit = 0x1p-61;
     EXPECT_EQ(row_of<double>({1, -1, unit}).sum, unit);
     EXPECT_EQ(row_of<double>({1, -1, unit * 0.5}).sum, 0);

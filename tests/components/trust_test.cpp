@@ -1,4 +1,4 @@
-// Values that someone chose to make a hash table slow, and calls that are stopped in whatever they are doing.
+// Values chosen to make a hash table slow, and calls that are stopped at any point.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr std::uint64_t inverse(std::uint64_t odd) {
     return x;
 }
 
-/// Values that MurmurHash3's last step alone puts into one place of a table.
+/// Values that the last step of MurmurHash3 alone would map to one place of a table.
 std::vector<std::uint64_t> crafted(std::size_t count) {
     std::vector<std::uint64_t> all(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -30,7 +30,7 @@ std::vector<std::uint64_t> crafted(std::size_t count) {
     return all;
 }
 
-/// Looks at places until all values have one, tried one after another in a table of four times as many.
+/// Number of places that are tried until all values have one, by linear probing in a table of four times their number.
 std::uint64_t probes(const std::vector<std::uint64_t>& values, const components::hash_seed& seed) {
     const std::uint64_t mask = std::bit_ceil(4 * values.size()) - 1;
     std::vector<bool> taken(mask + 1);
@@ -63,14 +63,14 @@ TEST(ComponentTrust, ChosenValuesAreNumberedInOrder) {
     }
 }
 
-/// `call` asks often whether it is to stop, and stops wherever it is told to.
+/// Checks that `call` asks often enough whether to stop, and that it stops at any of these points.
 template <class Call>
 void expect_stoppable(const Call& call, int fewest) {
     int asked = 0;
     call(host{2, [&](double) { return ++asked, true; }});
     EXPECT_GE(asked, fewest);
     for (int share = 0; share < 10; ++share) {
-        int left = asked * share / 20;  // threads that ask at once are told once
+        int left = asked * share / 20;  // threads that ask at the same time get the answer only once
         try {
             call(host{2, [&](double) { return left-- > 0; }});
             ADD_FAILURE() << "went on after " << asked * share / 20 << " of " << asked << " questions";

@@ -1,4 +1,4 @@
-// Uses every public header of an installed nearfield, and checks one answer and one error.
+// Uses every public header of an installed nearfield, and checks one result and one error.
 #include <nearfield/nearfield.hpp>
 
 #include <cmath>

@@ -12,7 +12,7 @@ public:
         state_ = mix(state_ + 1);
         return static_cast<std::int64_t>(state_ % n);
     }
-    /// A multiple of 1/4.
+    /// A random multiple of 1/4.
     double number(int low, int high) {
         return low + static_cast<double>(below(static_cast<std::uint64_t>(high - low) * 4)) / 4;
     }

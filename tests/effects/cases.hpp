@@ -10,11 +10,11 @@ namespace nearfield::test {
 
 struct layer_case {
     shape_t shape;
-    std::vector<float> field;  ///< a signed field, or of halftone tones
+    std::vector<float> field;  ///< a signed field, or tones for halftone
     effects::effect what;
     borders ends;
 };
-/// All effects in turn, open and periodic ends, sides from 1 up, fields of infinities now and then.
+/// Draws all effects in turn, with open and periodic ends, sides from 1 up, and sometimes fields of infinities.
 layer_case drawn_layer_case(std::uint64_t seed);
 std::vector<float> on_host(const layer_case& c, int threads = 1);
 

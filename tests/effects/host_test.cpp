@@ -1,4 +1,4 @@
-// Layers by their formulas, padding by brute force, canvases.
+// Layers against their formulas, padding against brute force, and canvases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace effects;
 
-/// A disc's field, and a layer of it.
+/// The field of a disc, and a layer of it.
 struct disc_field {
     static constexpr std::int64_t n = 65;
     static constexpr double middle = 32, radius = 14;
@@ -53,7 +53,7 @@ TEST(Effects, PointwiseLayersAreTheirFormulas) {
     }
 }
 
-/// A shadow is the shape elsewhere; without blur it has the shape's edge.
+/// A shadow is a moved shape; without blur it has the shape's edge.
 TEST(Effects, ShadowsAreMovedShapes) {
     const disc_field disc;
     const auto hard = disc.with(shadow{3, -5, 0, 0}), soft = disc.with(shadow{3, -5, 6, 2});
@@ -66,7 +66,7 @@ TEST(Effects, ShadowsAreMovedShapes) {
         }
 }
 
-/// The side that faces the light is bright, the other one dark, and what is flat neither.
+/// The side that faces the light is bright, the other one dark, and flat parts are unchanged.
 TEST(Effects, BevelsFaceTheLight) {
     const disc_field disc;
     const auto raised = disc.with(bevel{8, 90, 45, true});
@@ -81,7 +81,7 @@ TEST(Effects, BevelsFaceTheLight) {
         for (std::int64_t x = 0; x < 65; ++x) EXPECT_NEAR(at(y, x), at(y, 64 - x), 1e-5);
 }
 
-/// Where a trail leads to, it falls evenly from the shape.
+/// A trail fades evenly from the shape along its direction.
 TEST(Effects, TrailsFallEvenly) {
     const disc_field disc;
     const auto left = disc.with(trail{0, -16});
@@ -92,7 +92,7 @@ TEST(Effects, TrailsFallEvenly) {
     EXPECT_EQ(at(1), 0);
 }
 
-/// Behind a disc it is dark, before it is light, and in between it goes over from one to the other.
+/// Behind a disc there is shadow, farther on light, and a gradual transition between them.
 TEST(Effects, LightsCastShadows) {
     const disc_field disc;
     const auto lit = disc.with(light{32, 2, 3, 200});
@@ -102,7 +102,7 @@ TEST(Effects, LightsCastShadows) {
     EXPECT_EQ(at(32, 60), 0);
     EXPECT_EQ(at(32, 32), 0);
     EXPECT_GT(at(32, 10), 0.9);
-    // The tangent from the lamp, 30 pixels from the middle, and a ray as far from the disc as the cone there is wide.
+    // The tangent from the lamp, 30 pixels from the middle; and a ray whose distance from the disc is the cone's width.
     const double slope = std::tan(std::asin(14.0 / 30)), free = std::tan(std::asin(16.0 / 30));
     const auto edge = static_cast<std::int64_t>(32 - slope * 45), clear = static_cast<std::int64_t>(32 - free * 45);
     EXPECT_LT(at(edge + 1, 47), 0.05);
@@ -125,7 +125,7 @@ TEST(Effects, ThreadsAndTilingsDoNotShow) {
         const auto one = on_host(c);
         ASSERT_EQ(one, on_host(c, 3)) << seed;
         for (const float value : one) ASSERT_TRUE(value >= -1 && value <= 1) << seed;
-        if (seed % 8 >= 6) continue;  // lamps and dots have a place
+        if (seed % 8 >= 6) continue;  // lamps and dots depend on their place
         c.ends = border::periodic;
         const auto own = on_host(c);
         layer_case tiled = c;
@@ -145,7 +145,7 @@ TEST(Effects, ThreadsAndTilingsDoNotShow) {
     }
 }
 
-/// The nearest known pixel, in a tiling along periodic axes; among equally near ones the smallest column, then row.
+/// Copies the nearest known pixel, in a tiling along periodic axes; ties go to the smallest column, then row.
 std::vector<std::uint8_t> padded_by_definition(const pad_case& c) {
     const std::int64_t rows = c.shape[0], columns = c.shape[1];
     const bool turns[] = {c.options.border[0] == border::periodic, c.options.border[1] == border::periodic};
@@ -178,7 +178,7 @@ TEST(Effects, PaddingIsTheVoronoiDiagram) {
 }
 
 TEST(Effects, PaddingByAMaskAndOfFloats) {
-    const std::vector<float> image{0.5F, 9, 0.25F, 8, 0.125F, 7};  // 1 x 3, two channels that are no alpha here
+    const std::vector<float> image{0.5F, 9, 0.25F, 8, 0.125F, 7};  // 1 x 3 with two channels, neither of which is alpha
     const std::vector<std::uint8_t> known{0, 0, 1};
     std::vector<float> out(6);
     const extent shape{1, 2, 3};
@@ -200,7 +200,7 @@ TEST(Effects, CanvasesKeepPictures) {
     EXPECT_EQ(back, image);
     EXPECT_NEAR(canvas[0], 0, 1e-7);
     EXPECT_NEAR(canvas[4 * 3 * 255], 1, 1e-6);
-    EXPECT_NEAR(canvas[4 * 3 * 188], 0.5, 0.005);  // the code of half the light
+    EXPECT_NEAR(canvas[4 * 3 * 188], 0.5, 0.005);  // 188 is the sRGB code of half the light
 }
 
 TEST(Effects, PaintOverUnderAndAdded) {

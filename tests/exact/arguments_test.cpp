@@ -1,4 +1,4 @@
-// Every way to call the exact engine wrongly: an error that says what to do, thrown before a byte is written.
+// Wrong calls of the exact engine: each throws an error that says what to do, before a byte is written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// A correct call on a 4x6 grid that each test makes wrong in one way.
+/// A correct call on a 4x6 grid, which each test makes wrong in one way.
 struct attempt {
     std::array<std::uint8_t, 24> image_memory{};
     std::array<float, 24> distance_memory{};
@@ -50,7 +50,7 @@ struct attempt {
                all(squared_memory, 77U) && all(index_memory, -7) && all(coordinate_memory, -8);
     }
 
-    /// Expects invalid_argument with all of `words` in the message, and no byte changed.
+    /// Expects invalid_argument with all of `words` in the message, and unchanged outputs.
     void refused(std::initializer_list<const char*> words) {
         expect_refused([&] { distance_transform(on, image, out, options); }, words);
         EXPECT_TRUE(untouched());
@@ -177,7 +177,7 @@ TEST(Arguments, SpacingWhoseDistancesOverflow) {
 }
 
 TEST(Arguments, Overlap) {
-    // Each output over the image, from its first byte, its last, and with the strides reversed.
+    // Each output overlaps the image: from its first byte, at its last byte, and with reversed strides.
     attempt a;
     a.image.data = reinterpret_cast<const std::uint8_t*>(a.distance_memory.data()) + 95;
     a.image.stride = {0, 0};
@@ -204,7 +204,7 @@ TEST(Arguments, OutputThatMeetsItself) {
         a.out.distance.stride = {stride[0], stride[1]};
         a.refused({"out.distance", "stride"});
     }
-    attempt b;  // planes of the coordinates one over the other
+    attempt b;  // planes of the coordinates overlap each other
     b.out.coordinates.stride = {0, 6, 1};
     b.refused({"out.coordinates", "stride"});
 }
@@ -225,7 +225,7 @@ TEST(Arguments, Threads) {
     EXPECT_EQ(thread_count(host{4097}), 4096);
 }
 
-/// What looks odd but is allowed: touching arrays, broadcast images, null pointers without cells, unused strides.
+/// Unusual calls that are allowed: touching arrays, broadcast images, null pointers without cells, unused strides.
 TEST(Arguments, AllowedEdges) {
     attempt a;
     a.image.stride = {0, 0};
@@ -283,7 +283,7 @@ TEST(Shortcuts, FillTheFieldTheyName) {
     nearfield::distance(host{}, a.image, a.out.distance);
     EXPECT_EQ(a.squared_memory[0], 10U);
     EXPECT_EQ(a.distance_memory[0], static_cast<float>(std::sqrt(10.0)));
-    for (auto& cell : a.image_memory) cell = cell == 0 ? 3 : 0;  // voronoi's sites are what is not zero
+    for (auto& cell : a.image_memory) cell = cell == 0 ? 3 : 0;  // voronoi() takes nonzero cells as sites
     voronoi(host{}, a.image, a.out.index);
     voronoi(host{}, a.image, a.out.coordinates);
     EXPECT_EQ(a.index_memory[23], 9);
@@ -319,7 +319,7 @@ TEST(Progress, IsMonotoneAndCancels) {
     }
 }
 
-// A view of one place is no argument for the other.
+// A view of one place must not convert to an argument for the other.
 static_assert(!std::is_constructible_v<any_input<host>, view<float, 2, device>>);
 static_assert(!std::is_constructible_v<any_output<host>, view<const float, 2, host>>);
 static_assert(!std::is_constructible_v<any_output<host>, any_input<host>>);

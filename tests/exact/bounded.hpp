@@ -1,4 +1,4 @@
-// Calls in which every cell has a bound of its own, for host and device.
+// Calls in which every cell has its own bound, for host and device.
 #pragma once
 
 #include <cmath>
@@ -11,13 +11,13 @@
 
 namespace nearfield::test {
 
-/// A field of a call: which, its type, and whether it has a plane an axis.
+/// A field of a call: its kind and type; coordinates have a plane for each axis.
 struct bounded_field {
     int which;  ///< 0 distance, 1 squared, 2 index, 3 coordinates, 4 label
     dtype type;
 };
 
-/// Fields that are asked for together.
+/// Combinations of fields that one call computes.
 inline const std::vector<std::vector<bounded_field>>& bounded_forms() {
     static const std::vector<std::vector<bounded_field>> forms = {
         {{0, dtype::float32}, {2, dtype::int32}, {3, dtype::int32}},
@@ -53,7 +53,7 @@ struct bounded_call {
     [[nodiscard]] std::size_t bytes_of(const bounded_field& f) const {
         return image.size() * static_cast<std::size_t>(size_of(f.type)) * (f.which == 3 ? shape.size() : 1);
     }
-    /// Runs it on arrays that lie where `Place` says; out[i] is of form[i].
+    /// Runs the call on arrays at a `Place`; out[i] receives form[i].
     template <class Place>
     void run(const Place& on, const void* image_at, const void* bounds_at, const std::vector<bounded_field>& form,
              const std::vector<void*>& out) const {

@@ -1,4 +1,4 @@
-// A bound for every cell on a device: bit for bit the host's.
+// A bound for every cell on a device gives the host's bits.
 #include <gtest/gtest.h>
 
 #include "exact/bounded.hpp"

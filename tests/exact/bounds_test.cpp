@@ -1,4 +1,4 @@
-// A bound for every cell, against all pairs of cells.
+// A bound for every cell, compared with all pairs of cells.
 #include "nearfield/distance_bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace nearfield::test {
 namespace {
 
-/// The nearest site of a cell and its squared distance, among all cells that are zero (or, signed, of the other kind).
+/// The nearest site of a cell and its squared distance, among all cells that are zero (if signed, of the other class).
 struct nearest {
     double squared = std::numeric_limits<double>::infinity();
     std::int64_t index = -1;

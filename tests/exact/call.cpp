@@ -16,7 +16,7 @@ dtype type_of(outputs::squared_t wanted, const oracle::answer& a) {
     return wanted == outputs::squared_t::uint64 ? dtype::uint64 : narrowest(a);
 }
 
-/// Compares one element with what it must be, bit for bit.
+/// Compares one element with the expected value, bit for bit.
 template <class T>
 std::string differs(const guarded& got, std::int64_t i, T expected) {
     const T value = got.get<T>(i);

@@ -1,5 +1,5 @@
-// One call of the exact engine with everything round it: inputs and outputs in any layout, the expected answer, and the
-// comparison, for every place where the engine can run.
+// One call of the exact engine: inputs and outputs in any layout, the expected result, and the comparison, for every
+// place where the engine runs.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace nearfield::test {
 
-/// Which outputs one call fills, and with which types.
+/// The outputs that a call fills, and their types.
 struct outputs {
     enum class distance_t : std::uint8_t { none, float32, float64 };
     enum class squared_t : std::uint8_t { none, narrowest, uint64, float64 };
@@ -25,7 +25,7 @@ struct outputs {
     [[nodiscard]] bool any() const {
         return distance != distance_t::none || squared != squared_t::none || index || coordinates;
     }
-    /// 1..47: every combination once; 0 would be none of them.
+    /// Combination k of 1..47; 0 would want no output.
     static outputs number(std::uint64_t k) {
         return {static_cast<distance_t>(k % 3), static_cast<squared_t>(k / 3 % 4), k / 12 % 2 == 1, k / 24 % 2 == 1};
     }
@@ -33,7 +33,7 @@ struct outputs {
 };
 inline constexpr std::uint64_t output_combinations = 48;
 
-/// How the arrays of a call are laid out and typed.
+/// Layouts and types of a call's arrays.
 struct dress {
     dtype image = dtype::uint8;
     layout image_layout = layout::contiguous;
@@ -41,11 +41,11 @@ struct dress {
     bool sites_are_nonzero = false;
     std::uint64_t seed = 0;
 
-    /// A different one for every k; the first 72 have every image type in every layout.
+    /// Variant k; the first 72 combine every image type with every layout.
     static dress number(std::uint64_t k);
 };
 
-/// A problem with its answer, computed once and used by many calls.
+/// A problem with its result, which is computed once for many calls.
 struct solved {
     oracle::problem problem;
     nearfield::spacing spacing;
@@ -62,18 +62,18 @@ struct call {
     call(const solved& s, const outputs& wanted, const dress& how);
 
     [[nodiscard]] std::vector<guarded*> arrays();
-    /// Paints the outputs and writes new sites of the same shape into the image.
+    /// Paints the outputs, and writes new sites of the same shape into the image.
     void refill(const flags_t& sites);
 };
 
-/// Empty, or the first thing that is wrong: a value, a guard byte, a changed input.
+/// Returns "" or the first error: a wrong value, a changed guard byte, a changed input.
 std::string verdict(const call& done, const call& before, const solved& expected);
 
-/// Runs a call and leaves what it wrote in the call's arrays.
+/// Runs a call; its outputs are in the call's arrays.
 using engine = std::function<void(call&)>;
 engine host_engine(int threads);
 
-/// Runs the case and returns its verdict, with what is needed to repeat it; empty when all is well.
+/// Runs a case. Returns "" or the error with everything that is needed to repeat the case.
 std::string check(const engine& run, const solved& s, const outputs& wanted, const dress& how);
 
 }  // namespace nearfield::test

@@ -1,4 +1,4 @@
-// The one list of grids on which the exact engine is tested, on every backend. Each shape says which path it reaches.
+// The list of grids on which the exact engine is tested on every backend. Each shape names the path that it reaches.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct shape_case {
     const char* why;
 };
 
-/// Small enough for every fill with every spacing.
+/// Shapes small enough for all combinations of fill and spacing.
 /// Over 40 lines because it is one table.
 inline const std::vector<shape_case>& small_shapes() {
     static const std::vector<shape_case> list = {
@@ -63,7 +63,7 @@ inline const std::vector<shape_case>& small_shapes() {
     return list;
 }
 
-/// For every fill, but each with a few spacings only.
+/// Shapes for every fill, with a few spacings each.
 inline const std::vector<shape_case>& medium_shapes() {
     static const std::vector<shape_case> list = {
         {{1023}, "1-D, one below 1024"},
@@ -91,7 +91,7 @@ inline const std::vector<shape_case>& medium_shapes() {
     return list;
 }
 
-/// Lines around the limits of 15, 16 and 32 bits: for a few fills.
+/// Lines around the limits of 15, 16 and 32 bits, for a few fills.
 inline const std::vector<shape_case>& long_shapes() {
     static const std::vector<shape_case> list = {
         {{2, 32767}, "2-D, distances along a row up to 2^15 - 2"},
@@ -111,7 +111,7 @@ inline constexpr fill long_fills[] = {fill::none, fill::one,     fill::corners, 
                                       fill::half, fill::percent, fill::fifty,   fill::shells};
 
 struct spacing_case {
-    std::vector<double> values;  ///< cycled over the axes; empty means none given, one value means one for all
+    std::vector<double> values;  ///< repeated over the axes; empty: no spacing; one value: the same for all axes
     const char* why;
 };
 
@@ -136,7 +136,7 @@ inline const std::vector<spacing_case>& spacings() {
     return list;
 }
 
-/// Whether case k belongs to the share that is run.
+/// True if case k belongs to the share that runs.
 inline bool chosen(std::uint64_t k) { return static_cast<double>(mix(k) % 1000) < 1000 * test_scale(); }
 
 inline std::vector<double> per_axis(const spacing_case& s, std::size_t rank) {

@@ -1,5 +1,5 @@
-// Distances in spacings whose squares are in proportion to small integers, bit for bit the host's: dense and sparse
-// sites, sites farther than the bands look, doubtful roots, and what is served otherwise.
+// Distances in spacings whose squares are proportional to small integers equal the host's bit for bit: dense and sparse
+// sites, sites beyond the search limit, roots that are hard to round, and calls that another path serves.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -31,7 +31,7 @@ const std::vector<spacing_case>& spacings() {
 void check(const shape_t& shape, const spacing_case& each, const codes_t& codes, const wanted_fields& wanted,
            int batch_axes = 0) {
     distance_options options;
-    // The last lengths: those of the axes that images have.
+    // An image takes the lengths of the last axes.
     options.spacing = spacing(each.length + 3 - shape.size(), shape.size());
     options.batch_axes = batch_axes;
     ASSERT_EQ(differs(shape, dtype::uint8, codes, options, wanted), "") << each.why << ", " << text_of(shape);
@@ -65,7 +65,7 @@ TEST(Counted, SitesFartherThanBandsLook) {
                 check(shape, each, one_site(shape, where), {.distance = dtype::float32});
 }
 
-/// Volumes large enough for a limit, with lines of as many rows as tiles have in each of their forms, and more.
+/// Volumes large enough for a limit, with as many rows in a line as each form of a tile has, and with more.
 const std::vector<shape_t>& limited_shapes() {
     static const std::vector<shape_t> list = {{90, 97, 121}, {70, 150, 101}, {12, 400, 231}, {16, 523, 129}};
     return list;
@@ -81,8 +81,8 @@ TEST(Counted, VolumesWithinALimit) {
         }
 }
 
-/// Sites near nearly all cells, but none in balls in which no cell, or few cells, are sampled: the limit is too small
-/// there.
+/// Sites near almost all cells, except in balls from which the sample takes no cell or only a few, so that the chosen
+/// limit is too small there.
 TEST(Counted, HolesBeyondTheLimit) {
     if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
     for (const shape_t& shape : {limited_shapes()[1], limited_shapes()[3]})
@@ -118,7 +118,7 @@ TEST(Counted, OtherFieldsAndLayouts) {
         check(shape, spacings()[0], codes, wanted);
 }
 
-/// A cell whose root lies within a few last places of the middle between two floats (found by a search for such).
+/// A cell whose root lies within a few units in the last place of the middle between two floats (found by a search).
 TEST(Counted, DoubtfulRoots) {
     if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
     struct doubtful {

@@ -63,7 +63,7 @@ void device_call::start() {
 }
 
 recorded::recorded(const std::function<void()>& start, const stream& on) : on_(on) {
-    // Global: a call that is not allowed in a capture fails from any thread.
+    // In global mode a call that is not allowed during capture fails in any thread.
     expect_cuda(cudaStreamBeginCapture(on.get(), cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
     try {
         start();

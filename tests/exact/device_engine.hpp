@@ -1,5 +1,5 @@
-// Calls of the exact engine on a GPU, for the tests: arrays travel there and back, launches are ordered on a stream of
-// their own, which never meets the default stream.
+// Calls of the exact engine on a GPU for tests: copies arrays there and back, and launches on a stream of its own,
+// which does not synchronize with the default stream.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@
 
 namespace nearfield::test {
 
-/// Throws with the name of the error and the place of the call.
+/// Throws with the error's name and the place of the call, unless the status is success.
 void expect_cuda(cudaError_t status, const char* what);
 
 /// Owned device memory.
@@ -52,7 +52,7 @@ public:
 
     void upload();
     void download();
-    /// Orders the engine's work on the stream; does not wait.
+    /// Orders the engine's work on the stream without waiting.
     void start();
 
 private:
@@ -81,10 +81,10 @@ private:
 };
 
 engine device_engine();
-/// Records, replays twice on freshly written arrays, and throws when the two runs left different bytes.
+/// Records a graph, replays it twice on rewritten arrays, and throws if the two runs leave different bytes.
 engine graph_engine();
 
-/// Why device tests cannot run here; empty when they can.
+/// Reason why device tests cannot run on this machine; empty if they can.
 std::string why_no_device();
 
 }  // namespace nearfield::test

@@ -1,5 +1,5 @@
-// Large grids on the device: every bit against the host engine, which the oracle has checked; and grids beyond 2^31
-// cells, where sampled cells are checked by brute force.
+// Large grids on the device equal the host engine bit for bit, which the oracle has checked; in grids beyond 2^31
+// cells, sampled cells are checked by brute force.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -21,7 +21,7 @@ protected:
 struct answers {
     std::vector<float> distance;
     std::vector<std::int64_t> index;
-    std::vector<std::int32_t> narrow;  ///< the index again
+    std::vector<std::int32_t> narrow;  ///< the index as int32
     explicit answers(std::size_t cells) : distance(cells, -5), index(cells, -5), narrow(cells, -5) {}
 };
 
@@ -39,7 +39,7 @@ distance_options with_spacing(const std::vector<double>& lengths) {
     return options;
 }
 
-/// Distances and sites in calls of their own, because a call for distances alone takes another road, and one for
+/// Computes distances and sites in separate calls, because a call for distances alone takes another path, and one for
 /// indices alone ends in stores of their type.
 answers on_device(const shape_t& shape, const std::vector<std::uint8_t>& image, const distance_options& options) {
     const stream on;
@@ -168,8 +168,8 @@ protected:
     }
 };
 
-/// Distances in double, with a limit and without: one spacing for short searches, one for which neighbouring rows are
-/// near; and one that is counted in cells.
+/// Distances in double, with and without a limit: one spacing leads to short searches, one makes neighbouring rows
+/// near, and one is counted in cells.
 TEST_P(DeviceReal, DistancesEqualTheHosts) {
     const shape_t& shape = GetParam().shape;
     for (fill kind : {fill::none, fill::one, fill::corners, fill::half, fill::sparse3, fill::percent, fill::tenth,
@@ -204,7 +204,7 @@ const std::vector<shape_case>& real_shapes() {
 }
 INSTANTIATE_TEST_SUITE_P(Device, DeviceReal, testing::ValuesIn(real_shapes()), test_name);
 
-/// Looked up four neighbouring cells at a time, or one by one where images are no multiple of four.
+/// Labels are looked up for four neighbouring cells at a time, or singly if the image's size is no multiple of four.
 TEST(DeviceLabels, EqualTheHosts) {
     if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
     for (const shape_t& shape : {shape_t{8, 12, 20}, shape_t{7, 9, 11}, shape_t{2, 33, 35}}) {
@@ -242,7 +242,7 @@ protected:
     }
 };
 
-/// A dozen sites; distances alone, then sites alone, so that the memory of one is free for the other.
+/// A dozen sites. Distances come first and sites after, so that the memory of one is free for the other.
 TEST_P(DeviceBig, SampledCellsAgainstEverySite) {
     const shape_t& shape = GetParam().shape;
     const auto cells = static_cast<std::size_t>(cells_of(shape));
@@ -279,7 +279,7 @@ TEST_P(DeviceBig, SampledCellsAgainstEverySite) {
     EXPECT_EQ(wrong_sample(shape, std::vector<double>(shape.size(), 1.0), sites, picked, got), "");
 }
 
-/// Index of the nearest site at most `reach` cells away along every axis; ties as the library decides them.
+/// Index of the nearest site at most `reach` cells away along every axis; ties follow the library's rule.
 template <class IsSite>
 std::int64_t nearest_around(const shape_t& shape, std::int64_t cell, std::int64_t reach, const IsSite& is_site) {
     const shape_t here = oracle::coordinates_of(cell, shape);
@@ -304,7 +304,7 @@ std::int64_t nearest_around(const shape_t& shape, std::int64_t cell, std::int64_
     }
 }
 
-/// A pattern of many sites over and over: the nearest ones are within a few cells.
+/// A repeated pattern of many sites, so that the nearest ones are a few cells away.
 TEST_P(DeviceBig, SampledCellsAmongManySites) {
     const shape_t& shape = GetParam().shape;
     const auto cells = static_cast<std::size_t>(cells_of(shape));

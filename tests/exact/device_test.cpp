@@ -1,4 +1,4 @@
-// The case list on the device, plain and under graph capture, against the oracle, for equality.
+// The list of cases on the device, plain and under graph capture, equals the oracle.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Device, DeviceSmall, testing::ValuesIn(small_shapes()),
 INSTANTIATE_TEST_SUITE_P(Device, DeviceMedium, testing::ValuesIn(medium_shapes()), test_name);
 INSTANTIATE_TEST_SUITE_P(Device, DeviceLong, testing::ValuesIn(long_shapes()), test_name);
 
-/// Lines that are packed whole, and one that is not: a word's nearest site may be any stretch of 1024 cells away.
+/// Lines packed in one stretch, and a line of several: a word's nearest site may be any number of stretches away.
 TEST_F(Device, SitesOfOtherStretches) {
     std::uint64_t k = 0;
     for (const shape_t& shape : {shape_t{10, 1025}, shape_t{5, 2048}, shape_t{4, 2049}, shape_t{3, 4095},
@@ -70,7 +70,7 @@ TEST_F(Device, SitesOfOtherStretches) {
         for (const std::int64_t column :
              {std::int64_t{0}, std::int64_t{1023}, std::int64_t{1024}, length / 2, length - 1}) {
             flags_t sites(static_cast<std::size_t>(cells_of(shape)));
-            // Of every third line none; a second site in some.
+            // Every third line has no site; some lines have a second one.
             for (std::int64_t line = 0; line * length < cells_of(shape); ++line) {
                 if (line % 3 == 1) continue;
                 sites[static_cast<std::size_t>(line * length + column)] = true;
@@ -125,7 +125,7 @@ TEST_F(Device, BroadcastImage) {
     }
 }
 
-/// A graph holds no copy of what the arrays held when it was recorded.
+/// A graph reads the arrays' values at replay, not those at recording.
 TEST_F(Device, AGraphReplaysOnOtherImages) {
     for (const shape_t& shape : {shape_t{60, 70}, shape_t{1100, 40}, shape_t{20, 30, 40}}) {
         const solved first = solve(shape, make_fill(fill::tenth, shape), spacings()[0]);
@@ -145,7 +145,7 @@ TEST_F(Device, AGraphReplaysOnOtherImages) {
     }
 }
 
-/// Holds a stream up until it is told to go on, at most for ten seconds.
+/// Blocks a stream until it is released, at most for ten seconds.
 struct gate {
     std::atomic<bool> open{false}, late{false};
     static void CUDART_CB wait(void* self) {
@@ -165,7 +165,7 @@ TEST_F(Device, TheCallReturnsBeforeTheWorkIsDone) {
         const call before = c;
         const stream on;
         device_call there(c, on);
-        there.start();  // loads the kernels, which waits
+        there.start();  // loads the kernels, which makes the first call wait
         on.wait();
         gate g;
         expect_cuda(cudaLaunchHostFunc(on.get(), gate::wait, &g), "cudaLaunchHostFunc");
@@ -193,7 +193,7 @@ TEST_F(Device, TwoStreamsAtOnce) {
     EXPECT_EQ(verdict(cb, before_b, b), "");
 }
 
-/// Nothing stays allocated when the work is done: the pool's used bytes return to what they were.
+/// No memory stays allocated after the work: the pool's used bytes return to their earlier value.
 TEST_F(Device, WorkspaceIsGivenBack) {
     const shape_t shape{200, 210, 64};
     const solved s = solve(shape, make_fill(fill::one, shape), spacings()[0]);
@@ -212,7 +212,7 @@ TEST_F(Device, WorkspaceIsGivenBack) {
     EXPECT_EQ(used(), before);
 }
 
-/// A wrong call throws before it touches the stream or the device, and leaves no CUDA error behind.
+/// A wrong call throws before it uses the stream or the device, and leaves no CUDA error behind.
 TEST_F(Device, WrongCallsThrow) {
     const shape_t shape{8, 9};
     const solved s = solve(shape, make_fill(fill::tenth, shape), spacings()[0]);
@@ -226,8 +226,8 @@ TEST_F(Device, WrongCallsThrow) {
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-/// One site at an end of the longest lines that words have: the farthest cells of these are as far as the word for
-/// none.
+/// One site at an end of the longest lines that words serve: the farthest cells' distance equals the word for
+/// "none".
 TEST_F(Device, SitesAtTheEndsOfTheLongestLines) {
     for (const shape_t& shape : {shape_t{65536, 2}, shape_t{2, 65536}})
         for (const bool at_the_end : {false, true}) {
@@ -237,7 +237,7 @@ TEST_F(Device, SitesAtTheEndsOfTheLongestLines) {
         }
 }
 
-/// A short walk through every kernel for compute-sanitizer: arrays end where their allocation ends.
+/// A short walk through every kernel for compute-sanitizer, in arrays that end with their allocation.
 /// Over 40 lines because it reaches every kernel.
 TEST_F(Device, ShortWalkForTheSanitizer) {
     std::vector<shape_t> shapes{{1},
@@ -264,7 +264,7 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
                 dress d;
                 constexpr dtype types[] = {dtype::uint8, dtype::float32, dtype::uint8, dtype::float16, dtype::int64};
                 d.image = types[k % 5];
-                // Strided arrays reach the kernels that copy to and from them.
+                // Strided arrays reach the kernels that copy from and to them.
                 d.image_layout = d.output_layout = k % 4 == 3 ? layout::stepping : layout::tight;
                 outputs wanted = outputs::all();
                 if (k % 2 == 0) wanted = {outputs::distance_t::float32, outputs::squared_t::none, false, false};
@@ -273,7 +273,7 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
             }
         }
     }
-    // Distances that neither steps nor offers reach, in one window and in several, from words and from values.
+    // Distances that neither steps nor offers resolve, in one window and in several, for words and for values.
     for (const shape_t& shape : {shape_t{700, 40}, shape_t{1300, 40}, shape_t{40, 1100, 5}, shape_t{1100, 40, 5}})
         for (fill kind : {fill::circle, fill::border, fill::half}) {
             const solved s = solve(shape, make_fill(kind, shape, k++), spacings()[0]);
@@ -282,7 +282,7 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
             EXPECT_EQ(check(device_engine(), s, distances, dress{}), "");
             EXPECT_EQ(check(device_engine(), s, sites, dress{}), "");
         }
-    // Large enough to be looked at for having few sites, or sites close by.
+    // Large enough that the engine samples it for few sites or close sites.
     const shape_t volume{162, 162, 162};
     const outputs distances{outputs::distance_t::float32, outputs::squared_t::none, false, false},
         sites{outputs::distance_t::none, outputs::squared_t::none, true, false};

@@ -1,5 +1,5 @@
-// Distances that are too far for steps, in volumes whose lines a device finishes between posts in shared memory: bit
-// for bit the host's.
+// Distances too far for steps, in volumes whose lines a device resolves between pivots in shared memory, equal the
+// host's bit for bit.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -37,7 +37,7 @@ TEST_P(FarVolumes, OfTheBorder) {
         return end(z, shape()[0]) || end(y, shape()[1]) || end(x, shape()[2]);
     }));
 }
-/// Near sites beside far ones; winners leap from one surface to the next.
+/// Near sites beside far ones, so that neighbouring rows' winners lie on different surfaces.
 TEST_P(FarVolumes, OfSurfacesThatBend) {
     compare(sites_where(shape(), [&](auto z, auto y, auto x) {
         const auto apart2 = [&](std::int64_t part) {
@@ -50,8 +50,8 @@ TEST_P(FarVolumes, OfSurfacesThatBend) {
 TEST_P(FarVolumes, OfFewSites) { compare(make_random(shape(), 0.0002, 7)); }
 TEST_P(FarVolumes, WithoutASite) { compare(flags_t(static_cast<std::size_t>(cells_of(shape())))); }
 
-// A warp has one band of 32 rows of lines of up to 256 and from 545 rows on, two between. Lines end within a band, and
-// within the 32 that a block takes.
+// Up to 256 rows and from 545 on a warp has one band of 32 rows, in between it has two. Lines end within a band, and
+// within the 32 lines that a block owns.
 INSTANTIATE_TEST_SUITE_P(Volumes, FarVolumes,
                          testing::Values(shape_t{70, 256, 40}, shape_t{70, 257, 40}, shape_t{300, 100, 33},
                                          shape_t{68, 544, 35}, shape_t{66, 545, 64}, shape_t{1021, 66, 40}),

@@ -34,7 +34,7 @@ flags_t one_site(const shape_t& shape, std::uint64_t where) {
     return sites;
 }
 
-/// The centre's most frequent squared distance whose whole sphere lies inside, so that all its cells tie.
+/// The most frequent squared distance from the centre whose whole sphere lies inside; all its cells tie for the centre.
 flags_t circle(const shape_t& shape) {
     std::int64_t reach = -1;
     for (std::int64_t n : shape) {
@@ -79,7 +79,7 @@ std::vector<ball> some_balls(const shape_t& shape, std::uint64_t seed) {
     return balls;
 }
 
-/// True when a ball's centre is between `inner` cells inside its surface and the surface.
+/// True if the cell lies inside a ball, at most `thickness` cells below the ball's surface.
 bool in_balls(const std::vector<ball>& balls, const shape_t& at, double thickness) {
     return std::any_of(balls.begin(), balls.end(), [&](const ball& b) {
         double sum = 0;
@@ -109,7 +109,7 @@ bool on_border(const shape_t& at, const shape_t& shape) {
     return false;
 }
 
-/// The scaled diagonal: every axis is crossed once while the longest is walked.
+/// True on the scaled diagonal, which crosses every axis once along the longest one.
 bool on_diagonal(const shape_t& at, const shape_t& shape) {
     const std::size_t longest = static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
     for (std::size_t axis = 0; axis < at.size(); ++axis) {

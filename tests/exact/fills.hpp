@@ -1,4 +1,4 @@
-// Where the sites of a test grid are.
+// Patterns of sites for test grids.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ using flags_t = std::vector<std::uint8_t>;  ///< C order, 1 for a site
 enum class fill {
     none,          ///< no site anywhere
     all,           ///< every cell
-    one,           ///< one cell somewhere inside
+    one,           ///< one cell in the interior
     first,         ///< the first cell in C order: the smallest key of all
     last,          ///< the last cell in C order
     corners,       ///< two opposite corners
-    border,        ///< the whole surface: the middle ties with many
-    circle,        ///< cells all equally far from the centre
-    checkerboard,  ///< every second cell: 2 * rank ties a cell
+    border,        ///< the whole surface, so that the middle ties with many sites
+    circle,        ///< cells at equal distance from the centre
+    checkerboard,  ///< every second cell, so that a cell has 2 * rank ties
     diagonal,      ///< one site in every row and column
-    half,          ///< the first half along the last axis: long one-sided searches
+    half,          ///< the first half along the last axis, which leads to long one-sided searches
     rows,          ///< whole lines along the last axis, a few of them
     columns,       ///< whole lines along the first axis
     sparse4,       ///< random, 0.0001 (at least one site)
@@ -43,7 +43,7 @@ inline constexpr fill all_fills[] = {fill::none,    fill::all,    fill::one,    
 
 std::string name_of(fill kind);
 
-/// 64 well-mixed bits: splitmix64's output function (Steele, Lea, Flood 2014), so that tests need no generator state.
+/// 64 mixed bits by splitmix64's output function (Steele, Lea, Flood 2014), so that tests need no generator state.
 constexpr std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -53,7 +53,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 
 std::int64_t cells_of(const shape_t& shape);
 
-/// The same flags for the same arguments on every machine.
+/// Makes a fill; the same arguments give the same flags on every machine.
 flags_t make_fill(fill kind, const shape_t& shape, std::uint64_t seed = 1);
 flags_t make_random(const shape_t& shape, double density, std::uint64_t seed);
 

@@ -31,7 +31,7 @@ std::vector<std::byte> floats() {
                    limits::denorm_min(), -limits::denorm_min(), limits::min(), limits::max()});
 }
 
-/// Values of the type that are not zero, one after another.
+/// Nonzero values of the type, one after another.
 std::vector<std::byte> not_zero(dtype type) {
     switch (type) {
         case dtype::boolean: return raw<std::uint8_t>({1});
@@ -63,7 +63,7 @@ std::vector<std::byte> zeros(dtype type) {
 }  // namespace
 
 guarded::guarded(dtype type, const shape_t& shape, layout how, std::uint64_t seed) : guarded(type, shape) {
-    std::vector<std::size_t> order(shape.size());  // from the slowest axis to the fastest
+    std::vector<std::size_t> order(shape.size());  // axes from the slowest to the fastest
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (how == layout::transposed) std::reverse(order.begin(), order.end());
     if (how == layout::scrambled) {
@@ -86,7 +86,7 @@ void guarded::place(const std::vector<std::size_t>& order, layout how, std::uint
     }
     const std::int64_t zone = how == layout::tight ? 0 : 64 + static_cast<std::int64_t>(mix(seed + 30) % 17);
     first_ = zone + backwards;
-    // A tight array ends with its last element; the others have a zone of at least 64 elements there as well.
+    // A tight array ends with its last element; other layouts have a zone of at least 64 elements after it.
     const std::int64_t elements = how == layout::tight ? cells() : span + 2 * zone;
     bytes_.resize(static_cast<std::size_t>(elements * size_of(type_)));
     paint();

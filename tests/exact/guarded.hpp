@@ -12,13 +12,13 @@
 
 namespace nearfield::test {
 
-/// How an array lies in memory.
+/// Layout of an array in memory.
 enum class layout {
-    tight,       ///< contiguous, no guard bytes: an overrun leaves the allocation, which ASan and memcheck see
-    contiguous,  ///< between guard bytes, not aligned to more than its element
+    tight,       ///< contiguous without guard bytes: an overrun leaves the allocation, which ASan and memcheck detect
+    contiguous,  ///< between guard bytes, aligned only to its element
     reversed,    ///< every stride negative
-    transposed,  ///< the first axis fastest
-    stepping,    ///< every second or third element of larger rows
+    transposed,  ///< the first axis varies fastest
+    stepping,    ///< every second or third element of longer rows
     scrambled    ///< any order of axes, signs, steps and padding
 };
 inline constexpr layout all_layouts[] = {layout::tight,      layout::contiguous, layout::reversed,
@@ -27,7 +27,7 @@ inline constexpr layout all_layouts[] = {layout::tight,      layout::contiguous,
 class guarded {
 public:
     guarded(dtype type, const shape_t& shape, layout how, std::uint64_t seed = 0);
-    /// One line of memory under every index of `axis`: what broadcasting gives. For inputs only.
+    /// An array in which all indices of `axis` share one line of memory, as broadcasting gives. For inputs only.
     static guarded broadcast(dtype type, const shape_t& shape, std::size_t axis);
 
     [[nodiscard]] std::int64_t cells() const { return cells_of(shape_); }
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::vector<std::byte>& bytes() { return bytes_; }
     [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
-    /// The array in `memory`, which holds what bytes() holds, on any place.
+    /// A view of the array at `memory`, on any place, which holds the same bytes as bytes().
     template <class Place, class Element>
     [[nodiscard]] any_view<Element, Place> view_of(Element* memory) const {
         any_view<Element, Place> v;
@@ -59,9 +59,9 @@ public:
         return value;
     }
 
-    /// Fills every byte, elements too, with the guard pattern.
+    /// Fills all bytes, including those of elements, with the guard pattern.
     void paint();
-    /// Empty, or where a byte that belongs to no element was changed since paint().
+    /// Returns "" or the place of a byte outside all elements that has changed since paint().
     [[nodiscard]] std::string guards_broken() const;
 
 private:
@@ -76,8 +76,8 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-/// Sites written as an image of `type` whose sites are its zeros (or, `nonzero`, all else). Zeros take both signs; what
-/// is not zero takes NaN, infinities, denormals, and integers whose low bytes are zero.
+/// Writes sites as the zeros of an image of `type`, or with `nonzero` as its other values. Zeros take both signs. Other
+/// values include NaN, infinities, denormals, and integers whose low bytes are zero.
 void write_image(guarded& image, const flags_t& sites, bool nonzero);
 
 }  // namespace nearfield::test

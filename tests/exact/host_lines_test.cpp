@@ -1,5 +1,5 @@
-// The host's engine of rows and lines against a search over all pairs of cells, on shapes that each take one of its
-// turns. The plan has to name rows and lines, so that no case passes by another way.
+// The host's engine of rows and lines against all pairs of cells, on shapes that each reach one of its paths. The plan
+// has to name rows and lines, so that no case takes another path.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -74,7 +74,7 @@ codes_t blocks(const shape_t& shape, int kind, std::uint64_t seed) {
     return codes;
 }
 
-/// How the plan names the rows of a call, and its lines along the axis before.
+/// The plan's names for the rows of a call, and for its lines along the axis before.
 std::pair<std::string, std::string> methods(const shape_t& shape, const distance_options& options, bool sited) {
     fields<host> out;
     out.distance = any_output<host>::contiguous(nullptr, dtype::float32, shape);
@@ -94,7 +94,7 @@ TEST_P(HostLines, EveryCellAgainstEverySite) {
             const bool sited = std::string_view(each.name).ends_with("sites");
             const int kind = static_cast<int>(++seed % 3);
             if (sited && cells_of(shape) > 9000) continue;
-            // Pairs grow with the square of the cells: of the largest grids every eighth call.
+            // All pairs grow with the square of the cells, so the largest grids run every eighth call only.
             if (!chosen(seed) || (cells_of(shape) > 5000 && mix(seed) % 8 != 0)) continue;
             SCOPED_TRACE(GetParam().why + (std::string(", ") + each.name) + ", spacing " + std::to_string(spacing));
             option_call c;
@@ -113,7 +113,7 @@ TEST_P(HostLines, EveryCellAgainstEverySite) {
             c.items.emplace_back(shape, dtype::uint16, blocks(shape, kind, seed), c.options, wanted, seed);
             c.items.front().solve();
             const std::string rows = methods(shape, c.options, sited).first;
-            // Sites of masks with open and closed ends may go to the engine of planes.
+            // Plain masks with open and closed ends may use the engine of planes.
             const bool lines_alone =
                 each.options.sites == sites::other_labels || each.options.border[0] == border::periodic;
             if (!sited || lines_alone || spacing == 2) {
@@ -124,7 +124,7 @@ TEST_P(HostLines, EveryCellAgainstEverySite) {
 }
 
 TEST(HostSites, PackUpTo53Bits) {
-    // Coordinates take 12 bits; 39^2 a^2 + 49^2 b^2 has to stay below 2^41.
+    // Coordinates take 12 bits, so 39^2 a^2 + 49^2 b^2 must stay below 2^41.
     const double fits[] = {23679, 23678}, wide[] = {23680, 23679};
     std::uint64_t seed = 0;
     for (const auto& spacing : {fits, wide})
@@ -135,7 +135,7 @@ TEST(HostSites, PackUpTo53Bits) {
                 const shape_t shape{40, 50};
                 const std::string lines = methods(shape, c.options, true).second;
                 const bool packed = lines == "lines, value and site in one double, in SIMD";
-                // Half a turn is the farthest along a periodic axis.
+                // The farthest distance along a periodic axis is half a period.
                 EXPECT_EQ(packed, spacing == fits || ends == border::periodic) << lines;
                 const wanted_fields wanted{.squared = dtype::float64, .index = dtype::int32, .coordinates = true};
                 for (int kind = 0; kind < 3; ++kind) {
@@ -147,8 +147,8 @@ TEST(HostSites, PackUpTo53Bits) {
             }
 }
 
-/// Steps along one axis vanish in the sum with another one, so that the end of a run and a site of the cell's own label
-/// look equally near.
+/// Terms of one axis vanish in the sum with those of another, so that the end of a run and a site of the cell's own
+/// label seem equally near.
 TEST(HostSites, KeepToOtherLabelsWhereStepsAreLost) {
     const double spacing[] = {1e12, 3};
     for (std::uint64_t seed = 1; seed <= 20; ++seed)

@@ -1,5 +1,5 @@
-// The host's dense engine where it changes its mind: distances and numbers that leave 16 or 32 bits, more lines than it
-// looks at, slabs, images side by side, limits. Each shape says which.
+// The host's dense engine where it changes paths: distances and numbers beyond 16 or 32 bits, lines beyond its limits,
+// slabs, images side by side, limits. Each shape names the path.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace nearfield::test {
 
-/// Bytes of scratch memory, now and at the most; the operators at the end count them.
+/// Bytes of scratch memory, now and at their peak; the operators at the end of this file count them.
 std::atomic<std::int64_t> taken{0}, most_taken{0};
 
 namespace {
@@ -70,7 +70,7 @@ TEST_P(Planes, ValuesAndSites) {
 std::string test_name(const testing::TestParamInfo<shape_case>& info) { return text_of(info.param.shape); }
 INSTANTIATE_TEST_SUITE_P(Host, Planes, testing::ValuesIn(plane_shapes()), test_name);
 
-/// One site in the middle: every number of cells up to 305 is a distance.
+/// One site in the middle, so that all distances up to 305 cells occur.
 TEST(PlanesLimits, EveryDistanceRoundTheEndOf16Bits) {
     for (const shape_t& shape : {shape_t{610, 33}, shape_t{33, 610}, shape_t{2, 610, 32}, shape_t{2, 3, 610}}) {
         flags_t sites(static_cast<std::size_t>(cells_of(shape)));
@@ -83,12 +83,12 @@ TEST(PlanesLimits, EveryDistanceRoundTheEndOf16Bits) {
     }
 }
 
-/// Packed numbers of lines of 4099 cells end at distances of 362, here somewhere inside a block, for all sites at once.
+/// Packed numbers of lines of 4099 cells end at distances of 362 cells, here inside a block, for all sites at once.
 TEST(PlanesLimits, KnownValuesThatEndInsideABlock) {
     const shape_t shape{110, 4099};
     for (std::uint64_t seed = 0; seed < share(0, 4); ++seed) {
         flags_t sites(static_cast<std::size_t>(cells_of(shape)));
-        // A column that is all sites, whose packed number is zero, and a site somewhere in each of the block's others.
+        // A column of sites, whose packed number is zero; each other column of the block has one site.
         for (std::int64_t row = 0; row < shape[0]; ++row) sites[static_cast<std::size_t>(row * shape[1])] = 1;
         for (std::int64_t x = 1; x < 16; ++x) {
             const auto row = static_cast<std::int64_t>(mix(seed * 64 + static_cast<std::uint64_t>(x)) % 110);
@@ -98,15 +98,15 @@ TEST(PlanesLimits, KnownValuesThatEndInsideABlock) {
     }
 }
 
-/// The last cell of a block is beyond packed numbers to all but the column of sites, whose number is zero. That column
-/// must not count as the cell's winner: it would hide the one that wins in the middle of the block. In the first row
-/// two columns change over within the first half of a block, whose cells are known from both, so that no search in
-/// wider numbers repeats them.
+/// The last cell of a block is beyond packed numbers for all columns but the column of sites, whose number is zero.
+/// That column must not count as the cell's winner, or it would hide the one that wins in the middle of the block. In
+/// the first row two columns change places within the first half of a block, whose cells are known from both, so no
+/// search in wider numbers repeats them.
 TEST(PlanesLimits, WinnersBeyondKnownValues) {
     const shape_t shape{110, 4099};
     const struct {
         const char* why;
-        std::int64_t row, later, later_row;  ///< of column 1 and of the one that wins from the change on
+        std::int64_t row, later, later_row;  ///< row of column 1; the column that wins from the change on, and its row
     } cases[] = {{"blocks of 16: change at 354 of 352 to 367, the last known cell is 362", 9, 2, 28},
                  {"blocks of 8: change at 361 of 360 to 367, the last known cell is 363", 3, 3, 38},
                  {"blocks of 4: change at 361 of 360 to 363, the last known cell is 362", 25, 5, 59}};
@@ -118,21 +118,21 @@ TEST(PlanesLimits, WinnersBeyondKnownValues) {
         for (std::int64_t row = 0; row < shape[0]; ++row) put(row, 0);
         put(c.row, 1);
         put(c.later_row, c.later);
-        // Out of reach; without them the line has so few columns that each is offered to all cells.
+        // These columns are out of reach; without them the line would have so few that each is offered to all cells.
         for (std::int64_t column = 3000; column < 3020; ++column) put(0, column);
         ASSERT_EQ(check(host_engine(1), solve(shape, sites, unit), outputs{.index = true}, dress{}), "") << c.why;
     }
 }
 
-/// One column in 256 with sites: as many as are offered to lines one by one, one more, and one alone; in 16 bits and
-/// beyond.
+/// One column in 256 with sites: as many as are offered to lines one by one, one more, and a single one; in 16 bits and
+/// in more.
 TEST(PlanesLimits, FewColumns) {
     for (const shape_t& shape : {shape_t{20, 64, 64}, shape_t{300, 8, 64}, shape_t{3, 300, 64}}) {
         const std::int64_t plane = shape[1] * shape[2], most = plane / 256;
         for (std::int64_t columns : {std::int64_t{1}, most, most + 1}) {
             flags_t sites(static_cast<std::size_t>(cells_of(shape)));
             for (std::int64_t k = 0; k < columns; ++k) {
-                // Columns that differ; most have a site, some three.
+                // Columns differ; most have one site, some have three.
                 const auto number = mix(static_cast<std::uint64_t>(k + columns));
                 const std::int64_t column = k * 256 + static_cast<std::int64_t>(number % 200);
                 for (std::uint64_t nth = 0; nth < (number % 4 == 0 ? 3 : 1); ++nth) {
@@ -154,7 +154,7 @@ TEST(PlanesLimits, FewColumns) {
     }
 }
 
-/// A limit changes nothing but what lies beyond it.
+/// Checks that a limit only changes cells beyond it.
 void check_limit(const solved& s, double most, int threads) {
     call c(s, outputs{outputs::distance_t::float32, {}, true}, dress{});
     c.options.max_distance = most;
@@ -182,11 +182,11 @@ TEST(PlanesLimits, MaxDistance) {
     }
 }
 
-/// A number of a line among 3000 holds squares up to 2^19, one of a cell among 40 larger ones. A limit between the two
-/// is no reason to trust results whose winner a line's number could not hold.
+/// A packed number of a line among 3000 holds squares up to 2^19, one of a cell among 40 larger ones. A limit between
+/// the two must not accept results whose winner a line's number cannot hold.
 TEST(PlanesLimits, LimitsBeyondTheNumbersOfLines) {
     const shape_t shape{2, 3000, 40};
-    for (std::int64_t lines : {1, 100}) {  // few columns with sites, and many
+    for (std::int64_t lines : {1, 100}) {  // few and many columns with sites
         flags_t sites(static_cast<std::size_t>(cells_of(shape)));
         std::fill_n(sites.begin() + 40 * 1000, lines == 1 ? 5 : 40 * lines, 1);
         const solved s = solve(shape, sites, spacing_case{{1, 5, 1}, "tall"});
@@ -197,13 +197,13 @@ TEST(PlanesLimits, LimitsBeyondTheNumbersOfLines) {
     }
 }
 
-/// Images side by side, a thread each, and images one after another with all threads.
+/// Images side by side, with a thread for each, and images one after another with all threads.
 TEST(PlanesBatch, ImagesAreALoop) {
     for (const shape_t& shape : {shape_t{30, 9, 35}, shape_t{3, 70, 40}, shape_t{13, 4, 5, 33}, shape_t{2, 9, 300, 32},
                                  shape_t{9, 5, 40, 64}}) {
         const shape_t inner(shape.begin() + 1, shape.end());
         const std::int64_t cells = cells_of(inner);
-        // Of the last one's images some have sites in ten columns or fewer, others in more.
+        // In the last case some images have sites in ten columns or fewer, others in more.
         const flags_t sites = make_random(shape, shape[2] == 40 ? 0.0006 : 0.01, 77);
         flags_t image(sites.size());
         for (std::size_t i = 0; i < sites.size(); ++i) image[i] = sites[i] == 0 ? 1 : 0;
@@ -229,11 +229,11 @@ TEST(PlanesBatch, ImagesAreALoop) {
     }
 }
 
-/// What the library takes, counted by the allocation function that its scratch memory alone uses here.
+/// Memory that the library takes, counted by the allocation function that only its scratch memory uses here.
 TEST(PlanesWorkspace, IsWhatThePlanSays) {
     const struct {
         shape_t shape;
-        double bytes_a_cell;  ///< at most, with one thread
+        double bytes_a_cell;  ///< upper limit, with one thread
     } cases[] = {{{2048, 2048}, 0.6}, {{128, 128, 128}, 3}, {{300, 200, 300}, 3}, {{3, 500, 500}, 40}, {{40, 700}, 8}};
     for (const auto& c : cases) {
         const auto cells = cells_of(c.shape);
@@ -262,7 +262,7 @@ TEST(PlanesWorkspace, IsWhatThePlanSays) {
     }
 }
 
-/// More threads than planes, and planes so large that theirs would not fit: the general engine's workspace.
+/// More threads than planes, which are too large for one each: the call uses the general engine's workspace.
 TEST(PlanesWorkspace, StaysWithinBounds) {
     for (const shape_t& shape : {shape_t{2, 20000, 20000}, shape_t{16, 4096, 4096}, shape_t{1000, 1000, 1000}}) {
         fields<host> out;

@@ -1,5 +1,5 @@
-// Fields of two classes on the host: which calls are solved as plain fields, and that the answer is that of the plain
-// fields put together by hand. (What the answer is: the random cases of options_property_test.cpp.)
+// Fields of two classes on the host: the calls that are solved as two plain fields equal these fields, combined by
+// hand. (options_property_test.cpp checks the values.)
 #include "exact/host_sides.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(HostSides, MasksTakeThePathOfPlainFields) {
     EXPECT_EQ(methods_of(dtype::uint8, {.sites = sites::other_labels}).front(), "rows, steps by doubling in SIMD");
 }
 
-/// What becomes of an integer image's classes once its values are known.
+/// The classes of an integer image after its values are known.
 template <class T>
 classes classes_of(const std::vector<T>& image, const shape_t& shape, const distance_options& options,
                    int threads = 2) {
@@ -74,7 +74,7 @@ TEST(HostSides, ImagesOfZeroAndOneOtherValueAreMasks) {
     check_recognition<std::uint64_t>();
 }
 
-/// The plain fields of both sides, put together by hand.
+/// Computes the plain fields of both sides and combines them by hand.
 all_fields<std::uint8_t> by_hand(const std::vector<std::uint8_t>& image, const shape_t& shape,
                                  distance_options options) {
     const bool inside_is_nonzero = options.sites != sites::nonzero;
@@ -113,7 +113,7 @@ TEST(HostSides, SignedFieldsAreThoseOfBothSidesTogether) {
             }
 }
 
-/// One field at a time: distances and linear indices alone have ways of their own to memory.
+/// One field at a time, because distances and linear indices alone are written by separate paths.
 template <class T>
 void check_alone(const shape_t& shape, any_output<host> fields<host>::*field, std::uint64_t seed) {
     const auto image = random_labels<std::uint8_t>(shape, 1, seed % 2 == 0 ? 0.5 : 0.001, seed);

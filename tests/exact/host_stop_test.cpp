@@ -1,5 +1,5 @@
-// A call of the host engine hears a stop within a long line and within a long column, and columns whose winners do not
-// bound each other have the answer of a search over all rows.
+// A call of the host engine can be stopped within a long line and within a long column; columns whose winners do not
+// bound each other equal a search over all rows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace nearfield::test {
 namespace {
 
-/// Arrays of a call that wants the nearest sites' linear indices.
+/// Arrays of a call for the nearest sites' linear indices.
 struct index_call {
     shape_t shape;
     flags_t sites;
@@ -31,7 +31,7 @@ struct index_call {
     }
 };
 
-/// One thread asks at least `fewest` times whether it is to go on, and each time may be the last.
+/// Expects that one thread asks at least `fewest` times whether to go on, and that it can be stopped each time.
 void expect_stops(index_call c, int fewest) {
     int asked = 0;
     c.run(host{1, [&](double) { return ++asked, true; }});
@@ -50,7 +50,7 @@ void expect_stops(index_call c, int fewest) {
 }
 
 TEST(HostStop, IsHeardWithinALongLine) {
-    // In 2^18 cells at a time: reading, two scans and writing.
+    // The engine asks every 2^18 cells while it reads, in two scans, and while it writes.
     const int parts = test_scale() < 0.1 ? 5 : 20;
     const std::int64_t cells = std::int64_t{parts} << 18;
     index_call line({cells});
@@ -63,19 +63,19 @@ TEST(HostStop, IsHeardWithinALongLine) {
 }
 
 TEST(HostStop, IsHeardWithinALongColumn) {
-    // One tile: its rows in parts of 2^13.
+    // One tile, whose rows are processed in parts of 2^13 cells.
     const double cell[] = {0.3001, 0.7071, 0.7072};
     index_call column({100000, 2, 2});
     column.options.spacing = {cell, 3};
     column.sites.assign(column.sites.size(), 1);
     expect_stops(column, 12);
-    // Squared lengths from a ratio of 2^49 on: steps of the search in parts of 2^17.
+    // Ratios of squared lengths from 2^49 on: the search asks every 2^17 steps.
     index_call steep({40000, 2});
     steep.options.spacing = {1e-8, 1};
     expect_stops(steep, 20);
 }
 
-/// Pieces of long lines meet without a seam.
+/// Pieces of a long line give the result of the whole line.
 TEST(HostStop, PiecesOfALineHaveTheAnswerOfTheLine) {
     constexpr std::int64_t count = (std::int64_t{1} << 20) + 77777;
     for (const std::int64_t apart : {3, 1000, 400000, 1100000}) {
@@ -104,29 +104,29 @@ TEST(HostSteep, AnySpacingHasTheAnswerOfAllRows) {
             }
 }
 
-/// Of 0 any size, of 1 so small that sums with a term are whole numbers, of 2 neighbours in double that terms often
-/// round to one.
+/// A random weight. Kind 0 has any size; kind 1 is so small that sums with a term are integers; kind 2 takes
+/// neighbouring doubles, which sums with a term often round to one value.
 double some_weight(int kind, std::uint64_t chance) {
     const auto share = static_cast<double>(chance % 4096) / 4096;
     if (kind == 2) return -1e20 - 16384 * std::floor(share * 4);
     return std::pow(10., (kind == 0 ? 78 : 15) * share - 40);
 }
 
-/// Weights of any kind: the least (power, site) of all rows, where a row's own site is the least along the row.
+/// Any weights: each cell gets the least (power, site) of all rows; a row's own site is the least along the row.
 // over 40 lines because the oracle stands beside what it checks
 TEST(HostSteep, AnyWeightsHaveTheAnswerOfAllRows) {
     constexpr std::int64_t rows = 900, columns = 3;
     const shape_t shape{rows, columns};
     for (const int sparse : {1, 7, 60, 200})
         for (const int kind : {0, 1, 2}) {
-            const double narrow = kind == 1 ? 1e-10 : 1;  // between columns
+            const double narrow = kind == 1 ? 1e-10 : 1;  // spacing between columns
             flags_t sites(rows * columns, 0);
             std::vector<double> weight(sites.size());
             for (std::size_t i = 0; i < sites.size(); ++i) {
                 sites[i] = mix(i + 1) % static_cast<std::uint64_t>(sparse) == 0;
                 weight[i] = some_weight(kind, mix(i + 99999));
             }
-            weight[sites.size() - 1] = -1e30, sites.back() = 1;  // no bounds between winners in any kind
+            weight[sites.size() - 1] = -1e30, sites.back() = 1;  // winners give no bounds for any kind
             std::vector<double> power(sites.size());
             std::vector<std::int64_t> index(sites.size());
             fields<host> out;
@@ -136,7 +136,7 @@ TEST(HostSteep, AnyWeightsHaveTheAnswerOfAllRows) {
                           any_input<host>::contiguous(weight.data(), dtype::float64, shape), out,
                           {.spacing = {1, narrow}});
             for (std::int64_t x = 0; x < columns; ++x) {
-                using offer = std::tuple<double, std::int64_t, std::int64_t>;  // power, column and row of the site
+                using offer = std::tuple<double, std::int64_t, std::int64_t>;  // power, the site's column and row
                 const offer none{INFINITY, -1, -1};
                 std::vector<offer> own(rows, none);
                 for (std::int64_t r = 0; r < rows; ++r)

@@ -1,4 +1,4 @@
-// The case list on the host, against the oracle, for equality.
+// The list of cases on the host equals the oracle.
 #include <gtest/gtest.h>
 
 #include "exact/call.hpp"
@@ -6,8 +6,8 @@
 namespace nearfield::test {
 namespace {
 
-/// Runs one problem with one thread and all outputs, and with 2 and 7 threads in other clothes. Because each answer
-/// must equal the oracle's bit for bit, the answers of 1, 2 and 7 threads equal each other.
+/// Runs a problem with one thread and all outputs, and with 2 and 7 threads in other layouts and types. Each result
+/// must equal the oracle bit for bit, so all of them are equal.
 void check_on_host(const solved& s, std::uint64_t k) {
     EXPECT_EQ(check(host_engine(1), s, outputs::all(), dress{}), "");
     EXPECT_EQ(check(host_engine(2), s, outputs::number(1 + k % (output_combinations - 1)), dress::number(k)), "");
@@ -20,7 +20,7 @@ class SmallShapes : public testing::TestWithParam<shape_case> {};
 class MediumShapes : public testing::TestWithParam<shape_case> {};
 class LongShapes : public testing::TestWithParam<shape_case> {};
 
-/// Fills of one shape, each with those spacings that `spacings_of(k)` gives for its running number.
+/// Runs all fills of a shape, each with the spacings that `spacings_of(k)` returns for its number k.
 template <class Fills, class SpacingsOf>
 void check_fills(const shape_case& c, const Fills& fills, const SpacingsOf& spacings_of) {
     std::uint64_t k = mix(static_cast<std::uint64_t>(cells_of(c.shape))) % 1000;
@@ -39,13 +39,13 @@ TEST_P(SmallShapes, EveryFillWithEverySpacing) {
     check_fills(GetParam(), all_fills, [](std::uint64_t) { return spacings(); });
 }
 
-/// The unit spacing and one of the others in turn.
+/// The unit spacing, and one of the others in turn.
 std::vector<spacing_case> two_spacings(std::uint64_t k) {
     return {spacings()[0], spacings()[2 + k % (spacings().size() - 2)]};
 }
 
 TEST_P(MediumShapes, EveryFillWithSomeSpacings) { check_fills(GetParam(), all_fills, two_spacings); }
-/// Without the last two, whose ratios send double arithmetic down its slowest road.
+/// All spacings but the last two, whose ratios are slow in double.
 std::vector<spacing_case> spacings_of_long(std::uint64_t k) {
     return {spacings()[0], spacings()[2 + k % (spacings().size() - 4)]};
 }
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Host, SmallShapes, testing::ValuesIn(small_shapes()), t
 INSTANTIATE_TEST_SUITE_P(Host, MediumShapes, testing::ValuesIn(medium_shapes()), test_name);
 INSTANTIATE_TEST_SUITE_P(Host, LongShapes, testing::ValuesIn(long_shapes()), test_name);
 
-/// A few shapes on which everything else is tried in full.
+/// A few shapes on which all combinations are tried.
 const shape_t probe_shapes[] = {{37}, {19, 35}, {7, 18, 33}, {3, 4, 5, 6}};
 
 TEST(HostOutputs, EveryCombinationInOneCall) {
@@ -132,8 +132,8 @@ TEST(HostImages, BroadcastAlongEachAxis) {
     }
 }
 
-/// More than one tile, strip and task along every axis, in all three kinds of arithmetic. Where NEARFIELD_TEST_SCALE
-/// asks for less, each shape, fill and spacing once.
+/// Grids with more than one tile, strip and task along every axis, in all three kinds of arithmetic. If
+/// NEARFIELD_TEST_SCALE asks for less, each shape, fill and spacing occurs once.
 TEST(HostThreads, LargerGridsGiveTheSameBits) {
     const shape_t shapes[] = {{300, 517}, {70, 75, 81}, {11, 23, 19, 37}};
     const fill fills[] = {fill::sparse4, fill::tenth, fill::shells};

@@ -1,4 +1,4 @@
-// Nearest sites of images, dense and sparse, on the device: bit for bit the host's, whichever way the windows go.
+// Nearest sites of images, dense and sparse, on the device equal the host's bit for bit, for all paths of windows.
 #include <gtest/gtest.h>
 
 #include "exact/sites_differ.hpp"
@@ -26,7 +26,7 @@ std::string differs(const image_case& c, const flags_t& seeds, sites rule = site
     return sites_differ<Index>(c.shape, c.batch_axes, seeds, rule, skipped);
 }
 
-/// No site in a disc about a cell of each image.
+/// Removes the sites of a disc around a cell of each image.
 flags_t with_disc(flags_t seeds, const shape_t& shape, std::int64_t row, std::int64_t column, std::int64_t radius) {
     const std::int64_t length = shape.back(), rows = shape[shape.size() - 2];
     for (std::int64_t i = 0; i < cells_of(shape); ++i) {

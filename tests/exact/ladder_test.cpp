@@ -1,5 +1,5 @@
-// Every rung of the ladder solves windows of some call, and rightly: against all pairs of cells, with the trace telling
-// which rung it was. A rung without a case fails, as does one that is never taken.
+// Every rung of the ladder resolves windows of some call, and the results equal all pairs of cells. The trace tells
+// which rung was used. A rung without a case fails, and so does one that is never used.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -78,7 +78,7 @@ TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
             << row_of(each.which).name << " took nothing of a case that is made for it: " << counted.text();
         ++cases[static_cast<std::size_t>(each.which)];
     }
-    cases[static_cast<std::size_t>(rung::small)] += 1;  // which older GPUs do not have
+    cases[static_cast<std::size_t>(rung::small)] += 1;  // a rung that older GPUs do not have
     for (const auto& row : ladder) EXPECT_GT(cases[static_cast<std::size_t>(row.which)], 0) << row.name;
 }
 
@@ -93,7 +93,7 @@ TEST_F(DeviceLadder, CountsNothingWithoutATrace) {
     EXPECT_EQ(before.text(), "nothing");
 }
 
-/// The table of docs/engine.md is this one.
+/// The table in docs/engine.md equals this one.
 TEST(Ladder, StandsInTheDocuments) {
     std::ifstream from(NEARFIELD_ENGINE_MD);
     std::stringstream text;

@@ -1,4 +1,4 @@
-// Grids too large for the oracle to solve whole: some of their cells are checked against every site, by brute force.
+// Grids too large for the oracle: some of their cells are checked against every site by brute force.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace nearfield::test {
 
-/// A fill at an eighth of the resolution, enlarged: structure at a size where making it cell by cell would take
+/// A fill at an eighth of the resolution, enlarged, for sizes at which filling cell by cell would take
 /// minutes.
 inline flags_t enlarged(fill kind, const shape_t& shape, std::uint64_t seed) {
     constexpr std::int64_t block = 8;
@@ -37,7 +37,7 @@ inline flags_t enlarged(fill kind, const shape_t& shape, std::uint64_t seed) {
     return sites;
 }
 
-/// `count` cells: the first, the last, those round the 2^31st and the 2^32nd, and others spread by chance.
+/// Chooses `count` cells: the first, the last, those around the 2^31st and the 2^32nd, and random ones.
 inline std::vector<std::int64_t> sample_cells(std::int64_t cells, std::int64_t count, std::uint64_t seed) {
     std::vector<std::int64_t> list{0, cells - 1};
     for (int bits : {31, 32}) {
@@ -51,13 +51,13 @@ inline std::vector<std::int64_t> sample_cells(std::int64_t cells, std::int64_t c
     return list;
 }
 
-/// What the engine said about some cells.
+/// The engine's results for some cells.
 struct sampled {
     std::vector<float> distance;
-    std::vector<std::int64_t> index;  ///< empty when it was not asked for
+    std::vector<std::int64_t> index;  ///< empty if it is not wanted
 };
 
-/// Empty, or the first of `cells` whose answer is wrong.
+/// Returns "" or a description of the first of `cells` with a wrong result.
 inline std::string wrong_sample(const shape_t& shape, const std::vector<double>& spacing,
                                 const std::vector<std::int64_t>& sites, const std::vector<std::int64_t>& cells,
                                 const sampled& got) {
@@ -81,7 +81,7 @@ inline bool big_tests_wanted() {
     return text != nullptr && std::string(text) == "1";
 }
 
-/// Bytes that could be allocated without swapping; 0 where /proc does not say.
+/// Bytes that can be allocated without swapping; 0 if /proc does not say.
 inline std::int64_t available_memory() {
     std::ifstream info("/proc/meminfo");
     std::string key, unit;

@@ -50,7 +50,7 @@ TEST(HostLarge, SampledCellsAgainstEverySite) {
 }
 
 TEST(HostLarge, AWorkspaceThatMemoryCannotHoldIsAnError) {
-    // 4e10 cells of one byte in memory, and an output that is never touched.
+    // 4e10 cells that share one byte of memory, and an output that is never written.
     const std::uint8_t one = 1;
     any_input<host> image = any_input<host>::contiguous(&one, dtype::uint8, shape_t{200000, 200000});
     image.stride = {};
@@ -67,8 +67,8 @@ TEST(HostLarge, AWorkspaceThatMemoryCannotHoldIsAnError) {
     }
 }
 
-/// Grids with more cells than an int32 counts: a dozen sites, sampled cells. `Squared` is the type of the squared
-/// distances.
+/// Grids with more cells than int32 can count: a dozen sites, checked in sampled cells. `Squared` is the type of the
+/// squared distances.
 template <class Squared>
 void check_big(const shape_t& shape, std::int64_t needed) {
     if (!big_tests_wanted()) GTEST_SKIP() << "set NEARFIELD_TEST_BIG=1 to run it";
@@ -85,7 +85,7 @@ void check_big(const shape_t& shape, std::int64_t needed) {
             static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k)) % static_cast<std::uint64_t>(cells)));
         image[static_cast<std::size_t>(sites.back())] = 0;
     }
-    // The only large array besides the image: squared distances may serve as the engine's workspace.
+    // This is the only large array besides the image: squared distances may serve as the engine's workspace.
     const std::unique_ptr<Squared[]> squared(new Squared[static_cast<std::size_t>(cells)]);
     nearfield::squared_distance(host{}, any_input<host>::contiguous(image.get(), dtype::uint8, shape),
                                 any_output<host>::contiguous(squared.get(), dtype_of<Squared>(), shape));
@@ -96,9 +96,9 @@ void check_big(const shape_t& shape, std::int64_t needed) {
     }
 }
 
-/// 2.197e9 cells, small squares: 11 GB.
+/// 2.197e9 cells with small squares: 11 GB.
 TEST(HostBig, Volume) { check_big<std::uint32_t>({1300, 1300, 1300}, 14'000'000'000); }
-/// 2.147e9 cells, squares beyond 2^30 in the output's own 4 bytes a cell: 11 GB.
+/// 2.147e9 cells with squares beyond 2^30, in the output's own 4 bytes a cell: 11 GB.
 TEST(HostBig, Image) { check_big<std::uint32_t>({46341, 46341}, 14'000'000'000); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Rows and lines on the device, bit for bit the host's: near windows on both sides of their limits, strips between near
-// and far pivots, lines that are staged and that are not, narrow and wide keys, every number.
+// Rows and lines on the device equal the host's bit for bit: near windows on both sides of their limits, strips between
+// near and far pivots, lines with and without staging, narrow and wide keys, all number types.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -43,7 +43,7 @@ TEST(DeviceLinesPlan, NearWindowsHaveLimits) {
     EXPECT_FALSE(has_near({8, 8, 8, 8}, {.spacing = {2, 1, 1, 1}})) << "wide keys";
 }
 
-/// The same of distances alone, whose windows know every class and end.
+/// Plans of distances alone, whose windows serve every class and end.
 TEST(DeviceLinesPlan, WindowsOfValuesHaveLimits) {
     const auto has_values = [](const shape_t& shape, const distance_options& options) {
         fields<device> out;
@@ -64,7 +64,7 @@ TEST(DeviceLinesPlan, WindowsOfValuesHaveLimits) {
     EXPECT_FALSE(has_values({200, 300}, {.spacing = {1.4142135623730951, 1}})) << "numbers in double";
 }
 
-/// One row of sites among `rows`, as far from the last one as winners may be or not.
+/// One row of sites among `rows`; the last row is as far from it as winners may be, or farther.
 codes_t one_row(const shape_t& shape, std::int64_t row) {
     codes_t codes(static_cast<std::size_t>(cells_of(shape)), 1);
     const std::int64_t inner = cells_of(shape) / shape[0];
@@ -100,7 +100,7 @@ TEST_F(DeviceLines, WinnersRoundTheReachOfNearWindows) {
             check({rows, 3, 34}, one_row({rows, 3, 34}, row), {.spacing = {1, 2, 1}}, ++k);
 }
 
-/// A column of sites: offsets along the last axis are cut at 128 cells, values from there on are not told apart.
+/// A column of sites: offsets along the last axis are clamped at 128 cells, and larger values cannot be told apart.
 TEST_F(DeviceLines, OffsetsThatWordsCut) {
     std::uint64_t k = 0;
     for (const double weight : {1.0, 2.0, 3.0, 7.0})
@@ -130,8 +130,8 @@ TEST_F(DeviceLines, LinesRoundWhatBlocksStage) {
                 }
 }
 
-/// Rows of bits are carried in stretches of 32768 cells, pivots found in spans of 16384 rows: lines with several of
-/// them, whose sites are near, far, all in one stretch or nowhere.
+/// Bits of rows are carried in stretches of 32768 cells, pivots are found in spans of 16384 rows. These lines have
+/// several of each, with sites near, far, all in one stretch, or none.
 TEST_F(DeviceLines, LinesOfManyStretches) {
     static const double real[] = {1.4142135623730951, 1};
     std::uint64_t k = 0;
@@ -141,7 +141,7 @@ TEST_F(DeviceLines, LinesOfManyStretches) {
                 for (const sites of : {sites::zero, sites::other_labels}) {
                     if (++k % 3 != 0) continue;
                     codes_t codes = random_labels<std::uint32_t>(shape, of == sites::zero ? 1 : 2, zeros, k);
-                    // Long runs of labels; a row of sites alone at one end.
+                    // Long runs of labels, and a row of sites alone at one end.
                     for (std::size_t i = 0; i < codes.size() && of != sites::zero; ++i)
                         codes[i] = codes[i] == 0 ? 0 : 1 + static_cast<std::uint32_t>(i / 27001 % 3);
                     if (zeros == 0.0 && k % 2 == 0) codes[codes.size() - 5] = 0;
@@ -157,7 +157,7 @@ TEST_F(DeviceLines, AxesInAnyOrderOfMemory) {
                     const wanted_fields& wanted) { return differs(shape, dtype::uint8, codes, options, wanted); });
 }
 
-/// Windows solve every strip of a line but one; of a joined line the last strip ends at the first pivot.
+/// Windows resolve every strip of a line but one; on a periodic line the last strip ends at the first pivot.
 TEST_F(DeviceLines, OneStripIsLeftOfALine) {
     std::uint64_t k = 0;
     for (const shape_t& shape : {shape_t{128, 70}, shape_t{110, 70}, shape_t{1120, 33}, shape_t{128, 9, 40}})
@@ -175,7 +175,7 @@ TEST_F(DeviceLines, OneStripIsLeftOfALine) {
             }
 }
 
-/// A wide run whose last strip alone is left ends in the pivot behind it, whose own nearest cell is the run's last one.
+/// A wide run whose last strip is unresolved ends in the pivot behind it, whose own nearest cell is the run's last one.
 TEST_F(DeviceLines, ARunEndsInThePivotBehindAStrip) {
     const shape_t shape{1500, 300};
     codes_t codes;

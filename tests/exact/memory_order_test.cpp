@@ -1,4 +1,4 @@
-// Axes in any order of memory: an image whose first axis lies closest is solved as its transpose, to the same bits.
+// Any order of axes in memory: an image with the first axis contiguous is solved as its transpose, with equal results.
 #include <gtest/gtest.h>
 
 #include "exact/orders.hpp"
@@ -7,7 +7,7 @@
 namespace nearfield::test {
 namespace {
 
-/// A view of an image of this shape with the last axis closest in memory, or the first.
+/// A view of an image of this shape with the last axis contiguous in memory, or the first.
 template <class View>
 View view_of(dtype type, const shape_t& shape, bool first_closest) {
     View view = View::contiguous(nullptr, type, shape);
@@ -17,7 +17,7 @@ View view_of(dtype type, const shape_t& shape, bool first_closest) {
     return view;
 }
 
-/// The axis along which a call's rows lie, by its plan.
+/// The axis along which a call has its rows, by its plan.
 int axis_of_rows(const fields<host>& out, const distance_options& options, const shape_t& shape) {
     const auto image = view_of<any_input<host>>(dtype::uint8, shape, true);
     for (const pass_plan& pass : plan(host{1}, image, out, options).passes)

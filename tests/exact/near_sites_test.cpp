@@ -1,5 +1,5 @@
-// Nearest sites of volumes with sites close by, which the device searches by bits: bit for bit the host's. The volumes
-// are of more than 2^22 cells, from which on it does.
+// Nearest sites of volumes with sites close by, which the device searches by bits, equal the host's bit for bit. The
+// volumes have more than 2^22 cells, as that path requires.
 #include <gtest/gtest.h>
 
 #include "exact/device_engine.hpp"
@@ -32,7 +32,7 @@ flags_t with_hole(flags_t sites, const shape_t& shape, std::int64_t radius) {
     return sites;
 }
 
-/// The device's indices of T, which begin `skipped` elements into its memory.
+/// The device's indices of type T, in memory that begins `skipped` elements after an allocation.
 template <class T>
 std::vector<T> indices(const near_case& c, const flags_t& seeds, dtype type, std::size_t skipped) {
     const stream on;
@@ -76,8 +76,8 @@ void compare(const near_case& c, const flags_t& seeds, const std::string& what) 
 TEST_P(NearSites, EqualTheHosts) {
     if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
     const near_case& c = GetParam();
-    // Shares at which some cells are farther than places reach (0.04), and at which the look says that it is in vain
-    // (0.02).
+    // Shares at which some cells are farther than the search by bits reaches (0.04), and at which sampling rejects that
+    // path (0.02).
     for (const double share : {0.9, 0.1, 0.04, 0.02}) compare(c, make_random(c.shape, share, 3), std::to_string(share));
     compare(c, make_fill(fill::checkerboard, c.shape), "checkerboard");
     const flags_t tenth = make_random(c.shape, 0.1, 4);

@@ -1,4 +1,4 @@
-// What a build without CUDA, or a machine without a GPU, does with device calls.
+// Device calls in a build without CUDA, or on a machine without a GPU, fail with a clear error.
 #include <gtest/gtest.h>
 
 #include "nearfield/distance.hpp"

@@ -1,4 +1,4 @@
-// One field on the host and on a device, for tests that name which way a device goes by an image's or a volume's shape.
+// One field on the host and on a device, for tests in which the grid's shape selects the device's path.
 #pragma once
 
 #include "exact/device_engine.hpp"
@@ -6,7 +6,7 @@
 
 namespace nearfield::test {
 
-/// Cells that `rule(z, y, x)` names.
+/// Marks the cells for which `rule(z, y, x)` is true.
 template <class Rule>
 flags_t sites_where(const shape_t& shape, const Rule& rule) {
     flags_t sites(static_cast<std::size_t>(cells_of(shape)));
@@ -19,7 +19,7 @@ flags_t sites_where(const shape_t& shape, const Rule& rule) {
 
 enum class wanted : std::uint8_t { site, distance, squared };
 
-/// One field of `sites` on the host and the device, as the bytes that each leaves.
+/// Computes one field of `sites` on the host and on the device, and keeps the bytes of both.
 class one_field {
 public:
     one_field(const shape_t& shape, const flags_t& sites, double max_distance, int batch_axes = 0)
@@ -27,7 +27,7 @@ public:
         options_.sites = sites::nonzero, options_.max_distance = max_distance, options_.batch_axes = batch_axes;
     }
 
-    /// Of indices, of coordinates where `arrays` is more than 1, or of what `field` names.
+    /// Computes indices, coordinates if `arrays` is more than 1, or the field that `field` names.
     template <class T>
     std::string differs(dtype type, int arrays, const char* name, wanted field = wanted::site) {
         std::vector<T> expected(sites_.size() * static_cast<std::size_t>(arrays)), found(expected.size());

@@ -1,4 +1,4 @@
-// One contiguous field that the device makes of its states by a kernel of its own, bit for bit the host's: of every
+// One contiguous field that a separate kernel of the device makes from its states equals the host's bit for bit: every
 // kind of numbers, with limits, half cells, labels and batches, and in grids whose cells fill no block.
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(OptionsAlone, EqualsTheHosts) {
                  {wanted_fields{.distance = dtype::float32}, wanted_fields{.index = dtype::int32},
                   wanted_fields{.index = dtype::int64},
                   wanted_fields{.index = dtype::int32, .output_layout = layout::transposed}}) {
-                // Few cells differ from their neighbours, but for some, all have one value.
+                // In some cases few cells differ from their neighbours, in others all have one value.
                 ++k;
                 const codes_t codes = random_labels<std::uint32_t>(shape, 1, k % 3 == 0 ? 0.5 : 0.0005, k);
                 ASSERT_EQ(differs(shape, k % 2 == 0 ? dtype::uint8 : dtype::int32, codes, each.options, wanted), "")

@@ -1,4 +1,4 @@
-// Every way to give an option wrongly: an error that names it and says what to do, thrown before a byte is written.
+// Wrong options: each throws an error that names the option and says what to do, before a byte is written.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// A correct call with every field on a 2x3x4 grid, that each test makes wrong in one way.
+/// A correct call with every field on a 2x3x4 grid, which each test makes wrong in one way.
 struct options_attempt {
     shape_t shape{2, 3, 4};
     std::vector<std::byte> memory = std::vector<std::byte>(4096, std::byte{0x5a});
@@ -110,7 +110,7 @@ TEST(OptionsArguments, BatchAxes) {
         a.options.batch_axes = bad;
         a.refused({"batch_axes", std::to_string(bad).c_str()});
     }
-    options_attempt a;  // coordinates of a plane have two rows
+    options_attempt a;  // within a batch, coordinates have two planes
     a.options.batch_axes = 1;
     a.refused({"out.coordinates", "2x2x3x4"});
 }
@@ -170,7 +170,7 @@ TEST(OptionsArguments, FieldShapes) {
     b.refused({"out.trusted", "2x3x4"});
 }
 
-/// The types that cannot hold the answer, each with one that the error must name.
+/// Types that cannot hold the result, each with a type that the error must name.
 TEST(OptionsArguments, SquaredTypes) {
     struct attempt_case {
         dtype came;
@@ -198,7 +198,7 @@ TEST(OptionsArguments, SquaredTypes) {
     }
 }
 
-/// A limit or a border can make a narrow type suffice; one step more and it does not.
+/// A limit or a border can make a narrow type sufficient, and one step more makes it insufficient.
 TEST(OptionsArguments, NarrowTypesThatJustFit) {
     const auto accepts = [](dtype type, const distance_options& options) {
         options_attempt a;
@@ -238,7 +238,7 @@ TEST(OptionsArguments, Float16DistanceThatOverflows) {
     a.refused({"out.distance", "float16", "float32"});
 }
 
-/// Inf would mean "no site" and 0 "a site".
+/// In float32 the distance would become inf, which means "no site", or 0, which means "a site".
 TEST(OptionsArguments, Float32DistanceThatOverflowsOrVanishes) {
     options_attempt a;
     a.out.squared = {}, a.out.distance.type = dtype::float32;
@@ -270,7 +270,7 @@ TEST(OptionsArguments, AxesOfOneCellHaveNoShortestDistance) {
     expect_refused(closed, {"out.distance", "1e-60"});
 }
 
-/// Arrays too large for this machine are described without data.
+/// Arrays too large for this machine, described without data.
 TEST(OptionsArguments, Int32IndexOfHugeImages) {
     const shape_t shape{3, 20000, 60000};  // 3.6e9 cells, more than 2^31, but in images of 1.2e9
     const auto image = any_input<host>::contiguous(nullptr, dtype::uint8, shape);
@@ -368,7 +368,7 @@ TEST(OptionsArguments, IntegralWeightsUpTo2To53) {
         power_diagram(host{}, input_of(seeds, shape), input_of(weights, shape), out);
         return power;
     };
-    // What is no seed may weigh anything.
+    // Cells that are no seeds may have any weight.
     std::vector<std::int64_t> weights{5, -most, 0, 1, INT64_MIN, 2};
     EXPECT_EQ(powers_of(weights), (std::vector<double>{-5, -4, -1, -4, -3, -2}));
     weights[2] = most;

@@ -1,4 +1,4 @@
-// Many images in one call are a loop over them; and power diagrams that must equal simpler answers.
+// Calls of many images equal a loop over the images; power diagrams equal simpler results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST(OptionsBatch, LeadingAxesAreALoop) {
     }
 }
 
-/// Spacing and borders of an axis that only numbers images have no meaning.
+/// Spacing and borders of a batch axis have no effect.
 TEST(OptionsBatch, WhatStandsAtABatchAxisDoesNotMatter) {
     const shape_t shape{6, 20, 21};
     const auto image = random_labels<std::uint8_t>(shape, 1, 0.05, 12);

@@ -35,7 +35,7 @@ bool is_zero(dtype type, std::uint64_t bits) {
     return (bits & ~sign_bit) == 0;
 }
 
-/// The bits of a code: integers whose low or high bytes alone differ, negative ones; infinities, NaNs and denormals.
+/// Bits of a code: integers that differ in low or high bytes only, negative ones; infinities, NaNs and denormals.
 std::uint64_t bits_of(dtype type, std::uint32_t code, std::uint64_t cell) {
     const std::uint64_t mask = mask_of(type), top = std::uint64_t{1} << (8 * size_of(type) - 1);
     if (type == dtype::boolean) return code != 0;
@@ -67,7 +67,7 @@ std::uint64_t raw_bits(T value) {
     return bits;
 }
 
-/// A weight whose bits are drawn: small, sometimes large, for floats sometimes not finite.
+/// Random weight bits: mostly small, sometimes large, and for floats sometimes not finite.
 std::uint64_t weight_bits(dtype type, dice& random, double& value) {
     const auto small = static_cast<double>(random.below(40) - 10);
     const bool whole = type < dtype::float16;
@@ -148,7 +148,7 @@ void option_item::weigh(dtype type, layout how, std::uint64_t seed) {
 
 void option_item::leave_out(layout how, std::uint64_t seed) {
     dice random(seed);
-    const std::int64_t kept = 1 + random.below(8);  // of 8
+    const std::int64_t kept = 1 + random.below(8);  // share of cells, in eighths
     std::vector<std::uint64_t> bits;
     for (std::size_t i = 0; i < problem.value.size(); ++i) bits.push_back(random.below(8) < kept ? 1 : 0);
     problem.part.assign(bits.begin(), bits.end());

@@ -1,5 +1,5 @@
-// One call with options, everything round it: images and outputs in any type and layout, the expected answer, and the
-// comparison, for every place where the engine can run.
+// One call with options: images and outputs in any type and layout, the expected result, and the comparison, for every
+// place where the engine runs.
 #pragma once
 
 #include <functional>
@@ -15,17 +15,17 @@
 
 namespace nearfield::test {
 
-/// Which fields one call fills, with which types and layouts.
+/// The fields that a call fills, with their types and layouts.
 struct wanted_fields {
     std::optional<dtype> squared{}, distance{}, index{}, trusted{};
     bool coordinates = false, label = false;
     layout image_layout = layout::contiguous, output_layout = layout::contiguous;
 };
 
-/// Values of an image before they have a type: 0 is zero, every other number some value that is not.
+/// Values of an image before they have a type: 0 is zero, every other number stands for some nonzero value.
 using codes_t = std::vector<std::uint32_t>;
 
-/// One image, its arrays and its answer.
+/// One image, its arrays and its result.
 struct option_item {
     oracle::option_problem problem;
     oracle::option_answer answer;
@@ -34,9 +34,9 @@ struct option_item {
 
     option_item(const shape_t& shape, dtype type, const codes_t& codes, const distance_options& options,
                 const wanted_fields& wanted, std::uint64_t seed);
-    /// Makes it a power diagram with random weights.
+    /// Turns the call into a power diagram with random weights.
     void weigh(dtype type, layout how, std::uint64_t seed);
-    /// A part of the cells, drawn, takes no part.
+    /// Excludes a random part of the cells from the call.
     void leave_out(layout how, std::uint64_t seed);
     void solve() { answer = oracle::solve(problem); }
 
@@ -47,27 +47,27 @@ struct option_call {
     form_value form = form_value::call;
     int threads = 1;
     distance_options options;
-    std::vector<option_item> items;  ///< one, except in a list
-    std::string story;               ///< what is needed to make it again
+    std::vector<option_item> items;  ///< one item, except in a list
+    std::string story;               ///< everything that is needed to repeat the case
 
     [[nodiscard]] std::vector<guarded*> arrays();
-    /// Calls the library; memory[k] holds, on that place, what arrays()[k] holds here.
+    /// Calls the library; memory[k] holds, on that place, the contents of arrays()[k].
     template <class Place>
     void start(const Place& on, const std::vector<void*>& memory);
 };
 
-/// The case that a choice stands for; the rest is drawn.
+/// Makes the case that a choice describes; draws everything else.
 option_call make_case(const choice& c, dice& random, std::int64_t most_cells);
 
-/// Runs a call and leaves what it wrote in the call's arrays.
+/// Runs a call; its outputs are in the call's arrays.
 using option_engine = std::function<void(option_call&)>;
 option_engine host_options_engine();
 
-/// Runs the call and returns what is wrong with it: a value, a guard byte, a changed input, an error where none was due
-/// or none where one was. Empty when all is well.
+/// Runs the call. Returns "" or the error: a wrong value, a changed guard byte, a changed input, an exception that
+/// should not occur, or a missing one.
 std::string check(const option_engine& run, option_call& c);
 
-/// The first wrong element of an item that was run; empty when all is well.
+/// Returns "" or the first wrong element of an item after a run.
 std::string verdict(const option_item& done);
 
 /// `value` as IEEE binary16, rounded once, to nearest, ties to even.

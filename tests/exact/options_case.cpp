@@ -1,4 +1,4 @@
-// From a choice of values to a call: shapes, contents, spacings, borders and limits are drawn.
+// Turns a choice of values into a call: draws shapes, contents, spacings, borders and limits.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -8,7 +8,7 @@
 namespace nearfield::test {
 namespace {
 
-/// Axes are often thin, sometimes empty; any axis may be the long one.
+/// Draws a shape. Axes are often thin, sometimes empty; any axis may be the long one.
 shape_t draw_shape(dice& random, std::size_t rank, std::int64_t most_cells) {
     shape_t shape;
     std::int64_t left = 1 + random.below(most_cells);
@@ -23,7 +23,7 @@ shape_t draw_shape(dice& random, std::size_t rank, std::int64_t most_cells) {
     return shape;
 }
 
-/// One code for every block of 1 to 4 cells a side; a tenth of them zero.
+/// Draws one code for every block of 1 to 4 cells a side; a tenth of them is zero.
 codes_t draw_blocks(dice& random, const shape_t& shape) {
     codes_t codes;
     const std::int64_t side = 1 + random.below(4);
@@ -82,7 +82,7 @@ nearfield::spacing draw_spacing(dice& random, spacing_value kind, std::size_t ra
             break;
         }
     }
-    // Whatever stands at a batch axis has no part in the answer.
+    // Values at a batch axis must have no effect, so they are arbitrary.
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(batch_axes); ++axis)
         values[axis] = random.one_in(2) ? 0.37 : 9;
     return {values.data(), values.size()};
@@ -106,7 +106,7 @@ borders draw_borders(dice& random, int value, std::size_t rank, int batch_axes) 
     return {values.data(), values.size()};
 }
 
-/// A limit that one of the grid's distances meets exactly, or misses by one unit in the last place.
+/// Draws a limit that equals one of the grid's distances, or differs from it by one unit in the last place.
 double draw_limit(dice& random, limit_value kind, const oracle::option_problem& p) {
     if (kind == limit_value::none) return std::numeric_limits<double>::infinity();
     if (kind == limit_value::zero) return 0;
@@ -170,7 +170,7 @@ option_call make_case(const choice& c, dice& random, std::int64_t most_cells) {
     o.sign = static_cast<sign>(c[dim::sign]);
     o.spacing = draw_spacing(random, static_cast<spacing_value>(c[dim::spacing]), rank, o.batch_axes);
     o.border = draw_borders(random, c[dim::border], rank, o.batch_axes);
-    // power_diagram wants this option left alone.
+    // power_diagram() requires this option to keep its default.
     if (call.form != form_value::power) o.sites = static_cast<sites>(c[dim::rule]);
     const auto count = call.form == form_value::list ? static_cast<int>(random.below(6)) : 1;
     for (int k = 0; k < count; ++k) {

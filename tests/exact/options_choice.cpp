@@ -20,7 +20,7 @@ bool has_closed(int v) {
     return std::find(kinds.begin(), kinds.end(), border::closed) != kinds.end();
 }
 
-/// "spacing, border (open or periodic), batch_axes. The others must be left alone", and seeds are what is not zero.
+/// True if power diagrams exclude a value: they take spacing, open or periodic ends and batch_axes only.
 bool excluded_by_power(dim b, int vb) {
     switch (b) {
         case dim::rule: return vb != static_cast<int>(sites::nonzero);
@@ -118,7 +118,7 @@ bool excluded(dim a, int va, dim b, int vb) { return excluded_by(a, va, b, vb) |
 
 namespace {
 
-/// One attempt; false when no value of some dimension goes with those drawn before it.
+/// Makes one attempt; false if no value of some dimension fits those drawn before it.
 bool try_draw(dice& random, const std::optional<value_pair>& wanted, choice& c) {
     std::vector<dim> drawn;
     const auto fits = [&](dim d, int v) {

@@ -1,5 +1,5 @@
-// What a random case of the options is made of: one value for each of some twenty dimensions, which of them exclude
-// each other, and a count of all pairs that have occurred.
+// The choices that make a random case of the options: a value for each of some twenty dimensions, the pairs that
+// exclude each other, and a count of all pairs that have occurred.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace nearfield::test {
 
 enum class dim : std::uint8_t {
     form,
-    axes,   ///< that are no batch axes, less one
+    axes,   ///< number of axes that are no batch axes, minus one
     batch,  ///< batch axes
     rule,
     sign,
@@ -38,7 +38,7 @@ enum class dim : std::uint8_t {
 };
 inline constexpr std::size_t dims = 21;
 
-// The values of those dimensions that other code asks for; the rest are numbers or entries of the tables below.
+// Values of dimensions that other code uses; all others are numbers, or indices into the tables below.
 enum class form_value : std::uint8_t { call, list, power };
 enum class limit_value : std::uint8_t { none, zero, reached, just_missed, small, wide };
 enum class content_value : std::uint8_t { zeros, constant, one_cell, two_values, many_labels, blocks, holes, seeds };
@@ -50,9 +50,9 @@ struct dimension {
 };
 const std::array<dimension, dims>& dimensions();
 
-/// Which kinds of border value `v` of dim::border mixes.
+/// The kinds of borders that value `v` of dim::border mixes.
 std::vector<border> border_kinds(int v);
-/// The type that value `v` of an output's or of the weights' dimension means; none for "none".
+/// The type that value `v` stands for in a dimension of outputs or weights; none for "none".
 std::optional<dtype> type_of(dim d, int v);
 
 struct choice {
@@ -67,15 +67,15 @@ struct choice {
 };
 std::string text_of(const choice& c);
 
-/// Whether the contract forbids value `va` of `a` together with value `vb` of `b`.
+/// True if the contract forbids value `va` of `a` together with value `vb` of `b`.
 bool excluded(dim a, int va, dim b, int vb);
 
-/// Numbers from splitmix64; the same on every machine.
+/// Random numbers from splitmix64; the same on every machine.
 class dice {
 public:
     explicit dice(std::uint64_t seed) : state_(seed) {}
     std::uint64_t bits() { return mix(state_ += 0x9e3779b97f4a7c15u); }
-    /// 0 .. n - 1
+    /// A random number in [0, n).
     std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n)); }
     bool one_in(std::int64_t n) { return below(n) == 0; }
     double share() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
@@ -84,21 +84,21 @@ private:
     std::uint64_t state_;
 };
 
-/// Two values that a case must have.
+/// Two values that a case must combine.
 struct value_pair {
     dim a = dim::form, b = dim::form;
     int va = 0, vb = 0;
 };
 
-/// No pair of values excludes another; at least one output is wanted.
+/// Draws a choice in which no pair of values is excluded; it wants at least one output.
 choice draw(dice& random, const std::optional<value_pair>& wanted = std::nullopt);
 
-/// How often each value and each pair of values occurred.
+/// Counts how often each value and each pair of values has occurred.
 class pair_table {
 public:
     pair_table();
     void count(const choice& c);
-    /// Allowed pairs that never occurred.
+    /// Allowed pairs that have not occurred.
     [[nodiscard]] std::vector<value_pair> missing() const;
     [[nodiscard]] std::string text() const;
 

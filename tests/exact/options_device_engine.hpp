@@ -1,4 +1,4 @@
-// Calls with options on a GPU: the arrays travel there and back, plain and under graph capture.
+// Calls with options on a GPU: copies arrays there and back, plain and under graph capture.
 #pragma once
 
 #include "exact/device_engine.hpp"
@@ -13,7 +13,7 @@ public:
 
     void upload();
     void download();
-    /// Orders the engine's work on the stream; does not wait.
+    /// Orders the engine's work on the stream without waiting.
     void start();
 
 private:
@@ -23,11 +23,11 @@ private:
 };
 
 option_engine device_options_engine();
-/// Records, replays twice on freshly written arrays, and throws when the two runs left different bytes. Where the call
-/// is an error, so is this.
+/// Records a graph, replays it twice on rewritten arrays, and throws if the two runs leave different bytes. If the call
+/// throws, so does this.
 option_engine graph_options_engine();
 
-/// The first element that host and device fill differently; empty when there is none.
+/// Returns "" or the first element that host and device fill differently.
 std::string differs(const shape_t& shape, dtype type, const codes_t& codes, const distance_options& options,
                     const wanted_fields& wanted);
 

@@ -1,5 +1,5 @@
-// The options on the device: random cases against the oracle, plain and under graph capture, and larger grids against
-// the host, bit for bit.
+// The options on the device: random cases equal the oracle, plain and under graph capture, and larger grids equal the
+// host bit for bit.
 #include <gtest/gtest.h>
 
 #include "base/cuda.cuh"
@@ -54,7 +54,7 @@ option_call call_of(const std::vector<shape_t>& shapes, const distance_options& 
     return c;
 }
 
-/// The first array that host and device fill differently; empty when there is none.
+/// Returns "" or the first array that host and device fill differently.
 std::string differs(const option_call& c, const option_engine& run) {
     option_call here = c, there = c;
     host_options_engine()(here);
@@ -131,7 +131,7 @@ TEST_F(OptionsDevice, Float16IsRoundedOnce) {
     }
 }
 
-/// What nearfield::plan says is what the stream's memory pool gives out, and all of it comes back.
+/// The workspace that nearfield::plan reports is what the stream's memory pool hands out, and all of it is returned.
 TEST_F(OptionsDevice, WorkspaceIsWhatThePlanSays) {
     cudaMemPool_t pool = cuda::workspace_pool(0);
     const auto attribute = [&](cudaMemPoolAttr which) {
@@ -167,7 +167,7 @@ TEST_F(OptionsDevice, WorkspaceIsWhatThePlanSays) {
     }
 }
 
-/// A wrong option throws before it touches the stream or the device, and leaves no CUDA error behind.
+/// A wrong option throws before it uses the stream or the device, and leaves no CUDA error behind.
 TEST_F(OptionsDevice, WrongOptionsThrow) {
     for (const distance_options& wrong : {distance_options{.max_distance = -1}, distance_options{.batch_axes = 2},
                                           distance_options{.border = {border::open, border::open, border::open}}}) {
@@ -180,8 +180,8 @@ TEST_F(OptionsDevice, WrongOptionsThrow) {
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-// Short walks through the kernels for compute-sanitizer: arrays end where their allocation ends. Several, since
-// racecheck takes minutes for each.
+// Short walks through the kernels for compute-sanitizer, in arrays that end with their allocation. There are several,
+// since racecheck takes minutes for each.
 TEST_F(OptionsDevice, DrawnCasesForTheSanitizer) {
     std::uint64_t seed = 20;
     const auto walk = [&](choice c, std::int64_t most_cells) {
@@ -201,7 +201,7 @@ TEST_F(OptionsDevice, DrawnCasesForTheSanitizer) {
 TEST_F(OptionsDevice, EachOptionForTheSanitizer) {
     for (const shape_t& shape : {shape_t{1100, 5}, shape_t{33, 40}, shape_t{3, 1030, 2}, shape_t{2100}}) {
         for (const named_options& each : some_options()) {
-            // Tiles serve where no sites are wanted, and labels alone are looked up.
+            // Tiles serve calls without sites, and labels alone are looked up.
             for (wanted_fields wanted :
                  {every_field, wanted_fields{.distance = dtype::float32, .trusted = dtype::uint8},
                   wanted_fields{.squared = dtype::float64}, wanted_fields{.label = true}}) {
@@ -214,7 +214,7 @@ TEST_F(OptionsDevice, EachOptionForTheSanitizer) {
 }
 
 TEST_F(OptionsDevice, SitesForTheSanitizer) {
-    // Nearest cells of another label by their distance.
+    // Nearest cells of another label, which the device finds through their distances.
     for (const shape_t& shape : {shape_t{40, 70}, shape_t{9, 20, 33}}) {
         for (wanted_fields wanted :
              {wanted_fields{.index = dtype::int64},
@@ -224,7 +224,7 @@ TEST_F(OptionsDevice, SitesForTheSanitizer) {
             device_options_engine()(c);
         }
     }
-    // Words on periodic axes, of which one field is made too that is alone, where they refuse.
+    // Words on periodic axes; where they decline, a single field is made by itself.
     for (const shape_t& shape : {shape_t{130, 129}, shape_t{128, 3, 130}}) {
         for (const double share : {0.05, 0.0001}) {
             for (wanted_fields wanted :

@@ -1,6 +1,6 @@
-// Signs and labels of wide classes, whose distances windows leave to strips on the device: bit for bit the host's
-// distances. Borders that are straight, bend and cross pivots; classes of one cell; images of one class; distances at
-// which rows between pivots are few and many.
+// Signs and labels of wide classes, whose distances windows leave to strips on the device, equal the host's distances
+// bit for bit. Borders are straight, bend and cross pivots; there are classes of one cell, images of one class, and
+// distances at which pivots leave few and many rows.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -15,7 +15,7 @@ struct far_case {
     int batch_axes = 0;
 };
 
-/// A code for each cell, of its place in an image of `height` by `width` cells.
+/// Yields the code of a cell, given its place in an image of `height` by `width` cells.
 using picture = std::uint32_t (*)(std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width,
                                   std::uint64_t draw);
 struct named_picture {
@@ -70,7 +70,7 @@ protected:
     void SetUp() override {
         if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
     }
-    /// The same picture in all images of a batch but for what is drawn.
+    /// Draws the picture into all images of a batch; they differ only in its random parts.
     [[nodiscard]] codes_t drawn(const named_picture& p) const {
         const shape_t& shape = GetParam().shape;
         const std::int64_t width = shape.back(), height = shape[shape.size() - 2];
@@ -107,7 +107,7 @@ TEST_P(OptionsFar, Limits) {
     }
 }
 
-// Lines of whole tiles and others; a batch; few rows and few columns; columns of several windows.
+// Lines of whole tiles and other lines; a batch; few rows and few columns; columns of several windows.
 INSTANTIATE_TEST_SUITE_P(Images, OptionsFar,
                          testing::Values(far_case{{450, 416}}, far_case{{333, 371}}, far_case{{2, 257, 300}, 1},
                                          far_case{{9, 2500}}, far_case{{2305, 41}}),

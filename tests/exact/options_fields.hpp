@@ -1,4 +1,4 @@
-// All fields of one host call on contiguous arrays, for tests that compare one call with others.
+// All fields of one host call on contiguous arrays, for tests that compare one call with another.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ struct all_fields {
         return out;
     }
 
-    /// Empty, or the name of the first field that differs.
+    /// Returns "" or the name of the first field that differs.
     [[nodiscard]] std::string differs(const all_fields& other) const {
         if (squared != other.squared) return "squared";
         if (distance != other.distance) return "distance";
@@ -47,7 +47,7 @@ struct all_fields {
         if (label != other.label) return "label";
         return trusted != other.trusted ? "trusted" : "";
     }
-    /// The fields of image number k, of all that one call solved.
+    /// The fields of image k, taken from those of one call for all images.
     [[nodiscard]] all_fields image(std::size_t k, const shape_t& inner) const {
         all_fields one(inner, 0);
         const std::size_t n = one.squared.size(), first = k * n;
@@ -83,7 +83,7 @@ all_fields<T> transform(const std::vector<T>& image, const shape_t& shape, const
     return all;
 }
 
-/// Random labels 1 .. `labels`, a share of them zero.
+/// Random labels 1 .. `labels`, with a share of zeros.
 template <class T>
 std::vector<T> random_labels(const shape_t& shape, std::uint64_t labels, double zeros, std::uint64_t seed) {
     std::vector<T> image;
@@ -100,7 +100,7 @@ struct named_options {
     distance_options options;
 };
 
-/// One of everything, for tests that hold whatever the options are. Borders and spacing are single values or none.
+/// One of each kind of options, for tests that hold for all of them. Borders and spacing are single values or none.
 inline const std::vector<named_options>& some_options() {
     static const std::vector<named_options> list = {
         {"none", {}},

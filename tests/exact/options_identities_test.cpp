@@ -1,4 +1,4 @@
-// What options mean in terms of calls without them: a tiling, a padding, a mask per label, the difference of two calls.
+// Options expressed by calls without them: a tiling, a padding, a mask for each label, the difference of two calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// The image three times along each periodic axis; `middle` are the cells of the tile that has one on every side.
+/// The image three times along each periodic axis; `middle` lists the cells of the tile with a tile on every side.
 std::vector<std::uint16_t> tiling(const std::vector<std::uint16_t>& image, const shape_t& shape,
                                   const std::vector<border>& borders, shape_t& tiled,
                                   std::vector<std::size_t>& middle) {
@@ -117,7 +117,7 @@ TEST(OptionsMeaning, SignedIsOutsideMinusInside) {
     }
 }
 
-/// The values of one label are those of the mask of that label alone, for labels of every kind of difference.
+/// The values of one label equal those of its mask alone, for labels that differ in any way.
 template <class T>
 void check_masks(const std::vector<T>& labels, const shape_t& shape, const distance_options& with) {
     distance_options options = with;
@@ -152,7 +152,7 @@ TEST(OptionsMeaning, LabelsAreOneMaskAfterTheOther) {
     }
 }
 
-/// Labels that agree in all but one byte, whichever that is.
+/// Labels that differ in one byte only, for each byte.
 TEST(OptionsMeaning, LabelsDifferInAnyByte) {
     const shape_t shape{24, 31};
     for (int byte = 0; byte < 8; ++byte) {
@@ -179,7 +179,7 @@ TEST(OptionsMeaning, EveryCellItsOwnLabel) {
     }
 }
 
-/// With a limit the answer is the full answer, cut; whether a value equal to the limit stays is a matter of one bit.
+/// A limit cuts the full result; whether a value equal to the limit stays depends on one bit.
 TEST(OptionsMeaning, ALimitCutsTheFullAnswer) {
     for (const shape_t& shape : {shape_t{3000}, shape_t{150, 200}, shape_t{1300, 7}, shape_t{24, 25, 26}}) {
         for (double cell : {1.0, 0.31}) {
@@ -205,7 +205,7 @@ TEST(OptionsMeaning, ALimitCutsTheFullAnswer) {
     }
 }
 
-/// An answer is trusted exactly when a frame of nothing but sites round the image would not change it.
+/// A result is trusted exactly if a frame of sites around the image would not change it.
 TEST(OptionsMeaning, TrustedIsWhatAFrameOfSitesLeavesAlone) {
     const shape_t shape{23, 29}, framed{25, 31};
     for (double zeros : {0.0, 0.01, 0.05, 0.4}) {
@@ -224,7 +224,7 @@ TEST(OptionsMeaning, TrustedIsWhatAFrameOfSitesLeavesAlone) {
 }
 
 TEST(OptionsMeaning, ExpandLabelsAsInScikitImage) {
-    // skimage.segmentation.expand_labels, version 0.26, distance 1.
+    // Expected values by skimage.segmentation.expand_labels, version 0.26, distance 1.
     const shape_t line{7};
     const std::vector<std::int32_t> seeds{0, 1, 0, 0, 0, 0, 2};
     std::vector<std::int32_t> grown(7, -5);
@@ -239,7 +239,7 @@ TEST(OptionsMeaning, ExpandLabelsAsInScikitImage) {
     EXPECT_EQ(field, (std::vector<std::int32_t>{0, 0, 3, 0, 2, 3, 3, 3, 2, 2, 3, 0}));
 }
 
-/// The distance is just above the middle of two neighbours, but float32 would put it on the middle.
+/// The distance is just above the middle of two float16 neighbours; rounding to float32 first would give the middle.
 TEST(OptionsMeaning, Float16IsRoundedOnce) {
     const shape_t shape{2};
     const std::vector<std::uint8_t> image{0, 1};

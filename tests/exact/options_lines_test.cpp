@@ -1,4 +1,4 @@
-// Near-degenerate spacings at the length where comparisons in float32 go wrong, and long lines under every option: all
+// Nearly degenerate spacings at lengths where comparisons in float32 would fail, and long lines under every option: all
 // cells against the line oracle, or some cells against every site.
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST(OptionsLines, EveryCellOfA16384x300Grid) {
     }
 }
 
-/// A few sites far apart: values where the parabolas' order hangs on the last bits.
+/// A few sites far apart, with values such that the order of parabolas depends on the last bits.
 void check_some(const shape_t& shape, const distance_options& options, std::uint64_t seed) {
     const auto n = static_cast<std::uint64_t>(cells_of(shape));
     oracle::option_problem p;
@@ -104,7 +104,7 @@ TEST(OptionsLines, FewSitesUnderEveryOption) {
     }
 }
 
-/// Whole lengths so large that squares pass 2^32, 2^53 and 2^62 on the way.
+/// Integer lengths so large that squares pass 2^32, 2^53 and 2^62.
 TEST(OptionsLines, LargeWholeSpacings) {
     std::uint64_t seed = 900;
     for (double cell : {1000.0, 65536.0, 1e6, 16777216.0, 1e9, 1e12}) {
@@ -131,8 +131,8 @@ std::vector<std::uint64_t> squares_of_a_line(const std::vector<std::uint8_t>& im
     return squared;
 }
 
-/// Squares beyond 2^53 are integers as long as no two cells of the grid are 2^62 apart; uint64 is refused where they
-/// are and an answer might be one that double rounds.
+/// Squares beyond 2^53 are integers as long as no two cells of the grid are 2^62 apart. If two are, and a result might
+/// be a square that double rounds, uint64 is refused.
 TEST(OptionsLines, SquaresOfSixtyBitsAreExactOrRefused) {
     constexpr std::uint64_t cell = 1000003;
     std::vector<std::uint8_t> image(3000, 1);

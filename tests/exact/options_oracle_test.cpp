@@ -1,5 +1,5 @@
-// The oracle of the options against cases worked out by hand, against the simple oracle, and against itself by other
-// ways.
+// The oracle of the options against cases computed by hand, against the simple oracle, and against other methods of its
+// own.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -50,7 +50,7 @@ TEST(OptionsOracle, OneSpacingIsCountedInCellsByHand) {
     EXPECT_EQ(solve(p).squared, (numbers{w / 4 * 49, w / 4 * 25, w / 4 * 9, w / 4, 0}));
     p.half_cell = false, p.shape = {5, 1}, p.spacing = {0.3, 0.3}, p.border = {edge::open, edge::open};
     EXPECT_EQ(solve(p).squared, (numbers{w * 16, w * 9, w * 4, w, 0}));
-    // 2 steps along both axes: w * 8, where w * 4 + w * 4 would be rounded twice.
+    // Two steps along both axes: w * 8, where w * 4 + w * 4 would round twice.
     const oracle::problem plain{{3, 3}, {0.3, 0.3}, {0, 0, 0, 0, 0, 0, 0, 0, 1}};
     EXPECT_EQ(by_cells(plain).squared[0], w * 8);
     EXPECT_EQ(by_cells(plain).squared[1], w * 5);

@@ -1,4 +1,4 @@
-// What nearfield::plan says of a call before it runs.
+// nearfield::plan predicts how a call runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -108,7 +108,7 @@ TEST(OptionsPlan, NumbersFollowTheGrid) {
     EXPECT_EQ(numbers({100000, 9, 9}, {.batch_axes = 1}), "int32") << "images are small, however many";
 }
 
-/// Grids that need no data, each with a distance.
+/// Grids that need no data, with a distance each.
 template <class Place>
 std::vector<job<Place>> jobs_of(const std::vector<shape_t>& shapes) {
     std::vector<job<Place>> jobs;

@@ -1,4 +1,4 @@
-// The loop over random cases of the options, for every engine.
+// Runs random cases of the options, for every engine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ namespace nearfield::test {
 struct random_run {
     int cases = 0;
     std::int64_t most_cells = 0;
-    bool every_pair = false;  ///< go on until every allowed pair of values has occurred, and print the table
-    std::uint64_t salt = 0;   ///< other cases for the same seed
-    bool partly = false;      ///< calls of one image, of which some cells take no part
+    bool every_pair = false;  ///< true to go on until every allowed pair of values has occurred, and to print the table
+    std::uint64_t salt = 0;   ///< changes the cases of a seed
+    bool partly = false;      ///< true for calls of one image in which some cells are excluded
 };
 
 inline int scaled_cases(int cases) { return std::max(1, static_cast<int>(cases * test_scale())); }
 
-/// The seed of this process: NEARFIELD_TEST_SEED or a new one.
+/// The seed of this process: NEARFIELD_TEST_SEED, or a new one.
 inline std::uint64_t run_seed() {
     static const std::uint64_t seed = [] {
         const char* text = std::getenv("NEARFIELD_TEST_SEED");
@@ -32,7 +32,7 @@ inline std::uint64_t run_seed() {
     return seed;
 }
 
-/// NEARFIELD_TEST_CASE, or -1 for all.
+/// The value of NEARFIELD_TEST_CASE, or -1 for all cases.
 inline long wanted_case() {
     const char* text = std::getenv("NEARFIELD_TEST_CASE");
     return text != nullptr ? std::atol(text) : -1;
@@ -48,7 +48,7 @@ inline void run_random_options(const option_engine& run, const random_run& how) 
         if (done >= how.cases) missing = how.every_pair ? table.missing() : std::vector<value_pair>{};
         if (done >= how.cases && missing.empty()) break;
         if (done >= 4 * how.cases + 4000) break;
-        // A case depends on the seed and its number, and once pairs are asked for on the cases before it.
+        // A case depends on the seed and its number; with every_pair also on the cases before it.
         dice random(mix(seed + how.salt) + static_cast<std::uint64_t>(done));
         const choice c = draw(random, missing.empty() ? std::nullopt : std::optional(missing.front()));
         table.count(c);

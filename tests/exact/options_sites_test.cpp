@@ -1,5 +1,5 @@
-// Nearest cells of another label on the device, bit for bit those of the host: labels in blocks of sizes round the
-// distances that steps reach, ties in all directions, grids that fill no block, and labels so large that words refuse.
+// Nearest cells of another label on the device equal the host's bit for bit: labels in blocks whose sizes are near the
+// reach of steps, ties in all directions, grids that fill no block, and labels so large that words decline.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -28,7 +28,7 @@ const std::vector<wanted_fields>& site_fields() {
     return list;
 }
 
-/// Blocks of `block` cells a side in some labels, of which `zeros` are background.
+/// Blocks of `block` cells a side with random labels; the share `zeros` is background.
 codes_t labels(const shape_t& shape, std::int64_t block, double zeros, std::uint64_t seed) {
     codes_t codes;
     for (std::int64_t i = 0; i < cells_of(shape); ++i) {
@@ -68,7 +68,7 @@ TEST_F(OptionsSites, EveryImageOfABatch) {
         for (std::int64_t block : {1, 3, 7, 7}) check(shape, block, 0.05, k, 1);
 }
 
-/// Steps reach 64 cells where a block has all of a line, and 47 where lines are cut into windows.
+/// Steps reach 64 cells if a block has all of a line, and 47 if lines are cut into windows.
 TEST_F(OptionsSites, LabelsTooLarge) {
     std::uint64_t k = 0;
     for (std::int64_t block : {126, 127, 128, 129, 130, 131, 200}) check({140, 270}, block, 0.0, k);

@@ -1,5 +1,5 @@
-// Smooth masks, as people have them, under every rule, bit for bit the host's: one line has windows that near rungs
-// solve beside strips that are left to the next rung, everywhere and at its ends.
+// Smooth masks, as users have them, equal the host's bit for bit under every rule: a line has windows that near rungs
+// resolve beside strips that the next rung has to resolve, everywhere and at its ends.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ protected:
     }
 };
 
-/// Where a sum of waves of some 60 cells exceeds a level: 1, or, of labels, a number for each block of 70 cells.
+/// 1 where a sum of waves of about 60 cells exceeds a level; for labels, a number for each block of 70 cells instead.
 codes_t smooth(const shape_t& shape, double level, bool labels, std::uint64_t seed) {
     constexpr int waves = 6;
     codes_t codes;
@@ -43,7 +43,7 @@ codes_t smooth(const shape_t& shape, double level, bool labels, std::uint64_t se
     return codes;
 }
 
-/// All rules of borders, spacings and classes, the fields in turn. A share of them where cases are scaled.
+/// Checks all rules of borders, spacings and classes, with fields in turn; a share of them if cases are scaled down.
 void check_rules(const shape_t& shape, std::uint64_t seed) {
     static const double real[] = {2.5, 0.7, 0.7}, free[] = {1.4142135623730951, 1, 0.77}, one[] = {1, 1, 1};
     static const wanted_fields wanted[] = {{.distance = dtype::float32},
@@ -77,7 +77,7 @@ TEST_F(OptionsSmooth, Images) {
     if (test_scale() >= 1) check_rules({1500, 1300}, 1000);
 }
 
-/// Longer than a block stages.
+/// Lines longer than a block can stage.
 TEST_F(OptionsSmooth, LongLines) {
     check_rules({1500, 40}, 3);
     check_rules({1100, 130}, 4);

@@ -1,6 +1,6 @@
-// Distances alone with options on the device, bit for bit those of the host: lines round the lengths at which windows,
-// words and lanes end, under every rule of borders, classes, spacings and fields, and values round those that windows
-// leave.
+// Distances alone with options on the device equal the host's bit for bit: lines around the lengths at which windows,
+// words and lanes end, under every rule of borders, classes, spacings and fields, and values near the limits of
+// windows.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -17,7 +17,7 @@ protected:
     }
 };
 
-/// Labels in blocks of `block` cells a side, a share of them zero; with 0, single cells.
+/// Labels in blocks of `block` cells a side, with a share of zeros; 0 means single cells.
 codes_t blocks(const shape_t& shape, std::int64_t block, double zeros, std::uint64_t seed) {
     if (block == 0) return random_labels<std::uint32_t>(shape, 5, zeros, seed);
     codes_t codes;
@@ -77,7 +77,7 @@ const std::vector<wanted_fields>& some_fields() {
     return list;
 }
 
-/// Options for as many axes as a shape has.
+/// The options with values for as many axes as a shape has.
 distance_options fitted(distance_options options, std::size_t axes) {
     double lengths[max_rank];
     border beyond[max_rank];
@@ -122,7 +122,7 @@ TEST_F(OptionsValues, LinesRoundTheSizesOfWindows) {
     }
 }
 
-/// Lines with nothing but their closed ends, which every word of theirs has to find: the first word, the last, those
+/// Lines that have only closed ends, which every word has to find: the first word, the last one, and those
 /// between.
 TEST_F(OptionsValues, ClosedEndsOfEmptyLines) {
     static const border ends[] = {border::open, border::closed};
@@ -142,7 +142,7 @@ TEST_F(OptionsValues, ClosedEndsOfEmptyLines) {
     }
 }
 
-/// Signed distances where one class is thin, and round where it no longer is: single cells, stripes of 1 to 9 cells,
+/// Signed distances where one class is thin and where it is just too thick: single cells, stripes of 1 to 9 cells,
 /// crosses, of either class.
 TEST_F(OptionsValues, ThinClasses) {
     const named_options cases[] = {{"signed", {.sign = sign::inside_negative}},
@@ -164,8 +164,8 @@ TEST_F(OptionsValues, ThinClasses) {
             }
 }
 
-/// Distances round 64 cells, after which a window may have enough, round 176, which is as far as windows look, and
-/// far beyond.
+/// Distances around 64 cells, where a window may stop; around 176, which is the reach of windows; and far
+/// beyond.
 TEST_F(OptionsValues, ValuesThatWindowsLeave) {
     std::uint64_t seed = 100;
     for (const shape_t& shape : {shape_t{400, 410}, shape_t{140, 60, 150}, shape_t{1100, 90}, shape_t{1100, 128}}) {
@@ -180,7 +180,7 @@ TEST_F(OptionsValues, ValuesThatWindowsLeave) {
     }
 }
 
-/// Labels of nearest sites, with indices that are asked for and without.
+/// Labels of nearest sites, with and without wanted indices.
 TEST_F(OptionsValues, LabelsAreLookedUp) {
     std::uint64_t seed = 200;
     for (const shape_t& shape : {shape_t{40, 70}, shape_t{1100, 9}, shape_t{30, 40, 50}, shape_t{5, 1, 60, 33}}) {

@@ -1,4 +1,4 @@
-// What a call with options must have left in its arrays, bit for bit.
+// The expected contents of a call's arrays, compared bit for bit.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -23,7 +23,7 @@ std::uint64_t float_bits(dtype type, double value) {
     return bits;
 }
 
-/// Compares the elements of one item with its answer, cell by cell.
+/// Compares the elements of one item with its result, cell by cell.
 class comparison {
 public:
     explicit comparison(const option_item& item) : item_(item), p_(item.problem), a_(item.answer) {
@@ -66,7 +66,7 @@ private:
         return a_.found[k] != 0 ? static_cast<std::uint64_t>(a_.units[k]) : ~std::uint64_t{0};
     }
 
-    /// Of sites that only rounding makes equally near any will do, as long as all fields name the same one.
+    /// Any of the sites that tie only by rounding is accepted, as long as all fields name the same one.
     [[nodiscard]] std::string reported_site(std::int64_t cell, std::int64_t& site) const {
         const std::int64_t base = cell / image_ * image_;
         if (item_.index) site = signed_bits(*item_.index, cell);
@@ -119,7 +119,7 @@ private:
         return bad;
     }
 
-    /// `expected` gives bits, of which the type's own count.
+    /// `expected` returns bits, of which as many as the type has are compared.
     template <class Expected>
     [[nodiscard]] std::string wrong(const char* name, const std::optional<guarded>& field, std::int64_t i,
                                     Expected&& expected) const {
@@ -173,9 +173,9 @@ private:
     std::int64_t image_ = 1, cells_ = 0;
 };
 
-// ---- which types the call must take --------------------------------------------------------------------------------
+// ---- types that the call must accept -------------------------------------------------------------------------------
 
-/// `apart` is the largest squared distance of any two cells, whatever the answers may be.
+/// True if the type can hold all results. `apart` is the largest squared distance of any two cells.
 bool holds(dtype type, long double largest, long double apart, bool half_cell) {
     const long double units = half_cell ? 4 * largest : largest;
     switch (type) {
@@ -193,7 +193,7 @@ struct due {
     bool error = false;   ///< success is wrong
 };
 
-/// Between what is certain to fit and what an image can reach the library may decide either way.
+/// If values fit in this image but might not in others, the library may accept or refuse the type.
 due due_of(const option_call& c) {
     due d;
     for (const option_item& item : c.items) {

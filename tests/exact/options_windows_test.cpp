@@ -1,6 +1,6 @@
-// Options along lines in windows on the device, bit for bit those of the host: lines of some windows and of the columns
-// whose words are looked up beside each other, with distances that half precision takes, that integers take, and that
-// neither does.
+// Options along lines in windows on the device equal the host's bit for bit: lines of several windows and columns whose
+// words are looked up side by side, with distances that half precision holds, that integers hold, and that neither
+// holds.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -48,7 +48,7 @@ TEST_P(OptionsWindows, EqualsTheHosts) {
                 << each.name << ", " << text_of(shape) << ", blocks of " << block;
 }
 
-// Half precision takes distances of up to 45 cells, integers up to 64.
+// Half precision holds distances of up to 45 cells, integers up to 64.
 INSTANTIATE_TEST_SUITE_P(Blocks, OptionsWindows,
                          testing::Values(window_case{{1025, 260}, 40}, window_case{{1900, 33}, 64},
                                          window_case{{1100, 290}, 60}, window_case{{1870, 70}, 90},

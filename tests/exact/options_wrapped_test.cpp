@@ -1,6 +1,6 @@
-// Nearest sites on periodic axes on the device, bit for bit those of the host: lines round the shortest that words
-// serve, ends of words, strips and windows across the seam, ties that coordinates decide, and sites so far that words
-// refuse.
+// Nearest sites on periodic axes on the device equal the host's bit for bit: lines near the shortest that words serve,
+// ends of words, strips and windows across the seam, ties that coordinates decide, and sites so far that words
+// decline.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -28,7 +28,7 @@ const std::vector<wanted_fields>& site_fields() {
     return list;
 }
 
-/// Cells of value 0 are sites: some at random, or those of a lattice, of which many are equally near.
+/// Cells of value 0 are sites: random ones, or those of a lattice, many of which are equally near.
 codes_t sited(const shape_t& shape, int lattice, double share, std::uint64_t seed) {
     codes_t codes;
     for (std::int64_t i = 0; i < cells_of(shape); ++i) {
@@ -79,7 +79,7 @@ TEST_F(OptionsWrapped, WindowsOfLongLines) {
     }
 }
 
-/// Lines round the shortest that are mended, on which every cell is near an end, and sites farther than is looked at.
+/// Lines near the shortest that this path serves, where every cell is near an end, and sites beyond its reach.
 TEST_F(OptionsWrapped, ShortestSeams) {
     constexpr border o = border::open, p = border::periodic;
     std::uint64_t k = 300;
@@ -104,7 +104,7 @@ TEST_F(OptionsWrapped, Volumes) {
     }
 }
 
-/// Lines whose ends meet between two strips, and such as need a margin; few sites need the search with more steps.
+/// Lines whose ends meet between two strips, and lines that need a margin; few sites need the search with more steps.
 TEST_F(OptionsWrapped, VolumesOfWholeStrips) {
     constexpr border o = border::open, p = border::periodic;
     std::uint64_t k = 400;
@@ -117,8 +117,8 @@ TEST_F(OptionsWrapped, VolumesOfWholeStrips) {
     }
 }
 
-/// Planes of sites 16 apart: the cells midway see two, one of them over an end, from which its word comes by way of
-/// other strips.
+/// Planes of sites 16 cells apart: a cell midway ties between two, one of them across an end, whose word arrives
+/// through other strips.
 TEST_F(OptionsWrapped, TiesOverEnds) {
     constexpr border o = border::open, p = border::periodic;
     for (const std::int64_t length : {128, 144})
@@ -137,7 +137,7 @@ TEST_F(OptionsWrapped, TiesOverEnds) {
             }
 }
 
-/// Short periodic axes, and rules that change values, are left to the searches.
+/// Other searches serve short periodic axes, and rules that change values.
 TEST_F(OptionsWrapped, PlansNameThem) {
     const auto served = [](const shape_t& shape, const distance_options& options) {
         fields<device> out;
@@ -153,7 +153,7 @@ TEST_F(OptionsWrapped, PlansNameThem) {
     EXPECT_FALSE(served({1024, 1024}, {}));
 }
 
-/// Each image of a batch is a torus of its own.
+/// Each image of a batch wraps around by itself.
 TEST_F(OptionsWrapped, Batches) {
     const shape_t shape{3, 128, 130};
     for (const double share : {0.2, 0.02}) {

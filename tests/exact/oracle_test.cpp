@@ -1,4 +1,4 @@
-// The oracle's two ways of counting against each other, and against values worked out by hand.
+// The two methods of the oracle against each other, and against values computed by hand.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -11,7 +11,7 @@ TEST(Oracle, HandWorked) {
     const oracle::answer a = oracle::by_cells({{2, 4}, {1, 1}, {1, 0, 0, 0, 0, 0, 0, 1}});
     EXPECT_EQ(a.exact, (std::vector<std::uint64_t>{0, 1, 2, 1, 1, 2, 1, 0}));
     EXPECT_EQ(a.index, (std::vector<std::int64_t>{0, 0, 7, 7, 0, 0, 7, 7}));
-    // Cell (0, 2) ties between (0, 0) at 4 and (2, 2) at 4: the last axis decides for column 0, not row 0 before row 2.
+    // Cell (0, 2) ties between (0, 0) and (2, 2), both at 4: the last axis decides for column 0, before rows count.
     const oracle::answer tie = oracle::by_cells({{3, 3}, {1, 1}, {0, 0, 0, 1, 0, 0, 0, 1, 0}});
     EXPECT_EQ(tie.exact[4], 1U);
     EXPECT_EQ(tie.index[4], 3);

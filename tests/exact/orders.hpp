@@ -1,4 +1,4 @@
-// Calls whose arrays lie in memory with the first axis closest, for every place.
+// Calls whose arrays have the first axis contiguous in memory, for every place.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace nearfield::test {
 
-/// Every rule and field, in layouts that have an order of axes in common.
+/// Checks every rule and field, in layouts that share an order of axes.
 inline void check_orders(const std::function<std::string(const shape_t&, const codes_t&, const distance_options&,
                                                          const wanted_fields&)>& differs_in) {
     static const double whole[] = {3, 1, 2, 2}, real[] = {1.4142135623730951, 1, 0.77, 1};

@@ -1,5 +1,5 @@
-// Nearest sites of images whose lines are too long to be searched in shared memory, where steps and lists of sites
-// leave windows: between winners at posts, on a device bit for bit the host's.
+// Nearest sites of images whose lines are too long for a search in shared memory, and whose windows steps and lists of
+// sites leave unresolved: pivots resolve them on a device, with the host's bits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ protected:
     [[nodiscard]] std::int64_t rows() const { return GetParam()[0]; }
     [[nodiscard]] std::int64_t columns() const { return GetParam()[1]; }
 
-    /// Cells that `rule(y, x)` names.
+    /// Marks the cells for which `rule(y, x)` is true.
     template <class Rule>
     [[nodiscard]] flags_t where(const Rule& rule) const {
         flags_t sites(static_cast<std::size_t>(rows() * columns()));
@@ -36,20 +36,20 @@ protected:
     }
 };
 
-/// Every cell of the middle column ties, those of the middle row with sites above and below, which is where a tie is
-/// decided by the row.
+/// Every cell of the middle column ties; cells of the middle row tie with sites above and below, so that the row
+/// decides.
 TEST_P(PostedSites, OfABorder) {
     compare(where([&](auto y, auto x) { return y == 0 || x == 0 || y == rows() - 1 || x == columns() - 1; }));
 }
-/// The cells around the middle have hundreds of rows left between two posts.
+/// Cells around the middle have hundreds of candidate rows between two pivots.
 TEST_P(PostedSites, OfAnArc) {
     compare(where([&](auto y, auto x) {
         const auto dy = static_cast<double>(y - rows() / 2), dx = static_cast<double>(x - 5);
         return dx > 0 && std::abs(std::sqrt(dx * dx + dy * dy) - static_cast<double>(columns() - 20)) < 1;
     }));
 }
-/// Equally far from a cell of a post, whose winner is found by a warp: the first column has one above and one below,
-/// the last one below alone.
+/// Ties at a pivot's cell, whose winner a warp finds: the first column has sites above and below, the last one below
+/// only.
 TEST_P(PostedSites, OfPointsThatTie) {
     compare(where([&](auto y, auto x) {
         const auto dy = y - 544, dx = x - 96;  // 65^2 = 63^2 + 16^2 = 60^2 + 25^2 = 56^2 + 33^2 = 52^2 + 39^2
@@ -59,12 +59,12 @@ TEST_P(PostedSites, OfPointsThatTie) {
 TEST_P(PostedSites, OfADiagonal) {
     compare(where([&](auto y, auto x) { return x == y * columns() / rows(); }));
 }
-/// Winners within the squares that they win in, of which equal ones are above and below a cell.
+/// Winners within the squares in which they win, with equal ones above and below a cell.
 TEST_P(PostedSites, OfCombs) {
     compare(where([&](auto y, auto x) { return (x == 0 && y % 2 == 0) || (x == columns() - 1 && y % 3 == 0); }));
 }
 
-/// One image of a batch has such windows; of the others one has no site.
+/// One image of a batch has such windows; one of the others has no site.
 TEST_P(PostedSites, InABatch) {
     const shape_t shape{3, rows(), columns()};
     flags_t sites(static_cast<std::size_t>(3 * rows() * columns()));
@@ -75,7 +75,7 @@ TEST_P(PostedSites, InABatch) {
     EXPECT_EQ((one_field(shape, sites, all, 1).differs<std::int64_t>(dtype::int64, 1, "int64")), "");
 }
 
-// The last post lies on the last row, and 1 or 32 rows behind the one before. Columns fill words, or do not.
+// The last pivot lies on the last row, 1 or 32 rows after the one before. Columns fill words, or do not.
 INSTANTIATE_TEST_SUITE_P(Images, PostedSites,
                          testing::Values(shape_t{1057, 230}, shape_t{1056, 192}, shape_t{1030, 333}),
                          [](const auto& of) {

@@ -1,4 +1,4 @@
-// Random shapes, fills, spacings and layouts against the oracle. NEARFIELD_TEST_SCALE multiplies the number of cases.
+// Random shapes, fills, spacings and layouts equal the oracle. NEARFIELD_TEST_SCALE multiplies the number of cases.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 int scaled(int count) { return std::max(1, static_cast<int>(count * test_scale())); }
 
-/// At most `cells` cells in 1 to 8 axes, often thin.
+/// Shapes of at most `cells` cells in 1 to 8 axes, often thin.
 rc::Gen<shape_t> shapes(std::int64_t cells) {
     return rc::gen::exec([cells] {
         shape_t shape;
@@ -24,7 +24,7 @@ rc::Gen<shape_t> shapes(std::int64_t cells) {
                 {{8, rc::gen::inRange<std::int64_t>(1, longest + 1)}, {2, rc::gen::just<std::int64_t>(1)}}));
             left /= shape.back();
         }
-        // The last axis gets what is left over; let any axis be the long one.
+        // The last axis takes the remaining cells; any axis may become the long one.
         std::swap(shape.back(), shape[*rc::gen::inRange<std::size_t>(0, shape.size())]);
         return shape;
     });

@@ -1,5 +1,5 @@
-// One spacing for all axes, which is counted in cells: lengths that no square is exact of, and the largest and smallest
-// ones, under every option, against the oracle.
+// One spacing for all axes, which is counted in cells: lengths whose squares are inexact, and the largest and smallest
+// ones, under every option, equal the oracle.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,7 +54,7 @@ TEST(SameSpacing, EveryOptionWithEveryLength) {
                 ASSERT_EQ(check_length(cell, with, shape, ++k), "") << cell.why << ", " << with.name;
 }
 
-/// Sites 3 and 4, and 5, steps away are equally far, whatever their squares are rounded to.
+/// Sites (3, 4) and (5, 0) steps away are equally far, however their squares are rounded.
 TEST(SameSpacing, RoundingMakesNoTieAndBreaksNone) {
     const shape_t shape{6, 6};
     for (const double length : {0.1, 0.3, 1.0 / 3, 0.65, 0.7, 1.1, 1e-9}) {

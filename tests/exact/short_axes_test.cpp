@@ -1,5 +1,5 @@
-// Grids with short axes on the host: which axis is scanned, which are searched together, and that neither changes the
-// answer.
+// Grids with short axes on the host: the choice of the scanned axis and of the axes that are searched together does not
+// change the results.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -90,8 +90,8 @@ TEST(ShortAxes, EveryCellAgainstTheOracle) {
             }
 }
 
-/// What the order of the axes must not change: the image with an axis of one cell more, and turned so that the long
-/// axis is last, where no tie is decided.
+/// Distances do not depend on the order of axes: not if the image gets an axis of one cell more, and not if it is
+/// turned so that the long axis is last. No tie is decided here.
 TEST(ShortAxes, EveryOptionGivesTheDistancesOfTheTurnedImage) {
     std::uint64_t seed = 700;
     for (const std::int64_t width : {2, 3, 31})

@@ -1,5 +1,5 @@
-// Every instruction set that this machine and this build have gives the same, right answers. The other tests see only
-// the best one.
+// Every instruction set of this machine and build gives the same, correct results. The other tests only run the best
+// one.
 #include <gtest/gtest.h>
 
 #include <hwy/targets.h>
@@ -11,7 +11,7 @@
 namespace nearfield::test {
 namespace {
 
-/// Dispatches to one instruction set while it lives.
+/// Restricts dispatch to one instruction set while it lives.
 class only {
 public:
     explicit only(std::int64_t target) {
@@ -33,7 +33,7 @@ std::vector<std::int64_t> targets() {
 }
 
 TEST(Simd, EveryInstructionSetGivesTheSameBits) {
-    // The last two leave 16 bits and search by blocks.
+    // The last two exceed 16 bits and are searched by blocks.
     const shape_t shapes[] = {{131},       {1, 67},       {45, 70},  {300, 19},   {9, 33, 37},
                               {40, 3, 21}, {4, 5, 6, 17}, {40, 700}, {3, 300, 40}};
     const fill fills[] = {fill::one, fill::circle, fill::percent, fill::tenth, fill::fifty, fill::none};
@@ -58,7 +58,7 @@ TEST(Simd, EveryInstructionSetGivesTheSameBits) {
     EXPECT_GE(targets().size(), 1U);
 }
 
-/// Squared lengths from a ratio of 2^49 on, where winning rows do not bound each other.
+/// Ratios of squared lengths from 2^49 on, where winning rows do not bound each other.
 TEST(Simd, EveryInstructionSetGivesTheSameBitsAtSteepSpacings) {
     std::uint64_t k = 0;
     for (const double length : {3e-8, 1e-10, 1e-20})

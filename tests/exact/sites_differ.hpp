@@ -1,4 +1,4 @@
-// A device's indices of nearest sites against the host's, for tests of ways that indices alone go.
+// Compares a device's indices of nearest sites with the host's, for paths that serve indices alone.
 #pragma once
 
 #include "exact/device_engine.hpp"
@@ -13,8 +13,8 @@ fields<Place> indices_to(Index* out, const shape_t& shape) {
     return to;
 }
 
-/// Of an image in bytes, where the two differ, if they do; image and indices begin so many cells into their memory on
-/// the device.
+/// Returns "" or the place in an image of bytes where the two differ. Image and indices begin this many cells into
+/// their memory on the device.
 template <class Index>
 std::string sites_differ(const shape_t& shape, int batch_axes, const flags_t& seeds, sites rule = sites::nonzero,
                          std::size_t skipped = 0) {

@@ -1,5 +1,5 @@
-// Nearest sites of volumes that are one kernel on the device, of which blocks leave rows out along the second axis
-// where sites are many enough: bit for bit the host's, also where some cells then turn out to need those rows.
+// Nearest sites of volumes that one kernel solves on the device, in which blocks skip rows along the second axis if
+// there are many sites: equal to the host's bit for bit, also if some cells then need those rows.
 #include <gtest/gtest.h>
 
 #include "exact/sites_differ.hpp"
@@ -14,7 +14,7 @@ protected:
     }
 };
 
-/// No site in a ball about the middle.
+/// Removes the sites of a ball around the middle.
 flags_t with_ball(flags_t seeds, const shape_t& shape, std::int64_t radius) {
     for (std::int64_t i = 0; i < cells_of(shape); ++i) {
         std::int64_t rest = i, apart2 = 0;
@@ -26,7 +26,7 @@ flags_t with_ball(flags_t seeds, const shape_t& shape, std::int64_t radius) {
     }
     return seeds;
 }
-/// No site from a plane on, nor in the rows before one.
+/// Removes all sites from a plane on, and those in the rows before one.
 flags_t with_corner_alone(flags_t seeds, const shape_t& shape, std::int64_t plane, std::int64_t row) {
     for (std::int64_t i = 0; i < cells_of(shape); ++i)
         if (i / shape[2] / shape[1] >= plane || i / shape[2] % shape[1] < row) seeds[static_cast<std::size_t>(i)] = 0;

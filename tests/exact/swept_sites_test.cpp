@@ -1,5 +1,5 @@
-// Nearest sites that are too far for steps, in volumes with so many groups of lines that a device sweeps them, a lane a
-// line: bit for bit the host's.
+// Nearest sites too far for steps, in volumes with so many groups of lines that a device sweeps them with a lane for
+// each line, equal the host's bit for bit.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -28,7 +28,7 @@ protected:
 TEST_P(SweptSites, OfOneCorner) {
     compare(sites_where(shape(), [](auto z, auto y, auto x) { return z < 2 && y < 8 && x < 32; }));
 }
-/// The middle ties with sites of both ends of each axis.
+/// The middle ties with sites at both ends of each axis.
 TEST_P(SweptSites, OfEightCorners) {
     const auto end = [](std::int64_t at, std::int64_t length, std::int64_t cells) {
         return at < cells || at >= length - cells;
@@ -49,8 +49,8 @@ TEST_P(SweptSites, BesideManySites) {
     compare(sites_where(shape(), [&](auto, auto, auto x) { return random[i++] != 0 && x < 120; }));
 }
 
-// 132 * 32 groups of 32 lines along one axis: sweeps are thought of from 4096 on. The last lanes of a row have no
-// cells.
+// There are 132 * 32 groups of 32 lines along one axis; sweeps are considered from 4096 groups on. The last lanes of a
+// row have no cells.
 INSTANTIATE_TEST_SUITE_P(Volumes, SweptSites, testing::Values(shape_t{132, 35, 1011}, shape_t{35, 132, 1011}),
                          [](const auto& of) { return of.param[0] == 132 ? "along_y" : "along_z"; });
 

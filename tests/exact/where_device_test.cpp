@@ -1,4 +1,4 @@
-// Calls of which some cells take no part, on a device: every option against the oracle, and in a graph.
+// Calls that exclude some cells, on a device: every option equals the oracle, plain and in a graph.
 #include <gtest/gtest.h>
 
 #include "exact/options_device_engine.hpp"

@@ -1,4 +1,4 @@
-// Calls of which some cells take no part, on the host: every option against the oracle; what becomes of those cells;
+// Calls that exclude some cells, on the host: every option equals the oracle; the contents of excluded cells;
 // errors.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The device's workspace is what the header says. Needs CUDA in the build, but no GPU.
+// The device's workspace is as large as the header says. Needs CUDA in the build, but no GPU.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -15,7 +15,7 @@ struct wanted {
     spacing cell{};
 };
 
-/// Bytes a cell; pointers are made up and never followed.
+/// Workspace in bytes a cell; the pointers are invalid and never dereferenced.
 double bytes_a_cell(const std::vector<std::int64_t>& shape, const wanted& w) {
     const auto address = [](std::uintptr_t n) { return reinterpret_cast<void*>(n << 44); };
     const auto image = any_input<device>::contiguous(address(1), w.image_type, shape);
@@ -60,7 +60,7 @@ TEST(Workspace, BytesOfTheHeader) {
         << "winners at every 32nd row";
 }
 
-/// Images of similar size are solved together; a plan of a list needs neither data nor a GPU.
+/// Images of similar size are solved together; the plan of a list needs neither data nor a GPU.
 TEST(Workspace, ListsArePlanned) {
     std::vector<job<device>> jobs;
     for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{100, 200}, {101, 190}, {30, 20}}) {

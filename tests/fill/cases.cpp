@@ -34,7 +34,7 @@ double to_end(const fill_case& c, const shape_t& at) {
     return nearest2;
 }
 
-/// The cell whose value a cell gets.
+/// The cell from which a cell gets its value.
 std::int64_t source_of(const fill_case& c, std::int64_t cell) {
     const shape_t at = place_of(cell, c.cells);
     std::int64_t best = cell;
@@ -57,7 +57,7 @@ std::int64_t source_of(const fill_case& c, std::int64_t cell) {
     return std::sqrt(best2) > c.max_distance || to_end(c, at) < best2 ? cell : best;
 }
 
-/// Signed distance of a cell of a slice to a label; infinite without one, or where there is nothing else.
+/// Signed distance from a cell of a slice to a label; infinite if the slice has no such label, or nothing else.
 long double signed_distance(const std::vector<std::int64_t>& slice, const shape_t& shape,
                             const std::vector<double>& spacing, std::int64_t cell, std::int64_t label) {
     const bool inside = slice[static_cast<std::size_t>(cell)] == label;
@@ -91,7 +91,7 @@ public:
             }
     }
 
-    /// `last`: of labels as near as 1e-9 the last one instead of the first.
+    /// `last`: among labels equally near within 1e-9, takes the last one instead of the first.
     [[nodiscard]] std::vector<std::int64_t> solved(bool last) const {
         std::set<std::int64_t> shared;
         for (const std::int64_t label : a_)

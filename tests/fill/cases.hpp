@@ -1,4 +1,4 @@
-// Random calls of fill_nearest() and interpolate_slices() against their definitions, cell by cell.
+// Random calls of fill_nearest() and interpolate_slices(), compared with their definitions cell by cell.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace nearfield::test {
 
-/// A call of fill_nearest(). Values are what elements of any type hold, as integers; the channels are the last axis.
+/// A call of fill_nearest(). Values are integers that stand for elements of any type; channels are the last axis.
 struct fill_case {
     shape_t cells;
-    std::int64_t channels = 0;  ///< 0: no such axis
+    std::int64_t channels = 0;  ///< 0 if there is no channel axis
     std::vector<std::int64_t> value;
     flags_t missing;
     std::vector<double> spacing;
@@ -46,19 +46,19 @@ struct slice_case {
     [[nodiscard]] shape_t answer_shape() const;
 };
 
-/// Elements of a type from integers and back, C order.
+/// Converts integers to elements of a type and back, in C order.
 std::vector<std::byte> packed(const std::vector<std::int64_t>& value, dtype type);
 std::vector<std::int64_t> unpacked(const std::vector<std::byte>& bytes, dtype type);
 
 std::vector<std::int64_t> expected(const fill_case& c);
-/// `last`: of labels as near as 1e-9 the last one instead of the first.
+/// `last`: among labels equally near within 1e-9, takes the last one instead of the first.
 std::vector<std::int64_t> expected(const slice_case& c, bool last = false);
-/// The same call for the same seed on every machine.
+/// Draws a call; the same seed gives the same call on every machine.
 fill_case drawn_fill_case(std::uint64_t seed);
-/// `real`: with a spacing without a common measure.
+/// `real`: with a spacing whose lengths are no multiples of one length.
 slice_case drawn_slice_case(std::uint64_t seed, bool real = false);
 
-/// Seeds [first, end); stops at the first one that is wrong.
+/// Checks the seeds [first, end); stops at the first wrong one.
 void check_fill(const std::function<std::vector<std::int64_t>(const fill_case&)>& run, std::uint64_t first,
                 std::uint64_t end);
 void check_slices(const std::function<std::vector<std::int64_t>(const slice_case&)>& run, std::uint64_t first,

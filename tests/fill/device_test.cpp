@@ -1,4 +1,4 @@
-// Fills on a GPU: the definition, plain and recorded as a graph, and slices.
+// Fills on a GPU against the definition, plain and recorded as a graph, and slices.
 #include <gtest/gtest.h>
 
 #include "exact/device_engine.hpp"
@@ -68,7 +68,7 @@ TEST_F(FillDevice, RandomSlices) {
     check_slices([](const slice_case& c) { return interpolated(c); }, 0, 300);
 }
 
-/// In doubles, more positions than are worked on at once.
+/// Computes in doubles, with more positions than one pass serves.
 TEST_F(FillDevice, BitsOfTheHost) {
     slice_case c;
     c.shape = {3, 40, 50}, c.spacing = {1, 1.4142135623730951, 3.141592653589793};

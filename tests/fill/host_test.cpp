@@ -49,7 +49,7 @@ TEST(FillNearest, AnyStrides) {
     EXPECT_EQ(std::vector<std::int32_t>(out, out + 8), (std::vector<std::int32_t>{3, 0, 3, 0, 7, 0, 7, 0}));
 }
 
-/// A disc that moves farther than its width: aligned it is a disc between, else nothing.
+/// A disc moves farther than its width: with alignment there is a disc between, without it there is nothing.
 TEST(InterpolateSlices, MovesWithItsCentroid) {
     slice_case c;
     c.shape = {2, 15, 40}, c.positions = {{1, 2}}, c.label.assign(2 * 15 * 40, 0);
@@ -70,7 +70,7 @@ TEST(InterpolateSlices, MovesWithItsCentroid) {
     EXPECT_EQ(interpolated(c, 2), wanted);
 }
 
-/// More positions than are worked on at once, of large slices.
+/// More positions than one pass serves, in large slices; results do not depend on threads.
 TEST(InterpolateSlices, ThreadsDoNotShow) {
     slice_case c;
     c.shape = {3, 90, 110};

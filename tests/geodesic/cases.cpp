@@ -54,7 +54,7 @@ geodesic_case maze(std::uint64_t seed, std::int64_t n, std::int64_t wide) {
             for (std::int64_t s = x; s < x + columns; ++s) c.mask[static_cast<std::size_t>(r * n + s)] = 1;
     };
     std::vector<bool> seen(static_cast<std::size_t>(rooms * rooms));
-    std::vector<std::int64_t> way{0};  // depth first
+    std::vector<std::int64_t> way{0};  // path of the depth-first search
     std::uint64_t state = seed << 24;
     for (seen[0] = true, open(1, 1, wide, wide); !way.empty();) {
         const std::int64_t y = way.back() / rooms, x = way.back() % rooms;

@@ -1,20 +1,20 @@
-// Random inputs of geodesic distances, mazes, and how the host solves them.
+// Random inputs of geodesic distances, mazes, and their solution on the host.
 #pragma once
 
 #include "geodesic/dijkstra.hpp"
 
 namespace nearfield::test {
 
-/// Of 1 to 4 axes, the longest of two `longest_2d`.
+/// Draws a case of 1 to 4 axes; with two axes the longest side is `longest_2d`.
 geodesic_case drawn(std::uint64_t seed, std::int64_t longest_2d);
 
-/// A perfect maze of n * n cells whose corridors are `wide`; a seed in its first corridor, steps along the axes.
+/// A perfect maze of n * n cells with corridors of width `wide`; a seed lies in its first corridor, steps follow axes.
 geodesic_case maze(std::uint64_t seed, std::int64_t n, std::int64_t wide);
 
-/// A corridor one cell wide that winds through n * n cells to the middle; `way` has its cells, the seed first.
+/// A corridor one cell wide that winds through n * n cells to the middle; `way` gets its cells from the seed on.
 geodesic_case spiral(std::int64_t n, std::vector<std::int64_t>& way);
 
-/// As the oracle has it; `sites`: the seeds too, which takes another path through the library.
+/// Solves a case, in the oracle's form; `sites` also asks for seeds, which takes another path through the library.
 geodesic_result on_host(const geodesic_case& c, int threads, bool sites = true);
 
 }  // namespace nearfield::test

@@ -1,4 +1,4 @@
-// A stream, and how a device solves a case of geodesic distances.
+// A stream, and the solution of a case of geodesic distances on a device.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ protected:
     }
     std::optional<stream> stream_;
 
-    /// Where costs are not asked for they are those of `wanted`, and so are seeds.
+    /// Outputs that are not asked for, costs or seeds, are copied from `wanted`.
     geodesic_result solved(const geodesic_case& c, fields_wanted asked, const geodesic_result& wanted,
                            bool graph = false) const {
         constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();

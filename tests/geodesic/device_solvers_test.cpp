@@ -1,5 +1,5 @@
-// Both solvers of a device, on inputs small enough for the host to answer: the queue of tiles alone, elimination alone,
-// and every way in which one hands over to the other.
+// Both solvers of a device, on inputs small enough for the host: the queue of tiles alone, elimination alone, and every
+// way in which one takes over from the other.
 #include "exact/cases.hpp"
 #include "geodesic/device_fixture.hpp"
 #include "geodesic/elimination.hpp"
@@ -11,7 +11,7 @@ using geodesics::solver_counts;
 using geodesics::solver_rules;
 using geodesics::watched_solver;
 
-/// Which of the solvers are to work, by rules that are lower than those of calls.
+/// Selects the solvers by thresholds lower than those of normal calls.
 struct solver_mode {
     const char* name;
     solver_rules rules;
@@ -44,7 +44,7 @@ geodesic_case emptied(const shape_t& shape, bool open) {
     return c;
 }
 
-/// A spiral whose corridor, and whose walls, are `wide`.
+/// A spiral whose corridor and walls have width `wide`.
 geodesic_case wide_spiral(std::int64_t n, std::int64_t wide) {
     std::vector<std::int64_t> way;
     const geodesic_case narrow = spiral((n + wide - 1) / wide, way);
@@ -83,7 +83,7 @@ geodesic_case drawn_mask(std::uint64_t kind, std::uint64_t seed) {
     return c;
 }
 
-/// What elimination serves: an edge has one price both ways, and a cell few of them.
+/// A case that elimination serves: an edge has one price both ways, and a cell has few edges.
 geodesic_case drawn_for_elimination(std::uint64_t seed) {
     std::uint64_t state = seed << 28;
     const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
@@ -100,7 +100,7 @@ geodesic_case drawn_for_elimination(std::uint64_t seed) {
     for (std::size_t i = 0; costs && i < c.mask.size(); ++i)
         c.cost.push_back(static_cast<std::int64_t>(draw(20) == 0 ? draw(dearest + 1) : 1 + draw(5)));
     if (draw(8) == 0) c.max_cost = static_cast<double>(price) * static_cast<double>(draw(300));
-    const std::uint64_t seeds = draw(8);  // none, one, several, all
+    const std::uint64_t seeds = draw(8);  // none, one, several or all cells are seeds
     for (std::size_t i = 0; i < c.seeds.size(); ++i)
         c.seeds[i] = seeds == 1 ? 5 : seeds > 3 && draw(900) == 0 ? static_cast<std::int64_t>(1 + draw(9)) : 0;
     if (seeds > 0) c.seeds[draw(2) == 0 ? c.seeds.size() / 2 : c.seeds.size() - 1 - draw(c.seeds.size() / 2)] = 3;
@@ -143,7 +143,7 @@ TEST_F(GeodesicSolvers, AreTheHost) {
     EXPECT_GT(cores, cases / 8);
 }
 
-/// In mazes and spirals every cell goes.
+/// In mazes and spirals every cell is eliminated.
 TEST_F(GeodesicSolvers, EliminateMazes) {
     for (std::int64_t wide = 1; wide <= 4; ++wide)
         for (const bool winding : {false, true}) {
@@ -157,7 +157,7 @@ TEST_F(GeodesicSolvers, EliminateMazes) {
         }
 }
 
-/// The queue ends before elimination is asked, or elimination does not serve: nobody takes a sample.
+/// If the queue ends before elimination is considered, or elimination declines, no sample is taken.
 TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
     solver_rules rules = modes().front().rules;
     rules.first_depth = 1000;

@@ -1,4 +1,4 @@
-// Geodesic distances on a GPU: against Dijkstra's algorithm, and the bits of the host where inputs are larger.
+// Geodesic distances on a GPU: against Dijkstra's algorithm, and against the host's bits for larger inputs.
 #include "geodesic/device_fixture.hpp"
 
 #include "exact/cases.hpp"
@@ -42,7 +42,7 @@ TEST_F(GeodesicDevice, MazesAndSpirals) {
     ASSERT_EQ(solved(c, fields_wanted::costs, wanted), wanted);
 }
 
-/// Lengths whose sums, with the numbers of seeds, do not fit a key: seeds spread in a run of their own.
+/// Costs whose sums do not fit a key together with the numbers of seeds, so that seeds spread in a second run.
 TEST_F(GeodesicDevice, SeedsBesideWideCosts) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         geodesic_case c = drawn(12000 + seed, 70);
@@ -56,7 +56,7 @@ TEST_F(GeodesicDevice, SeedsBesideWideCosts) {
     }
 }
 
-/// Distances and costs come from the device, all else from the host.
+/// Paths whose distances and costs come from the device; the host does the rest.
 TEST_F(GeodesicDevice, PathsOfTheHost) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const world w = drawn_world(seed);
@@ -74,7 +74,7 @@ TEST_F(GeodesicDevice, PathsOfTheHost) {
     }
 }
 
-/// Twenty runs of one large input, on which blocks meet: no order shows.
+/// Twenty runs of one large input, in which blocks meet, are equal: the order of work does not matter.
 TEST_F(GeodesicDevice, TwentyRunsAreOne) {
     geodesic_case c;
     c.shape = {900, 1100};

@@ -13,7 +13,7 @@ using cell = std::vector<std::int64_t>;
 struct image {
     const geodesic_case& c;
     shape_t size;
-    std::int64_t first;  ///< of its cells
+    std::int64_t first;  ///< number of its first cell
 
     [[nodiscard]] std::int64_t cells() const { return cells_of(size); }
     [[nodiscard]] cell at(std::int64_t i) const {
@@ -21,7 +21,7 @@ struct image {
         for (std::size_t k = size.size(); k-- > 0; i /= size[k]) x[k] = i % size[k];
         return x;
     }
-    /// -1 outside.
+    /// Number of a cell; -1 outside the image.
     [[nodiscard]] std::int64_t index(cell x) const {
         std::int64_t i = 0;
         for (std::size_t k = 0; k < size.size(); ++k) {

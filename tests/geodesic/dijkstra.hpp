@@ -9,11 +9,11 @@
 
 namespace nearfield::test {
 
-/// A call; fields in C order.
+/// A call; arrays are in C order.
 struct geodesic_case {
     shape_t shape;
     std::vector<std::uint8_t> mask;
-    std::vector<std::int64_t> seeds, cost;  ///< no cost: empty
+    std::vector<std::int64_t> seeds, cost;  ///< cost is empty if there is none
     std::vector<priced_step> steps;
     std::vector<border> ends;
     int batch_axes = 0;
@@ -26,13 +26,13 @@ struct geodesic_case {
 };
 
 struct geodesic_result {
-    std::vector<std::int64_t> cost, index, label;  ///< -1, -1 and 0 without a path
+    std::vector<std::int64_t> cost, index, label;  ///< -1, -1 and 0 if there is no path
     friend bool operator==(const geodesic_result&, const geodesic_result&) = default;
 };
 
 geodesic_result expected(const geodesic_case& c);
 
-/// Whether cell c is met by the line from the centre of 0 to that of v: by samples at all events and between them.
+/// True if the line from the centre of 0 to that of v meets cell c: tests points at all events and between them.
 bool line_meets(const std::vector<int>& v, const std::vector<int>& c, bool touching);
 
 }  // namespace nearfield::test

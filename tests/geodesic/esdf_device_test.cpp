@@ -1,4 +1,4 @@
-// Distance fields for robots on a GPU: the bits of the host, plain and recorded as a graph.
+// Distance fields for robots on a GPU have the host's bits, plain and recorded as a graph.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -18,7 +18,7 @@ protected:
     std::optional<stream> stream_;
 };
 
-/// The arrays of a scene on a device.
+/// Copies of a scene's arrays on a device.
 struct there {
     const scene& of;
     sent<std::uint8_t> occupancy;
@@ -46,7 +46,7 @@ TEST_F(EsdfDevice, BitsOfTheHost) {
         const there here(s, *stream_);
         esdf(device(stream_->get()), here.in(), here.out(), s.options);
         ASSERT_EQ(here.answer(), s.solved(1)) << "seed " << seed;
-        esdf_fields<device> slopes;  // alone
+        esdf_fields<device> slopes;  // gradients alone
         const there other(s, *stream_);
         slopes.gradient = other.out().gradient;
         esdf(device(stream_->get()), here.in(), slopes, s.options);

@@ -1,4 +1,4 @@
-// Distance fields for robots: gradients by definition, updates against the whole, costmaps by the formula.
+// Distance fields for robots: gradients by definition, updates against the whole field, costmaps by the formula.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ void check_definition(const scene& s, const field_of& f, std::uint64_t seed) {
             ASSERT_EQ(f.gradient[k * cells + i],
                       square > 0 ? static_cast<float>(away[k] / (sign * std::sqrt(square))) : 0.0F)
                 << "seed " << seed;
-        if (!none && square > 0) {  // the site is of the other kind
+        if (!none && square > 0) {  // the site must be of the other kind
             std::size_t j = 0;
             for (std::size_t k = 0; k < s.shape.size(); ++k)
                 j = j * static_cast<std::size_t>(s.shape[k]) + static_cast<std::size_t>(f.site[k * cells + i]);

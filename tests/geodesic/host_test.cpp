@@ -19,7 +19,7 @@ void check(std::uint64_t seed, const geodesic_case& c, int threads) {
     ASSERT_EQ(on_host(c, 3 - threads, false), wanted) << "seed " << seed << " without seeds";
 }
 
-/// With those of paths, distance fields and roadmaps 10,200 cases; 3,060 of them in a run of CI, at its scale of 0.3.
+/// Together with paths, distance fields and roadmaps this is 10,200 cases; a CI run takes 3,060, at its scale of 0.3.
 TEST(Geodesic, IsDijkstras) {
     for (std::uint64_t seed = 0; seed < share(0, 4200); ++seed)
         check(seed, drawn(seed, seed % 3 == 0 ? 14 : 6), 1 + static_cast<int>(seed % 2));
@@ -47,7 +47,7 @@ TEST(Geodesic, ASpiralIsAsLongAsItIs) {
         ASSERT_EQ(r.cost[static_cast<std::size_t>(way[i])], static_cast<std::int64_t>(i));
 }
 
-/// Between two cells of a perfect maze there is one way: the cost is its length, which a search without costs finds.
+/// In a perfect maze two cells have one path: the cost is its length, which a search without costs finds.
 TEST(Geodesic, MazesHaveOneWay) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         const geodesic_case c = maze(seed, 61, 1 + static_cast<std::int64_t>(seed % 3));
@@ -55,7 +55,7 @@ TEST(Geodesic, MazesHaveOneWay) {
     }
 }
 
-/// The local equation at every cell of larger inputs, which proves the answer, and the same bits from more threads.
+/// The local equation holds at every cell of larger inputs, which proves the result; more threads give the same bits.
 TEST(Geodesic, LargeAnswersCarryTheirProof) {
     for (const shape_t& shape : {shape_t{600, 500}, shape_t{40, 50, 60}}) {
         geodesic_case c;

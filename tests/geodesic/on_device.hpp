@@ -1,4 +1,4 @@
-// Vectors of the host as arrays on a device, for the tests of this room.
+// Copies vectors of the host to arrays on a device, for the tests of this room.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace nearfield::test {
 
-/// Copies what a vector holds to a device.
+/// Owns a copy of a vector on a device.
 template <class T>
 class sent {
 public:
@@ -27,7 +27,7 @@ public:
         on_.wait();
         return to;
     }
-    // Not inlined: GCC 12 would warn of shapes that no test has.
+    // Not inlined, because GCC 12 would warn of shapes that no test has.
     [[nodiscard, gnu::noinline]] any_input<device> in(dtype type, const shape_t& shape) const {
         return any_input<device>::contiguous(memory_.data(), type, shape);
     }

@@ -18,7 +18,7 @@ std::vector<path> planned(const world& w, int threads) {
                      w.starts, w.goals, w.options);
 }
 
-/// By Kruskal: the largest squared clearance at which the start hangs together with a goal; -1: at none.
+/// Largest squared clearance at which the start connects to a goal, by Kruskal; -1 if none.
 double widest(const world& w, const std::vector<double>& squares, std::int64_t start) {
     std::vector<std::int64_t> order(squares.size()), root(squares.size(), -1);
     std::iota(order.begin(), order.end(), 0);
@@ -50,13 +50,13 @@ double widest(const world& w, const std::vector<double>& squares, std::int64_t s
     return -1;
 }
 
-/// Calls use() with the coordinates of every cell that the line from a to b touches, both ends included; by looking at
-/// all within their box.
+/// Calls use() with the coordinates of every cell that the line from a to b touches, including both ends; tests all
+/// cells within the line's box.
 template <class Use>
 void for_touched(const std::int64_t* a, const std::int64_t* b, std::size_t rank, const Use& use) {
     std::vector<int> v(rank), c(rank, 0);
     for (std::size_t k = 0; k < rank; ++k) v[k] = static_cast<int>(b[k] - a[k]);
-    if (std::any_of(v.begin(), v.end(), [](int by) { return std::abs(by) > 7; })) return;  // line_meets() ends there
+    if (std::any_of(v.begin(), v.end(), [](int by) { return std::abs(by) > 7; })) return;  // limit of line_meets()
     for (std::size_t k = 0; k < rank;) {
         std::vector<std::int64_t> at(a, a + rank);
         for (std::size_t axis = 0; axis < rank; ++axis) at[axis] += c[axis];
@@ -66,7 +66,7 @@ void for_touched(const std::int64_t* a, const std::int64_t* b, std::size_t rank,
     }
 }
 
-/// Every cell that a line of the path touches is free, and its least clearance is as told.
+/// Checks that every cell which a line of the path touches is free, and that the reported clearance is the least.
 void check_lines(const world& w, const std::vector<double>& squares, const path& p, std::uint64_t seed) {
     double least = INFINITY, length = 0;
     const std::size_t rank = w.rank();
@@ -87,7 +87,7 @@ void check_lines(const world& w, const std::vector<double>& squares, const path&
     EXPECT_LE(p.clearance, std::sqrt(least)) << "seed " << seed;
 }
 
-/// Each step is one that the costs come from, and of those the one to the cell with the smallest coordinates.
+/// Checks that each step explains the costs, and that it is the one to the cell with the smallest coordinates.
 void check_steps(const world& w, const geodesic_case& c, const std::vector<std::int64_t>& cost, const path& p) {
     const std::size_t rank = w.rank();
     for (std::size_t i = 0; i + rank < p.cells.size(); i += rank) {
@@ -147,7 +147,7 @@ TEST(Path, IsTheBestOne) {
     for (std::uint64_t seed = 0; seed < share(0, 3000); ++seed) ASSERT_NO_FATAL_FAILURE(check(seed));
 }
 
-/// Four walls: the shortest way passes the narrow gap, the widest and the safe one do not.
+/// Walls with two gaps: the shortest path passes the narrow gap, the widest and the safe one do not.
 world two_gaps() {
     world w;
     w.shape = {41, 61}, w.obstacles.assign(41 * 61, 0);
@@ -169,7 +169,7 @@ TEST(Path, ObjectivesDiffer) {
     w.options.objective = path_objective::safe, w.options.clearance_weight = 20, w.options.clearance_decay = 4;
     EXPECT_GT(planned(w, 1)[0].clearance, 2);
     w.options = {.radius = 2};
-    EXPECT_GT(planned(w, 1)[0].length, 50);  // the narrow gap is closed: its clearance is 2, not more
+    EXPECT_GT(planned(w, 1)[0].length, 50);  // the narrow gap is closed, because its clearance is only 2
     w.options.smooth = true;
     const path straight = planned(w, 1)[0];
     EXPECT_LT(straight.cells.size(), 20U);
@@ -212,7 +212,7 @@ TEST(Path, ThreadsDoNotShow) {
     }
 }
 
-/// Round a ring: the way over the end is the shorter one, and its coordinates go on there.
+/// Around a ring the path across the periodic end is shorter, and its coordinates continue beyond the end.
 TEST(Path, GoesOnAtTheOtherEnd) {
     world w;
     w.shape = {3, 20}, w.obstacles.assign(60, 0), w.starts = {1, 2}, w.goals = {1, 17};

@@ -1,4 +1,4 @@
-// Roadmaps: that their roads are what they say, and that paths are free and exist exactly where plan_path() finds one.
+// Roadmaps: roads have the reported length and clearance; paths are free and exist exactly if plan_path() finds one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 any_input<host> in(const world& w) { return any_input<host>::contiguous(w.obstacles.data(), dtype::uint8, w.shape); }
 
-/// Steps to neighbours, whose length is said, and which touch free cells only.
+/// Checks that a way consists of steps to neighbours, has the reported length, and touches free cells only.
 void check_way(const world& w, const std::vector<double>& squares, const std::vector<std::int64_t>& cells,
                double length, double clearance) {
     double sum = 0, least = INFINITY;
@@ -30,7 +30,7 @@ void check_way(const world& w, const std::vector<double>& squares, const std::ve
             const std::int64_t by = cells[i + k] - cells[i + k - w.rank()];
             ASSERT_LE(std::abs(by), 1);
             square += w.length(k) * w.length(k) * static_cast<double>(by * by);
-            beside[k] += by;  // one of the cells that a diagonal step touches
+            beside[k] += by;  // a cell beside a diagonal step
             ASSERT_GT(squares[static_cast<std::size_t>(w.index(beside.data()))], w.options.radius * w.options.radius);
         }
         sum += std::sqrt(square);
@@ -45,7 +45,7 @@ double apart(const world& w, const std::int64_t* a, const std::int64_t* b) {
     return std::sqrt(square);
 }
 
-/// Bellman and Ford's rounds over all cells of roads.
+/// Runs the rounds of Bellman and Ford over all cells of roads.
 void relax(const world& w, const roadmap& map, std::vector<double>& far) {
     const std::size_t rank = w.rank();
     for (bool changed = true; changed;) {
@@ -61,8 +61,8 @@ void relax(const world& w, const roadmap& map, std::vector<double>& far) {
     }
 }
 
-/// From where a path meets the roads to where it leaves them it is as short as Bellman and Ford find; and it goes there
-/// and away from there by the cheapest steps.
+/// Checks that between the cells where a path meets and leaves the roads it is as short as Bellman and Ford find, and
+/// that the cheapest steps lead there and away.
 void check_shortest(const world& w, const std::vector<double>& squares, const roadmap& map, const path& p) {
     const std::size_t rank = w.rank();
     const auto many = static_cast<std::size_t>(w.cells());
@@ -72,7 +72,7 @@ void check_shortest(const world& w, const std::vector<double>& squares, const ro
     for (std::size_t i = 0; i < map.nodes().size(); i += rank) on[cell(&map.nodes()[i])] = 1;
     for (const road& each : map.roads())
         for (std::size_t i = 0; i < each.cells.size(); i += rank) on[cell(&each.cells[i])] = 1;
-    std::vector<std::size_t> met;  // numbers of cells of the path that are on roads
+    std::vector<std::size_t> met;  // positions on the path of cells that are on roads
     for (std::size_t i = 0; i < p.cells.size(); i += rank)
         if (on[cell(&p.cells[i])] != 0) met.push_back(i);
     ASSERT_FALSE(met.empty());
@@ -121,7 +121,7 @@ TEST(Roadmap, PathsExistWherePlansDo) {
     EXPECT_GT(found, static_cast<std::int64_t>(share(0, 1000) * 3 / 10));
 }
 
-/// A frame: a ring without ends, on which the shorter way round is taken.
+/// A frame is a ring without ends, on which the path takes the shorter way round.
 TEST(Roadmap, ARingIsARoad) {
     world w;
     w.shape = {9, 13}, w.obstacles.assign(117, 0);

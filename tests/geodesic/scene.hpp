@@ -34,7 +34,7 @@ struct scene {
         options.negative_inside = draw(2) == 0;
         if (draw(3) > 0) options.max_distance = static_cast<double>(draw(12)) / 2;
     }
-    /// Shape of sites and gradients.
+    /// Shape of the arrays of sites and gradients.
     [[nodiscard]] shape_t vectors() const {
         shape_t more(1, static_cast<std::int64_t>(shape.size()));
         for (const std::int64_t n : shape) more.push_back(n);
@@ -58,7 +58,7 @@ struct scene {
         esdf(host{threads, {}}, in(), to(f), options);
         return f;
     }
-    /// Changes cells within a box of random corners.
+    /// Changes cells within a random box, and returns its corners.
     void change(std::uint64_t seed, shape_t& first, shape_t& end);
 };
 

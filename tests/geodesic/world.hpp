@@ -25,7 +25,7 @@ struct world {
         return x;
     }
     [[nodiscard]] bool wraps(std::size_t k) const { return !ends.empty() && ends[k] == border::periodic; }
-    /// -1 outside.
+    /// Number of a cell; -1 outside the grid.
     [[nodiscard]] std::int64_t index(const std::int64_t* x) const {
         std::int64_t i = 0;
         for (std::size_t k = 0; k < rank(); ++k) {
@@ -40,7 +40,7 @@ struct world {
         ends = std::move(given);
         options.border = ends.empty() ? borders{} : borders(ends.data(), ends.size());
     }
-    /// Squared clearances, by brute force, over three tiles along periodic axes.
+    /// Squared clearances by brute force, over three tiles along periodic axes.
     [[nodiscard]] std::vector<double> squares() const {
         std::vector<double> all;
         for (std::int64_t i = 0; i < cells(); ++i) {
@@ -91,7 +91,7 @@ inline world drawn_world(std::uint64_t seed) {
     return w;
 }
 
-/// Dijkstra's problem in cells of at least a squared clearance.
+/// The problem for Dijkstra's algorithm in cells of at least a squared clearance.
 inline geodesic_case planner_case(const world& w, const std::vector<double>& squares, double least = -1) {
     geodesic_case c;
     c.shape = w.shape, c.ends = w.ends, c.cut_corners = false, c.rule = cost_rule::both;

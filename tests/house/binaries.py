@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# A path on the machine that built it: absolute, of a source file that is not one of the system's headers.
+# A path of the build machine: absolute, of a source file that is no system header.
 SOURCE_PATH = re.compile(rb"(?<![\w./-])/(?!usr/)[\w.+-]+/[\w./+-]*\.(?:cpp|hpp|cu|cuh|h)\b")
 
 

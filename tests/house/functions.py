@@ -19,7 +19,7 @@ _SKIPPED = re.compile(
     r'R"(?P<mark>[^\s()\\]{0,16})\(.*?\)(?P=mark)"'  # a raw string
     r"|//[^\n]*|/\*.*?\*/"
     r'|"(?:\\.|[^"\\\n])*"'
-    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'",  # but not the marks between digits
+    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'",  # but not digit separators
     re.DOTALL,
 )
 _CONTAINER = re.compile(r"\b(namespace|class|struct|union|extern)\b")
@@ -30,9 +30,9 @@ _BEFORE_HEAD = re.compile(r"(?:\s|\b(?:public|private|protected)\s*:)*")
 @dataclass
 class Function:
     name: str
-    first: int  # line where what belongs to it begins, from 1
-    opened: int  # line of the body's beginning
-    lines: int  # of the body
+    first: int  # first line that belongs to it, from 1
+    opened: int  # line where its body begins
+    lines: int  # number of lines of the body
 
 
 def without_literals(text: str) -> str:
@@ -60,7 +60,7 @@ def without_directives(text: str) -> str:
 def _is_container(head: str) -> bool:
     """Whether the text before a brace opens a namespace or a class, in which functions are looked for."""
     before = None
-    while before != head:  # what stands in brackets says nothing
+    while before != head:  # text in brackets does not matter
         before, head = head, re.sub(r"\([^()]*\)|<[^<>]*>", " ", head)
     return _CONTAINER.search(head) is not None and not head.rstrip().endswith("=")
 
@@ -80,7 +80,7 @@ def _end_of(pattern: re.Pattern[str], text: str) -> int:
 def in_cpp(text: str) -> Iterator[Function]:
     """Functions outside of functions. Throws ValueError where braces do not match."""
     text = without_directives(without_literals(text))
-    containers = 0  # how many of the open braces are namespaces and classes
+    containers = 0  # number of open braces that belong to namespaces and classes
     depth = 0
     start = opened = 0
     head = ""
@@ -88,7 +88,7 @@ def in_cpp(text: str) -> Iterator[Function]:
     for at, mark in ((found.start(), found[0]) for found in re.finditer(r"[{};\n]", text)):
         if mark == "\n":
             line += 1
-        elif depth > containers:  # within a function, or in something else that is not looked into
+        elif depth > containers:  # within a function, or a block that is not searched
             depth += {"{": 1, "}": -1, ";": 0}[mark]
             if depth == containers:
                 if _is_function(head):

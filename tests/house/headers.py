@@ -20,7 +20,7 @@ FLAGS = [
     "-Wold-style-cast",
     "-Werror",
 ]
-# A user of the headers needs none of these.
+# Users of the headers must not need any of these.
 FOREIGN = re.compile(r"(^|/)(cuda|hwy|fmt|thrust|nv)[^/]*(/|$)|cuda")
 SEARCH_PATHS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 
@@ -29,7 +29,7 @@ def complaint(compiler: str, include: Path, header: str) -> str | None:
     """What is wrong with one header, or None."""
     environment = {name: value for name, value in os.environ.items() if name not in SEARCH_PATHS}
     probe = f'#include "nearfield/{header}"\n#include "nearfield/{header}"\nint main() {{}}\n'
-    # Written to standard output: what it includes.
+    # The compiler writes the list of included files to standard output.
     options = ["-fsyntax-only", "-MD", "-MF", "/dev/stdout", "-x", "c++", "-"]
     command = [compiler, *FLAGS, "-I", str(include), *options]
     run = subprocess.run(command, input=probe, env=environment, capture_output=True, text=True, check=False)

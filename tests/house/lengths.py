@@ -17,7 +17,7 @@ FUNCTION_LINES = 40
 COLUMNS = 120
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh", ".h", ".py", ".pyi", ".sh", ".cmake"}
 SCRIPTS = ("dev", ".ci/run")
-# Where functions and columns are looked at.
+# Folders in which functions and columns are checked.
 FOLDERS = ("src", "include", "cli", "python", "tests", "bench")
 # The folder that is being rewritten, and how many of its functions and lines may be too long until it is. These numbers
 # only go down: whoever makes one smaller writes the new one here.

@@ -21,7 +21,7 @@ class PagesTest(TreeTest):
 
     def test_long_page(self) -> None:
         self.assertEqual(self.complains("a\n" * 301), 1)
-        self.assertEqual(self.complains("a\n" * 301, "docs/tables/c.md"), 1)  # that of before alone
+        self.assertEqual(self.complains("a\n" * 301, "docs/tables/c.md"), 1)  # the earlier one only
         self.assertEqual(self.complains("a\n" * 300), 0)
 
     def test_wide_table(self) -> None:

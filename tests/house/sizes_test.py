@@ -30,7 +30,7 @@ class LengthsTest(TreeTest):
 
     def test_columns(self) -> None:
         self.write("cli/a.cpp", "// " + "a" * 117 + "\n")
-        self.write("tools/a.py", "# " + "a" * 200 + "\n")  # not one of the folders
+        self.write("tools/a.py", "# " + "a" * 200 + "\n")  # outside of the checked folders
         self.assertEqual(lengths.complaints(self.root), [])
         self.write("cli/a.cpp", "int a;\n// " + "ä" * 118 + "\n")
         self.assertEqual(lengths.complaints(self.root), ["cli/a.cpp:2: 121 columns; 120 at most"])

@@ -19,7 +19,7 @@ inline constexpr dtype every_type[] = {dtype::boolean, dtype::int8,    dtype::ui
                                        dtype::uint16,  dtype::int32,   dtype::uint32,  dtype::int64,
                                        dtype::uint64,  dtype::float16, dtype::float32, dtype::float64};
 
-/// Any bytes: NaN, infinities and negative zero among the floats, since files must keep bits, not values.
+/// Random bytes, with NaN, infinities and negative zero among floats, since files must keep bits, not only values.
 inline array random_array(dtype type, std::vector<std::int64_t> shape, unsigned seed) {
     array made = make_array(type, std::move(shape));
     std::mt19937 chance(seed);
@@ -36,7 +36,7 @@ inline void expect_same_values(const array& got, const array& wanted) {
     EXPECT_EQ(std::memcmp(got.data.get(), wanted.data.get(), static_cast<std::size_t>(wanted.bytes())), 0);
 }
 
-/// A folder of its own that goes with the test.
+/// A temporary folder that is removed after the test.
 class folder {
 public:
     folder() {
@@ -65,7 +65,7 @@ inline void write_bytes(const std::filesystem::path& path, std::string_view byte
     std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// The file that write() makes, as bytes.
+/// The bytes of the file that write() makes.
 inline std::string encoded(const array& values, const std::string& suffix,
                            compression wanted = compression::automatic) {
     const folder temporary;
@@ -74,13 +74,13 @@ inline std::string encoded(const array& values, const std::string& suffix,
 }
 
 inline array decoded(std::string_view bytes, format as, const read_limits& limits = {}) {
-    // A copy of exactly this size, so that the address sanitizer sees a read behind the end.
+    // Copies to a buffer of exactly this size, so that AddressSanitizer detects a read past the end.
     const std::vector<std::byte> exact(reinterpret_cast<const std::byte*>(bytes.data()),
                                        reinterpret_cast<const std::byte*>(bytes.data()) + bytes.size());
     return read(exact, as, limits);
 }
 
-/// The message of the error that `call` throws, with its code; fails the test when it throws nothing or something else.
+/// Message and code of the error that `call` throws; fails the test if it throws nothing or something else.
 template <class Call>
 std::string error_of(error_code expected, const Call& call) {
     try {

@@ -1,4 +1,4 @@
-// What particular files mean: orders, polarities, spacings. Most are written out by hand here.
+// The meaning of particular files: orders, polarities, spacings. Most files are written out by hand here.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -64,7 +64,7 @@ TEST(io_meaning, npy_fortran_order_in_four_axes) {
 }
 
 TEST(io_meaning, pnm_plain_and_raw_say_the_same) {
-    const bytes8 bits{1, 0, 1, 0, 1, 1};  // white is true, and 1 in the file is black
+    const bytes8 bits{1, 0, 1, 0, 1, 1};  // white is true; a 1 in the file is black
     EXPECT_EQ(values_of<std::uint8_t>(decoded("P1\n# a comment\n3 2\n010100", format::pnm)), bits);
     EXPECT_EQ(values_of<std::uint8_t>(decoded("P1 3 2 0 1 0\n1 0 # tail\n 0", format::pnm)), bits);
     EXPECT_EQ(values_of<std::uint8_t>(decoded("P4 3 2\n\x5f\x9f", format::pnm)), bits);
@@ -128,7 +128,7 @@ TEST(io_meaning, nrrd_kinds) {
     EXPECT_EQ(kinds_of("space directions: (1,0) (0,1) none\n").axes, (kinds{unknown, space, space}));
     EXPECT_EQ(kinds_of("kinds: domain domain list\nspace directions: (2,0) (0,1) none\n").axes,
               (kinds{list, space, space}));
-    // Components of a cell lie together; here each gets a plane of its own.
+    // A cell's components are adjacent in the file; the array gets a plane for each.
     const array vectors = kinds_of("kinds: vector domain domain\nspacings: nan 2 3\n");
     EXPECT_EQ(vectors.axes, (kinds{vector, space, space}));
     EXPECT_EQ(vectors.shape, (std::vector<std::int64_t>{2, 2, 3}));
@@ -140,8 +140,8 @@ TEST(io_meaning, texts_of_strangers_are_printable) {
     EXPECT_EQ(printable("a\nb\tc\x1b[2J\x7f"), "a b c?[2J?");
     EXPECT_EQ(printable("\u00b5m \u56f3 \U0001F600"), "\u00b5m \u56f3 \U0001F600");
     EXPECT_EQ(printable("\xc2\x9b"), "??");              // the one-character form of ESC [
-    EXPECT_EQ(printable("\xff\xc2 \xc0\xaf"), "?? ??");  // no UTF-8, and a long form
-    EXPECT_EQ(printable("\u202e"), "???");               // what follows would be shown backwards
+    EXPECT_EQ(printable("\xff\xc2 \xc0\xaf"), "?? ??");  // invalid UTF-8, and an overlong form
+    EXPECT_EQ(printable("\u202e"), "???");               // would show the following text backwards
     EXPECT_EQ(canonical_unit("m\x1b"), "");
     EXPECT_EQ(canonical_unit("parsec"), "parsec");
 }

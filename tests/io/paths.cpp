@@ -1,4 +1,4 @@
-// Names, folders, pipes, full disks: which reader is chosen, and that a file appears whole or not at all.
+// Names, folders, pipes, full disks: the choice of the reader, and that a file appears whole or not at all.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// peer IN OUT [SPACING UNIT]: reads, writes, prints what was read as one line of JSON; for the comparison with Python.
+// peer IN OUT [SPACING UNIT]: reads, writes, and prints the contents as one line of JSON, for comparison with Python.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# peers.sh SCRIPT PROGRAM: runs the script, or says why not and exits with 77, which ctest shows as skipped.
+# peers.sh SCRIPT PROGRAM: runs the script, or says why it cannot and exits with 77, which ctest shows as skipped.
 if [ -z "$NEARFIELD_PYTHON" ]; then
     echo "skipped: configure with -DNEARFIELD_PYTHON=/path/to/python (with numpy, pillow, tifffile, nibabel)"
     exit 77

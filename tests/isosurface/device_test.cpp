@@ -1,4 +1,4 @@
-// Surfaces on a GPU: the mesh of the host, number by number.
+// Surfaces on a GPU: the mesh equals the host's, number by number.
 #include <cmath>
 
 #include "isosurface/fields.hpp"

@@ -9,7 +9,7 @@
 
 namespace nearfield::test {
 
-/// Whole numbers below `levels`.
+/// Random integers below `levels`.
 inline std::vector<float> random_field(const shape_t& shape, std::uint64_t seed, int levels) {
     std::vector<float> field;
     for (std::int64_t i = 0; i < cells_of(shape); ++i)

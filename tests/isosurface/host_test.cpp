@@ -1,4 +1,4 @@
-// Surfaces of random and of smooth fields: closed, of the right volume and genus, on the right side.
+// Surfaces of random and of smooth fields: closed, with the right volume, genus and orientation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 using isosurfaces::table;
 
-/// Three values a corner for every table entry: what is cut off a cell lies on the right side.
+/// For every entry of the table, with three values a corner: the part that is cut off a cell lies on the right side.
 TEST(Isosurface, Table) {
     for (int cell = 0; cell < 256; ++cell) {
         const auto& p = table[static_cast<std::size_t>(cell)];
@@ -30,7 +30,7 @@ TEST(Isosurface, Table) {
         EXPECT_EQ(crossed, corners) << cell;
         EXPECT_EQ(p.triangles, corners - 2 * p.count) << cell;
     }
-    EXPECT_EQ(table[1].edge[0], 0);  // one corner: along axis 0, 1, 2, outwards
+    EXPECT_EQ(table[1].edge[0], 0);  // one corner: its edges along axes 0, 1, 2, seen from outside
     EXPECT_EQ(table[1].edge[1], 8);
     EXPECT_EQ(table[1].edge[2], 16);
 }
@@ -40,7 +40,7 @@ mesh surface(const std::vector<float>& field, const shape_t& shape, double level
     return isosurface(host{threads, {}}, any_input<host>::contiguous(field.data(), dtype::float32, shape), level, o);
 }
 
-/// Whatever the field, its surface is closed; it encloses the inside nodes and no others.
+/// The surface of any field is closed; it encloses the inside nodes and no others.
 TEST(Isosurface, RandomFieldsAreClosed) {
     for (std::uint64_t seed = 0; seed < share(0, 150); ++seed) {
         const shape_t shape = {1 + static_cast<std::int64_t>(mix(seed) % 7), 6, seed % 5 == 0 ? 1 : 7};
@@ -48,7 +48,7 @@ TEST(Isosurface, RandomFieldsAreClosed) {
         if (seed % 3 == 0) field[field.size() / 2] = INFINITY, field[0] = NAN;
         isosurface_options o;
         o.closed = true, o.inside_below = seed % 4 == 1;
-        const double level = seed % 2 == 0 ? 0.5 : 2;  // the latter is the value of some nodes
+        const double level = seed % 2 == 0 ? 0.5 : 2;  // 2 is the value of some nodes
         const mesh m = surface(field, shape, level, o);
         std::vector<std::uint8_t> inside(field.size());
         std::int64_t count = 0;
@@ -56,7 +56,7 @@ TEST(Isosurface, RandomFieldsAreClosed) {
             count += inside[i] = o.inside_below ? field[i] < level : field[i] > level;
         const mesh_measures is = measure_mesh(m);
         ASSERT_EQ(is.closed, count > 0) << seed;
-        // Separated inside corners on faces: a body each by steps along axes, however bodies touch.
+        // Faces separate diagonal inside corners, so bodies are components by steps along axes, however they touch.
         if (seed % 2 == 0 && seed % 3 != 0) {
             ASSERT_GT(is.volume, 0.15 * static_cast<double>(count)) << seed;
             ASSERT_LT(is.volume, static_cast<double>(count) + 1e-9) << seed;
@@ -97,7 +97,7 @@ TEST(Isosurface, DualSurfacesAreClosed) {
     }
 }
 
-/// The distance to a box: its corners are vertices, its faces flat.
+/// The distance field of a box: its corners become vertices, its faces stay flat.
 TEST(Isosurface, DualKeepsEdges) {
     const shape_t shape = {20, 21, 22};
     const auto box = sampled(shape, [](double x, double y, double z) {

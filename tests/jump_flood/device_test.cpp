@@ -1,4 +1,4 @@
-// Jump flooding by tiles on a device: the bits that the host leaves, for every form of a tile and both rules of
+// Jump flooding in tiles on a device has the host's bits, for every form of a tile and both ways of
 // comparing.
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ protected:
     }
 };
 
-/// Empty, or what a variant finds otherwise than the host does.
+/// Returns "" or the difference between a variant's results on device and host.
 std::string differs(const jump_flood& how, const shape_t& shape, const flags_t& sites, const spacing_case& cell) {
     solved s = unsolved(shape, sites, cell);
     s.answer = oracle::of_sites(s.problem, sites_of(how, shape, sites, s.problem.spacing));
@@ -66,8 +66,8 @@ TEST_F(JumpFloodDevice, EveryTileEqualsTheHost) {
             }
 }
 
-/// Sites farther than one number holds: 125 units in images, 29 in volumes; the unit is the step, or 1 after a round of
-/// step 1.
+/// Sites too far for one number, which holds 125 units in images and 29 in volumes. The unit is the step, or 1 after a
+/// round of step 1.
 TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
     for (const shape_t& shape : {shape_t{12, 1600}, shape_t{700, 16}, shape_t{9, 10, 240}, shape_t{130, 8, 12}})
         for (const std::uint64_t seed : {1, 2, 3}) {
@@ -81,8 +81,8 @@ TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
         }
 }
 
-/// All sides are even: the cell that is farthest from the only site hears of it by one neighbour, the last of all or
-/// the first.
+/// All sides are even: the cell that is farthest from the only site receives it from one neighbour, which is the last
+/// one it reads, or the first.
 TEST_F(JumpFloodDevice, FarSitesInOneCornerEqualTheHosts) {
     for (const shape_t& shape : {shape_t{10, 10, 240}, shape_t{52, 64, 62}, shape_t{8, 1600}})
         for (const bool last : {false, true}) {
@@ -92,7 +92,7 @@ TEST_F(JumpFloodDevice, FarSitesInOneCornerEqualTheHosts) {
         }
 }
 
-/// Every form of a tile, and tiles that are left open.
+/// Every form of a tile, and tiles that are left unresolved.
 TEST_F(JumpFloodDevice, ShortWalkForTheSanitizer) {
     for (const shape_t& shape : {shape_t{24, 64}, shape_t{9, 45}, shape_t{5, 600}, shape_t{6, 7, 16}, shape_t{9, 6, 24},
                                  shape_t{3, 4, 160}, shape_t{52, 64, 61}}) {
@@ -113,8 +113,8 @@ TEST_F(JumpFloodDevice, LargerGridsEqualTheHosts) {
             EXPECT_EQ(differs({}, shape, make_random(shape, density, 7), {{}, "not given"}), "") << text_of(shape);
 }
 
-/// Rounds after ones that left many tiles open, by both ways of comparing, with the forms of tiles that these rounds
-/// have; cells of a few sites, after a round of step 1 too, and rows of blocks of 32 threads.
+/// Rounds after rounds that left many tiles unresolved, by both ways of comparing, with these rounds' forms of tiles.
+/// Cells of a few sites, also after a round of step 1, and rows with blocks of 32 threads.
 TEST_F(JumpFloodDevice, ManyOpenTilesEqualTheHosts) {
     for (const shape_t& shape : {shape_t{12, 2300}, shape_t{90, 2100}, shape_t{30, 4100}})
         for (const double density : {0.0001, 0.001})
@@ -124,7 +124,7 @@ TEST_F(JumpFloodDevice, ManyOpenTilesEqualTheHosts) {
                     << text_of(shape) << ' ' << text_of(method{how}) << ' ' << density;
 }
 
-/// A site of such a volume takes 29 bits, one more than the tables of offsets have room for.
+/// A site of such a volume takes 29 bits, one more than words of offsets can hold.
 TEST_F(JumpFloodDevice, LargerVolumesOfTwentyNineBitsEqualTheHosts) {
     const shape_t shape{257, 513, 513};
     for (const std::uint64_t count : {1, 3}) {
@@ -134,8 +134,8 @@ TEST_F(JumpFloodDevice, LargerVolumesOfTwentyNineBitsEqualTheHosts) {
     }
 }
 
-/// Images whose rounds go in two kernels: tiles of each size with no round, one and two after the series, classes of
-/// one cell to 81 along an axis with none, a few and many sites, and images too large.
+/// Images whose rounds run in two kernels: tiles of each size with no, one and two rounds after the series; classes of
+/// one cell to 81 along an axis with no, few and many sites; and images too large for these kernels.
 void several_rounds_equal_the_hosts(const std::vector<shape_t>& shapes) {
     for (const shape_t& shape : shapes)
         for (const double density : {0.00001, 0.0001, 0.001, 0.01, 0.5})
@@ -151,7 +151,7 @@ TEST_F(JumpFloodDevice, LargerImagesOfSeveralRoundsInAKernelEqualTheHosts) {
     several_rounds_equal_the_hosts(
         {{512, 512}, {1000, 1030}, {1024, 1024}, {1217, 999}, {1280, 1280}, {1536, 1536}, {200, 2048}, {2049, 20}});
 }
-/// Volumes whose long steps go in one kernel: classes of 16 cells along each axis, and of fewer along some.
+/// Volumes whose long steps run in one kernel: classes of 16 cells along each axis, and of fewer along some.
 TEST_F(JumpFloodDevice, ClassesOfVolumesEqualTheHosts) {
     for (const shape_t& shape : {shape_t{64, 64, 64}, shape_t{61, 64, 52}, shape_t{50, 63, 64}})
         for (const double density : {0.0, 0.00001, 0.001, 0.05})
@@ -175,7 +175,7 @@ TEST_F(JumpFloodDevice, LargerGridsOfTwoSitesAndOfDrawnOnesEqualTheHosts) {
                     << text_of(shape) << ' ' << text_of(method{how});
 }
 
-/// Rounds of small grids are one stage.
+/// A small grid has all its rounds in one stage.
 TEST_F(JumpFloodDevice, StagesAreNamedBySeries) {
     const auto names = [](const jump_flood& how, const shape_t& shape) {
         constexpr double everywhere = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// Every way to call it wrongly: an error that says what to do, thrown before a byte is written. And how it is stopped.
+// Wrong calls: each throws an error that says what to do, before a byte is written. Also stops calls by progress.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace nearfield::test {
 namespace {
 
-/// A correct call on a 4x6 image that each test makes wrong in one way.
+/// A correct call on a 4x6 image, which each test makes wrong in one way.
 struct attempt {
     std::array<std::uint8_t, 24> image_memory{};
     std::array<std::int32_t, 24> label_memory{};
@@ -79,7 +79,7 @@ TEST(LabelArguments, CriterionToleranceAndNorm) {
 TEST(LabelArguments, Graphs) {
     attempt a;
     a.options.criterion = criterion::links;
-    label(a.on, a.image, a.out, a.options);  // bits to the right from every other cell
+    label(a.on, a.image, a.out, a.options);  // every other cell links to the right
     EXPECT_EQ(a.count_memory[0], 12);
     attempt b;
     std::array<float, 24> weights{};
@@ -209,7 +209,7 @@ TEST(LabelArguments, OverlapAndNull) {
     d.refused({"out.label", "strides"});
 }
 
-/// More components than uint16 numbers: an error, and no label is written; filters count first.
+/// More components than uint16 can number give an error, and no label is written; filtered ones do not count.
 TEST(LabelArguments, MoreComponentsThanTheLabelsTypeNumbers) {
     constexpr std::int64_t n = 512;
     std::vector<std::uint8_t> image(n * n, 0);

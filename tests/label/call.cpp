@@ -13,7 +13,7 @@ namespace {
 
 __extension__ typedef __int128 wide;
 
-/// A value of any element type: exact.
+/// A value of any element type, held exactly.
 struct number {
     bool is_real = false;
     wide integer = 0;
@@ -48,19 +48,19 @@ number number_of(const scalar& s) {
     return {false, s.is_negative() ? wide{static_cast<std::int64_t>(s.bits())} : wide{s.bits()}, 0};
 }
 
-/// Long doubles hold every integer of 64 bits and every double exactly.
+/// The value as a long double, which holds every 64-bit integer and every double exactly.
 long double exact(const number& n) {
     return n.is_real ? static_cast<long double>(n.real) : static_cast<long double>(n.integer);
 }
 
-/// NaN where one is.
+/// The difference; NaN if either is NaN.
 long double difference(const number& a, const number& b) {
     if (exact(a) == exact(b)) return 0;
     if (a.is_real) return std::fabs(a.real - b.real);
     return static_cast<long double>(a.integer < b.integer ? b.integer - a.integer : a.integer - b.integer);
 }
 
-/// What the options say about cells of one image of the batch.
+/// The options' rules for the cells of one image of the batch.
 class meaning {
 public:
     meaning(const label_call& c, std::int64_t first_cell)
@@ -82,7 +82,7 @@ public:
         return !all;
     }
 
-    /// `step`: from a to b, in C order over (-1, 0, 1).
+    /// True if a and b are linked; `step` numbers the step from a to b in C order over (-1, 0, 1).
     [[nodiscard]] bool linked(std::int64_t a, std::int64_t b, std::size_t step) const {
         if (o_.criterion == criterion::nonzero) return true;
         if (o_.criterion == criterion::links) {
@@ -106,7 +106,7 @@ public:
     }
 
 private:
-    /// The order of bits from the lowest, x first, as the documentation of cc3d lists them.
+    /// Order of a graph's bits from the lowest, x first, as the documentation of cc3d lists them.
     [[nodiscard]] bool names(std::int64_t cell, std::size_t step) const {
         using place = std::array<int, 3>;
         static const std::vector<place> line{{1}, {-1}},
@@ -270,7 +270,7 @@ label_options options_of(std::uint64_t k, criterion kind, int connectivity) {
 
 std::vector<std::int64_t> graph_of(const shape_t& shape, std::uint64_t k) {
     const std::int64_t grain = std::array{1, 2, 5}[mix(k + 9) % 3];
-    // Of what is left of each cell's bits on average: few, so that components are winding; nearly all; all, but for a
+    // Average share of the bits that are kept: few, so that components wind; nearly all; or all, except across one
     // sheet.
     const std::uint64_t kind = mix(k + 10) % 5;
     std::uint64_t number = 0;

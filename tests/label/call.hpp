@@ -1,4 +1,4 @@
-// One call of label(), in guarded memory, and what the oracle says about it; for every backend.
+// One call of label() in guarded memory, and the oracle's result, for every backend.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace nearfield::test {
 
-/// How one call looks from outside.
+/// The arguments of one call.
 struct label_case {
-    shape_t shape;  ///< of the image: batch axes, axes, channels
+    shape_t shape;  ///< shape of the image: batch axes, axes, channels
     dtype element = dtype::uint8;
     layout image_layout = layout::contiguous;
     dtype label = dtype::int32;
@@ -25,9 +25,9 @@ struct label_case {
 struct label_call {
     label_call(const label_case& how, const label_options& options_);
 
-    /// Background where a flag is 0, else values of the type that are not zero.
+    /// Writes zeros where a flag is 0, else nonzero values of the type.
     void draw(const flags_t& foreground);
-    /// Small integers, as values of the type; 0 is zero. Floating point: some zeros are -0, and with `strange` some
+    /// Writes small integers as values of the type; 0 is zero. For floats some zeros are -0, and with `strange` some
     /// cells are NaN or infinite.
     void write(const std::vector<std::int64_t>& values, bool strange = false);
 
@@ -35,29 +35,29 @@ struct label_call {
 
     label_case how;
     label_options options;
-    std::vector<std::uint8_t> steps;  ///< memory of options.steps
+    std::vector<std::uint8_t> steps;  ///< memory for options.steps
     guarded image, label, count;
 };
 
-/// Fills label and count of the call.
+/// Runs a call: fills its label and count.
 using label_engine = std::function<void(label_call&)>;
 void label_on_host(label_call& c);
 
-/// Empty, or what is wrong with the answer.
+/// Returns "" or the error in the result.
 std::string verdict(const label_call& c, const std::vector<std::byte>& image_before);
 std::string check(const label_engine& engine, label_call c);
 
 /// An element as a double.
 double value_in(const guarded& from, std::int64_t i);
 
-/// A dressed call by number: memory layouts, element and label types, threads.
+/// Call number k: varies memory layouts, element and label types, threads.
 label_case dressed(const shape_t& shape, std::uint64_t k);
 
-/// By number: values from a few choices in blocks; tolerance and background.
+/// Image number k: values from a few choices, in blocks; also sets tolerance and background.
 std::vector<std::int64_t> values_of(const shape_t& shape, std::uint64_t k);
 label_options options_of(std::uint64_t k, criterion kind, int connectivity);
 
-/// The same for criterion::links: bits of neighbours, and a type that has enough of them.
+/// Graph number k for criterion::links: bits of neighbours, in a type that has enough of them.
 std::vector<std::int64_t> graph_of(const shape_t& shape, std::uint64_t k);
 label_case dressed_graph(const shape_t& shape, int connectivity, std::uint64_t k);
 

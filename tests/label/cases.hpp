@@ -1,4 +1,4 @@
-// The one list of images on which connected components are tested, on every backend. Each shape says which path it
+// The list of images on which connected components are tested on every backend. Each shape names the path that it
 // reaches.
 #pragma once
 
@@ -56,7 +56,7 @@ inline const std::vector<shape_case>& label_shapes() {
     return list;
 }
 
-/// For a few figures and options.
+/// Shapes for a few figures and options.
 inline const std::vector<shape_case>& large_label_shapes() {
     static const std::vector<shape_case> list = {
         {{70001}, "1-D, several tasks"},
@@ -81,11 +81,11 @@ enum class figure {
     one,           ///< one cell somewhere
     checkerboard,  ///< the most components with the smallest connectivity, one with the largest
     apart,         ///< every second cell along every axis: the most components with the largest connectivity
-    parity,        ///< cells whose coordinates are all even or all odd: the most for 18 neighbours
+    parity,        ///< cells whose coordinates are all even or all odd: the most components for 18 neighbours
     comb,          ///< teeth that only the last row joins: the longest chains upwards
     comb_down,     ///< teeth that the first row joins
     u_shapes,      ///< pairs of columns that meet at the bottom, nested
-    spiral,        ///< one winding component, in every plane; planes joined at one end
+    spiral,        ///< one winding component in every plane; planes are joined at one end
     giant,         ///< all but a few cells
     planes,        ///< every second plane along the first axis, joined by a bridge
     stripes,       ///< every second cell of each row: most runs, long columns
@@ -106,18 +106,18 @@ inline constexpr figure all_figures[] = {
     figure::percolation6, figure::percolation8, figure::half,      figure::percolation4, figure::dense,
     figure::grains4,      figure::grains16};
 
-/// Which value a block of `grain` cells a side takes at random, of `choices`; the same on every machine.
+/// Random value, of `choices`, of a block of `grain` cells a side; the same on every machine.
 inline std::uint64_t grain_value(const shape_t& at, std::int64_t grain, std::uint64_t choices, std::uint64_t seed) {
     std::uint64_t hash = seed;
     for (const std::int64_t x : at) hash = mix(hash * 31 + static_cast<std::uint64_t>(x / grain));
     return hash % choices;
 }
 
-/// True on a spiral through the plane of the last two axes, whose arms lie two cells apart.
+/// True for cells on a spiral through the plane of the last two axes, whose arms lie two cells apart.
 inline bool on_spiral(std::int64_t y, std::int64_t x, std::int64_t rows, std::int64_t columns) {
     const std::int64_t ring = std::min(std::min(y, x), std::min(rows - 1 - y, columns - 1 - x));
     if (ring % 2 == 0) return !(y == ring + 1 && x == ring && ring + 1 < rows - 1 - ring);
-    return y == ring && x == ring + 1;  // the way in to the next arm
+    return y == ring && x == ring + 1;  // the passage to the next arm
 }
 
 inline shape_t middle_of(const shape_t& shape) {
@@ -126,7 +126,7 @@ inline shape_t middle_of(const shape_t& shape) {
     return at;
 }
 
-/// Whether the cell at `at` of a grid of `shape` belongs to the figure.
+/// True if the cell at `at` of a grid of `shape` belongs to the figure.
 inline bool in_figure(figure kind, const shape_t& at, const shape_t& shape, std::uint64_t seed) {
     const std::size_t last = shape.size() - 1;
     const std::int64_t x = at[last], y = last > 0 ? at[last - 1] : 0, z = last > 1 ? at[0] : 0;
@@ -164,7 +164,7 @@ inline bool in_figure(figure kind, const shape_t& at, const shape_t& shape, std:
     return false;
 }
 
-/// One value a cell in C order: f(coordinates).
+/// An array with one value a cell in C order: f(coordinates).
 template <class F>
 auto over(const shape_t& shape, const F& f) {
     std::vector<decltype(f(shape))> all;
@@ -190,8 +190,8 @@ inline std::string name_of(figure kind) {
     return names[static_cast<int>(kind)];
 }
 
-/// The generator by which tables of speed are made (docs/performance.md): blocks of g cells a side in raster order are
-/// foreground with a chance of d percent.
+/// The generator of the speed tables (docs/performance.md): blocks of g cells a side in raster order are foreground
+/// with a probability of d percent.
 inline flags_t granular(std::int64_t n, std::int64_t g, unsigned d, unsigned sample) {
     std::mt19937 random(1000 * static_cast<unsigned>(g) + d + 1000000 * sample);
     const std::int64_t blocks = (n + g - 1) / g;

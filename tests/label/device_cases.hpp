@@ -1,4 +1,4 @@
-// What the device tests of labels share: calls as most callers make them, or dressed, and the check against flood fill.
+// Shared by the device tests of labels: common calls, varied calls, and the check against flood fill.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@ protected:
 
 inline std::int64_t axes_of(const shape_t& shape) { return static_cast<std::int64_t>(shape.size()); }
 
-/// A graph cannot wait for the count, which a label type that may be too narrow asks for.
+/// Varies a call, but keeps label types wide enough: a graph cannot wait for the count.
 inline label_case dressed_for(const shape_t& shape, std::uint64_t k) {
     label_case how = dressed(shape, k);
     if (how.label == dtype::uint16 && (cells_of(shape) > 65535 || k % 2 != 0)) how.label = dtype::int32;
     return how;
 }
 
-/// Bytes and labels as most callers have them: the fast way in and out.
+/// Bytes and contiguous labels, as most callers have them: the fast paths in and out.
 inline label_case plain_for(const shape_t& shape) {
     return {.shape = shape, .image_layout = layout::tight, .label_layout = layout::tight};
 }

@@ -5,7 +5,7 @@
 namespace nearfield::test {
 namespace {
 
-/// The arrays of one call on the device.
+/// Owns the arrays of one call on the device.
 class there {
 public:
     there(label_call& c, const stream& on) : call_(c), on_(on) {
@@ -41,7 +41,7 @@ private:
     std::vector<device_memory> memory_;
 };
 
-/// Runs twice from the same start; throws when the answers differ.
+/// Runs twice from the same start; throws if the results differ.
 void run_again(label_call& c, there& arrays, const std::function<void()>& run) {
     label_call first = c;
     arrays.upload();

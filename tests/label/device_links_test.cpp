@@ -1,4 +1,4 @@
-// Links between cells of any type, of which a device leaves out those that others say already.
+// Links between cells of any type; a device leaves out links that others imply.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace {
 
 using LabelLinksDevice = DeviceTest;
 
-/// Criteria go by links of which those that others say already are left out: shapes whose strips, tiles and chunks of
-/// planes end at different cells, in values that hang together in all ways.
+/// Criteria use links, from which implied ones are left out. Shapes are such that strips, tiles and chunks of planes
+/// end at different cells, and values connect in all ways.
 void check_links(const std::function<dtype(std::uint64_t)>& element, std::uint64_t k) {
     for (const shape_t& shape : {shape_t{70, 48}, shape_t{33, 560}, shape_t{300, 64}, shape_t{35, 20, 32},
                                  shape_t{18, 9, 144}, shape_t{2, 140, 80}, shape_t{3, 1, 64}, shape_t{17, 33, 16}})
@@ -47,8 +47,8 @@ TEST_F(LabelLinksDevice, LinksOfWiderValues) {
     check_links([&](std::uint64_t k) { return wider[k % std::size(wider)]; }, 71000);
 }
 
-/// Graphs, whose links are as they are: no equal values, no order. Whole tiles and lines, strided, periodic, batches,
-/// filtered.
+/// Given graphs, whose links imply no others: there are no equal values and no order. Whole tiles and lines, strided,
+/// periodic, batches, filtered.
 TEST_F(LabelLinksDevice, GivenLinks) {
     std::uint64_t k = 72000;
     for (const shape_t& shape :
@@ -76,8 +76,8 @@ TEST_F(LabelLinksDevice, GivenLinks) {
             }
 }
 
-/// The last word of a row holds one cell, whose neighbours before and after it, round the image, are two cells and not
-/// one.
+/// The last word of a row holds one cell, whose neighbours before and after it, across the periodic end, are two
+/// different cells.
 TEST_F(LabelLinksDevice, WordsOfOneCell) {
     std::uint64_t k = 72400;
     for (const shape_t& shape : {shape_t{12, 65}, shape_t{3, 12, 33}, shape_t{1, 12, 65}})
@@ -104,8 +104,8 @@ TEST_F(LabelLinksDevice, WordsOfOneCell) {
             }
 }
 
-/// Planes that are as the one in front hang together as that does, and by it: the first of a tile must not, nor all of
-/// them round the image. Noise, so that cells meet at corners; now and then one cell of a plane is another.
+/// Planes equal to the plane in front take its links: the first plane of a tile must not, nor all planes around a
+/// periodic image. Noise makes cells meet at corners; sometimes one cell of a plane differs.
 TEST_F(LabelLinksDevice, PlanesAsInFront) {
     std::uint64_t k = 77000;
     for (const shape_t& shape : {shape_t{20, 34, 64}, shape_t{8, 40, 144}, shape_t{25, 17, 70}, shape_t{3, 33, 48}})
@@ -135,7 +135,7 @@ TEST_F(LabelLinksDevice, PlanesAsInFront) {
                     }
 }
 
-/// Words that are one area, whose rows share nodes, beside words that reach them in some rows or planes only.
+/// Words that form one area, whose rows share nodes, beside words that touch them in some rows or planes only.
 TEST_F(LabelLinksDevice, WordsThatShareNodes) {
     for (const shape_t& shape : {shape_t{40, 144}, shape_t{18, 17, 144}, shape_t{16, 16, 64}})
         for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity)
@@ -149,8 +149,8 @@ TEST_F(LabelLinksDevice, WordsThatShareNodes) {
             }
 }
 
-/// Where no straight link is, slanted ones go round by others: checkerboards, of which all cells or every other one
-/// count.
+/// Slanted links where no straight link connects: checkerboards, of which all cells or every other cell is
+/// foreground.
 TEST_F(LabelLinksDevice, CheckerboardsOfBytes) {
     std::uint64_t k = 75000;
     for (const shape_t& shape : {shape_t{70, 144}, shape_t{18, 17, 144}, shape_t{9, 40, 64}})
@@ -170,7 +170,7 @@ TEST_F(LabelLinksDevice, CheckerboardsOfBytes) {
                 }
 }
 
-/// Noise in volumes has more links in a tile than its list has room for: the others take their turn.
+/// Noise in volumes has more links in a tile than its list can hold; the rest is processed in turns.
 TEST_F(LabelLinksDevice, MoreLinksThanATileLists) {
     const shape_t shape{17, 16, 130};
     for (const figure kind : {figure::percolation8, figure::half, figure::percolation4})

@@ -1,4 +1,4 @@
-// Connected components on the device: runs again give the same bytes, and images of very many cells.
+// Connected components on the device: repeated runs give the same bytes; images of very many cells.
 #include <gtest/gtest.h>
 
 #include "label/device_engine.hpp"
@@ -15,7 +15,7 @@ protected:
 };
 using LabelDeviceLarge = LabelDeviceRuns;
 
-/// Twenty and more, each from the same start; threads meet in another order in each.
+/// Makes more than twenty runs from the same start, in which threads meet in different orders.
 void check_runs(const label_call& c) { ASSERT_EQ(check(label_many_times(11), c), "") << text_of(c.how.shape); }
 
 TEST_F(LabelDeviceRuns, TwentyRunsAreEqual) {
@@ -29,7 +29,7 @@ TEST_F(LabelDeviceRuns, TwentyRunsAreEqual) {
         }
 }
 
-/// Bytes go by other links than wider values, values of periodic axes by links alone; filters number what is left.
+/// Bytes and wider values use different links, values on periodic axes use links alone; filters number what remains.
 TEST_F(LabelDeviceRuns, TwentyRunsOfCriteriaAndFiltersAreEqual) {
     std::uint64_t k = 95000;
     for (const shape_t& shape : {shape_t{130, 256}, shape_t{20, 21, 64}})
@@ -54,8 +54,8 @@ TEST_F(LabelDeviceRuns, TwentyRunsOfCriteriaAndFiltersAreEqual) {
                 }
 }
 
-/// Of every `period` cells the first `set` are foreground, counted along all rows as one line; rows are whole periods,
-/// or there is one. Samples of the labels are looked at.
+/// The first `set` of every `period` cells are foreground, counted along all rows as one line; rows are whole periods,
+/// or there is one row. Samples of the labels are checked.
 void check_many_cells(const shape_t& shape, std::int64_t period, std::int64_t set, criterion by = criterion::nonzero) {
     const std::int64_t cells = cells_of(shape);
     if (query_system().devices[0].free_bytes < 16 * cells + (std::int64_t{1} << 30))
@@ -89,7 +89,7 @@ void check_many_cells(const shape_t& shape, std::int64_t period, std::int64_t se
         }
 }
 
-/// A line of which tiles would have too many nodes for their numbers, since it fills one of their rows.
+/// A line whose tiles would have too many nodes to number, since it fills only one of their rows.
 TEST_F(LabelDeviceLarge, LinesOfHundredsOfMillionsOfCells) { check_many_cells({300000000}, 1000, 600); }
 TEST_F(LabelDeviceLarge, MoreThanTwoToThe31Cells) { check_many_cells({46400, 46400}, 3 * 46400, 46400); }
 TEST_F(LabelDeviceLarge, MoreThanTwoToThe31CellsOfEqualValues) {

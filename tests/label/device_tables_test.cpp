@@ -1,5 +1,5 @@
-// Tables that tiles make themselves, without a look at labels: against the host's, byte by byte, rows that no component
-// has and gaps between rows included.
+// Tables that tiles compute without reading labels equal the host's, byte by byte, including rows without a component
+// and gaps between rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,17 +19,17 @@ protected:
 constexpr int table_count = 10, first_value_table = 5;
 constexpr std::byte untouched{0x5a};
 
-/// What one call asks for, and the memory of its tables.
+/// The outputs that one call wants, and the memory of its tables.
 struct shapes_call {
     shape_t shape;
     label_options options;
-    /// Of size, box, centroid, border, faces, and lowest, highest, sum, mean, variance; negative: not wanted.
+    /// Rows of size, box, centroid, border, faces, lowest, highest, sum, mean, variance; negative: not wanted.
     std::int64_t rows[table_count] = {};
     int gap = 0;         ///< elements between rows
-    bool asked = false;  ///< by make_tables
+    bool asked = false;  ///< true if make_tables provides the tables
     bool labels = false;
-    dtype value = dtype::uint8;  ///< of the intensity
-    int apart = 1;               ///< elements from one value to the next
+    dtype value = dtype::uint8;  ///< type of the intensity
+    int apart = 1;               ///< element step from one value to the next
     bool whole_sums = false;
     std::vector<std::uint8_t> image{};
 
@@ -46,7 +46,7 @@ struct shapes_call {
     [[nodiscard]] bool has_values() const {
         return std::any_of(rows + first_value_table, rows + table_count, [](std::int64_t n) { return n >= 0; });
     }
-    /// The intensity's memory, a byte behind 16-byte alignment where values lie apart.
+    /// The intensity's memory; if values lie apart it begins one byte after a 16-byte boundary.
     [[nodiscard]] std::vector<std::uint8_t> intensity() const {
         std::vector<std::uint8_t> all(image.size() * static_cast<std::size_t>(apart * size_of(value)) + 2);
         for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint8_t>(mix(i + image.size()));
@@ -127,7 +127,7 @@ void expect_hosts(const shapes_call& c, bool by_graph) {
     for (std::size_t i = 0; i < came.size(); ++i) ASSERT_EQ(came[i], expected[i]) << "table " << i;
 }
 
-/// Which tables, how many rows, who is asked when.
+/// Call number k: chooses the tables, their rows, and whether make_tables provides them.
 shapes_call call_of(const shape_t& shape, std::uint64_t k, const label_options& o) {
     shapes_call c{.shape = shape, .options = o};
     const std::int64_t cells = cells_of(shape);
@@ -136,7 +136,7 @@ shapes_call call_of(const shape_t& shape, std::uint64_t k, const label_options& 
         c.rows[t] = which == 0 ? -1 : which == 1 ? 3 : which == 2 ? cells / 3 : cells;
     }
     if (c.rows[0] < 0 && c.rows[1] < 0 && c.rows[2] < 0) c.rows[3] = cells;
-    // Faces and values in half of the cases each, so that each way that tiles have is gone.
+    // Faces and values occur in half of the cases each, so that every path of a tile is taken.
     if (mix(k + 53) % 2 == 0) c.rows[4] = -1;
     if (mix(k + 54) % 2 == 0) std::fill(c.rows + first_value_table, c.rows + table_count, -1);
     c.value = std::array{dtype::uint8, dtype::int8, dtype::uint16, dtype::int16, dtype::int32}[mix(k + 55) % 5];
@@ -164,8 +164,8 @@ TEST_F(LabelTablesDevice, EveryFigure) {
                 }
 }
 
-/// Batches, whose images follow each other in the rows, values, and what tiles do not serve: periodic axes and filters.
-/// Bytes in rows of whole 16 go by other links.
+/// Batches, whose images follow each other in the rows; values; and calls that tiles do not serve: periodic axes and
+/// filters. Rows that are a multiple of 16 bytes use other links.
 TEST_F(LabelTablesDevice, BatchesCriteriaAndTheOtherWay) {
     std::uint64_t k = 200000;
     for (const shape_t& shape : {shape_t{7, 130}, shape_t{3, 40, 65}, shape_t{2, 33, 300}, shape_t{2, 3, 9, 131},
@@ -193,8 +193,8 @@ TEST_F(LabelTablesDevice, BatchesCriteriaAndTheOtherWay) {
         }
 }
 
-/// More components in several tiles, with first cells side by side, than a warp lists at a time; their sums cleared
-/// while they are numbered, or afterwards where a filter or the caller decides on rows.
+/// More components in several tiles, with adjacent first cells, than a warp lists at a time. Their sums are cleared
+/// while they are numbered, or afterwards if a filter or the caller determines the rows.
 TEST_F(LabelTablesDevice, ManyInSeveralTilesSideBySide) {
     const shape_t shape{70, 4100};
     for (const int connectivity : {1, 2})
@@ -216,7 +216,7 @@ TEST_F(LabelTablesDevice, ManyInSeveralTilesSideBySide) {
             }
 }
 
-/// Boxes of all heights, so that rows below each other have the same columns of one component, or of two.
+/// Boxes of all heights, so that consecutive rows have equal columns of one component, or of two.
 TEST_F(LabelTablesDevice, EqualRowsBelowEachOther) {
     const shape_t shape{190, 330};
     for (const int connectivity : {1, 2})
@@ -235,7 +235,7 @@ TEST_F(LabelTablesDevice, EqualRowsBelowEachOther) {
         }
 }
 
-/// All tables, of values whose sums are rounded too: each run has the host's bytes.
+/// Each run has the host's bytes in all tables, including values whose sums are rounded.
 TEST_F(LabelTablesDevice, TwentyRunsAreEqual) {
     for (const shape_t& shape : {shape_t{100, 300}, shape_t{17, 33, 65}})
         for (const dtype value : {dtype::uint8, dtype::int32}) {
@@ -248,7 +248,7 @@ TEST_F(LabelTablesDevice, TwentyRunsAreEqual) {
         }
 }
 
-/// One component through many tiles, whose sums pass 32 bits.
+/// One component that spans many tiles, whose sums exceed 32 bits.
 TEST_F(LabelTablesDevice, SumsOfLargeComponents) {
     for (const shape_t& shape : {shape_t{100000}, shape_t{3, 70000}, shape_t{3, 3, 60000}})
         for (const int connectivity : {1, static_cast<int>(shape.size())}) {

@@ -49,7 +49,7 @@ void check_criteria(const std::vector<shape_case>& shapes, std::uint64_t k, int 
 TEST_F(LabelDevice, EqualAndWithinOnEveryShape) { check_criteria(label_shapes(), 20000, 8); }
 TEST_F(LabelDevice, EqualAndWithinOnLargeShapes) { check_criteria(large_label_shapes(), 30000, 4); }
 
-/// Differences and tolerances that need a bit more than the values have.
+/// Differences and tolerances that need one bit more than the values have.
 TEST_F(LabelDevice, TolerancesAtTheEndsOfTypes) {
     std::uint64_t k = 35000;
     for (const shape_t& shape : {shape_t{9, 64}, shape_t{40, 131}, shape_t{11, 12, 70}})
@@ -157,7 +157,7 @@ TEST_F(LabelDevice, Filters) {
             }
 }
 
-/// More components than a block of threads looks at, most of them equally large, so that ties are decided across
+/// More components than a block of threads reads, most of them equally large, so that ties are decided across
 /// blocks.
 TEST_F(LabelDevice, TheLargestOfThousands) {
     std::uint64_t k = 90000;
@@ -174,7 +174,7 @@ TEST_F(LabelDevice, TheLargestOfThousands) {
     }
 }
 
-/// Tables of more rows than there may be components, as bytes: rows beyond them keep what was there.
+/// Tables with more rows than there can be components, as bytes: the extra rows must keep their contents.
 std::vector<std::vector<std::byte>> tables_on(bool on_device, const shape_t& shape,
                                               const std::vector<std::uint8_t>& image,
                                               const std::vector<float>& intensity, const label_options& o,

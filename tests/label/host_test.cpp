@@ -7,7 +7,7 @@
 namespace nearfield::test {
 namespace {
 
-/// uint16 numbers fewer components than some images have.
+/// Varies a call, but keeps uint16 labels from images with more components than they can number.
 label_case dressed_for(const shape_t& shape, std::uint64_t k) {
     label_case how = dressed(shape, k);
     if (how.label == dtype::uint16 && cells_of(shape) > 65535) how.label = dtype::int32;
@@ -110,7 +110,7 @@ TEST(LabelHost, PeriodicAxes) {
             }
 }
 
-/// Several bands a thread, batches too, where ends meet.
+/// Several bands for each thread, also in batches, with periodic axes.
 TEST(LabelHost, PeriodicAxesInBands) {
     std::uint64_t k = 65000;
     for (const shape_t& shape : {shape_t{257, 255}, shape_t{500, 3}, shape_t{40, 41, 43}, shape_t{130, 65, 3}})
@@ -185,9 +185,9 @@ TEST(LabelHost, LinksOfLargeShapesAndBatches) {
             }
 }
 
-/// Steps of any kind, the one to the west among them or not; and more axes than a device takes.
-/// Rows of a few cells and many axes: more cells than a task has, so that tasks meet within an image and images within
-/// a task.
+/// Any steps, with or without the one to the west; more axes than a device takes.
+/// Rows of a few cells and many axes, with more cells than a task has, so that tasks meet within an image and images
+/// within a task.
 TEST(LabelHost, ShortRowsAndManyAxes) {
     std::uint64_t k = 90000;
     for (const shape_t& shape :

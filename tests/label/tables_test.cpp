@@ -1,5 +1,5 @@
-// Tables made with the labels, against the oracle's look at every cell: figures, criteria, filters, batches, threads,
-// types of intensity; and with make_tables.
+// Tables computed with the labels, against the oracle's pass over every cell: figures, criteria, filters, batches,
+// threads, types of intensity; and with make_tables.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace nearfield::test {
 namespace {
 
-/// All ten tables in guarded memory, for `rows` rows; of some calls a few are left out, since what is summed depends on
-/// them.
+/// All ten tables in guarded memory, with `rows` rows. Some calls leave out a few tables, since the computed sums
+/// depend on the wanted ones.
 struct table_memory {
     table_memory(std::int64_t rows, std::int64_t axes, dtype value, bool whole_sum, std::uint64_t k)
         : size(dtype::int64, {rows}, lay(k), k),
@@ -43,7 +43,7 @@ struct table_memory {
         t.variance = out(variance);
         return t;
     }
-    /// Size, box, centroid, border and faces; the others are always wanted.
+    /// True if a table among size, box, centroid, border and faces is wanted; the others always are.
     [[nodiscard]] bool with(std::uint64_t table) const { return seed % 2 == 0 || mix(seed + 40 + table) % 3 != 0; }
     void expect_guarded() {
         for (const guarded* each : {&size, &box, &centroid, &border, &faces, &lowest, &highest, &sum, &mean, &variance})
@@ -53,7 +53,7 @@ struct table_memory {
     std::uint64_t seed;
 };
 
-/// Values that the type holds exactly; their sums need many bits where they are of floating point.
+/// Values that the type holds exactly; sums of floats need many bits.
 std::vector<double> make_values(const shape_t& shape, dtype type, std::uint64_t seed) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < cells_of(shape); ++i) {
@@ -124,7 +124,7 @@ void expect_row(const table_memory& t, std::int64_t row, const oracle::table_row
 constexpr dtype value_types[] = {dtype::uint8, dtype::float32, dtype::int16,  dtype::float64,
                                  dtype::int32, dtype::uint64,  dtype::boolean};
 
-/// Labels and measures; the labels are the flood fill's (host_test.cpp), so they say what is to be measured.
+/// Labels and measures. The labels equal those of flood fill (host_test.cpp), so they define what is to be measured.
 void check_measured(label_call& c, const shape_t& image_shape, std::uint64_t k) {
     const shape_t& shape = c.how.shape;
     const std::int64_t images = cells_of(shape) == 0 ? 0 : cells_of(shape) / cells_of(image_shape);
@@ -176,7 +176,7 @@ TEST(LabelTables, EveryFigure) {
             }
 }
 
-/// The ends of some axes meet, rows by words of bits and by lists of runs.
+/// Periodic axes, in rows processed as words of bits and as lists of runs.
 TEST(LabelTables, PeriodicAxes) {
     std::uint64_t k = 5000;
     for (const shape_t& shape : {shape_t{1}, shape_t{2}, shape_t{64}, shape_t{65}, shape_t{1, 5}, shape_t{5, 1},
@@ -205,7 +205,7 @@ TEST(LabelTables, PeriodicAxes) {
         }
 }
 
-/// Filters, batches, criteria under which runs of one component lie side by side, and steps, which the other engine
+/// Filters, batches, criteria under which adjacent runs belong to one component, and steps, which another engine
 /// serves.
 TEST(LabelTables, CriteriaFiltersBatchesAndSteps) {
     std::uint64_t k = 1000;
@@ -235,7 +235,7 @@ TEST(LabelTables, CriteriaFiltersBatchesAndSteps) {
         }
 }
 
-/// Rows with the same runs are added together; with other labels they are not: stripes of two values, repeated or not.
+/// Rows with equal runs are added together only if their labels are equal: stripes of two values, repeated or not.
 TEST(LabelTables, RowsThatRepeatTheOneAbove) {
     std::uint64_t k = 3001;
     for (const shape_t& shape : {shape_t{40, 70}, shape_t{6, 9, 65}, shape_t{100, 3}})
@@ -255,7 +255,7 @@ TEST(LabelTables, RowsThatRepeatTheOneAbove) {
                 }
 }
 
-/// Of a periodic axis neither end is one: no border and no face there.
+/// A periodic axis has no ends, so there is no border and no face.
 TEST(LabelTables, PeriodicAxesHaveNoEnds) {
     std::vector<std::uint8_t> image(5 * 7, 1);
     std::int64_t size = 0, faces = -1;
@@ -270,7 +270,7 @@ TEST(LabelTables, PeriodicAxesHaveNoEnds) {
     EXPECT_FALSE(border);
 }
 
-/// A table that the sums cannot lie in, and nothing that says how many cells there are.
+/// A table that cannot hold the sums, and no output that tells the number of cells.
 TEST(LabelTables, BoxesAloneWithGapsBetweenRows) {
     const std::vector<std::uint8_t> image{1, 1, 0, 1, 0, 1};
     std::vector<std::int64_t> box(9, -7);
@@ -281,7 +281,7 @@ TEST(LabelTables, BoxesAloneWithGapsBetweenRows) {
     EXPECT_EQ(box, (std::vector<std::int64_t>{0, 2, -7, 3, 4, -7, 5, 6, -7}));
 }
 
-/// Rows beyond the components are not written, components beyond the rows are left out.
+/// Rows beyond the components are not written; components beyond the rows are left out.
 TEST(LabelTables, FewerAndMoreRowsThanComponents) {
     std::vector<std::uint8_t> image(1000, 0);
     for (std::size_t i = 0; i < image.size(); i += 2) image[i] = 1;

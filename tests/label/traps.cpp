@@ -31,7 +31,7 @@ void set(label_call& c, std::int64_t i, T value) {
 
 // ---- widths and words -----------------------------------------------------------------------------------------------
 
-/// 65535 components are numbered, one more is an error that says so.
+/// 65535 components are numbered; one more gives an error that says so.
 void sixteen_bits(const label_engine& engine) {
     for (const std::int64_t components : {65535, 65536}) {
         const shape_t shape{2 * components};
@@ -50,7 +50,7 @@ void sixteen_bits(const label_engine& engine) {
     }
 }
 
-/// Vector stores and loads end where the row ends: behind it lies what must not change.
+/// Vector stores and loads must stop at the end of a row, because the memory behind it must not change.
 void odd_widths(const label_engine& engine) {
     for (std::int64_t width = 1; width <= 70; ++width)
         for (const dtype label : {dtype::uint16, dtype::int32, dtype::int64}) {
@@ -61,7 +61,7 @@ void odd_widths(const label_engine& engine) {
         }
 }
 
-/// Two cells on both sides of a word's end, in one row or slanted, here as there; and rows that are full.
+/// Two cells on both sides of a word's end, in one row or diagonal, in both directions; and full rows.
 void word_ends(const label_engine& engine) {
     for (const std::int64_t end : {16, 32, 64, 128})
         for (const std::int64_t width : {end, end + 1, end + 2})
@@ -97,7 +97,7 @@ void nan_is_never_linked(const label_engine& engine) {
         }
 }
 
-/// Everything is linked but NaN, opposite infinities too.
+/// With an infinite tolerance everything but NaN is linked, even opposite infinities.
 void infinite_tolerance(const label_engine& engine) {
     for (const dtype element : {dtype::float32, dtype::float64, dtype::uint8, dtype::int32, dtype::uint64})
         for (const shape_t& shape : {shape_t{9, 65}, shape_t{4, 5, 33}})
@@ -152,8 +152,8 @@ void percolation(const label_engine& engine) {
                    {{90, 129}, {20, 21, 66}}, 3);
 }
 
-/// 4 and 6: every second cell; 8 and 26: one of a block; 18: two of one; values: every cell. For even sides no more can
-/// be.
+/// The most components: for 4 and 6 neighbours every second cell, for 8 and 26 one cell of a block, for 18 two of one,
+/// by values every cell. No image with even sides has more.
 void most_components_are_numbered(const label_engine& engine) {
     const struct {
         shape_t shape;
@@ -181,9 +181,9 @@ void most_components_are_numbered(const label_engine& engine) {
     }
 }
 
-/// Every pattern of a block of cells, each of which has one of the choices, in a grid whose blocks lie a cell of
-/// background apart and begin `shift` cells from its corner: one image in which all patterns lie at all places within
-/// words and tiles.
+/// Every pattern of a block of cells, each with one of the choices. In one image, blocks lie a cell of
+/// background apart and begin `shift` cells from the corner, so that patterns lie at all places within words and
+/// tiles.
 template <class T>
 std::pair<shape_t, std::vector<T>> every_pattern(const shape_t& block, const std::vector<T>& choices,
                                                  const shape_t& shift) {
@@ -206,7 +206,7 @@ std::pair<shape_t, std::vector<T>> every_pattern(const shape_t& block, const std
             })};
 }
 
-/// Two cells of a block of 2x2 need not hang together: not with 4, 6 and 18 neighbours, nor where values decide.
+/// Two cells of a 2x2 block need not be connected: not with 4, 6 and 18 neighbours, nor if values decide.
 void blocks_of_cells(const label_engine& engine) {
     for (const shape_t& shift : {shape_t{0, 0}, shape_t{0, 1}, shape_t{1, 0}, shape_t{1, 1}}) {
         const auto [shape, cells] = every_pattern<std::uint8_t>({3, 3}, {0, 1}, shift);
@@ -235,7 +235,7 @@ void blocks_of_cells(const label_engine& engine) {
     }
 }
 
-/// North may touch north-west and here touch both, or one of them alone: a link of a criterion says nothing of another.
+/// North may touch north-west, and this cell both or only one of them: a link by a criterion implies no other.
 void criteria_are_not_transitive(const label_engine& engine) {
     for (const dtype element : {dtype::uint8, dtype::int16, dtype::float32}) {
         const auto [shape, values] = every_pattern<std::int64_t>({2, 3}, {1, 2, 3, 4}, {0, 1});
@@ -255,7 +255,7 @@ void criteria_are_not_transitive(const label_engine& engine) {
     }
 }
 
-/// Wherever the axis of length 1 lies, whatever the criterion.
+/// The axis of length 1 may be anywhere, for any criterion.
 void one_plane(const label_engine& engine) {
     const shape_t image{23, 66};
     for (const criterion kind : {criterion::nonzero, criterion::equal, criterion::within})
@@ -278,7 +278,7 @@ void one_plane(const label_engine& engine) {
         }
 }
 
-/// Whoever comes first, numbers follow the first cells.
+/// Numbers follow the components' first cells, whichever thread comes first.
 void numbers_do_not_depend_on_who_is_first(const label_engine& engine) {
     const shape_t shape{150, 70};
     label_call c({.shape = shape, .threads = 7}, {.connectivity = 1});
@@ -286,8 +286,8 @@ void numbers_do_not_depend_on_who_is_first(const label_engine& engine) {
     for (int round = 0; round < 10; ++round) expect_right(engine, c, "round " + std::to_string(round));
 }
 
-/// Finds read what others write, and shorten ways to roots that others lower meanwhile: teeth that meet late, each of
-/// which is a root of its own until then, so that all threads lower the same few roots; the same image over and over.
+/// find() reads entries that other threads write and lower. Teeth that meet late are roots of their own until then, so
+/// that all threads lower the same few roots. Runs the same image repeatedly.
 void roots_that_others_lower(const label_engine& engine) {
     for (const shape_t& shape : {shape_t{200, 330}, shape_t{36, 37, 66}})
         for (const figure kind : {figure::comb, figure::u_shapes, figure::spiral, figure::percolation4})
@@ -298,7 +298,7 @@ void roots_that_others_lower(const label_engine& engine) {
                 expect_right(engine, c, text_of(shape) + ' ' + name_of(kind));
                 engine(c);
                 const std::vector<std::byte> first = c.label.bytes();
-                const int times = test_scale() < 1 ? 2 : 20;  // threads of a stand-in meet in one order
+                const int times = test_scale() < 1 ? 2 : 20;  // on the stand-in, threads meet in one order only
                 for (int again = 0; again < times; ++again) {
                     engine(c);
                     ASSERT_TRUE(c.label.bytes() == first) << text_of(shape) << ' ' << name_of(kind);
@@ -306,7 +306,7 @@ void roots_that_others_lower(const label_engine& engine) {
             }
 }
 
-/// A barrier is for all threads of a block, those without a row, a word or a cell too: images that end anywhere within
+/// All threads of a block must reach a barrier, also those without a row, a word or a cell: images end anywhere within
 /// a tile.
 void barriers_where_threads_have_nothing(const label_engine& engine) {
     std::uint64_t k = 0;

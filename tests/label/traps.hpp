@@ -1,4 +1,4 @@
-// What makes implementations of connected components go wrong, each by its name, for every backend.
+// Images on which implementations of connected components go wrong, each with a name, for every backend.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace nearfield::test {
 
 struct trap {
     const char* name;
-    /// Fails the running test where the engine falls into it.
+    /// Fails the running test if the engine gives a wrong result.
     void (*check)(const label_engine& engine);
 };
 const std::vector<trap>& traps();

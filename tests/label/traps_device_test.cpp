@@ -1,4 +1,4 @@
-// The traps of connected components on the device.
+// The traps of connected components, on the device.
 #include <gtest/gtest.h>
 
 #include "label/device_engine.hpp"

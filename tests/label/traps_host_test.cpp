@@ -1,4 +1,4 @@
-// The traps of connected components on the host.
+// The traps of connected components, on the host.
 #include <gtest/gtest.h>
 
 #include "label/traps.hpp"

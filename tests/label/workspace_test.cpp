@@ -1,4 +1,4 @@
-// The host's workspace is what the header says it is, counted by the allocation function that scratch memory alone uses
+// The host's workspace is as large as the header says, counted by the allocation function that only scratch memory uses
 // here.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 std::atomic<std::int64_t> taken{0}, most_taken{0};
 
-/// include/nearfield/label.hpp, in its words.
+/// Workspace in bytes, as include/nearfield/label.hpp describes it.
 double said(const shape_t& shape, criterion kind, std::int64_t runs, int threads) {
     const auto cells = static_cast<double>(cells_of(shape)), row = static_cast<double>(shape.back());
     const bool mask = kind == criterion::nonzero;
@@ -48,7 +48,7 @@ TEST(LabelWorkspace, OfTheEngineForAnySteps) {
     c.draw(cells);
     most_taken = 0;
     label_on_host(c);
-    // No step along the last axis: each cell is a run.
+    // Without links along the last axis each cell is a run.
     const auto runs = static_cast<double>(std::count_if(cells.begin(), cells.end(), [](auto f) { return f != 0; }));
     const double bytes = 0.4 * static_cast<double>(cells_of(shape)) + 8 * runs;
     EXPECT_LE(static_cast<double>(most_taken), bytes);

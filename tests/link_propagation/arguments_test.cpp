@@ -1,4 +1,4 @@
-// What label_by_propagation() refuses; `out` is never touched by a call that throws.
+// Calls that label_by_propagation() refuses; a call that throws never changes `out`.
 #include <gtest/gtest.h>
 
 #include "link_propagation/call.hpp"

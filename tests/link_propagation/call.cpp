@@ -146,7 +146,7 @@ void walk_unfinished(const propagation_engine& engine) {
             const std::string message = refusal(engine, c, how);
             EXPECT_TRUE(says(message, "unfinished after " + std::to_string(most) + " round")) << message;
         }
-        how.most_rounds = needed + 20;  // hooked: as many as it takes this time
+        how.most_rounds = needed + 20;  // rounds in place vary from run to run
         EXPECT_EQ(check_propagation(engine, c, how), "");
         if (hooked) continue;
         how.most_rounds = needed;
@@ -154,7 +154,7 @@ void walk_unfinished(const propagation_engine& engine) {
         how.most_rounds = needed - 1;
         EXPECT_TRUE(says(refusal(engine, c, how), "give a larger most_rounds"));
     }
-    // The ends of the cross's row look at each other, and never learn what the middle learns from the column.
+    // The ends of the cross's row read each other, and never learn what the middle learns from the column.
     for (const bool masters : {false, true})
         for (const bool hooked : {false, true})
             for (const int length : {2, 3, 64}) {

@@ -1,4 +1,4 @@
-// Label propagation on a device: the walks of the host, the rounds of the host, and a short walk for compute-sanitizer.
+// Label propagation on a device: the host's cases, the host's rounds, and a short walk for compute-sanitizer.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace nearfield::test {
 namespace {
 
-/// The bytes of `from` on the device, guards and all.
+/// Copies the bytes of `from`, including guards, to the device.
 device_memory uploaded(const guarded& from, const stream& on) {
     device_memory to(from.bytes().size());
     if (to.bytes() > 0)
@@ -62,7 +62,7 @@ TEST_F(LinkPropagationDevice, ShortWalkForTheSanitizer) {
             }
 }
 
-/// As many rounds and doublings as on the host.
+/// The device takes as many rounds and doublings as the host.
 TEST_F(LinkPropagationDevice, RoundsAreThoseOfTheHost) {
     for (const shape_t& shape : {shape_t{300, 500}, shape_t{257, 255}, shape_t{40, 50, 130}, shape_t{20000, 3}})
         for (const figure kind : {figure::spiral, figure::percolation4, figure::giant, figure::comb, figure::grains16})
@@ -81,7 +81,7 @@ TEST_F(LinkPropagationDevice, RoundsAreThoseOfTheHost) {
             }
 }
 
-/// Twenty runs leave the same labels, though those in place take other numbers of rounds.
+/// Twenty runs give the same labels, though runs in place take different numbers of rounds.
 TEST_F(LinkPropagationDevice, TwentyRunsAreOne) {
     const shape_t shape{300, 400};
     const label_call first = drawn(shape, make_figure(figure::percolation4, shape), 1);
@@ -108,7 +108,7 @@ TEST_F(LinkPropagationDevice, HilbertCurve) {
     EXPECT_LE(hooked.rounds, 40);
 }
 
-/// More blocks of the numbering than one step of its scan takes: 2^13 cells each, 2^10 of them a step.
+/// The numbering has more blocks of 2^13 cells than one step of its scan takes, which is 2^10.
 TEST_F(LinkPropagationDevice, ManyMasters) {
     const shape_t shape{2999, 3011};
     label_case how;

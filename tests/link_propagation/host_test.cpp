@@ -1,4 +1,4 @@
-// Label propagation on the host: against flood fill on every switch that finishes, and its rounds against the text.
+// Label propagation on the host: against flood fill for every switch that finishes, and its rounds against the text.
 #include <gtest/gtest.h>
 
 #include "link_propagation/call.hpp"
@@ -33,7 +33,7 @@ TEST(LinkPropagationHost, LinksAreDoubledAsOftenAsTheirLengthAsks) {
     }
 }
 
-/// The curve that winds most: reading masters moves a label on by a few turns a round, writing to them doubles its way.
+/// The curve winds most: reading masters moves a label a few turns in a round, writing to them doubles its distance.
 TEST(LinkPropagationHost, HilbertCurve) {
     const std::int64_t side = test_scale() < 1 ? 64 : 256;
     const label_call c = drawn({side, side}, hilbert_curve(side), 1);
@@ -54,7 +54,7 @@ TEST(LinkPropagationHost, LongerLinksTakeFewerRoundsOnASpiral) {
     }
 }
 
-/// Which switches finish what: every image of 3 x 4 cells, both connectivities.
+/// Tests which switches finish which image: every image of 3 x 4 cells, with both connectivities.
 TEST(LinkPropagationHost, EverySmallImage) {
     for (const int connectivity : {1, 2})
         for (unsigned bits = 0; bits < 4096; ++bits) {
@@ -67,7 +67,7 @@ TEST(LinkPropagationHost, EverySmallImage) {
                     ASSERT_EQ(check_propagation(propagate_on_host, c, how), "") << bits;
                     how.links = false;
                     ASSERT_EQ(check_propagation(propagate_on_host, c, how), "") << bits;
-                    how.links = true, how.neighbours = false;  // the right labels or an error
+                    how.links = true, how.neighbours = false;  // gives correct labels or an error
                     if (!refusal(propagate_on_host, c, how).empty()) continue;
                     ASSERT_EQ(check_propagation(propagate_on_host, c, how), "") << bits;
                 }

@@ -1,4 +1,4 @@
-// The text's pseudo-code, and its pictures.
+// The pseudo-code of the text, and its pictures.
 #include <algorithm>
 
 #include "link_propagation/call.hpp"
@@ -13,7 +13,7 @@ public:
     explicit drawing(const label_call& c)
         : c_(c), steps_(oracle::steps_of(static_cast<int>(c.how.shape.size()), c.options.connectivity)) {}
 
-    /// The cells that a cell asks in every round: in each direction its neighbour, and the far end of its link.
+    /// The cells that a cell reads in every round: in each direction its neighbour and the far end of its link.
     [[nodiscard]] std::vector<std::int64_t> asked_by(std::int64_t cell, const propagation_options& how) const {
         std::vector<std::int64_t> found;
         shape_t at(c_.how.shape.size());
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    /// The cell's number, or -1 where it is outside or background.
+    /// The cell's number, or -1 if it is outside or background.
     [[nodiscard]] std::int64_t index_of(const shape_t& at) const {
         std::int64_t index = 0;
         for (std::size_t axis = 0; axis < at.size(); ++axis) {

@@ -1,4 +1,4 @@
-// Every way to call it wrongly, what an array without cells gives, and how a call is stopped.
+// Wrong calls, arrays without cells, and calls that are stopped.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace nearfield::test {
 namespace {
 
-/// A correct call on a 4x6 grid that each test makes wrong in one way.
+/// A correct call on a 4x6 grid, which each test makes wrong in one way.
 struct attempt {
     std::array<std::uint8_t, 24> image_memory{}, axis_memory{}, rebuilt_memory{};
     std::array<std::int64_t, 24> second_memory{};

@@ -4,18 +4,18 @@ namespace nearfield::test {
 namespace {
 
 constexpr dtype label_types[] = {dtype::uint8, dtype::int32, dtype::int16, dtype::uint64, dtype::int64, dtype::int8};
-constexpr double golden = 1.3090169943749475;  // no multiple of what stands beside it
+constexpr double golden = 1.3090169943749475;  // no rational multiple of the other lengths
 
 template <class T>
 void put(guarded& to, std::int64_t i, T value) {
     std::memcpy(to.element(i), &value, sizeof(T));
 }
 
-/// Shapes with holes, single cells, blocks; of labels some numbers.
+/// Draws a value: shapes with holes, single cells, blocks; numbers if there are labels.
 std::int64_t draw_value(const axis_case& c, std::int64_t cell, std::uint64_t density) {
     const bool blocks = c.draw(70) % 2 == 0;
     std::int64_t group = cell;
-    if (blocks) {  // of two cells a side, with single cells taken out
+    if (blocks) {  // blocks of two cells a side, without some single cells
         std::int64_t rest = cell;
         group = 0;
         for (std::size_t axis = c.shape.size(); axis-- > 0;)
@@ -41,7 +41,7 @@ axis_case draw_case(std::uint64_t seed, int axes, std::int64_t longest) {
     constexpr double units[] = {1, 1, 1, 0.25, 0.7, 1};
     const std::size_t kind = c.draw(23) % std::size(units);
     c.spacing.assign(lengths[kind], lengths[kind] + axes), c.unit = units[kind];
-    // The common length of what is left.
+    // The common length of the remaining axes.
     if (kind == 3 && axes == 1) c.unit = 0.5;
     if (kind == 2 && axes == 1) c.unit = 2;
     if (kind == 5 && axes == 1) c.unit = golden;
@@ -164,7 +164,7 @@ void write_whole(guarded& to, std::int64_t i, std::int64_t value) {
 
 namespace {
 
-/// Where step `step` of 3^axes leads from `cell`, and the cell there; false where it leaves the grid or leads nowhere.
+/// Finds the cell to which step `step` of 3^axes leads from `cell`; false if it leaves the grid or is no step.
 bool moved(const axis_case& c, std::int64_t cell, std::int64_t step, std::vector<std::int64_t>& way,
            std::int64_t& there) {
     std::int64_t stride = 1;
@@ -182,7 +182,7 @@ bool moved(const axis_case& c, std::int64_t cell, std::int64_t step, std::vector
     return inside && any;
 }
 
-/// By the formula of the header; then the ball has to lie in the neighbour's.
+/// Tests the formula of the header; if it holds, the ball must lie in the neighbour's.
 bool known_in_neighbour(const axis_case& c, const std::vector<double>& squared, std::int64_t cell) {
     const double r2 = squared[static_cast<std::size_t>(cell)];
     std::vector<double> lengths;

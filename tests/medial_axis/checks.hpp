@@ -1,5 +1,5 @@
-// Images for the medial axis and what every backend has to answer, held against the oracle. A `Runner` brings arrays to
-// a place, calls there, and brings them back; see components/checks.hpp.
+// Images for the medial axis, and checks of every backend against the oracle. A `Runner` brings arrays to a place,
+// makes a call there, and brings them back; see components/checks.hpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,19 +15,19 @@
 
 namespace nearfield::test {
 
-/// One call: everything is drawn from the seed.
+/// One call, entirely drawn from a seed.
 struct axis_case {
     std::uint64_t seed = 0;
-    shape_t shape;            ///< of one image
-    std::int64_t images = 0;  ///< 0: no batch axis
+    shape_t shape;            ///< shape of one image
+    std::int64_t images = 0;  ///< 0 if there is no batch axis
     bool labels = false, nonzero = false;
     std::vector<double> spacing;
     double unit = 1;
     std::vector<border> ends;
     pruning prune = pruning::constant;
     double gamma = 1;
-    std::vector<std::int64_t> value;  ///< of all images; 0 outside
-    bool tight = false;               ///< all arrays are contiguous
+    std::vector<std::int64_t> value;  ///< values of all images; 0 is outside
+    bool tight = false;               ///< true if all arrays are contiguous
 
     [[nodiscard]] std::uint64_t draw(std::uint64_t which) const { return mix(seed * 977 + which); }
     [[nodiscard]] std::int64_t cells() const { return cells_of(shape); }
@@ -41,21 +41,21 @@ struct axis_case {
     [[nodiscard]] bool counted() const { return spacing.size() == 1 || spacing[0] != 1.3090169943749475; }
 };
 
-/// `axes` 1 to 3; sides up to `longest`.
+/// Draws a case with 1 to 3 axes and sides up to `longest`.
 axis_case draw_case(std::uint64_t seed, int axes, std::int64_t longest);
 
 std::int64_t read_whole(const guarded& from, std::int64_t i);
 void write_whole(guarded& to, std::int64_t i, std::int64_t value);
 
-/// Makes it a mask in unit spacing with open borders, what a device has a pass of its own for.
+/// Turns a case into a mask in unit spacing with open borders, for which a device has a special pass.
 void make_plain(axis_case& c);
-/// A plain mask of this shape, large things in it.
+/// A plain mask of this shape with large objects.
 axis_case large_case(const shape_t& shape, std::uint64_t seed);
 
-/// Balls are kept by the formula, and those that are not lie in a neighbour's. False where a cell has no site.
+/// Balls are kept by the formula; dropped ones must lie in a neighbour's ball. False if a cell has no site.
 bool check_containment(const axis_case& c, std::int64_t image, const guarded& balls);
 
-/// Calls check(case) for small cases of every number of axes; for fewer where NEARFIELD_TEST_SCALE says so.
+/// Calls check(case) for small cases of every number of axes; for fewer if NEARFIELD_TEST_SCALE says so.
 template <class Check>
 void for_each_case(std::uint64_t first, std::uint64_t count, const Check& check) {
     const auto wanted = static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) * std::min(1.0, test_scale())));
@@ -65,7 +65,7 @@ void for_each_case(std::uint64_t first, std::uint64_t count, const Check& check)
     }
 }
 
-/// axis_method::integer: the axis and the second sites, and the fields that come with them.
+/// Checks axis_method::integer: the axis, the second sites, and the other fields.
 template <class Runner>
 void check_axis(const Runner& run, const axis_case& c) {
     SCOPED_TRACE(c.text());
@@ -100,7 +100,7 @@ void check_axis(const Runner& run, const axis_case& c) {
     }
 }
 
-/// The shape, from the centres that `axis` marks: they carry the values of their cells.
+/// Checks that the shape is rebuilt from the centres that `axis` marks, which carry their cells' values.
 template <class Runner>
 void check_rebuilt(const Runner& run, const axis_case& c, const guarded& axis, guarded& squared) {
     const dtype label = c.labels ? c.image().type() : dtype::uint8;
@@ -116,7 +116,7 @@ void check_rebuilt(const Runner& run, const axis_case& c, const guarded& axis, g
         EXPECT_EQ(read_whole(rebuilt, i), c.value[static_cast<std::size_t>(i)]) << "cell " << i;
 }
 
-/// axis_method::balls and ::reduced: what is left out lies in a neighbour's ball, and the shape comes back.
+/// Checks axis_method::balls and ::reduced: a dropped ball lies in a neighbour's, and the shape is rebuilt.
 template <class Runner>
 void check_balls(const Runner& run, const axis_case& c) {
     SCOPED_TRACE(c.text());
@@ -147,7 +147,7 @@ void check_balls(const Runner& run, const axis_case& c) {
     check_rebuilt(run, c, reduced, squared);
 }
 
-/// One axis by each method, of two backends.
+/// Compares two backends: one axis by each method.
 template <class Runner, class Other>
 void check_equal(const Runner& run, const Other& other, const axis_case& c) {
     SCOPED_TRACE(c.text());

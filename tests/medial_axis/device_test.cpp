@@ -1,4 +1,4 @@
-// The medial axis on a GPU: the host's checks, plain and recorded as a graph.
+// The medial axis on a GPU: runs the host's checks, plain and recorded as a graph.
 #include "components/device_runner.hpp"
 #include "medial_axis/checks.hpp"
 
@@ -12,7 +12,7 @@ protected:
     }
 };
 
-/// A graph where the seed says so.
+/// Runs a check, recorded as a graph for some seeds.
 template <class Check>
 void check_with(const axis_case& c, const Check& check) {
     if (c.seed % 5 == 0) check(graph_runner());
@@ -34,7 +34,7 @@ TEST_F(MedialAxisDevice, BallsCoverTheShape) {
     for_each_case(10000, 600, [](const axis_case& c) { check_with(c, [&](const auto& run) { check_balls(run, c); }); });
 }
 
-/// Several walks along each axis; odd ends.
+/// Several walks along each axis, and odd ends.
 TEST_F(MedialAxisDevice, IsTheHosts) {
     for (const shape_t& shape :
          {shape_t{1000}, shape_t{70, 95}, shape_t{33, 400}, shape_t{35, 37, 61}, shape_t{20, 3, 130}})

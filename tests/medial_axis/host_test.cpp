@@ -21,7 +21,7 @@ TEST(MedialAxis, MasksAreTheDefinition) {
     });
 }
 
-/// Several bands and walks, against the pass that takes every option: it also gives second sites.
+/// Several bands and walks equal the general pass, which also yields second sites.
 TEST(MedialAxis, MasksAreTheGeneralPass) {
     for (const shape_t& shape : {shape_t{3000}, shape_t{70, 95}, shape_t{35, 37, 21}, shape_t{2, 18, 130}})
         for (std::uint64_t seed = 0; seed < 12; ++seed) {

@@ -1,4 +1,4 @@
-// Meshes and arrays on a GPU for the tests of surfaces.
+// Meshes and arrays on a GPU, for the tests of surfaces.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ protected:
     }
 };
 
-/// An array of a grid that a call on a device fills, and what lies in it afterwards.
+/// Owns an array of a grid that a call on a device fills, and reads it back.
 template <class T>
 class filled_on_device {
 public:

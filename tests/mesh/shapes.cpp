@@ -8,7 +8,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-/// A grid of quads that closes along both ways, `across` fastest.
+/// A grid of quads that wraps around in both directions; `across` varies fastest.
 mesh wrapped(int around, int across, const std::vector<point>& at) {
     mesh made;
     made.vertices = at;

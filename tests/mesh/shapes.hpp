@@ -9,9 +9,9 @@ namespace nearfield::test {
 using point = std::array<double, 3>;
 
 mesh box_mesh(point low, point high);
-/// Parallels and meridians; poles on axis 2.
+/// A sphere of parallels and meridians, with poles on axis 2.
 mesh sphere_mesh(point centre, double radius, int parallels, int meridians);
-/// Round axis 2.
+/// A torus around axis 2.
 mesh torus_mesh(double large, double small, int around, int across);
 /// Triangles with random corners in [0, size)^3, some of them degenerate.
 mesh random_triangles(std::uint64_t seed, int count, double size);

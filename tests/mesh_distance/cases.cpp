@@ -10,13 +10,13 @@ mesh_case mesh_case_of(std::uint64_t seed) {
     mesh m;
     switch (seed % 6) {
         case 0: m = random_triangles(seed, 1 + static_cast<int>(mix(seed) % 40), 20); break;
-        case 1: m = sphere_mesh({9, 9, 9}, 8, 12, 20); break;  // round the middle of the grid: all are near
+        case 1: m = sphere_mesh({9, 9, 9}, 8, 12, 20); break;  // centred in the grid: all triangles are near
         case 2: m = torus_mesh(6, 2, 20, 12); break;
-        case 3: m = box_mesh({2, 3, 4}, {9, 12, 15}); break;  // ties at all edges
+        case 3: m = box_mesh({2, 3, 4}, {9, 12, 15}); break;  // has ties at all edges
         case 4: m = random_triangles(seed, 30, 5e-3); break;
         default: m = sphere_mesh({5, 5, 5}, 3, 4, 150); break;  // slivers
     }
-    if (seed % 5 == 4) append_mesh(m, m);  // every distance twice
+    if (seed % 5 == 4) append_mesh(m, m);  // every triangle occurs twice
     const mesh_grid g{{1 + static_cast<std::int64_t>(mix(seed) % 19), 18, seed % 4 == 0 ? 1 : 17},
                       {0, seed % 2 == 0 ? 0.0 : -3.3, 0},
                       {1, seed % 3 == 0 ? 1.0 : 0.7, 1}};
@@ -27,7 +27,7 @@ mesh_case mesh_case_of(std::uint64_t seed) {
 
 mesh_case sampled_case_of(std::uint64_t seed) {
     mesh_case c = mesh_case_of(seed);
-    if (seed % 4 == 1) c.of = random_triangles(seed, 60, 0.02);  // dust, spread: the most that samples can be wrong
+    if (seed % 4 == 1) c.of = random_triangles(seed, 60, 0.02);  // scattered dust, the worst case for samples
     if (seed % 4 == 1)
         for (std::size_t i = 0; i < c.of.vertices.size(); ++i)
             for (std::size_t k = 0; k < 3; ++k) c.of.vertices[i][k] += 12 * uniform(mix(seed) + 3 * (i / 3) + k);

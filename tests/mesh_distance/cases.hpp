@@ -1,4 +1,4 @@
-// Meshes and grids for the tests of distances, and their answers by a loop over all triangles.
+// Meshes and grids for the tests of distances, and their results by a loop over all triangles.
 #pragma once
 
 #include "mesh/shapes.hpp"
@@ -17,13 +17,13 @@ struct mesh_case {
     mesh_grid grid;
     mesh_distance_options options;
 };
-/// Balls, tori, boxes with ties at all edges, slivers, triangles without area; all of them twice in some cases.
+/// Draws balls, tori, boxes with ties at all edges, slivers, and triangles without area; in some cases all twice.
 mesh_case mesh_case_of(std::uint64_t seed);
 
-/// One with `samples`: the grid has the whole mesh, and cells of equal or very different sides.
+/// A case with `samples`: the grid contains the whole mesh, and cells have equal or very different sides.
 mesh_case sampled_case_of(std::uint64_t seed);
 
-/// A loop over all triangles with the library's formula for one of them, scaled as the library says; without signs.
+/// Results by a loop over all triangles with the library's formula, scaled as the library does; without signs.
 fields_of_mesh expected(const mesh& m, const mesh_grid& g, double most);
 
 }  // namespace nearfield::test

@@ -1,4 +1,4 @@
-// Distances to meshes on a GPU: the bits of the host and of a loop over all triangles.
+// Distances to meshes on a GPU equal the host's bits, and a loop over all triangles.
 #include "mesh/on_device.hpp"
 #include "mesh_distance/cases.hpp"
 #include "mesh_distance/device_room.hpp"
@@ -56,7 +56,7 @@ TEST_F(MeshDistanceDevice, ListsWithoutRoom) {
     const fields_of_mesh wanted = on_host(c);
     for (const std::int64_t room : {0, 3000}) ASSERT_EQ(on_device(c, room), wanted) << room;
 }
-/// Round the centre of a ball all triangles are near: more than the list of a block has room for.
+/// Around the centre of a ball all triangles are near: more than the list of a block can hold.
 TEST_F(MeshDistanceDevice, CentreOfABall) {
     const mesh_case c{sphere_mesh({4, 4, 4}, 1000, 30, 40), {{9, 8, 7}, {}, {1, 1, 1}}, {}};
     ASSERT_EQ(on_device(c), on_host(c));

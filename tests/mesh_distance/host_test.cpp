@@ -22,7 +22,7 @@ fields_of_mesh solved(const mesh& m, const mesh_grid& g, const mesh_distance_opt
     return out;
 }
 
-/// Squared distance in long double: the plane's foot if it is inside all three sides, else the nearest side.
+/// Squared distance in long double: to the foot in the plane if it is inside all three sides, else to a side.
 long double distance_of(const point (&v)[3], point p) {
     using vec = std::array<long double, 3>;
     const auto minus = [](const point& a, const point& b) {
@@ -112,7 +112,7 @@ TEST(MeshDistance, FloatAndStrides) {
         ASSERT_TRUE(spread[3 * i] == static_cast<float>(wanted.distance[i]) && spread[3 * i + 1] == 5);
 }
 
-/// Against the loop: exact within two diagonals of a cell, else larger by at most one; measured to the triangle told.
+/// Samples are exact within two diagonals of a cell, else at most one diagonal too large, for the reported triangle.
 TEST(MeshDistance, SamplesKeepTheirBound) {
     double worst = 0;
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
@@ -134,7 +134,7 @@ TEST(MeshDistance, SamplesKeepTheirBound) {
             ASSERT_EQ(found.triangle[i], wanted.triangle[i]) << seed << ' ' << i;
         }
     }
-    ASSERT_GT(worst, 0.3);  // the cases come near it
+    ASSERT_GT(worst, 0.3);  // some cases come close to the bound
 }
 
 TEST(MeshDistance, SamplesTellTheirTriangle) {

@@ -1,4 +1,4 @@
-// Every way to call methods wrongly: an error that names the fix, before a byte is written.
+// Wrong calls of methods: each throws an error that names the fix, before a byte is written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace nearfield::test {
 namespace {
 
-/// A correct call on a 4x6 grid that each test makes wrong in one way.
+/// A correct call on a 4x6 grid, which each test makes wrong in one way.
 struct attempt {
     std::array<std::uint8_t, 24> image_memory{};
     std::array<float, 24> distance_memory{};
@@ -79,7 +79,7 @@ TEST(MethodArguments, SwitchesAtTheirOtherEnds) {
     refuse(banding{.m1 = 1025}, {"m1", "1025"});
     refuse(chamfer_method{.weights = {(1 << 20) + 1}}, {"weights[0]", "1048577"});
 }
-/// What one place or one kind of grid alone has.
+/// Switches that only one place or one kind of grid supports.
 TEST(MethodArguments, SwitchesThatDoNotGoTogether) {
     for (const auto form : {plane_sweep::form::cooperative, plane_sweep::form::banded, plane_sweep::form::shuffled})
         refuse(plane_sweep{.independent = true, .launch = form}, {"launch", "devices", "automatic"});
@@ -124,7 +124,7 @@ TEST(MethodArguments, OptionsOfTheExactEngineAlone) {
         a.refused({"max_distance"});
     }
 }
-/// Each method refuses them, not only the one that is tried above.
+/// Every method refuses these options, not only the one that is tried above.
 TEST(MethodArguments, EveryMethodKnowsTheSameOptions) {
     for (const method& by : {method{banding{}}, method{jump_flood{}}, method{plane_sweep{}}, method{brushfire{}},
                              method{chamfer_method{}}}) {

@@ -1,4 +1,4 @@
-// Flood filling on the host: the naive parallel form against its definition, both forms against what bounds their
+// Flood filling on the host: the naive parallel form against its definition, and both forms against their bounds of
 // error.
 #include <gtest/gtest.h>
 
@@ -21,9 +21,9 @@ TEST(Brushfire, TheParallelFormFollowsItsDefinition) {
         }
 }
 
-/// Where nothing changes any more no neighbour's site is nearer. Along a path from the site to a cell distances grow by
-/// the length of a step at most, so that none is longer than the shortest path of such steps: over the straight line
-/// that is 1.0824 at most in 2-D, root(4 - 2 root 2), and 1.1281 in 3-D.
+/// When nothing changes any more, no neighbour's site is nearer. Along a path from the site to a cell distances grow by
+/// at most the length of a step, so no distance exceeds the shortest path of such steps. Its ratio to the straight line
+/// is at most 1.0824 in 2-D, root(4 - 2 root 2), and 1.1281 in 3-D.
 TEST(Brushfire, NoDistanceIsLongerThanTheShortestPath) {
     for (const shape_t& shape : {shape_t{97, 61}, shape_t{128, 128}, shape_t{23, 31, 27}})
         for (double density : {0.001, 0.01, 0.1, 0.5})

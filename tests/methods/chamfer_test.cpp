@@ -1,4 +1,4 @@
-// The method `chamfer` against its definition: cheapest paths, ties by the site.
+// The method `chamfer` against its definition: cheapest paths, with ties decided by the site.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -82,13 +82,13 @@ TEST(ChamferMethod, CheapestPaths) {
 struct weights_case {
     chamfer_method how;
     shape_t shape;
-    double shortest, longest;  ///< of a distance over the Euclidean one
+    double shortest, longest;  ///< ratios of a distance to the Euclidean one
 };
 
-/// From one site a distance is linear in the coordinates' sizes, put in order, and over the straight line as long as
-/// its coefficients at most: (3, 4) has 1 and 1/3, the root of 10/9; (3, 4, 5) 1, 1/3 and 1/3, the root of 11/9. It is
-/// shortest along a diagonal: 4/3 over root 2. (5, 7, 11) is within 2.02 %, as Borgefors has it. City block and
-/// chessboard are the sum and the largest.
+/// From one site a distance is linear in the sorted magnitudes of coordinates, so its ratio to the straight line is at
+/// most the length of its coefficients: (3, 4) has 1 and 1/3, root(10/9); (3, 4, 5) has 1, 1/3 and 1/3, root(11/9). It
+/// is least along a diagonal: 4/3 over root 2. (5, 7, 11) is within 2.02 %, as Borgefors states. City block and
+/// chessboard are the sum and the maximum.
 TEST(ChamferMethod, DistancesFromOneSiteAreNearTheEuclideanOne) {
     const shape_t image{101, 101}, volume{41, 41, 41};
     const double diagonal = 4 / (3 * std::sqrt(2.0));
@@ -100,7 +100,7 @@ TEST(ChamferMethod, DistancesFromOneSiteAreNearTheEuclideanOne) {
                                      {{.weights = {1, 1, 1}}, volume, 1 / std::sqrt(3.0), 1}}) {
         const auto cells = cells_of(each.shape), side = each.shape[0];
         flags_t sites(static_cast<std::size_t>(cells), 0);
-        sites[static_cast<std::size_t>(cells / 2)] = 1;  // the middle one
+        sites[static_cast<std::size_t>(cells / 2)] = 1;  // the middle cell
         const found f = run(each.how, each.shape, sites, 1);
         for (std::int64_t cell = 0; cell < cells; ++cell) {
             double right2 = 0;
@@ -115,8 +115,8 @@ TEST(ChamferMethod, DistancesFromOneSiteAreNearTheEuclideanOne) {
     }
 }
 
-/// A full cube whose surface is all that is site-like: as many rounds as half a side, and one to see that nothing
-/// changes.
+/// A full cube whose sites lie around its surface: takes as many rounds as half a side, and one more to see that
+/// nothing changes.
 TEST(ChamferMethod, RoundsFollowTheLargestDistanceAndStopEarly) {
     const std::int64_t n = 16;
     const shape_t shape{n, n, n};

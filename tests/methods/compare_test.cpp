@@ -1,4 +1,4 @@
-// Fields of sites against the exact ones: what counts as wrong.
+// Fields of sites against the exact ones: which cells count as wrong.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace nearfield::test {
 namespace {
 
 TEST(CompareSites, CountsWrongOnesTiesAndMissingOnes) {
-    // Sites at both ends of five cells: the middle one ties.
+    // Sites lie at both ends of five cells, so the middle cell ties.
     const flags_t sites{1, 0, 0, 0, 1};
     const shape_t shape{5};
     const auto compare = [&](std::vector<std::int64_t> index) { return errors_of(index, shape, sites); };
@@ -39,11 +39,11 @@ TEST(CompareSites, TheErrorFieldIsTheDistanceLessTheRightOne) {
     const method_errors e = compare_sites(host{1}, any_input<host>::contiguous(sites.data(), dtype::uint8, shape),
                                           any_input<host>::contiguous(index.data(), dtype::int32, shape),
                                           any_output<host>::contiguous(error.data(), dtype::float32, shape), options);
-    EXPECT_EQ(e.wrong_sites, 2);  // cell 1 is 1 from site 0 and 2 from site 4; cell 5 is 1 from site 4
+    EXPECT_EQ(e.wrong_sites, 2);  // cell 1 is 1 away from site 0 and 2 from site 4; cell 5 is 1 away from site 4
     EXPECT_EQ(error, (std::vector<float>{0, 1, 0, INFINITY, 0, static_cast<float>(std::sqrt(8.0) - 1)}));
 }
 
-/// (3, 4) and (5, 0) are equally far from (0, 0), whatever is rounded.
+/// (3, 4) and (5, 0) are equally far from (0, 0), however squares are rounded.
 TEST(CompareSites, OneSpacingIsCountedInCells) {
     const shape_t shape{6, 6};
     flags_t sites(36, 0);
@@ -63,7 +63,7 @@ TEST(CompareSites, OneSpacingIsCountedInCells) {
     }
 }
 
-/// (4, 0) and (0, 3) are equally far from (0, 0) where rows are 0.3 apart and columns 0.4.
+/// (4, 0) and (0, 3) are equally far from (0, 0) if rows are 0.3 apart and columns 0.4.
 TEST(CompareSites, MultiplesOfOneLengthAreCounted) {
     const shape_t shape{6, 6};
     flags_t sites(36, 0);
@@ -103,7 +103,7 @@ TEST(CompareSites, TheFirstWrongIndexIsNamedWhateverTheThreads) {
     }
 }
 
-/// Shares that were reported; stops at report number `most`.
+/// Collects the reported shares; stops the call at report number `most`.
 std::vector<double> reports_of_comparison(std::size_t most) {
     const shape_t shape{512, 512};
     flags_t flags(512 * 512, 0);

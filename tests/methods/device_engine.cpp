@@ -3,7 +3,7 @@
 namespace nearfield::test {
 namespace {
 
-/// Copies of arrays on the device, by the order in which they were added.
+/// Owns copies of arrays on the device, in the order in which they were added.
 class there {
 public:
     explicit there(const stream& on) : on_(on) {}

@@ -6,10 +6,10 @@
 
 namespace nearfield::test {
 
-/// A method on the device, on a stream of its own.
+/// Runs a method on the device, on a stream of its own.
 engine method_on_device(method by);
 
-/// What a method finds on a device, contiguous: the image's sites are its values that are not zero.
+/// Results of a method on a device, in contiguous arrays; the image's sites are its nonzero values.
 struct device_answer {
     std::vector<double> distance;
     std::vector<std::int64_t> index;
@@ -17,7 +17,7 @@ struct device_answer {
     method_report report;
 };
 device_answer on_device(const method& by, const shape_t& shape, const flags_t& sites, double max_distance);
-/// The same on the host.
+/// Results of the same method on the host.
 device_answer on_host(const method& by, const shape_t& shape, const flags_t& sites, double max_distance);
 
 }  // namespace nearfield::test

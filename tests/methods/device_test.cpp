@@ -82,7 +82,7 @@ TEST_F(MethodsOnDevice, LimitsLabelsAndReportsEqualTheHosts) {
             const device_answer here = on_host(by, shape, seeds, limit), there = on_device(by, shape, seeds, limit);
             EXPECT_EQ(here.distance, there.distance) << name_of(by);
             EXPECT_EQ(here.label, there.label) << name_of(by);
-            // A stage of a device may be several of the host's: jump flooding in small images goes in two kernels.
+            // A stage of a device may combine several of the host: jump flooding in small images runs in two kernels.
             const auto rounds_of = [](const method_report& r) {
                 std::int64_t rounds = 0;
                 for (const auto& stage : r.stages) rounds += stage.rounds;
@@ -94,8 +94,8 @@ TEST_F(MethodsOnDevice, LimitsLabelsAndReportsEqualTheHosts) {
         }
 }
 
-/// Each kernel at least once whatever the share of cases: rows of 16 bytes and not, images and volumes, all forms of a
-/// sweep.
+/// Runs each kernel at least once, whatever the share of cases: rows of multiples of 16 bytes and others, images and
+/// volumes, all forms of a sweep.
 TEST_F(MethodsOnDevice, ShortWalkForTheSanitizer) {
     using form = plane_sweep::form;
     for (const shape_t& shape : {shape_t{24, 72}, shape_t{19, 45}, shape_t{9, 12, 20}, shape_t{6, 7, 11}}) {

@@ -1,4 +1,4 @@
-// Methods in the clothes of the exact engine's tests: any layout, any fields, guard bytes, answers compared for
+// Runs methods in the exact engine's tests: any layout, any fields, guard bytes, and results compared for
 // equality.
 #pragma once
 
@@ -11,24 +11,24 @@
 
 namespace nearfield::test {
 
-/// A method on the host.
+/// Runs a method on the host.
 engine method_engine(method by, int threads);
 
-/// Grids of 1 to 3 axes: none longer than 70 cells, so that definitions can be followed cell by cell.
+/// Grids of 1 to 3 axes with at most 70 cells each, so that definitions can be evaluated cell by cell.
 const std::vector<shape_case>& method_shapes();
-/// Spacings, integral and not.
+/// Spacings, both integral and not.
 const std::vector<spacing_case>& method_spacings();
 
-/// The problem of the oracles, its answer to be filled in.
+/// The oracles' problem, without its result.
 solved unsolved(const shape_t& shape, const flags_t& sites, const spacing_case& cell);
 
-/// Runs a method in several clothes and expects the sites `index` of it; `again` on other places than the host.
+/// Runs a method in several variants and expects the sites `index`; `again` varies places other than the host.
 void expect_sites(const method& by, solved s, const std::vector<std::int64_t>& index, std::uint64_t k);
 
-/// The sites that a method finds, on the host with two threads.
+/// The sites that a method finds on the host with two threads.
 std::vector<std::int64_t> sites_of(const method& by, const shape_t& shape, const flags_t& sites,
                                    const std::vector<double>& spacing = {});
-/// How far these are from the exact ones.
+/// The errors of these sites against the exact ones.
 method_errors errors_of(const std::vector<std::int64_t>& index, const shape_t& shape, const flags_t& sites);
 
 }  // namespace nearfield::test

@@ -1,4 +1,4 @@
-// Jump flooding on the host: every variant against its definition, its known failure, and what bounds its error.
+// Jump flooding on the host: every variant against its definition, its known failure, and its bounds of error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,8 +77,8 @@ TEST(JumpFlood, OneSiteIsExact) {
     }
 }
 
-/// A path of jumps leads from every site to every cell without turning back, one jump of each step at most. Along it
-/// distances grow by the length of a jump at most, and such a path is no longer than root(axes) times the straight
+/// A path of jumps leads from every site to every cell without turning back, with at most one jump for each step.
+/// Along it distances grow by at most the length of a jump, and such a path is at most root(axes) times the straight
 /// line.
 TEST(JumpFlood, NoDistanceIsLongerThanRootOfTheAxesTimesTheRightOne) {
     for (const shape_t& shape : {shape_t{97, 61}, shape_t{128, 128}, shape_t{23, 31, 27}})
@@ -92,14 +92,14 @@ TEST(JumpFlood, NoDistanceIsLongerThanRootOfTheAxesTimesTheRightOne) {
                     EXPECT_EQ(e.missing, 0);
                 };
                 for (const variant_case& each : variants()) expect_bound(each.how);
-                // A site that is drawn gives way to a nearer one as any other does.
+                // A drawn site is replaced by a nearer one like any other.
                 expect_bound({.randomised = true, .seed = seed + 1});
                 expect_bound({.steps = jump_flood::order::doubling, .runs = 2, .randomised = true, .seed = seed});
             }
 }
 
-/// The lecture's example: four rows apart, the right site r of cell p comes by the jump of 4, to p1 or to p2. But g is
-/// nearer to p1 and b to p2, so that neither keeps r.
+/// The lecture's example: the rows are four apart, and the correct site r of cell p would arrive by the jump of 4,
+/// through p1 or p2. But g is nearer to p1 and b is nearer to p2, so neither keeps r.
 ///
 ///        x 0   2   5   6   10
 ///     y 2  .   p1  p   p2  .
@@ -120,11 +120,11 @@ TEST(JumpFlood, ThreeSeedsOfTheLectureFail) {
     const std::vector<std::int64_t> flooded = sites_of(jump_flood{}, shape, sites);
     EXPECT_NE(site_in(flooded, p), r);
     EXPECT_EQ(errors_of(flooded, shape, sites).wrong_sites, 1);
-    // One round more, before or after, and two sites a cell are remedies here: r is p1's second nearest.
+    // One more round, before or after, and two sites a cell avoid the error: r is p1's second nearest site.
     for (const jump_flood& remedy : {jump_flood{.rounds_after = 1}, jump_flood{.rounds_before = 1},
                                      jump_flood{.sites_per_cell = 2}, jump_flood{.runs = 2}})
         EXPECT_EQ(sites_of(remedy, shape, sites), right);
-    // With only two of the three there is no error.
+    // With only two of the three sites there is no error.
     for (std::int64_t without : {g, b}) {
         flags_t two = sites;
         two[static_cast<std::size_t>(without)] = 0;
@@ -132,7 +132,7 @@ TEST(JumpFlood, ThreeSeedsOfTheLectureFail) {
     }
 }
 
-/// With a tenth of sites every seed leaves errors of its own; with few it finds the exact answer, whatever is drawn.
+/// With a tenth of sites every seed has its own errors; with few sites every seed gives the exact result.
 TEST(JumpFlood, RandomSitesAreTheSameForASeedWhateverTheThreads) {
     const shape_t shape{61, 83};
     for (const double density : {0.003, 0.1}) {
@@ -162,7 +162,7 @@ TEST(JumpFlood, TheReportCountsRounds) {
     const method_report report =
         nearest_sites(jump_flood{.rounds_after = 1}, host{1},
                       any_input<host>::contiguous(sites.data(), dtype::uint8, shape), out, {.sites = sites::nonzero});
-    ASSERT_EQ(report.stages.size(), 10U);  // 64 ... 1 are seven, one more, and the two ends
+    ASSERT_EQ(report.stages.size(), 10U);  // seven rounds of steps 64 ... 1, one more, and both ends
     EXPECT_EQ(report.stages[0].name, "initialise");
     EXPECT_EQ(report.stages[1].name, "step 64");
     EXPECT_EQ(report.stages[8].name, "step 1");

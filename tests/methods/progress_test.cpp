@@ -1,4 +1,4 @@
-// What a progress callback hears of the methods, and that it can stop every part of a call.
+// The progress that methods report, and that a callback can stop every part of a call.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<method> every_method() {
             chamfer_method{.iterated = true}};
 }
 
-/// Shares that were reported; stops at report number `most`.
+/// Collects the reported shares; stops the call at report number `most`.
 std::vector<double> reports_of(const method& by, const shape_t& shape, std::size_t most) {
     std::vector<std::uint8_t> image(static_cast<std::size_t>(cells_of(shape)), 1);
     for (std::size_t at = 0; at < image.size(); at += 97) image[at] = 0;

@@ -1,4 +1,4 @@
-// Methods as text, there and back.
+// Methods written as text and parsed again.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -20,10 +20,10 @@ constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numer
 
 // ---- polygons -------------------------------------------------------------------------------------------------------
 
-using point = std::array<double, 3>;  ///< z, y, x; cells' centres are 0 and 1
+using point = std::array<double, 3>;  ///< z, y, x; the two cells of an axis have their centres at 0 and 1
 using cell = std::array<int, 3>;
 
-/// Cells that hang together, and the flat polygons round them.
+/// Connected cells, and the flat polygons around them.
 struct piece {
     std::vector<cell> cells;
     std::vector<std::vector<point>> polygons;
@@ -56,7 +56,7 @@ double area_of(const std::vector<point>& polygon, const double (&length)[3]) {
     return std::hypot(sum[0], sum[1], sum[2]);
 }
 
-/// A turn of the cube, or its mirror image.
+/// A rotation of the cube, or a reflected one.
 struct turn {
     std::array<std::size_t, 3> axis;
     unsigned mirrored;
@@ -103,7 +103,7 @@ struct one_image {
     int axes = 3;
     std::int64_t size[3] = {1, 1, 1};
     double length[3] = {1, 1, 1};
-    std::map<unsigned, double> areas;  ///< empty: cells
+    std::map<unsigned, double> areas;  ///< empty if points are cells
 
     [[nodiscard]] bool inside(const std::vector<bool>& mask, std::int64_t z, std::int64_t y, std::int64_t x) const {
         const std::int64_t at[] = {z, y, x};
@@ -219,7 +219,7 @@ surface_distances compared(const one_image& of, const surface_options& options, 
         row.surface_dice.push_back(either ? (neither ? nan : 0) : (of_side[0].within[t] + of_side[1].within[t]) / both);
     if (either)
         for (int s = 0; s < 2; ++s)
-            for (double& share : row.overlap[s]) share = empty[s] ? nan : 0;  // whatever the tolerance
+            for (double& share : row.overlap[s]) share = empty[s] ? nan : 0;  // for any tolerance
     return row;
 }
 

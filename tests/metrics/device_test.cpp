@@ -1,4 +1,4 @@
-// Surfaces of segmentations on a GPU: the definitions, and the host's bits.
+// Surfaces of segmentations on a GPU: against the definitions, and the host's bits.
 #include <gtest/gtest.h>
 
 #include "exact/device_engine.hpp"
@@ -32,7 +32,7 @@ std::vector<surface_distances> on_host(const surface_case& c) {
 
 TEST_F(MetricsDevice, RandomCases) { check_surfaces(on_device, 0, 120); }
 
-/// Lists of more points than a block's, boxes of many blocks, codes of more than a byte.
+/// Lists longer than a block's, boxes of many blocks, codes of more than one byte.
 TEST_F(MetricsDevice, BitsOfTheHost) {
     for (const surface kind : {surface::cells, surface::elements}) {
         surface_case c = spheres({40, 50, 61}, 5, 3);

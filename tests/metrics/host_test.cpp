@@ -34,7 +34,7 @@ TEST(Metrics, AreasOfElements) {
     EXPECT_DOUBLE_EQ(unit.area[15], 1);
 }
 
-/// Boxes of many lines, several groups' worth of labels, and codes of more than a byte.
+/// Boxes of many lines, enough labels for several groups, and codes of more than one byte.
 TEST(Metrics, ThreadsAndBatchesDoNotShow) {
     for (const surface kind : {surface::cells, surface::elements}) {
         surface_case c = spheres({40, 50, 61}, 9, 3);

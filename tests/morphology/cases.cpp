@@ -20,7 +20,7 @@ std::vector<std::int64_t> place_of(std::int64_t cell, const shape_t& shape) {
     return at;
 }
 
-/// Distances of one image, without batch axes; `shapes` are the axes that are searched.
+/// Distances within one image, without batch axes; `shapes` are the sides of the searched axes.
 struct ruler {
     shape_t shape;
     std::vector<double> spacing;
@@ -36,7 +36,7 @@ struct ruler {
         }
         return std::sqrt(sum);
     }
-    /// To the first cell beyond a closed end.
+    /// Distance to the first cell beyond a closed end.
     [[nodiscard]] double to_end(std::int64_t p) const {
         const auto a = place_of(p, shape);
         double least = inf;
@@ -46,13 +46,13 @@ struct ruler {
                     std::min(least, spacing[axis] * static_cast<double>(std::min(a[axis] + 1, shape[axis] - a[axis])));
         return least;
     }
-    /// Without closed ends nothing is, however large the radius.
+    /// True if a closed end is within the radius; without closed ends this is false for any radius.
     [[nodiscard]] bool ends_within(std::int64_t p, double radius) const {
         return to_end(p) < inf && to_end(p) <= radius;
     }
     [[nodiscard]] std::int64_t cells() const { return cells_of(shape); }
 
-    /// Whether cell p has a cell of `is_site` within the radius.
+    /// True if cell p has a cell of `is_site` within the radius.
     template <class IsSite>
     [[nodiscard]] bool near(std::int64_t p, double radius, const IsSite& is_site) const {
         for (std::int64_t q = 0; q < cells(); ++q)
@@ -85,7 +85,7 @@ values dilated(const ruler& r, const values& v, double radius) {
     return out;
 }
 
-/// Nearest label within the radius; ties by the last axis first.
+/// The nearest label within the radius; ties are decided by the last axis first.
 values grown(const ruler& r, const values& v, double radius) {
     values out(v.size());
     for (std::int64_t p = 0; p < r.cells(); ++p) {
@@ -99,7 +99,7 @@ values grown(const ruler& r, const values& v, double radius) {
             if (d > radius || d > best || (d == best && at > where)) continue;
             best = d, where = at, out[static_cast<std::size_t>(p)] = v[static_cast<std::size_t>(q)];
         }
-        // A closed end that is strictly nearer has no label.
+        // Beyond a closed end there is no label, so a strictly nearer end gives 0.
         if (r.to_end(p) < best) out[static_cast<std::size_t>(p)] = 0;
     }
     return out;

@@ -1,4 +1,4 @@
-// Random calls of the four operations against their definitions, cell by cell against every cell.
+// Random calls of the four operations, compared with their definitions: each cell against every cell.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ enum class operation { erosion, dilation, opening, closing };
 inline constexpr operation operations[] = {operation::erosion, operation::dilation, operation::opening,
                                            operation::closing};
 
-/// A call: values of the image in C order, wherever a runner puts them.
+/// A call: values of the image in C order; a runner chooses the layout.
 struct morphology_case {
     shape_t shape;
     std::vector<std::uint64_t> value;
     std::vector<double> spacing;
     std::vector<border> ends;
     double radius = 1;
-    dtype type = dtype::uint8;    ///< of the image
-    dtype bits = dtype::boolean;  ///< of the answer for masks
+    dtype type = dtype::uint8;    ///< type of the image
+    dtype bits = dtype::boolean;  ///< type of the result for masks
     int batch_axes = 0;
     bool labels = false;
 
@@ -31,19 +31,19 @@ struct morphology_case {
     [[nodiscard]] std::string text(operation what) const;
 };
 
-/// The answer of a call, values in C order.
+/// Runs a call; returns the result in C order.
 using morphology_runner = std::function<std::vector<std::uint64_t>(operation, const morphology_case&)>;
 
-/// By definition.
+/// The result by definition.
 std::vector<std::uint64_t> expected(operation what, const morphology_case& c);
 
-/// The same call for the same seed on every machine: 1 to 4 axes of up to 9 cells.
+/// Draws a call, the same for a seed on every machine: 1 to 4 axes of up to 9 cells.
 morphology_case drawn_case(std::uint64_t seed);
 
-/// Seeds [first, end); stops at the first one that is wrong.
+/// Checks the seeds [first, end); stops at the first wrong one.
 void check_morphology(const morphology_runner& run, std::uint64_t first, std::uint64_t end);
 
-/// One of the four.
+/// Calls one of the four operations.
 template <class Place>
 void run_on(operation what, const Place& on, const any_input<Place>& image, double radius, const any_output<Place>& out,
             const morphology_options& options) {
@@ -55,7 +55,7 @@ void run_on(operation what, const Place& on, const any_input<Place>& image, doub
     }
 }
 
-/// Bytes of a C-order array of an element type, and back.
+/// Converts values to the bytes of a C-order array, and back.
 std::vector<std::byte> packed(const std::vector<std::uint64_t>& value, dtype type);
 std::vector<std::uint64_t> unpacked(const std::vector<std::byte>& bytes, dtype type);
 

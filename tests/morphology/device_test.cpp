@@ -50,7 +50,7 @@ TEST_F(MorphologyDevice, RecordedAsAGraph) {
     check_morphology([](operation what, const morphology_case& c) { return on_device(what, c, true); }, 300, 330);
 }
 
-/// Larger than a tile, against the host.
+/// Images larger than a tile equal the host's results.
 TEST_F(MorphologyDevice, LargerImagesAreTheHosts) {
     for (const bool labels : {false, true})
         for (const shape_t& shape : {shape_t{300, 700}, shape_t{33, 130, 70}}) {

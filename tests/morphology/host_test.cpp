@@ -11,7 +11,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// Arrays whose elements lie `apart` from each other, last axis first.
+/// An array whose elements lie `apart` from each other, given for the last axis first.
 template <class Element>
 any_view<Element, host> spread(Element* data, dtype type, const shape_t& shape, std::int64_t apart) {
     auto view = any_view<Element, host>::contiguous(data, type, shape);
@@ -45,7 +45,7 @@ TEST(Morphology, EveryCellAgainstEveryCell) {
         0, 1500);
 }
 
-/// A larger case, whose parts the engine solves in several ways.
+/// A larger case, parts of which the engine solves in different ways.
 morphology_case large_case(bool labels, double radius) {
     morphology_case c;
     c.shape = {40, 50, 60}, c.radius = radius, c.labels = labels;
@@ -101,7 +101,7 @@ TEST(Morphology, LabelsAreTheLoopOverMasks) {
     }
 }
 
-/// A periodic image is the middle of its tiling.
+/// The result of a periodic image equals the middle of the result for its tiling.
 TEST(Morphology, PeriodicIsTheMiddleOfATiling) {
     for (std::uint64_t seed = 0; seed < 40; ++seed)
         for (const operation what : operations) {

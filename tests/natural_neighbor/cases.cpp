@@ -20,7 +20,7 @@ std::vector<std::byte> bytes_of(const std::vector<double>& value) {
     return bytes;
 }
 
-/// One image of a case, with three axes.
+/// One image of a case, as three axes.
 struct one_image {
     std::int64_t size[3] = {1, 1, 1};
     bool wraps[3] = {};
@@ -31,7 +31,7 @@ struct one_image {
     [[nodiscard]] std::vector<std::int64_t> at(std::int64_t i) const {
         return {i / size[2] / size[1], i / size[2] % size[1], i % size[2]};
     }
-    /// Squared distance with the second cell moved by a vector.
+    /// Squared distance after the second cell is moved by a vector.
     [[nodiscard]] double apart(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) const {
         double sum = 0;
         for (std::size_t k = 0; k < 3; ++k) {

@@ -1,4 +1,4 @@
-// Natural neighbours on a GPU, plain and recorded as a graph: the definition, and the host's bits.
+// Natural neighbours on a GPU, plain and recorded as a graph: against the definition, and the host's bits.
 #include <gtest/gtest.h>
 
 #include "exact/device_engine.hpp"
@@ -50,7 +50,7 @@ TEST_F(NaturalNeighborDevice, RandomCasesInAGraph) {
     check_natural([](const natural_case& c) { return on_device(c, true); }, 300, 340);
 }
 
-/// Balls of more rows than a lane writes alone, rows longer than a warp, values that are rounded.
+/// Balls with more rows than a lane writes alone, rows longer than a warp, values that are rounded.
 TEST_F(NaturalNeighborDevice, BitsOfTheHost) {
     for (const shape_t& shape : {shape_t{150, 170}, shape_t{20, 24, 70}}) {
         natural_case c;

@@ -41,7 +41,7 @@ TEST(NaturalNeighbor, ThreadsAndLayoutsDoNotShow) {
     for (std::size_t i = 0; i < one.size(); ++i) ASSERT_EQ(out[2 * i], one[i]);
 }
 
-/// Between two lines of equal values a ramp, but for cells beside a line, which no ball of the other one reaches.
+/// Between two lines of equal values lies a ramp, except beside a line, where no ball of the other one reaches.
 TEST(NaturalNeighbor, RampBetweenLines) {
     natural_case c;
     c.shape = {40, 41}, c.ends = {border::periodic, border::open};
@@ -53,7 +53,7 @@ TEST(NaturalNeighbor, RampBetweenLines) {
     }
 }
 
-/// Integers that int64 sums hold are exact; very large and very small values keep their share.
+/// Integers whose sums fit int64 are exact; very large and very small values keep their relative weight.
 TEST(NaturalNeighbor, HugeAndTinyValues) {
     for (const double unit : {1e300, 1e-300, 5e-324, 1.7976931348623157e308}) {
         natural_case c;

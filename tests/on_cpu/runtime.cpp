@@ -12,7 +12,7 @@ struct graph {
     std::vector<std::function<void()>> work;
 };
 struct stream {
-    std::unique_ptr<graph> recorded;  ///< while it records
+    std::unique_ptr<graph> recorded;  ///< set while the stream records
 };
 
 void order(stream* on, std::function<void()> work) {
@@ -132,7 +132,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t p, cudaMemPoolAttr which, void
     std::memcpy(value, &bytes, sizeof(bytes));
     return cudaSuccess;
 }
-// A graph keeps its memory for as long as the process lives: replays use it.
+// A graph keeps its memory as long as the process lives, since replays use it.
 cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_t p, cudaStream_t s) {
     return allocate(data, bytes, s != nullptr && s->recorded ? nullptr : p);
 }

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-// Saves the registers that a called function keeps and the stack, and goes on where `to` was saved.
+// Saves the stack and the callee-saved registers, and continues where `to` was saved.
 extern "C" void on_cpu_switch(void** from, void* to);
 asm(R"(
 .text
@@ -38,15 +38,15 @@ on_cpu_switch:
 namespace on_cpu {
 namespace {
 
-constexpr unsigned most_threads = 1024, most_blocks = 8;  // of a block, of a cluster
+constexpr unsigned most_threads = 1024, most_blocks = 8;  // limits of a block and of a cluster
 constexpr std::size_t most_shared = 227 * 1024;
-// Not a power of two apart: the tops of all stacks would share a few lines of the cache.
+// Stacks are not a power of two apart, or the tops of all stacks would share a few cache lines.
 constexpr std::size_t stack_bytes = (64 << 10) + 4096, stack_skew = 192;
 
 struct warp {
     unsigned alive, ready, met, at_barrier, at_cluster;  // masks of lanes
     unsigned generation;
-    const char* name;  // of the function where they meet
+    const char* name;  // of the function at which they meet
     unsigned present[2];
     std::uint64_t said[2][warp_lanes];
 };
@@ -61,19 +61,19 @@ struct block {
     void* scheduler;
     unsigned self;  // the running thread
     uint3 index;
-    std::vector<unsigned> arrived_in;  // the cluster's phase in which a thread said that it is there
+    std::vector<unsigned> arrived_in;  // for each thread, the phase of the cluster in which it has arrived
 };
 
-/// Blocks that run together.
+/// Blocks that run at the same time.
 struct cluster {
     std::vector<block> blocks;
-    unsigned running = 0;  // of them
+    unsigned running = 0;  // number of the running one
     int alive, arrived;
     unsigned phase;
     std::size_t shared_bytes;
 };
 
-std::mutex running;  // one grid at a time: shared variables are static
+std::mutex running;  // one grid at a time, because shared variables are static
 cluster all;
 std::vector<std::byte> dynamic_memory;
 
@@ -139,7 +139,7 @@ void start(unsigned threads) {
     b.warps.assign((threads + warp_lanes - 1) / warp_lanes, warp{});
     b.stack_pointers.resize(threads);
     for (unsigned t = 0; t < threads; ++t) {
-        void* first[9]{};  // six registers, where to go on, where that returns to (nowhere), and a pad that aligns
+        void* first[9]{};  // six registers, the entry point, its return address (none), and padding for alignment
         first[6] = reinterpret_cast<void*>(&whole_thread);
         std::byte* const at = stack_top(t) - sizeof(first) - 8;
         std::memcpy(at, first, sizeof(first));
@@ -151,7 +151,7 @@ void start(unsigned threads) {
     all.alive += b.alive;
 }
 
-/// Lets every lane that is ready go on. In odd blocks the last one first: who forgot to meet is seen in one of the
+/// Lets every ready lane continue; in odd blocks the last one first, because a missing barrier shows in one of the
 /// orders.
 bool step(unsigned warp_number, bool backwards) {
     block& b = now();
@@ -175,7 +175,7 @@ void run_cluster() {
     for (all.running = 0; all.running < all.blocks.size(); ++all.running) start(threads);
     while (all.alive > 0) {
         bool any = false;
-        // A block goes as far as it can before the next one starts, so that some come late.
+        // A block runs as far as it can before the next one starts, so that some blocks arrive late.
         const auto blocks = static_cast<unsigned>(all.blocks.size());
         const bool last_first = all.phase % 2 == 1;
         for (unsigned b = 0; b < blocks; ++b) {
@@ -262,7 +262,7 @@ void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, unsigned clus
         for (unsigned y = 0; y < blocks.y; ++y)
             for (unsigned x = 0; x < blocks.x; x += cluster_blocks) {
                 for (unsigned i = 0; i < cluster_blocks; ++i) all.blocks[i].index = {x + i, y, z};
-                // What a block has not written is neither zero nor a neighbour's: negative numbers, then positive ones.
+                // Unwritten memory is neither zero nor a neighbour's: it has negative numbers, then positive ones.
                 std::fill(dynamic_memory.begin(), dynamic_memory.end(),
                           std::byte{x / cluster_blocks % 2 == 0 ? 0xa5 : 0x5a});
                 run_cluster();

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// All places of the grid, and what each number of cells along an axis adds to a squared distance.
+/// All places of the grid, and the term that a number of cells along an axis adds to a squared distance.
 class grid {
 public:
     explicit grid(const ball_problem& p) : axes_(p.shape.size()), term_(axes_) {
@@ -28,7 +28,7 @@ public:
             }
     }
     [[nodiscard]] std::int64_t place(std::size_t cell, std::size_t axis) const { return place_[cell * axes_ + axis]; }
-    /// The last axis is added first.
+    /// Squared distance; adds the last axis first.
     [[nodiscard]] double squared(std::size_t a, std::size_t b) const {
         double sum = 0;
         for (std::size_t axis = axes_; axis-- > 0;)

@@ -99,7 +99,7 @@ component_answer filtered(const component_answer& all, const component_problem& 
     for (std::size_t i = 1; i < count; ++i)
         if (size[i] < by.smallest || size[i] > by.largest || (by.clear_border && at_end[i] != 0)) keep[i] = 0;
     std::int64_t kept = std::count(keep.begin(), keep.end(), 1);
-    for (; kept > by.keep_largest; --kept) {  // the smallest goes; of equal ones the last
+    for (; kept > by.keep_largest; --kept) {  // drops the smallest; of equal ones the last
         std::size_t worst = 0;
         for (std::size_t i = 1; i < count; ++i)
             if (keep[i] != 0 && (worst == 0 || size[i] <= size[worst])) worst = i;

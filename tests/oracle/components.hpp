@@ -9,11 +9,11 @@
 namespace oracle {
 
 struct component_problem {
-    std::vector<std::int64_t> shape;               ///< of one image
-    std::function<bool(std::int64_t)> foreground;  ///< of the cell with this C-order index
-    /// Of two neighbours in the foreground, the second of which lies the step of that number away.
+    std::vector<std::int64_t> shape;               ///< shape of one image
+    std::function<bool(std::int64_t)> foreground;  ///< tells whether the cell with this C-order index is foreground
+    /// Tells whether two foreground neighbours are linked; the second lies the step of this number away.
     std::function<bool(std::int64_t, std::int64_t, std::size_t)> linked;
-    std::vector<std::uint8_t> steps;     ///< 3^axes, C order over offsets -1, 0, 1
+    std::vector<std::uint8_t> steps;     ///< 3^axes flags, C order over offsets -1, 0, 1
     std::vector<std::uint8_t> periodic;  ///< one per axis; empty: none
 };
 

@@ -9,16 +9,16 @@
 namespace oracle {
 namespace {
 
-/// A cell, or a corner, edge or face by its middle in half cells; images lie in the plane 0.
+/// A cell; or a corner, edge or face, given by its middle in half cells. Images lie in plane 0.
 using place3 = std::array<std::int64_t, 3>;
 using cells3 = std::set<place3>;
 
 place3 moved(const place3& p, const place3& by) { return {p[0] + by[0], p[1] + by[1], p[2] + by[2]}; }
 
-/// Alternating sum over the cells and their faces, edges and corners: all that a cell has (closed), or those around
-/// which all cells are there (open).
+/// Alternating sum over cells, faces, edges and corners: if closed, over all that belong to a cell, else over those for
+/// which all surrounding cells are present.
 std::int64_t euler_number(const cells3& cells, std::size_t axes, bool closed) {
-    std::map<place3, int> parts;  // how many cells have them
+    std::map<place3, int> parts;  // number of cells that have each part
     for (const place3& cell : cells)
         for (int k = 0; k < 27; ++k) {
             const place3 by{k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1};
@@ -29,7 +29,7 @@ std::int64_t euler_number(const cells3& cells, std::size_t axes, bool closed) {
     for (const auto& [part, count] : parts) {
         int odd = 0;
         for (const std::int64_t each : part) odd += each % 2 != 0 ? 1 : 0;
-        // Closed: corners less edges and so on; open: cells less faces and so on.
+        // Closed: corners minus edges, plus faces, and so on; open: cells minus faces, and so on.
         if (closed) sum += (static_cast<int>(axes) - odd) % 2 == 0 ? 1 : -1;
         else if (count == 1 << odd) sum += odd % 2 == 0 ? 1 : -1;
     }
@@ -66,7 +66,7 @@ void put_moments(const cells3& cells, shape_row& to) {
     to.extent = static_cast<double>(cells.size()) / box;
 }
 
-/// scikit-image's perimeter with 4 neighbours: weights of 10 * corners + 2 * faces + 1 of a border cell.
+/// scikit-image's perimeter with 4 neighbours: each border cell has a weight by 10 * corners + 2 * faces + 1.
 double perimeter_of(const cells3& cells) {
     const place3 faces[] = {{0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}},
                  corners[] = {{0, -1, -1}, {0, -1, 1}, {0, 1, -1}, {0, 1, 1}};
@@ -92,7 +92,7 @@ std::int64_t turn(const point& a, const point& b, const point& c) {
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
-/// Middles of the edges of cells, in half cells.
+/// Midpoints of the cells' edges, in half cells.
 std::set<point> edge_middles(const std::set<point>& cells) {
     std::set<point> found;
     for (const auto& [y, x] : cells)
@@ -100,7 +100,7 @@ std::set<point> edge_middles(const std::set<point>& cells) {
     return found;
 }
 
-/// The points that a string around all of them touches at its bends, all others to the left of it.
+/// Gift wrapping: the corners of the convex hull, with all other points to the left.
 std::vector<point> wrapped(const std::set<point>& points) {
     std::vector<point> hull{*points.begin()};
     do {

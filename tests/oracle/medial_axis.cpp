@@ -23,7 +23,7 @@ std::int64_t number_of(const point& at, const std::vector<std::int64_t>& shape) 
     return number;
 }
 
-/// A site, or the copy of one, as a place; `own` are its coordinates in the grid, empty for a cell beyond a border.
+/// A site or a copy of one, as a place; `own` are its coordinates in the grid, empty for a cell beyond a border.
 struct nearest {
     point at, own;
     long double squared = none;
@@ -39,7 +39,7 @@ public:
     }
     [[nodiscard]] const std::vector<point>& places() const { return places_; }
 
-    /// The nearest place outside of the shape of `value` to `from`.
+    /// The place nearest to `from` that lies outside the shape of `value`.
     [[nodiscard]] nearest outside(const point& from, std::int64_t value) const {
         nearest best;
         for (const point& site : places_)
@@ -104,7 +104,7 @@ private:
     std::vector<point> places_;
 };
 
-/// One pair of neighbours of the shape of `value`; q may lie one step beyond a periodic end.
+/// A pair of neighbours in the shape of `value`; q may lie one step beyond a periodic end.
 class pair_of_cells {
 public:
     pair_of_cells(const axis_problem& p, const search& s, const point& at_p, const point& at_q, const nearest& fp,
@@ -116,7 +116,7 @@ public:
         for (std::size_t axis = 0; axis < at_p_.size(); ++axis) steps += e(axis) * e(axis);
         return steps > 1 && kept();
     }
-    /// e.(f(p) + f(q) - p - q)
+    /// Computes e.(f(p) + f(q) - p - q).
     [[nodiscard]] long double side() const {
         return sum([&](std::size_t axis) {
             return s_.weighted(e(axis), fp_.at[axis] + fq_.at[axis] - at_p_[axis] - at_q_[axis], axis);
@@ -150,7 +150,7 @@ private:
                 sum([&](std::size_t axis) { return s_.weighted(at_p_[axis] - at_q_[axis], e(axis), axis); });
             return apart2() > g * both() + 2 * along + c;
         }
-        // Doubled: 2 f - (p + q).
+        // Vectors are doubled: 2 f - (p + q).
         const auto twice = [&](const point& f, std::size_t axis) { return 2 * f[axis] - at_p_[axis] - at_q_[axis]; };
         const auto dot = [&](const point& a, const point& b) {
             return sum([&](std::size_t axis) { return s_.weighted(twice(a, axis), twice(b, axis), axis); });

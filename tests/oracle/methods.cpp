@@ -10,14 +10,14 @@ using cell_t = std::int64_t;
 
 std::size_t at(cell_t cell) { return static_cast<std::size_t>(cell); }
 
-/// The tie rule: last axis first.
+/// The tie rule: compares the last axis first.
 bool comes_first(cell_t a, cell_t b, const std::vector<std::int64_t>& shape) {
     for (std::size_t axis = shape.size(); axis-- > 0; a /= shape[axis], b /= shape[axis])
         if (a % shape[axis] != b % shape[axis]) return a % shape[axis] < b % shape[axis];
     return false;
 }
 
-/// Squared distances as the contract has them.
+/// Squared distances as the contract defines them.
 struct ruler {
     const problem& p;
     bool integers;
@@ -41,7 +41,7 @@ struct ruler {
         }
         return sum;
     }
-    /// Whether site a is to be preferred to site b.
+    /// True if site a is preferred to site b for a cell.
     [[nodiscard]] bool prefers(cell_t cell, cell_t a, cell_t b) const {
         if (integers) {
             const std::uint64_t da = exactly(cell, a), db = exactly(cell, b);
@@ -61,7 +61,7 @@ lists start(const problem& p) {
     return held;
 }
 
-/// The cells that a round asks, the cell itself too.
+/// The cells that a cell reads in a round, including itself.
 std::vector<cell_t> asked(cell_t cell, std::int64_t step, const std::vector<std::int64_t>& shape) {
     std::vector<cell_t> all{0};
     const std::vector<std::int64_t> place = coordinates_of(cell, shape);

@@ -1,4 +1,4 @@
-// What the published methods that are not exact must answer, by their definitions, cell by cell. Shares no line with
+// Expected results of the published methods that are not exact, by their definitions, cell by cell. Shares no line with
 // src/ and includes none of the library's headers.
 #pragma once
 
@@ -9,17 +9,17 @@
 
 namespace oracle {
 
-/// Jump flooding: in every round each cell keeps the `kept` nearest of the sites that it and the cells whose
-/// coordinates differ from its own by the round's step, or not, held before.
+/// Jump flooding: in every round each cell keeps the `kept` nearest of the sites held before by the cells whose
+/// coordinates differ from its own by 0 or by the round's step.
 std::vector<std::int64_t> jump_flood(const problem& p, const std::vector<std::int64_t>& steps, std::size_t kept = 1);
 
-/// Powers of two below the longest side, descending.
+/// Powers of two below the longest side, in descending order.
 std::vector<std::int64_t> halving_steps(const std::vector<std::int64_t>& shape);
 
-/// Rounds of jump flooding with step 1 until nothing changes: the naive parallel flood.
+/// Rounds of jump flooding with step 1 until nothing changes, which is the naive parallel flood.
 std::vector<std::int64_t> naive_flood(const problem& p);
 
-/// A site of every cell, as an answer: the squared distances are those of these sites.
+/// Turns a site for every cell into an answer, with the squared distances to these sites.
 answer of_sites(const problem& p, const std::vector<std::int64_t>& index);
 
 /// A step that changes coordinates by `by`, and its price.
@@ -27,8 +27,8 @@ struct priced_step {
     std::vector<std::int64_t> by;
     std::int64_t price;
 };
-/// Price of the cheapest path of such steps from every cell to a site, and the site that wins ties; -1, -1 without one.
-/// Cell by cell until nothing changes.
+/// Price of the cheapest path of such steps from every cell to a site, and the site that wins ties; -1, -1 if there is
+/// none. Works cell by cell until nothing changes.
 struct priced {
     std::int64_t price, site;
 };

@@ -26,10 +26,10 @@ bool whole_spacing(const option_problem& p) {
     return true;
 }
 
-// Wide enough for every sum that can be asked for, those beyond open borders of any length included.
+// Wide enough for every sum that can occur, including those beyond open borders of any length.
 __extension__ typedef __int128 integer;
 
-/// Integers serve while no two cells of the grid, in quarters the numerator, are 2^62 apart.
+/// True if integers serve: no squared distance of two cells, or its numerator in quarters, reaches 2^62.
 bool in_integers(const option_problem& p) {
     if (!whole_spacing(p) || (!p.power.empty() && !p.whole_power)) return false;
     const long double apart = bound_of(p).largest * (p.half_cell ? 4 : 1);
@@ -38,7 +38,7 @@ bool in_integers(const option_problem& p) {
     return largest < 4611686018427387904.0L;
 }
 
-/// No two cells of a grid with such whole spacings, in quarters where half cells are asked for, are 2^52 apart.
+/// True if no squared distance in these integral spacings, in quarters with half cells, reaches 2^52.
 bool countable(const option_problem& p, const std::vector<double>& lengths) {
     integer apart = 0;
     for (std::size_t axis = static_cast<std::size_t>(p.batch_axes); axis < p.shape.size(); ++axis) {
@@ -50,8 +50,8 @@ bool countable(const option_problem& p, const std::vector<double>& lengths) {
     return p.power.empty() && apart < 4503599627370496;
 }
 
-/// "Spacings that are multiples of one length": whole numbers, and the square of that length; no numbers where it is
-/// none.
+/// Spacings as integer multiples of one length, and the square of that length; empty if they are no such
+/// multiples.
 struct counted_spacing {
     std::vector<double> lengths;
     double unit2 = 1;
@@ -88,7 +88,7 @@ arithmetic arithmetic_of(const option_problem& p) {
     return counted_spacing_of(p).lengths.empty() ? arithmetic::doubles : arithmetic::counted;
 }
 
-/// Distances in the arithmetic of V, integers in quarters where half cells are asked for.
+/// Distances in the arithmetic of V; integers are quarters if half cells are asked for.
 template <class V>
 class measure {
 public:
@@ -102,7 +102,7 @@ public:
             weight_.push_back(weight);
         }
     }
-    /// Values are numbers that are not rounded.
+    /// True if values are integers, which are never rounded.
     [[nodiscard]] bool whole() const { return by_ == arithmetic::integers; }
     [[nodiscard]] bool rounds() const { return by_ == arithmetic::doubles; }
 
@@ -110,7 +110,7 @@ public:
         const std::int64_t steps = p_.half_cell ? std::max<std::int64_t>(2 * std::abs(d) - 1, 0) : d;
         return weight_[axis] * static_cast<V>(steps * steps);
     }
-    /// Cells between two coordinates, the way that is asked for.
+    /// Number of cells between two coordinates; along a periodic axis on the shorter way.
     [[nodiscard]] std::int64_t steps(std::size_t axis, std::int64_t from, std::int64_t to) const {
         const std::int64_t d = std::abs(from - to);
         return p_.border[axis] == edge::periodic ? std::min(d, p_.shape[axis] - d) : d;
@@ -121,7 +121,7 @@ public:
             sum = sum + term(axis, steps(axis, here[axis], there[axis]));
         return sum;
     }
-    /// The nearest of the first cells beyond the ends of the axes with such a border.
+    /// Finds the nearest of the first cells beyond the ends of the axes with this border; false if there is none.
     [[nodiscard]] bool beyond(edge kind, const point& here, V& value) const {
         bool any = false;
         for (std::size_t axis = static_cast<std::size_t>(p_.batch_axes); axis < here.size(); ++axis) {
@@ -143,10 +143,10 @@ private:
     const option_problem& p_;
     arithmetic by_;
     std::vector<V> weight_;
-    double unit2_ = 1;  ///< what counted numbers are counted in
+    double unit2_ = 1;  ///< squared unit of counted numbers
 };
 
-/// True when site a comes before site b: last axis first.
+/// True if site a precedes site b: compares the last axis first.
 bool before(const point& a, const point& b) {
     return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
 }
@@ -159,7 +159,7 @@ public:
         image_ = product(p.shape, static_cast<std::size_t>(p.batch_axes), p.shape.size());
     }
 
-    /// The answer of `cell` among `sites`, any cells of its image, appended to the answer.
+    /// Appends the result of `cell` among `sites`, which are any cells of its image.
     void add(std::int64_t cell, const std::vector<std::int64_t>& sites, const std::vector<point>& at) {
         const point here = coordinates(cell);
         V best{};
@@ -195,7 +195,7 @@ public:
     }
 
 private:
-    /// Whether the values of two sites are equal before any rounding, because they are sums of the same terms.
+    /// True if the values of two sites are equal before any rounding, because they are sums of the same terms.
     [[nodiscard]] bool same_sum(const point& here, const point& a, std::int64_t site_a, const point& b,
                                 std::int64_t site_b) const {
         if (!p_.power.empty() &&
@@ -284,7 +284,7 @@ option_bound bound_of(const option_problem& p) {
         const long double closed = term((n + 1) / 2);
         if (p.border[axis] == edge::closed && (nearest_closed < 0 || closed < nearest_closed)) nearest_closed = closed;
     }
-    if (nearest_closed >= 0) bound.reached = nearest_closed;  // by the cell in the middle of an image without sites
+    if (nearest_closed >= 0) bound.reached = nearest_closed;  // at the middle cell of an image without sites
     return bound;
 }
 

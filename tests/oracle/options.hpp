@@ -1,6 +1,6 @@
-// Slow, independent answers for every option of the exact fields, and for power diagrams: each cell against each
-// candidate. Shares no line with src/ and includes none of the library's headers: what it says is the documentation,
-// read literally.
+// Slow, independent results for every option of the exact fields, and for power diagrams: each cell against each
+// candidate. Shares no line with src/ and includes none of the library's headers: it follows the documentation
+// literally.
 #pragma once
 
 #include <cstdint>
@@ -15,54 +15,54 @@ enum class edge : std::uint8_t { open, closed, periodic };
 
 struct option_problem {
     std::vector<std::int64_t> shape;   ///< batch axes first
-    std::vector<double> spacing;       ///< one per axis; those of batch axes mean nothing
-    std::vector<std::uint64_t> value;  ///< C order; the elements' bits, widened with zeros
-    std::vector<std::uint8_t> zero;    ///< 1 where the element is zero, of either sign
+    std::vector<double> spacing;       ///< one per axis; ignored for batch axes
+    std::vector<std::uint64_t> value;  ///< C order; the elements' bits, zero-extended
+    std::vector<std::uint8_t> zero;    ///< 1 if the element is zero, of either sign
     rule sites = rule::zero;
     side sign = side::none;
     bool half_cell = false;
-    std::vector<edge> border;  ///< one per axis; those of batch axes mean nothing
+    std::vector<edge> border;  ///< one per axis; ignored for batch axes
     double max_distance = std::numeric_limits<double>::infinity();
     int batch_axes = 0;
     std::vector<double>
-        power;  ///< a weight per cell makes it a power diagram: `sites` nonzero, no sign, border not closed
-    bool whole_power = false;        ///< the weights have an integer type
-    std::vector<std::uint8_t> part;  ///< 0 for a cell that is no site and has no answer; empty: all take part
+        power;  ///< weights of a power diagram, one per cell: requires `sites` nonzero, no sign, border not closed
+    bool whole_power = false;        ///< true if the weights have an integer type
+    std::vector<std::uint8_t> part;  ///< 0 for a cell that is no site and has no result; empty: all cells take part
 
     [[nodiscard]] bool inside(std::size_t cell) const;
-    /// Whether `site` is one of the cells whose distance from `cell` counts; both of the same image.
+    /// True if `site` is a cell whose distance from `cell` counts; both belong to the same image.
     [[nodiscard]] bool candidate(std::size_t cell, std::size_t site) const;
 };
 
 struct option_answer {
-    /// Squared distances are integers: `units` of 1, or of a quarter with half_cell.
+    /// True if squared distances are integers, in `units` of 1, or of a quarter with half_cell.
     bool whole = false;
-    std::vector<std::int64_t> units;      ///< meaningless where `found` is 0
-    std::vector<double> squared;          ///< or power; never negative for the sign; +inf where `found` is 0
-    std::vector<std::uint8_t> found;      ///< 1 where a site or a closed border is within max_distance
+    std::vector<std::int64_t> units;      ///< undefined if `found` is 0
+    std::vector<double> squared;          ///< or power; without sign; +inf if `found` is 0
+    std::vector<std::uint8_t> found;      ///< 1 if a site or a closed border is within max_distance
     std::vector<std::uint8_t> negative;   ///< the sign of squared and distance
     std::vector<std::int64_t> source;     ///< the site as a cell of the whole array; -1 for none or the border
-    std::vector<std::int64_t> index;      ///< the same within its image
-    std::vector<std::uint8_t> ambiguous;  ///< other sums of terms have, after rounding, the same value
+    std::vector<std::int64_t> index;      ///< the site as a cell of its image
+    std::vector<std::uint8_t> ambiguous;  ///< 1 if rounding gives another sum of terms the same value
     std::vector<std::uint8_t> trusted;
 };
 
-/// What the grid, spacing, borders and half cells allow at most: no squared distance can exceed `largest`, and there is
-/// an image in which one reaches `reached`. Neither looks at max_distance. Units of 1.
+/// Bounds from the grid, spacing, borders and half cells: no squared distance exceeds `largest`, and some image has one
+/// of `reached`. Both ignore max_distance and have units of 1.
 struct option_bound {
     long double largest = 0, reached = 0;
 };
 option_bound bound_of(const option_problem& p);
 
-/// Every cell against every cell of its image.
+/// Solves a problem: every cell against every cell of its image.
 option_answer solve(const option_problem& p);
 
-/// Some cells of some lines, for grids of one image too large for that: entry k of the answer is that of cells[k], its
-/// candidates are `sites`. `trusted` is left empty.
+/// Solves some cells, for grids of one image too large for solve(): entry k of the result is that of cells[k], and
+/// `sites` are its candidates. `trusted` stays empty.
 option_answer solve_some(const option_problem& p, const std::vector<std::int64_t>& cells,
                          const std::vector<std::int64_t>& sites);
 
-/// The value between two cells of one image, as the contract rounds it.
+/// The value between two cells of one image, rounded as the contract says.
 double value_between(const option_problem& p, std::int64_t cell, std::int64_t site);
 
 }  // namespace oracle

@@ -14,7 +14,7 @@ std::int64_t cells_of(const std::vector<std::int64_t>& shape) {
     return product;
 }
 
-/// True when site a comes before site b by its last coordinate, then by the one before it, and so on.
+/// True if site a precedes site b by its last coordinate, then by the one before it, and so on.
 bool before(std::int64_t a, std::int64_t b, const std::vector<std::int64_t>& shape) {
     for (std::size_t axis = shape.size(); axis-- > 0; a /= shape[axis], b /= shape[axis]) {
         if (a % shape[axis] != b % shape[axis]) return a % shape[axis] < b % shape[axis];
@@ -22,7 +22,7 @@ bool before(std::int64_t a, std::int64_t b, const std::vector<std::int64_t>& sha
     return false;
 }
 
-/// w * d^2 in the arithmetic of V; d^2 is exact in both.
+/// Computes w * d^2 in the arithmetic of V; d^2 is exact in both.
 template <class V>
 V term(V weight, std::int64_t d) {
     return weight * static_cast<V>(static_cast<std::uint64_t>(d * d));
@@ -38,8 +38,8 @@ std::vector<V> weights_of(const std::vector<double>& spacing) {
     return weights;
 }
 
-/// Spacing of which all are whole multiples of one length, in that length, and its square; none where the multiples
-/// are no integers, or where two cells may be 2^52 apart.
+/// Spacings as integer multiples of one length, and the square of that length. Empty if the multiples are no integers,
+/// or if two cells may be 2^52 apart, squared.
 struct counted_spacing {
     std::vector<double> lengths;
     double unit2 = 1;
@@ -78,7 +78,7 @@ counted_spacing counted_spacing_of(const std::vector<std::int64_t>& shape, const
 
 template <class V>
 struct solution {
-    std::vector<V> value;  ///< meaningless where index is -1
+    std::vector<V> value;  ///< undefined if index is -1
     std::vector<std::int64_t> index;
 };
 
@@ -93,7 +93,7 @@ struct site_list {
     }
 };
 
-/// The nearest of all sites to one cell.
+/// Finds the nearest of all sites to one cell.
 template <class V>
 void nearest(const std::vector<std::int64_t>& shape, const std::vector<V>& weights, const site_list& sites,
              std::int64_t cell, V& value, std::int64_t& index) {
@@ -122,7 +122,7 @@ solution<V> flat(const problem& p) {
     return best;
 }
 
-/// Some cells of a grid too large to be solved.
+/// Solves some cells of a grid that is too large to be solved as a whole.
 template <class V>
 solution<V> some(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing,
                  const std::vector<std::int64_t>& site_indices, const std::vector<std::int64_t>& cells) {
@@ -135,7 +135,7 @@ solution<V> some(const std::vector<std::int64_t>& shape, const std::vector<doubl
     return best;
 }
 
-/// One line: `old` are the winners of the pass before, `at` where line position k is stored.
+/// Solves one line. `old` holds the winners of the pass before; `at` yields the cell of a position.
 template <class V>
 class line_pass {
 public:
@@ -148,7 +148,7 @@ public:
         for (std::int64_t k = 0; k < length; ++k) {
             if (old_.index[at(k)] >= 0) candidates_.push_back(k);
         }
-        std::size_t right = 0;  // the first candidate at q or beyond
+        std::size_t right = 0;  // the first candidate at or after q
         for (std::int64_t q = 0; q < length; ++q) {
             while (right < candidates_.size() && candidates_[right] < q) ++right;
             out_.index[at(q)] = -1;
@@ -159,10 +159,10 @@ public:
 private:
     std::size_t at(std::int64_t k) const { return static_cast<std::size_t>(start_ + k * stride_); }
 
-    /// Candidates from the nearest to the farthest. Those at distance d have values of at least weight * d^2, also
-    /// after rounding, so the search may stop there.
+    /// Tries candidates from the nearest to the farthest. A candidate at distance d has a value of at least weight *
+    /// d^2, also after rounding, so the search may stop there.
     void outward(std::size_t cell, std::int64_t q, std::size_t right, std::int64_t length) {
-        std::size_t left = right;  // one beyond the next candidate below q
+        std::size_t left = right;  // one after the next candidate before q
         while (left > 0 || right < candidates_.size()) {
             const std::int64_t below = left > 0 ? q - candidates_[left - 1] : length;
             const std::int64_t above = right < candidates_.size() ? candidates_[right] - q : length;
@@ -225,7 +225,7 @@ answer finish(width type, solution<std::uint64_t> found) {
     return a;
 }
 
-/// Counted numbers as squared distances.
+/// Converts counted numbers to squared distances.
 solution<double> in_units(double unit2, const solution<std::uint64_t>& found) {
     solution<double> to{{}, found.index};
     for (std::uint64_t number : found.value) to.value.push_back(unit2 * static_cast<double>(number));
@@ -258,7 +258,7 @@ width squared_width(const std::vector<std::int64_t>& shape, const std::vector<do
     for (double s : spacing) {
         if (s != std::floor(s)) return width::f64;
     }
-    // x87 long double: a 64-bit significand, so every sum below 2^63 is exact and a larger one is at least seen as
+    // x87 long double has a 64-bit significand, so every sum below 2^63 is exact, and a larger one is recognised as
     // larger.
     static_assert(std::numeric_limits<long double>::digits >= 64);
     long double largest = 0;

@@ -29,7 +29,7 @@ std::vector<neighbour> neighbours_of(const step_problem& p) {
     return all;
 }
 
-/// Coordinates of every cell, one cell after the other.
+/// Coordinates of all cells, one cell after the other.
 std::vector<std::int64_t> coordinates_of_all(const step_problem& p) {
     std::vector<std::int64_t> all;
     for (std::size_t cell = 0; cell < p.site.size(); ++cell) {
@@ -39,7 +39,7 @@ std::vector<std::int64_t> coordinates_of_all(const step_problem& p) {
     return all;
 }
 
-/// The cell `direction` (1 or -1) times an offset away from the cell with these coordinates; -1 outside.
+/// The cell that lies `direction` (1 or -1) times an offset away from these coordinates; -1 if it is outside.
 std::int64_t cell_away(const std::int64_t* at, int direction, const neighbour& step, const step_problem& p) {
     std::int64_t cell = 0;
     for (std::size_t axis = 0; axis < p.shape.size(); ++axis) {
@@ -50,7 +50,7 @@ std::int64_t cell_away(const std::int64_t* at, int direction, const neighbour& s
     return cell;
 }
 
-/// Prices of the cheapest paths from every cell to one site: from the site backwards, nearest first (Dijkstra).
+/// Prices of the cheapest paths from every cell to one site, by Dijkstra's algorithm from the site backwards.
 std::vector<std::int64_t> paths_to(std::int64_t site, const step_problem& p, const std::vector<neighbour>& steps,
                                    const std::vector<std::int64_t>& coordinates) {
     std::vector<std::int64_t> price(p.site.size(), no_path);
@@ -73,7 +73,7 @@ std::vector<std::int64_t> paths_to(std::int64_t site, const step_problem& p, con
     return price;
 }
 
-/// The tie rule: smaller by last axis, then by the axis before it, and so on.
+/// The tie rule: compares the last axis first, then the axis before it, and so on.
 bool goes_before(std::int64_t a, std::int64_t b, const std::vector<std::int64_t>& shape) {
     const std::vector<std::int64_t> at_a = coordinates_of(a, shape), at_b = coordinates_of(b, shape);
     for (std::size_t axis = shape.size(); axis-- > 0;)
@@ -81,7 +81,7 @@ bool goes_before(std::int64_t a, std::int64_t b, const std::vector<std::int64_t>
     return false;
 }
 
-/// One cell looks at its neighbours in the order given. True when that changed it.
+/// Updates one cell from its neighbours, in the order given; true if it changed.
 bool look_round(std::int64_t cell, const step_problem& p, const std::vector<neighbour>& steps,
                 const std::vector<std::int64_t>& coordinates, step_answer& found) {
     const auto self = static_cast<std::size_t>(cell);

@@ -13,8 +13,8 @@ struct candidate {
     coordinates at;
 };
 
-/// Whether `a` is the better site for the cell `to`: nearer, or equally near and smaller by the last axis, the one
-/// before, ...
+/// True if `a` is the better site for the cell `to`: nearer, or equally near and smaller by the last axis, then by the
+/// axis before, and so on.
 bool better(const problem& p, const coordinates& to, std::int64_t a, std::int64_t b) {
     if (a < 0 || b < 0) return a >= 0;
     const coordinates at_a = coordinates_of(a, p.shape), at_b = coordinates_of(b, p.shape);
@@ -45,8 +45,8 @@ std::int64_t index_of(const coordinates& at, const coordinates& shape) {
     return index;
 }
 
-/// visit(index) for every cell of the grid whose coordinates are those of `at` plus -1, 0 or 1, but for `axis` exactly
-/// plus `by`.
+/// Calls visit(index) for every cell of the grid whose coordinates differ from `at` by -1, 0 or 1, except along `axis`,
+/// where they differ by exactly `by`.
 void neighbours(coordinates at, const coordinates& shape, std::size_t from, std::size_t axis, std::int64_t by,
                 const std::function<void(std::int64_t)>& visit) {
     if (from == shape.size()) {

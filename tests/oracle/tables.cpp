@@ -11,7 +11,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// All places around one, itself left out.
+/// Lists the neighbours of a place.
 std::vector<std::vector<std::int64_t>> around(const std::vector<std::int64_t>& place, int connectivity) {
     std::vector<std::vector<std::int64_t>> found;
     const std::size_t axes = place.size();
@@ -31,7 +31,7 @@ std::vector<std::vector<std::int64_t>> around(const std::vector<std::int64_t>& p
     return found;
 }
 
-/// Cells of each label, in raster order.
+/// The cells of each label, in raster order.
 std::map<std::int64_t, std::vector<std::int64_t>> cells_of(const label_image& image) {
     std::map<std::int64_t, std::vector<std::int64_t>> found;
     for (std::int64_t cell = 0; cell < image.cells(); ++cell)
@@ -146,7 +146,7 @@ std::vector<touching_pair> touching(const label_image& image, int connectivity, 
             const std::int64_t there = image.at(other);
             if (there < 0 || a == 0) continue;
             const std::int64_t b = image.label[static_cast<std::size_t>(there)];
-            if (b == 0 || a >= b) continue;  // each pair of cells is met twice, once from the smaller value
+            if (b == 0 || a >= b) continue;  // pairs occur twice; those from the smaller value count
             counts& pair = found[{a, b}];
             ++pair.pairs;
             std::size_t changed = 0, changes = 0;

@@ -159,7 +159,7 @@ std::vector<minimum> minima_of(const watershed_problem& p, bool strict) {
 
 namespace {
 
-/// Cells that hang together with one at a level.
+/// The cells that are connected to a cell below a level.
 std::vector<std::int64_t> below(const watershed_problem& p, std::int64_t cell, double level, std::vector<char>& seen) {
     std::vector<std::int64_t> cells{cell};
     seen[static_cast<std::size_t>(cell)] = 1;
@@ -180,7 +180,7 @@ struct lake {
 
 std::vector<ending> endings_of(const watershed_problem& p, measured by) {
     std::map<std::int64_t, ending> found;
-    std::vector<std::int64_t> region(p.value.size(), -1);  // of cells below the level
+    std::vector<std::int64_t> region(p.value.size(), -1);  // region of each cell below the level
     std::set<double> levels;
     for (const double v : p.value)
         if (!std::isnan(v)) levels.insert(v);

@@ -108,7 +108,7 @@ def copy(to, source, count, kind, stream):
     if kind == 1:
         ctypes.memmove(to, source, count)
     else:
-        kept = ctypes.string_at(source, count)  # what it is now
+        kept = ctypes.string_at(source, count)  # its present contents
         Streams[stream].waiting.append(lambda: ctypes.memmove(to, kept, count))
 
 

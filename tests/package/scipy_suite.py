@@ -18,8 +18,8 @@ import scipy.ndimage
 
 import nearfield.ndimage
 
-# Deliberate differences: names of tests that ours is not to pass, and why. The same list stands in
-# docs/python-scipy.md.
+# Deliberate differences: names of tests that our module is not meant to pass, and why. docs/python-scipy.md has the
+# same list.
 DIFFERENT = {
     "test_distance_transform_cdt05": "wants the bytes of a float64 metric array to be read as flags; ours reads numbers"
 }

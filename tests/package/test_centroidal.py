@@ -13,7 +13,7 @@ def lloyd(density, sites, rounds, spacing):
     for round in range(rounds + 1):
         apart = grid[None] - sites[:, :, None]
         away = ((apart * np.asarray(spacing)[:, None]) ** 2).sum(1)
-        # Of equally near sites the one with the smallest coordinates, the last axis first.
+        # Among equally near sites the one with the smallest coordinates wins, the last axis first.
         order = np.lexsort(sites.T)
         owner = order[away[order].argmin(0)]
         weight = density.ravel().astype("int64")
@@ -24,7 +24,7 @@ def lloyd(density, sites, rounds, spacing):
         wanted = sites.copy()
         for axis in range(density.ndim):
             first = np.bincount(owner, weight * apart[owner, axis, np.arange(len(owner))], len(sites)).astype("int64")
-            # The nearest integer, ties down: the least t with 2 t mass >= 2 first - mass.
+            # Takes the nearest integer, ties down: the least t with 2 t mass >= 2 first - mass.
             by = -((mass - 2 * first) // np.maximum(2 * mass, 1))
             wanted[:, axis] += np.where(mass > 0, by, 0)
         taken = {tuple(each) for each in sites}
@@ -119,7 +119,7 @@ def test_stipple(method):
     made = nf.stipple(ramp, 400, method=method, return_labels=True)
     assert made.points.shape == (400, 2) and len(made) == 400
     assert len(np.unique(made.points, axis=0)) == 400
-    # Three times the ink, three times the points.
+    # Three times the ink gets three times the points.
     left, right = (made.points[:, 1] < 60).sum(), (made.points[:, 1] >= 60).sum()
     assert 2.6 < left / right < 3.4
     ink = (65535 - np.rint(ramp * 65535)).sum() / 65535

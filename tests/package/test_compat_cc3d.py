@@ -15,8 +15,8 @@ from nearfield.compat._labels import is_fortran
 
 theirs = pytest.importorskip("cc3d")
 
-# On a line of cells, and on images of one row, the package fails or reads beyond the array; with binary_image and more
-# than one value it runs out of labels (with one value too: `of_theirs`).
+# On a line of cells, and on images of one row, the package fails or reads beyond the array. With binary_image and
+# several values it runs out of labels (with one value too: `of_theirs`).
 SHAPES = hnp.array_shapes(min_dims=2, max_dims=3, min_side=3, max_side=7)
 TYPES = st.sampled_from("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split())
 
@@ -73,7 +73,7 @@ def test_connected_components(image, data):
     if keywords["binary_image"]:
         image = np.minimum(image, 1)
     binary = keywords["binary_image"] or image.dtype.kind == "b"
-    # With more neighbours and delta the package is not always right.
+    # The package is not always right with more neighbours and delta.
     if image.dtype.kind != "b" and keywords["connectivity"] in (4, 6):
         keywords["delta"] = data.draw(st.sampled_from([0, 0, 1, 2]))
     came, count = ours.connected_components(image, return_N=True, **keywords)
@@ -165,11 +165,11 @@ def test_dust_and_largest_k(image, data):
         assert came[1] == expected[1]
         alone = {**keywords, "return_N": False}
         np.testing.assert_array_equal(ours.dust(image, threshold, invert=invert, **alone), came[0])
-    if importlib.util.find_spec("fastremap"):  # with which the package's largest_k has other numbers and types
+    if importlib.util.find_spec("fastremap"):  # with it the package's largest_k has other numbers and types
         return
     labels, count = theirs.connected_components(image, connectivity=connectivity, return_N=True)
     sizes = np.bincount(labels.ravel(), minlength=count + 1)[1:]
-    if len(set(sizes)) == count:  # which of equally large ones is kept is not said
+    if len(set(sizes)) == count:  # the package does not say which of equally large ones it keeps
         for k in range(count + 2):
             came = ours.largest_k(image, k, connectivity=connectivity)
             expected = theirs.largest_k(image, k, connectivity=connectivity)
@@ -189,7 +189,7 @@ def test_contacts(image, data):
     assert ours.region_graph(image, connectivity=connectivity) == set(expected)
     pairs = ours.contacts(image, connectivity=connectivity, surface_area=False)
     assert pairs == count_pairs(image, {4: 1, 6: 1, 8: 2, 18: 2, 26: 3}[connectivity])
-    if connectivity in (4, 6):  # of diagonal pairs the package counts some twice
+    if connectivity in (4, 6):  # the package counts some diagonal pairs twice
         assert pairs == theirs.contacts(image, connectivity=connectivity, surface_area=False)
 
 
@@ -211,7 +211,7 @@ def count_pairs(image, changes):
 @examples(60)
 @given(image=images(st.sampled_from(["uint8", "uint32", "uint64"])), binary=st.booleans(), in_place=st.booleans())
 def test_each(image, binary, in_place):
-    seen = image if image.flags.f_contiguous else np.ascontiguousarray(image)  # others the package reads beyond
+    seen = image if image.flags.f_contiguous else np.ascontiguousarray(image)  # the package reads beyond other arrays
     came, expected = ours.each(image, binary, in_place), theirs.each(seen, binary, in_place)
     assert len(came) == len(expected)
     for (label, one), (number, other) in zip(came, expected):

@@ -176,7 +176,7 @@ def test_each_is_theirs(image, in_place):
     image = np.asarray(image, order="F" if distance.flags.f_contiguous and not distance.flags.c_contiguous else "C")
     came, expected = ours.each(image, distance, in_place), theirs.each(image, distance, in_place)
     assert len(came) == len(expected)
-    for _ in range(2):  # it may be gone through again
+    for _ in range(2):  # the result can be iterated again
         for (label, one), (other_label, other) in zip(came, expected, strict=True):
             assert (label, type(label)) == (other_label, type(other_label))
             assert_like_theirs(one, other)

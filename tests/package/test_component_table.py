@@ -14,7 +14,7 @@ import nearfield as nf
 IMAGE = np.random.default_rng(0).random((5, 30, 31)) < 0.35
 VALUES = np.random.default_rng(1).normal(size=IMAGE.shape).astype(np.float32)
 TABLE = nf.components(IMAGE[0], spacing=(2, 0.5), intensity=VALUES[0]).table
-SHAPES = {4: (5, 6, 5, 31), 8: (5, 1, 2, 3, 5, 1, 31, 1)}  # of as many cells as IMAGE
+SHAPES = {4: (5, 6, 5, 31), 8: (5, 1, 2, 3, 5, 1, 31, 1)}  # as many cells as IMAGE has
 PROGRAM = Path(nf.__file__).parent / "bin" / "nearfield"
 
 

@@ -129,7 +129,7 @@ def test_lists(labels, runs, extra):
         mine = entries[offsets[label - 1] : offsets[label]]
         cells = np.concatenate([np.arange(a, a + n) for a, n in mine] or [[]]) if runs else mine
         np.testing.assert_array_equal(cells, np.flatnonzero(labels == label))
-        if runs:  # as few as there are
+        if runs:  # they are maximal
             cut = np.diff(cells) > 1
             cut |= np.diff(cells // labels.shape[-1]) > 0
             assert len(mine) == (cut.sum() + 1 if len(cells) else 0)

@@ -64,7 +64,7 @@ def test_lists(torch, options):
 @pytest.mark.parametrize("options", [o for o in OPTIONS if "dtype" not in o], ids=str)
 def test_jax(jax, options):
     image = jax.device_put(IMAGE, jax.devices("gpu")[0])
-    for _ in range(3):  # memory comes back and is used again
+    for _ in range(3):  # memory is returned and reused
         distance, indices = nf.distance_transform(image, return_indices=True, **options)
     wanted = nf.distance_transform(IMAGE, return_indices=True, **options)
     assert distance.devices() == image.devices()
@@ -145,7 +145,7 @@ def test_torch_stream(torch):
     """The image is written late on a side stream: on any other stream the call would see what was there before."""
     host = torch.from_numpy(IMAGE.astype(np.uint8)).pin_memory()
     image = torch.zeros(IMAGE.shape, dtype=torch.uint8, device="cuda")
-    nf.distance_transform(image)  # workspace and modules are loaded
+    nf.distance_transform(image)  # loads workspace and modules
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):

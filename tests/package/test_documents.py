@@ -38,7 +38,7 @@ def test_examples_draw_the_pictures_shown(example, tmp_path):
     with image.open(tmp_path / name) as drawn, image.open(ROOT / "docs" / "images" / name) as shown:
         assert drawn.size == shown.size
         differ = sum(a != b for a, b in zip(drawn.tobytes(), shown.tobytes()))
-    # Rounding of NumPy's sines and powers differs between processors.
+    # NumPy's sines and powers round differently on different processors.
     assert differ < 0.01 * drawn.size[0] * drawn.size[1]
 
 
@@ -52,7 +52,7 @@ def test_calls_of_the_migration_page(name):
     for _, theirs, ours in section.calls:
         one, other = (migration.plain(eval(call, space)) for call in (theirs, ours))
         assert one.shape == other.shape
-        if "connectedComponents(noise)" in theirs:  # numbered block by block
+        if "connectedComponents(noise)" in theirs:  # it numbers block by block
             assert len(np.unique(one * (1 + other.max()) + other)) == len(np.unique(one)) == len(np.unique(other))
         elif "DIST_L2, 3" not in theirs and "DIST_L2, 5" not in theirs:
             np.testing.assert_allclose(other, one, rtol=2e-6, atol=1e-5, err_msg=theirs)

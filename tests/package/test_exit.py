@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-# Each is what a daemon thread does for ever, on an image and with a number of threads.
+# Code that a daemon thread repeats for ever, on an image and with a number of threads.
 WORK = {
     "long": "nf.distance_transform(big, threads=threads)",
     "short": "nf.distance_transform(small, threads=threads)",

@@ -80,7 +80,7 @@ def test_scipy_s_functions_refuse_what_numpy_would_flatten():
 
 def test_what_the_messages_say_works():
     sitk = pytest.importorskip("SimpleITK")
-    image = sitk_image()  # its views do not keep it
+    image = sitk_image()  # kept, because its views do not keep it alive
     np.testing.assert_array_equal(nf.label(sitk.GetArrayViewFromImage(image)), nf.label(CELLS))
     np.testing.assert_array_equal(nf.label(np.asanyarray(nibabel_image().dataobj)), nf.label(CELLS))
     np.testing.assert_array_equal(nf.label(data_array().values), nf.label(CELLS))

@@ -122,7 +122,7 @@ class TestJax:
         np.testing.assert_array_equal(jitted(image), nf.distance_transform(IMAGE, spacing=(1, 2, 3)) + 1)
         told = []
         on_cpu = self.jax.device_put(IMAGE, self.jax.devices("cpu")[0])
-        nf.distance_transform(on_cpu, progress=told.append)  # on a GPU nothing is told
+        nf.distance_transform(on_cpu, progress=told.append)  # a GPU reports no progress
         assert told[-1] == 1.0
         mapped = self.jax.vmap(lambda x: nf.distance_transform(x))(image)
         np.testing.assert_array_equal(mapped, nf.distance_transform(IMAGE, batch_axes=1))

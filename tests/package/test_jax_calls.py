@@ -292,7 +292,7 @@ THEIRS = {
     "metadata": ("Metadata", "struct_size api_version:version traits"),
     "metadata_extension": ("Metadata_Extension", "extension_base:base metadata"),
 }
-# And its numbers.
+# Numbers of jaxlib's header.
 NUMBERS = {
     "extension_metadata": "Extension_Metadata",
     "attribute_array": "AttrType_ARRAY",

@@ -87,7 +87,7 @@ def test_equals_opencv(connectivity, share):
     count, theirs = cv2.connectedComponents(image, connectivity=connectivity)
     labels, number = nf.label(image, connectivity=connectivity, return_num=True)
     assert number == count - 1
-    # It numbers blocks of two rows; the sets are the same.
+    # It numbers blocks of two rows; the sets of cells are the same.
     pairs = np.unique(np.stack([labels.ravel(), theirs.ravel()]), axis=1)
     assert pairs.shape[1] == count and len(set(pairs[1])) == count
 

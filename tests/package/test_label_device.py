@@ -54,7 +54,7 @@ def test_torch(torch, image, keywords):
 @pytest.mark.parametrize("image, keywords", CASES, ids=IDS)
 def test_jax(jax, image, keywords):
     there = jax.device_put(image, jax.devices("gpu")[0])
-    for _ in range(3):  # memory comes back and is used again
+    for _ in range(3):  # memory is returned and reused
         labels, count = nf.label(there, return_num=True, **keywords)
     wanted, number = nf.label(image, return_num=True, **keywords)
     assert labels.devices() == there.devices()
@@ -138,7 +138,7 @@ def test_labels_alone_do_not_wait(torch):
     host = torch.from_numpy(IMAGE.astype(np.uint8)).pin_memory()
     image = torch.zeros(IMAGE.shape, dtype=torch.uint8, device="cuda")
     for keywords in ({}, {"min_size": 3}, {"criterion": "equal", "connectivity": 3}):
-        nf.label(image, **keywords)  # workspace and modules are loaded
+        nf.label(image, **keywords)  # loads workspace and modules
         torch.cuda.synchronize()
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):

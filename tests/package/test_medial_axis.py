@@ -61,7 +61,7 @@ def test_axis_is_the_definition(seed):
         ("sqrt", None, lambda apart, both, along, c: apart > np.sqrt(both) + 2 * along + c),
     ):
         if len(set(spacing)) == 1 and spacing[0] != 1:
-            continue  # square_root counts in cells there
+            continue  # square_root counts in cells for this spacing
         got = nf.medial_axis(mask, spacing=spacing, pruning=pruning, gamma=gamma)
         np.testing.assert_array_equal(got, by_definition(mask, spacing, keep), f"{pruning} {gamma}")
 
@@ -85,14 +85,14 @@ def test_labels_are_the_loop():
     for keywords in ({}, {"pruning": "sqrt"}, {"method": "balls"}, {"method": "reduced"}):
         together = nf.medial_axis(labels, multilabel=True, **keywords)
         alone = sum(nf.medial_axis(labels == k, **keywords).astype(int) for k in range(1, 6))
-        if keywords.get("method") != "reduced":  # where seeds of other labels may tie
+        if keywords.get("method") != "reduced":  # with it seeds of other labels may tie
             np.testing.assert_array_equal(together, alone)
     axis, squared = nf.medial_axis(labels, multilabel=True, method="reduced", squared=True)
     np.testing.assert_array_equal(nf.reconstruct(np.where(axis, labels, 0), squared), labels)
 
 
 def test_periodic_is_the_middle_of_a_tiling():
-    # Sites in general position, so that no tie depends on where the copies are.
+    # Sites are in general position, so that no tie depends on the place of copies.
     compared = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -100,7 +100,7 @@ def test_periodic_is_the_middle_of_a_tiling():
         mask[tuple(rng.integers(0, (17, 19), (5, 2)).T)] = False
         tiled = np.tile(mask, (3, 3))
         got, middle = nf.medial_axis(mask, border="periodic"), nf.medial_axis(tiled)[17:34, 19:38]
-        # Cells all of whose neighbours have one nearest site each.
+        # Cells whose neighbours all have a unique nearest site.
         d2 = np.square(ndimage.distance_transform_edt(tiled)).round().astype(int)
         sites = np.argwhere(~tiled)
         grid = np.stack(np.mgrid[:51, :57], -1)

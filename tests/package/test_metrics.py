@@ -25,7 +25,7 @@ def blobs(seed, shape=(17, 20, 23), labels=3):
 
 
 def edge(mask):
-    return mask & ~ndimage.binary_erosion(mask)  # all is outside beyond the image
+    return mask & ~ndimage.binary_erosion(mask)  # cells beyond the image are outside
 
 
 def distances(mask, other, spacing):
@@ -55,7 +55,7 @@ def test_definition(seed, spacing):
         for percent, value in zip(table.percentiles, table.percentile[row]):
             wanted = max(np.percentile(there, percent), np.percentile(back, percent))
             np.testing.assert_allclose(value, wanted, **near)
-        if spacing != SPACINGS[2]:  # no distance is a tolerance but for rounding
+        if spacing != SPACINGS[2]:  # for it a distance may equal a tolerance up to rounding
             assert table.overlap_a[row].tolist() == [(there <= x).mean() for x in table.tolerances]
             np.testing.assert_allclose(table.surface_dice[row], [(both <= x).mean() for x in table.tolerances], **near)
 
@@ -133,7 +133,7 @@ def test_batches_channels_strides_and_threads():
         one = nf.metrics.surface(*pair, spacing=SPACINGS[2], surface="elements", threads=1)
         for name, column in one.to_dict().items():
             np.testing.assert_array_equal(every.to_dict()[name][3 * k : 3 * k + 3], column)
-    # Channels of masks, as one-hot images are, in any memory order.
+    # Channels of masks, as in one-hot images, in any memory order.
     hot = [np.stack([each == label for label in (1, 2, 3)], 1) for each in (a, b)]
     channels = nf.metrics.surface(*(np.asfortranarray(each) for each in hot), batch_axes=2)
     plain = nf.metrics.surface(a, b, batch_axes=1)
@@ -223,7 +223,7 @@ def test_losses_have_gradients():
     hausdorff = ((probabilities - truth) ** 2 * (weights**2 + found**2)).mean()
     (boundary + hausdorff).backward()
     assert not weights.requires_grad and logits.grad.abs().max() > 0
-    # Where the truth is predicted the boundary loss is least.
+    # The boundary loss is least if the prediction is the truth.
     assert (truth * weights).mean() < boundary
 
 

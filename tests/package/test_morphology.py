@@ -127,7 +127,7 @@ def test_scikit_images_signatures():
         out = np.empty(image.shape, bool)
         assert ours(image, 2, out=out) is out
         assert np.array_equal(out, theirs(image, 2))
-        if name in ("erosion", "dilation"):  # what its own tests give
+        if name in ("erosion", "dilation"):  # the results of its own tests
             ones, filled = np.ones((10, 10)), np.zeros((10, 10))
             ours(ones, 3, out=filled)
             assert filled.any() and np.array_equal(filled, ours(ones, 3))

@@ -79,7 +79,7 @@ def test_cdt_is_scipys(image, metric):
 def test_cdt_of_a_structure_with_axis_steps_is_scipys(image, data):
     flags = data.draw(st.lists(st.booleans(), min_size=3**image.ndim, max_size=3**image.ndim))
     structure = np.array(flags).reshape((3,) * image.ndim) | theirs.generate_binary_structure(image.ndim, 1)
-    if image.ndim > 2:  # of three axes on, SciPy's two passes need every shorter step too
+    if image.ndim > 2:  # with three axes or more, SciPy's two passes need every shorter step too
         structure = theirs.generate_binary_structure(image.ndim, data.draw(st.integers(1, image.ndim)))
     expected = theirs.distance_transform_cdt(image, structure, return_indices=True)
     for each in (structure, structure.tolist(), structure.astype(float) * 7):
@@ -267,7 +267,7 @@ def test_signatures_are_scipys():
 
     for name in NAMES:
         parameters = list(inspect.signature(getattr(ours, name)).parameters.values())
-        if name == "distance_transform_edt":  # and those of CuPy
+        if name == "distance_transform_edt":  # it also has CuPy's parameters
             assert [(p.name, p.default, p.kind) for p in parameters[-2:]] == [
                 ("block_params", None, inspect.Parameter.KEYWORD_ONLY),
                 ("float64_distances", True, inspect.Parameter.KEYWORD_ONLY),
@@ -330,7 +330,7 @@ def test_jax(jax):
     traced = jax.jit(lambda length: ours.distance_transform_edt(image, (length, 1)))
     with pytest.raises(TypeError, match="^sampling is traced by JAX.*static_argnames"):
         traced(2.0)
-    for labels in (image, image.reshape(1, 2, 1, 3)):  # without 64 bits, too
+    for labels in (image, image.reshape(1, 2, 1, 3)):  # also without 64-bit types
         assert ours.find_objects(jax.numpy.asarray(labels)) == ours.find_objects(labels)
 
 

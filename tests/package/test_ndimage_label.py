@@ -61,7 +61,7 @@ def test_output(dtype):
         np.zeros(small.shape[::-1], dtype).T,
         np.zeros((4, 42), dtype)[:, ::2],
     ):
-        # SciPy numbers in another order where the output's first axis is the contiguous one.
+        # SciPy numbers in another order if the output's first axis is the contiguous one.
         expected = np.zeros(small.shape, dtype)
         assert_same(ours.label(small, output=layout), theirs.label(small, output=expected))
         np.testing.assert_array_equal(layout, expected)

@@ -74,9 +74,9 @@ def cases():
 def test_odd_values_are_taken_or_refused_in_words(function, name):
     first = next(iter(inspect.signature(function).parameters))
     for value in ODD:
-        if name == "count" and isinstance(value, int) and value >= 2**31:  # as many rows as that may be meant
+        if name == "count" and isinstance(value, int) and value >= 2**31:  # a caller may mean so many rows
             continue
-        if name == "progress" and callable(value):  # what it raises is its own
+        if name == "progress" and callable(value):  # its exceptions are its own
             continue
         arguments = {first: IMAGE.copy(), **NEEDED.get(function, {}), name: value}
         try:

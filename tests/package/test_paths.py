@@ -91,7 +91,7 @@ def test_paths_go_on_at_the_other_end():
         and path.cells[-1].tolist() == [2, -8]
         and not walls[tuple((path.cells % walls.shape).T)].any()
     )
-    assert path.clearance == 2  # the wall is as near over the end
+    assert path.clearance == 2  # the wall across the periodic end is equally near
     assert not nf.plan_path(walls, (2, 8), [(2, 12)])
     with pytest.raises(ValueError, match="border"):
         nf.plan_path(walls, (2, 8), [(2, 12)], border="closed")

@@ -8,7 +8,7 @@ from nearfield import _plan
 
 SHAPE = (64, 80, 96)
 CELLS = 64 * 80 * 96
-# Function, what comes after the image, keywords, and bytes of the answer for each cell; None: its answer is a table.
+# Function, arguments after the image, keywords, and bytes of the result for each cell; None if it is a table.
 FUNCTIONS = [
     (nf.distance_transform, (), {}, 4),
     (nf.voronoi, (), {}, 12),

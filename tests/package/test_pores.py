@@ -80,7 +80,7 @@ def test_inclined_throats_have_their_area():
     z, y, x = np.indices(regions.shape)
     regions[z + y + x > 43] = 2
     network = nf.pore_network(np.ones(regions.shape), regions=regions)
-    plane = network["throat.cross_sectional_area"][0]  # a hexagon, whose projection along an axis is a half square less
+    plane = network["throat.cross_sectional_area"][0]  # a hexagon; its projection along an axis is half a square less
     faces = ((regions[1:] != regions[:-1]).sum(), (regions[:, 1:] != regions[:, :-1]).sum())
     assert plane == pytest.approx(math.sqrt(3) * faces[0]) and faces[0] == faces[1]
 

@@ -42,12 +42,12 @@ def compare(labels, spacing):
     for region in regions:
         row, size = region.label - 1, max(np.multiply(region.image.shape, spacing))
         for name in names:
-            # Their moments are sums of floats; of a square root of nearly 0 half of the digits are left.
+            # Their moments are sums of floats; the square root of a value near 0 loses half of the digits.
             rounding = 1e-6 * size if name in (*AXES, "eccentricity") else 1e-9 * size**2
             np.testing.assert_allclose(
                 getattr(table, name)[row], getattr(region, name), rtol=1e-9, atol=rounding, err_msg=name
             )
-        if labels.ndim == 2 and region.eccentricity > 0.1:  # else any angle will do
+        if labels.ndim == 2 and region.eccentricity > 0.1:  # otherwise any angle is right
             apart = (table.orientation[row] - region.orientation) % math.pi
             assert min(apart, math.pi - apart) < 1e-6
     empty = np.setdiff1d(table.label, [region.label for region in regions]) - 1
@@ -75,7 +75,7 @@ def test_photograph(connectivity):
     table = nf.shape_measures(labels)
     faces = [measure.euler_number(region.image, 1) for region in measure.regionprops(labels)]
     np.testing.assert_array_equal(table.euler_number_faces, faces)
-    if connectivity == 1:  # each hangs together by faces
+    if connectivity == 1:  # then each component is connected by faces
         assert table.euler_number_faces.max() == 1
 
 
@@ -94,7 +94,7 @@ def test_known_solids():
     torus = nf.shape_measures(((np.hypot(y, x) - 18) ** 2 + z**2 <= 36).astype(np.uint8))
     assert torus.euler_number.tolist() == torus.euler_number_faces.tolist() == [0]
     assert abs(torus.surface_area[0] / (4 * math.pi**2 * 18 * 6) - 1) < 0.03
-    # The same ball in cells of other lengths.
+    # The same ball, in cells of other lengths.
     long = nf.shape_measures(((2 * z) ** 2 + y**2 + x**2 <= 25**2).astype(np.uint8), spacing=(2, 1, 1))
     assert abs(long.surface_area[0] / ball.surface_area[0] - 1) < 0.02
 

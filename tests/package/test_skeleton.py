@@ -239,8 +239,8 @@ def test_graphs_of_periodic_images():
     line[2] = True
     graph = nf.skeleton_graph(line, spacing=2, border=("open", "periodic"))
     assert graph.branch_type.tolist() == [3] and graph.branch_distance.tolist() == [16.0]
-    assert graph.euclidean_distance.tolist() == [16.0]  # as the branch goes: once round
-    assert len(nf.skeleton_graph(line[:, :2], border="periodic")) == 1  # two cells touch once
+    assert graph.euclidean_distance.tolist() == [16.0]  # along the branch: once around
+    assert len(nf.skeleton_graph(line[:, :2], border="periodic")) == 1  # two cells touch only once
     samples = nf.skeleton_graph(np.roll(line, 3, 1) & (np.arange(8) != 4), border="periodic").to_swc()
     assert [row.split()[2] for row in samples.splitlines()[1:]] == ["0", "1", "-1", "2", "-2", "3", "-3"]
     with pytest.raises(ValueError, match="border is"):

@@ -61,7 +61,7 @@ def test_sizes_round_down():
     assert set(np.unique(found)) <= {0, *sizes}
     assert (found <= nf.local_thickness(BLOBS)).all()
     radius = nf.distance_transform(BLOBS, dtype="float64")
-    kept = np.zeros(BLOBS.shape, bool)  # on a grid an opening need not hold those by larger balls
+    kept = np.zeros(BLOBS.shape, bool)  # on a grid an opening need not contain those by larger balls
     for size in reversed(sizes):
         kept |= nf.distance_transform(radius * 2 >= size, sites="nonzero", dtype="float64") < size / 2
         np.testing.assert_array_equal(found >= size, kept)
@@ -120,7 +120,7 @@ def test_porosimetry_by_definition(seed):
     spacing = [None, 2, 0.5, tuple(random.integers(1, 4, ndim).tolist())][seed % 4]
     border = ("open", "closed", "periodic")[seed // 4 % 3]
     away = nf.distance_transform(pores, dtype="float64", spacing=spacing, border=border)
-    beyond = "periodic" if border == "periodic" else "open"  # balls have no centres beyond an end
+    beyond = "periodic" if border == "periodic" else "open"  # no ball has its centre beyond an end
     wanted = np.zeros(shape)
     for size in sizes:
         parts = nf.label(away >= size / 2)

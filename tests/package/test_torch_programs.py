@@ -138,7 +138,7 @@ class Distances(torch.utils.data.Dataset):
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_workers_of_a_loader(start):
-    nf.distance_transform(np.ones((300, 300), bool))  # threads that a fork does not get
+    nf.distance_transform(np.ones((300, 300), bool))  # starts threads, which a fork does not copy
     loader = torch.utils.data.DataLoader(Distances(), batch_size=2, num_workers=2, multiprocessing_context=start)
     seen = 0
     for distance, labels, images in loader:

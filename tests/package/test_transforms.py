@@ -31,7 +31,7 @@ def by_method(image):
     return nf.distance_transform(image, method="jump-flood", return_labels=True)
 
 
-# In torch's order of things: what is one operation there, and what is refused.
+# In torch's order: what is one operation there, and what is refused.
 MAPPED = (nf.distance_transform, fields, nf.voronoi, labels_of_sites, power, nf.expand_labels, nf.label)
 
 

@@ -133,7 +133,7 @@ def test_the_coins_are_counted():
     seeds = np.where(coins < 30, 1, np.where(coins > 150, 2, 0)).astype(np.uint8)
     mask = nf.remove_small(nf.fill_holes(nf.watershed(filters.sobel(coins), seeds) == 2), 20)
     assert nf.split(mask).max() == 24
-    assert nf.split(nf.dilation(mask, 8)).max() == 24  # now many touch
+    assert nf.split(nf.dilation(mask, 8)).max() == 24  # now many of them touch
     assert nf.label(nf.dilation(mask, 8)).max() == 9
 
 

@@ -1,4 +1,4 @@
-// Calls of shapes and objects, on arrays of the host or of a device: what they are planned to take, and what they take.
+// Calls on shapes and objects, with arrays of the host or of a device: the planned memory and the memory they take.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace nearfield::test {
 
-/// Where the arrays of a call lie, cubes: a mask of uint8, heights of int32, few markers of uint8; and three to write,
-/// with 8 bytes for each cell.
+/// Addresses of a call's arrays, which are cubes: a mask of uint8, heights of int32, a few markers of uint8, and three
+/// outputs with 8 bytes for each cell.
 struct plan_arrays {
     std::int64_t side;
     const void *mask, *height, *marker;
@@ -24,7 +24,7 @@ struct planned_call {
     std::function<void(const Place&)> run;
 };
 
-/// Few large objects and basins, so that what depends on values is little; most cells are foreground.
+/// Few large objects and basins, so that memory which depends on values is small; most cells are foreground.
 struct plan_images {
     std::vector<std::uint8_t> mask, marker;
     std::vector<std::int32_t> height;
@@ -41,7 +41,7 @@ struct plan_images {
     }
 };
 
-/// The arrays of a call, seen as they are wanted.
+/// Views of a call's arrays.
 template <class Place>
 struct plan_views {
     plan_arrays at;

@@ -1,4 +1,4 @@
-// plan(calls) for a device: the bytes that a call takes from the pool of workspace, without a GPU to ask.
+// plan(calls) for a device reports the bytes that a call takes from the pool of workspace, without using a GPU.
 #include <gtest/gtest.h>
 
 #include "base/cuda.cuh"

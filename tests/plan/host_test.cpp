@@ -1,4 +1,4 @@
-// plan(calls) on the host: what it tells is what a process needs, and nothing is touched.
+// plan(calls) on the host reports the memory that a process needs, and touches nothing.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -23,7 +23,7 @@ std::int64_t status_bytes(const char* name) {
     return -1;
 }
 
-/// Memory that a call takes at its peak, in a process of its own; below 0 where the system does not say.
+/// Memory that a call takes at its peak, in a process of its own; negative if the system does not say.
 std::int64_t measured(const std::function<void()>& call) {
     int ends[2];
     if (pipe(ends) != 0) return -1;
@@ -57,7 +57,7 @@ TEST(Plan, IsWhatAProcessNeeds) {
         const call_plan told = plan([&] { planned[k].run(on); });
         const std::int64_t took = measured([&] { calls[k].run(on); });
         ASSERT_GE(took, 0) << calls[k].name;
-        // Threads, large pages, and what depends on values.
+        // The tolerance covers threads, large pages, and memory that depends on values.
         EXPECT_LE(took, told.workspace_bytes + told.workspace_bytes / 16 + 10 * mebibyte) << calls[k].name << '\n'
                                                                                           << told.text();
         EXPECT_GE(took + 4 * mebibyte, told.workspace_bytes * 2 / 3) << calls[k].name << '\n' << told.text();
@@ -82,7 +82,7 @@ TEST(Plan, TellsOfArraysAndSteps) {
     EXPECT_NE(told.text().find("crescents"), std::string::npos) << told.text();
 }
 
-/// A plan needs no memory: of a shape that no machine holds.
+/// A plan needs no memory, even for a shape that fits no machine.
 TEST(Plan, OfMoreThanThereIs) {
     const std::vector<std::int64_t> shape{20000, 20000, 20000};
     const plan_arrays at = made_up(side);

@@ -1,4 +1,4 @@
-// Propagation by sweeps on a device: every form leaves the bits that the host leaves.
+// Propagation by sweeps on a device: every form has the host's bits.
 #include <gtest/gtest.h>
 
 #include "methods/device_engine.hpp"
@@ -17,7 +17,7 @@ protected:
 
 constexpr form forms[] = {form::automatic, form::cooperative, form::banded, form::shuffled};
 
-/// Empty, or what a form finds otherwise than the host does.
+/// Returns "" or the difference between a form's results on device and host.
 std::string differs(const plane_sweep& how, const shape_t& shape, const flags_t& sites, const spacing_case& cell) {
     solved s = unsolved(shape, sites, cell);
     const plane_sweep on_host{.independent = how.independent};

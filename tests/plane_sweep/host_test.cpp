@@ -1,4 +1,4 @@
-// Propagation by sweeps on the host: against its definition for equality, and what its errors can and cannot be.
+// Propagation by sweeps on the host: equals its definition, and its errors keep their bounds.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ TEST(PlaneSweep, FollowsItsDefinition) {
                 }
 }
 
-/// Lines longer than what is worth a thread are shared out.
+/// Lines so long that threads share them.
 TEST(PlaneSweep, ThreadsChangeNothing) {
     for (const shape_t& shape : {shape_t{20, 5000}, shape_t{5000, 20}, shape_t{6, 70, 90}})
         for (const bool independent : {false, true}) {
@@ -41,7 +41,7 @@ TEST(PlaneSweep, ThreadsChangeNothing) {
         }
 }
 
-/// Every 4 x 4 image: so small that nothing can be an exclave, and sweeps in sequence are exact.
+/// Every 4 x 4 image: too small for an exclave, so sweeps in sequence are exact.
 TEST(PlaneSweep, InSequenceIsExactOnEveryImageOfFourByFour) {
     const shape_t shape{4, 4};
     flags_t sites(16);
@@ -54,7 +54,7 @@ TEST(PlaneSweep, InSequenceIsExactOnEveryImageOfFourByFour) {
     }
 }
 
-/// The lecture's exclave: the cell belongs to the region of a site that none of its neighbours belongs to.
+/// The lecture's exclave: the cell belongs to the region of a site to which none of its neighbours belong.
 TEST(PlaneSweep, AnExclaveKeepsAWrongSite) {
     const shape_t shape{14, 14};
     flags_t sites(14 * 14);
@@ -74,10 +74,10 @@ TEST(PlaneSweep, AnExclaveKeepsAWrongSite) {
     EXPECT_EQ(errors_of(sites_of(banding{}, shape, sites), shape, sites).wrong_sites, 0);
 }
 
-/// One sweep alone leads from a site to every cell of its cone of 45 degrees, by neighbours and without turning back,
-/// and the cones of all sweeps cover the grid. Along the way distances grow by the length of a step at most, so that
-/// none is longer than the shortest path of such steps: over the straight line that is 1.0824 at most in 2-D, root(4 -
-/// 2 root 2), and 1.1281 in 3-D, the root of 1 + (root 2 - 1)^2 + (root 3 - root 2)^2.
+/// One sweep leads from a site to every cell of its cone of 45 degrees, through neighbours and without turning back,
+/// and the cones of all sweeps cover the grid. Along the way distances grow by at most the length of a step, so none
+/// exceeds the shortest path of such steps. Its ratio to the straight line is at most 1.0824 in 2-D, root(4 - 2 root
+/// 2), and 1.1281 in 3-D, the root of 1 + (root 2 - 1)^2 + (root 3 - root 2)^2.
 TEST(PlaneSweep, NoDistanceIsLongerThanTheShortestPath) {
     for (const shape_t& shape : {shape_t{97, 101}, shape_t{128, 40}, shape_t{23, 29, 31}})
         for (const fill kind : {fill::one, fill::sparse3, fill::percent, fill::tenth, fill::fifty, fill::balls})
@@ -88,7 +88,7 @@ TEST(PlaneSweep, NoDistanceIsLongerThanTheShortestPath) {
                         errors_of(sites_of(plane_sweep{.independent = independent}, shape, sites), shape, sites);
                     EXPECT_EQ(errors.missing, 0);
                     EXPECT_LE(errors.largest_relative_error, shape.size() == 2 ? 0.0824 : 0.1282) << name_of(kind);
-                    // What is wrong is so by far less, and rarely.
+                    // Actual errors are much smaller, and rare.
                     EXPECT_LT(errors.largest_error, 1.0) << name_of(kind);
                     EXPECT_LT(static_cast<double>(errors.wrong_sites), 0.01 * static_cast<double>(errors.cells))
                         << name_of(kind);

@@ -1,4 +1,4 @@
-// Pore networks on the host: counts by pairs of cells, hand cases, refusals.
+// Pore networks on the host: counts by pairs of cells, cases by hand, refused calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace nearfield::test {
 namespace {
 
-/// Regions and squared distances of random cells: no watershed, so that all kinds of contacts occur.
+/// Regions and squared distances of random cells, without a watershed, so that all kinds of contacts occur.
 struct pore_case {
     shape_t shape;
     std::vector<std::int32_t> region;
@@ -35,7 +35,7 @@ struct pore_case {
         for (std::size_t k = shape.size(); k-- > 0;) at[k] = cell % shape[k], cell /= shape[k];
         return at;
     }
-    /// The shorter way along each axis.
+    /// The shorter vector between two cells along each axis.
     [[nodiscard]] std::vector<double> way(const shape_t& a, const shape_t& b) const {
         std::vector<double> moved;
         for (std::size_t k = 0; k < shape.size(); ++k) {
@@ -78,7 +78,7 @@ pore_case drawn_case(std::uint64_t seed) {
     return c;
 }
 
-/// What the pairs of cells say of two regions.
+/// Expected contact of two regions, from pairs of cells.
 struct contact_wanted {
     std::map<std::size_t, double> faces;
     double value = -1;
@@ -89,7 +89,7 @@ struct contact_wanted {
     }
 };
 
-/// Calls body(cell, its neighbour, axes along which they differ), each pair as often as there are ways between them.
+/// Calls body(cell, its neighbour, axes along which they differ) for each pair, once for each way between them.
 template <class Body>
 void for_pairs(const pore_case& c, const Body& body) {
     const auto axes = c.shape.size();
@@ -160,7 +160,7 @@ void check_pores(const pore_case& c, const pore_network& network, std::map<std::
     }
 }
 
-/// How many pores lie on the boundary.
+/// Number of pores on the boundary.
 std::size_t pores_beyond(const pore_case& c) {
     std::size_t beyond = 0;
     for (std::size_t axis = 0; axis < c.shape.size() && c.options.boundaries; ++axis)
@@ -218,7 +218,7 @@ TEST(Pores, RandomRegions) {
     }
 }
 
-/// Two balls of radius 6 whose centres lie 20 apart, and a neck of radius 2.
+/// Two balls of radius 6 whose centres are 20 apart, joined by a neck of radius 2.
 std::vector<std::uint8_t> dumbbell(std::int64_t first_x = 8) {
     std::vector<std::uint8_t> mask(17 * 17 * 37);
     for (std::int64_t z = 0; z < 17; ++z)
@@ -245,9 +245,9 @@ TEST(Pores, TwoBallsAndANeck) {
     ASSERT_EQ(network.throats.size(), 1U);
     EXPECT_EQ(network.pores[0].centre, (std::array<double, 3>{4, 4, 4}));
     EXPECT_EQ(network.pores[1].centre, (std::array<double, 3>{4, 4, 14}));
-    EXPECT_EQ(network.pores[0].inscribed_diameter, std::sqrt(37.0));  // 2 sqrt(37) / 2: the nearest solid is at 6, 1, 0
+    EXPECT_EQ(network.pores[0].inscribed_diameter, std::sqrt(37.0));  // 2 sqrt(37) / 2: nearest solid at 6, 1, 0
     const throat& neck = network.throats[0];
-    EXPECT_EQ(neck.inscribed_diameter, std::sqrt(5.0));  // of the neck: 2, 1
+    EXPECT_EQ(neck.inscribed_diameter, std::sqrt(5.0));  // nearest solid of the neck at 2, 1
     EXPECT_EQ(neck.area, 13 * 0.25);                     // 13 cells within 2 of its axis
     EXPECT_EQ(neck.direct_length, 10);
     EXPECT_EQ(neck.total_length, 10);
@@ -260,9 +260,9 @@ TEST(Pores, TwoBallsAndANeck) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
 }
 
-/// Across the end of a periodic axis, and on the ends of open ones.
+/// Pores across the end of a periodic axis, and at open ends.
 TEST(Pores, EndsOfTheSample) {
-    const std::vector<std::uint8_t> mask = dumbbell(28);  // the second ball lies beyond the end
+    const std::vector<std::uint8_t> mask = dumbbell(28);  // the second ball lies across the periodic end
     const std::vector<std::uint8_t> whole = dumbbell();
     std::vector<std::uint8_t> wrapped(mask);
     for (std::int64_t row = 0; row < 17 * 17; ++row)
@@ -277,7 +277,7 @@ TEST(Pores, EndsOfTheSample) {
     };
     const pore_network network = of(wrapped);
     ASSERT_EQ(network.throats.size(), 1U);
-    EXPECT_EQ(network.throats[0].direct_length, 17);  // the shorter way round, through the solid
+    EXPECT_EQ(network.throats[0].direct_length, 17);  // the shorter way around, through the solid
     EXPECT_EQ(network.throats[0].area, 13);
     options.border = {}, options.boundaries = true;
     const std::vector<std::uint8_t> all(mask.size(), 1);

@@ -1,4 +1,4 @@
-// The exact engine behind two C functions, for comparisons driven from Python through ctypes. Only for tests.
+// Wraps the exact engine in two C functions, for comparisons from Python through ctypes. For tests only.
 #include <cstdio>
 #include <exception>
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace nearfield;
 
-/// `leading` axes come before those of the shape: the coordinates of a field, 0 for all others.
+/// An output with `leading` axes before those of the shape: the coordinates of a field, else 0.
 any_output<host> output(void* data, int type, const std::int64_t* shape, int rank, int leading) {
     any_output<host> v;
     if (data == nullptr) return v;
@@ -37,8 +37,8 @@ any_input<host> input(const void* data, int type, int rank, const std::int64_t* 
 
 }  // namespace
 
-/// Outputs are contiguous; a null pointer means not wanted. Types are the numbers of nearfield::dtype, strides count
-/// elements. Returns 0, or 1 with the error's message.
+/// Outputs are contiguous; a null pointer means that an output is not wanted. Types are numbers of nearfield::dtype,
+/// strides count elements. Returns 0, or 1 with the error's message.
 extern "C" __attribute__((visibility("default"))) int nearfield_test_transform(
     const void* image, int image_type, int rank, const std::int64_t* shape, const std::int64_t* stride,
     const double* spacing_values, int spacing_count, int sites_are_nonzero, int threads, void* distance,
@@ -64,7 +64,7 @@ extern "C" __attribute__((visibility("default"))) int nearfield_test_transform(
     }
 }
 
-/// Options as Python fills them in; enumerations by number.
+/// Options as Python fills them in; enumerations are numbers.
 struct nearfield_test_options {
     double spacing[max_rank];
     double max_distance;
@@ -72,14 +72,14 @@ struct nearfield_test_options {
     std::int32_t sites, sign, half_cell, batch_axes, threads;
 };
 
-/// A contiguous array; a null pointer means not wanted.
+/// A contiguous array; a null pointer means that it is not wanted.
 struct nearfield_test_array {
     void* data;
     std::int64_t type;
 };
 
-/// `out` are distance, squared, index, coordinates, label, trusted. `weights`, where its pointer is not null, makes it
-/// a power diagram.
+/// `out` holds distance, squared, index, coordinates, label and trusted. If the pointer of `weights` is not null,
+/// computes a power diagram.
 extern "C" __attribute__((visibility("default"))) int nearfield_test_call(
     const void* image, int image_type, int rank, const std::int64_t* shape, const std::int64_t* stride,
     const nearfield_test_options* given, const nearfield_test_array* weights, const nearfield_test_array* out,

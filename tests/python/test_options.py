@@ -16,7 +16,7 @@ from nearfield_abi import Engine
 ENGINE = None
 ATLAS = pathlib.Path("/usr/share/mricron/templates/aal.nii.gz")
 INTEGERS = "int8 uint8 int16 uint16 int32 uint32 int64 uint64".split()
-# Squares and their sums are exact in double for these, so that every peer's arithmetic gives the contract's bits.
+# For these, squares and their sums are exact in double, so any peer's arithmetic gives the contract's bits.
 EXACT_SPACINGS = [None, (1, 1, 1, 1), (2, 1, 3, 5), (0.5, 0.25, 2, 1)]
 
 
@@ -206,7 +206,7 @@ class PowerDiagram(unittest.TestCase):
             if case % 3 == 0:
                 weights = np.abs(weights).astype(["uint8", "uint16", "uint32"][case // 3 % 3])
             spacing = cut(EXACT_SPACINGS[case % 4], len(shape)) or (1,) * len(shape)
-            # Sites ordered by their last coordinate first: the first of equal powers is the one to take.
+            # Sites are sorted by their last coordinate first, so the first of equal powers is the one to take.
             sites = np.argwhere(seeds)
             sites = sites[np.lexsort(sites.T)]
             offsets = np.argwhere(np.ones(shape))[:, None, :] - sites[None]

@@ -17,7 +17,7 @@ ENGINE = None
 ATLAS = pathlib.Path("/usr/share/mricron/templates/aal.nii.gz")
 RANDOM_CASES = 400
 
-# Squares and their sums are exact in double for these, so that SciPy's arithmetic gives the contract's bits.
+# For these, squares and their sums are exact in double, so SciPy's arithmetic gives the contract's bits.
 EXACT_SPACINGS = [None, 1.0, 2.0, 0.5, (2, 1, 3, 5), (0.5, 0.25, 2, 1), (3, 0.125, 1, 7)]
 ROUNDED_SPACINGS = [1 / 3, 0.1, (0.7, 0.31, 1.7, 0.9), (5, 0.4, 0.4, 1.1)]
 
@@ -58,8 +58,8 @@ class SciPy(unittest.TestCase):
             np.testing.assert_array_equal(ours["distance"], distance)
             np.testing.assert_array_equal(ours["coordinates"], indices)
         else:
-            # SciPy rounds d * spacing before it squares. Where it names another site, that one must be as near
-            # but for the rounding.
+            # SciPy rounds d * spacing before squaring. If it names another site, that site must be equally near up to
+            # rounding.
             np.testing.assert_allclose(ours["distance"], distance, rtol=1e-14)
             other = (ours["coordinates"] != indices).any(axis=0)
             at = np.argwhere(other)

@@ -14,7 +14,7 @@ namespace {
 __extension__ using wide_int = __int128;
 constexpr double none = std::numeric_limits<double>::infinity();
 
-/// One ray as the header says: origin in 65536ths of a cell, direction with 2^26 as its largest component.
+/// One ray as the header defines it: origin in 65536ths of a cell, direction with 2^26 as its largest component.
 struct walker {
     std::vector<std::int64_t> origin, direction, cell;
     double longest = 0;
@@ -27,7 +27,7 @@ struct walker {
             cell.push_back(static_cast<std::int64_t>(std::floor(static_cast<double>(origin[k]) / 65536 + 0.5)));
         }
     }
-    /// Way from the origin to the plane by which the ray leaves the cell along an axis, in 65536ths.
+    /// Distance from the origin to the plane by which the ray leaves the cell along an axis, in 65536ths.
     [[nodiscard]] std::int64_t way(std::size_t k) const {
         return direction[k] > 0 ? cell[k] * 65536 + 32768 - origin[k] : origin[k] - (cell[k] * 65536 - 32768);
     }

@@ -1,4 +1,4 @@
-// Rays through random grids, and the walk from cell to cell that says what they hit.
+// Rays through random grids, and their hits by a walk from cell to cell.
 #pragma once
 
 #include <functional>
@@ -26,13 +26,13 @@ struct ray_case {
 
 using ray_runner = std::function<ray_table(const ray_case&)>;
 
-/// Rays that meet edges, corners and faces, that start in cells and outside, and others.
+/// Draws rays that meet edges, corners and faces, that start in cells and outside, and others.
 ray_case drawn_rays(std::uint64_t seed, std::int64_t rays);
 ray_table expected(const ray_case& c);
-/// Seeds [first, end), so many rays each; stops at the first one that is wrong.
+/// Checks the seeds [first, end) with this many rays each; stops at the first wrong one.
 void check_rays(const ray_runner& run, std::int64_t rays, std::uint64_t first, std::uint64_t end);
 
-/// The call for contiguous arrays of a place.
+/// Makes the call for contiguous arrays of a place.
 template <class Place, class Pointer>
 void raycast_of(const Place& on, const ray_case& c, Pointer mask, Pointer origins, Pointer directions,
                 const std::array<void*, 4>& out, ray_skips skips) {

@@ -1,4 +1,4 @@
-// Rays on the host: a million against the walk from cell to cell, by every kind of skips.
+// Rays on the host: a million of them against the walk from cell to cell, with every kind of skips.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ TEST(Raycast, OctantsAndPlainSteps) {
     check_rays([](const ray_case& c) { return on_host(c, ray_skips::none); }, 500, 2000, 2000 + grids);
 }
 
-/// Cubes of more than 254 cells' half side, far origins, and fewer steps the more is skipped.
+/// Cubes of more than 254 cells' half side, far origins, and fewer steps with wider skips.
 TEST(Raycast, LongWays) {
     ray_case c;
     c.shape = {700, 600};

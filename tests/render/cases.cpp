@@ -20,7 +20,7 @@ trace_case drawn_trace(std::uint64_t seed, std::int64_t rays) {
     const bool is_signed = below(2) == 0;
     distance_options how;
     how.sites = sites::nonzero, how.spacing = {c.spacing.data(), axes};
-    how.half_cell = is_signed;  // without it adjacent cells of both sides are two apart
+    how.half_cell = is_signed;  // otherwise adjacent cells of both sides would be two apart
     if (is_signed) how.sign = sign::inside_negative, how.sites = sites::zero;
     distance(host{1, {}}, any_input<host>::contiguous(mask.data(), dtype::uint8, c.shape),
              any_output<host>::contiguous(c.field.data(), dtype::float32, c.shape), how);
@@ -91,7 +91,7 @@ std::vector<render_options> picture_options(const shape_t& shape) {
     all[2].mode = render_mode::isolines;
     all[3].shadows = all[3].ambient = 0, all[3].samples = 2;
     all[4].spacing = {1, 1.5, 0.75}, all[4].camera = camera_for(shape.data(), 3, all[4].spacing, 200, -20, 1.2);
-    all[5].camera.eye[0] = 4, all[5].camera.eye[1] = 3, all[5].camera.eye[2] = 5;  // within the volume
+    all[5].camera.eye[0] = 4, all[5].camera.eye[1] = 3, all[5].camera.eye[2] = 5;  // lies inside the volume
     return all;
 }
 

@@ -26,15 +26,15 @@ struct trace_table {
     bool operator==(const trace_table&) const = default;
 };
 
-/// Distances to random cells, some signed, some of uneven cells.
+/// Distances to random cells, some with signs, some with cells of unequal sides.
 trace_case drawn_trace(std::uint64_t seed, std::int64_t rays);
-/// The field at a point, in the plainest way.
+/// The interpolated field at a point, computed in the simplest way.
 double field_at(const trace_case& c, const std::vector<double>& point);
 trace_table traced_on_host(const trace_case& c, int threads);
 
-/// A ball with a hole on a plate, as bytes, grey.
+/// A ball with a hole on a plate, as gray bytes.
 std::vector<std::uint8_t> drawn_object(const shape_t& shape);
-/// All kinds of pictures, 48 x 40 pixels each.
+/// All kinds of pictures, with 48 x 40 pixels each.
 std::vector<render_options> picture_options(const shape_t& shape);
 inline constexpr std::int64_t picture_width = 48, picture_height = 40;
 std::vector<std::uint8_t> drawn_on_host(const std::vector<std::uint8_t>& volume, const shape_t& shape,

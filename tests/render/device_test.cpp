@@ -1,4 +1,4 @@
-// Sphere tracing and pictures on a GPU: the host's bits.
+// Sphere tracing and pictures on a GPU have the host's bits.
 #include <gtest/gtest.h>
 
 #include "exact/device_engine.hpp"

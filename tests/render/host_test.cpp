@@ -15,7 +15,7 @@
 namespace nearfield::test {
 namespace {
 
-/// Nothing is met before the hit, and something is there: looked for in steps of a 64th of a cell.
+/// Checks in steps of 1/64 cell that nothing lies before the hit, and that something lies at it.
 void check_ray(const trace_case& c, std::size_t ray, double t) {
     const std::size_t axes = c.shape.size();
     const double *o = c.origins.data() + ray * axes, *d = c.directions.data() + ray * axes;
@@ -96,7 +96,7 @@ TEST(SphereTrace, RaysThatMeetNothingAndRefusals) {
     expect_refused([&] { sphere_trace(host{}, in, two, two, {.entry = to}, {.spacing = {0.0}}); }, {"spacing"});
 }
 
-/// Cubes that are skipped change no hit: bytes of noise, and of an object.
+/// Skipping cubes changes no hit, for bytes of noise and of an object.
 TEST(Render, SkippingChangesNoHit) {
     const shape_t shape{24, 30, 28};
     for (const double share : {0.0, 0.0005, 0.01, 0.2}) {
@@ -143,7 +143,7 @@ TEST(Render, PicturesOfAllKinds) {
         all.emplace(picture.begin(), picture.end());
     }
     EXPECT_EQ(all.size(), 6U);
-    // The background at a corner, the object in the middle, darker with shadows than without.
+    // A corner shows the background, the middle the object, which is darker with shadows.
     const auto options = picture_options(shape);
     const auto lit = drawn_on_host(volume, shape, options[0], 1), bare = drawn_on_host(volume, shape, options[3], 1);
     EXPECT_EQ(lit[0], 255);
@@ -154,7 +154,7 @@ TEST(Render, PicturesOfAllKinds) {
     EXPECT_LT(sum, sum_bare);
 }
 
-/// A ball as a distance field and as grey values, and its outline by formula.
+/// A ball as a distance field and as gray values has the outline of the formula.
 TEST(Render, DistanceFieldAndOutline) {
     const shape_t shape{41, 41, 41};
     std::vector<float> field;

@@ -69,10 +69,10 @@ std::vector<float> mask_by_definition(const sdf_case& c) {
         const std::uint8_t* const cells = c.image.data() + image * rows * columns;
         const std::int64_t far_y = c.options.border[static_cast<int>(batch)] == border::periodic ? rows : 0,
                            far_x = c.options.border[static_cast<int>(batch) + 1] == border::periodic ? columns : 0;
-        for (std::int64_t y = s; y <= 2 * rows; y += 2 * s)  // in half cells
+        for (std::int64_t y = s; y <= 2 * rows; y += 2 * s)  // coordinates in half cells
             for (std::int64_t x = s; x <= 2 * columns; x += 2 * s) {
                 const bool inside = cells[y / 2 * columns + x / 2] != 0;
-                std::int64_t best[2] = {INT64_MAX, INT64_MAX};  // to cells outside, inside
+                std::int64_t best[2] = {INT64_MAX, INT64_MAX};  // to outside cells, to inside cells
                 for (std::int64_t v = -far_y; v < rows + far_y; ++v)
                     for (std::int64_t u = -far_x; u < columns + far_x; ++u) {
                         const std::int64_t dy = std::max({2 * v - y, y - 2 * v - 2, std::int64_t{0}}),
@@ -80,7 +80,7 @@ std::vector<float> mask_by_definition(const sdf_case& c) {
                         std::int64_t& to = best[cells[(v + rows) % rows * columns + (u + columns) % columns] != 0];
                         to = std::min(to, dy * dy + dx * dx);
                     }
-                // A corner that both sides share is at distance 0, whatever side its cell is on.
+                // A corner that both sides share has distance 0, whichever side its cell is on.
                 const std::int64_t squared = best[inside ? 0 : 1];
                 const double length = squared == INT64_MAX ? std::numeric_limits<double>::infinity()
                                                            : std::sqrt(static_cast<double>(squared)) / 2;
@@ -122,7 +122,7 @@ shape_function regular_polygon(double y, double x, double radius, int corners, d
 }
 
 sdf_case covered(const shape_function& shape, std::int64_t n) {
-    constexpr int parts = 16;  // a side; each part is covered by its distance to the outline
+    constexpr int parts = 16;  // parts along a side; a part is covered by its distance to the outline
     sdf_case c;
     c.shape = {n, n};
     for (std::int64_t y = 0; y < n; ++y)

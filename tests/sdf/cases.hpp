@@ -1,4 +1,4 @@
-// Signed fields of random images: masks against their definition, coverage against shapes with known distances.
+// Signed fields of random images: masks against the definition, coverage against shapes with known distances.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace nearfield::test {
 
-/// A call; `image` is C order, of uint8.
+/// A call; `image` is uint8 in C order.
 struct sdf_case {
     shape_t shape;
     std::vector<std::uint8_t> image;
@@ -19,34 +19,34 @@ struct sdf_case {
     [[nodiscard]] shape_t out_shape() const;
 };
 
-/// Bytes of the answer, C order.
+/// Runs a call; returns the bytes of the result in C order.
 using sdf_runner = std::function<std::vector<std::byte>(const sdf_case&)>;
 
 std::vector<std::byte> on_host(const sdf_case& c, int threads = 1);
 std::vector<float> floats(const std::vector<std::byte>& bytes);
 
-/// The same call for the same seed on every machine: up to 24 pixels a side, 1 to 4 cells each, masks and coverage,
-/// batches, periodic ends, all element types of outputs.
+/// Draws a call, the same for a seed on every machine: up to 24 pixels a side with 1 to 4 cells each, masks and
+/// coverage, batches, periodic ends, all output types.
 sdf_case drawn_sdf_case(std::uint64_t seed);
 
-/// Of masks: the distance from a pixel's centre to every square on the other side, in a tiling along periodic axes.
+/// Fields of masks: the distance from a pixel's centre to every square on the other side, tiled along periodic axes.
 std::vector<float> mask_by_definition(const sdf_case& c);
 
-/// Signed distance, positive inside, at (y, x) in cells.
+/// Signed distance, positive inside, at (y, x) in units of cells.
 using shape_function = std::function<double(double, double)>;
 shape_function disc(double y, double x, double radius);
 shape_function half_plane(double y, double x, double angle);
-/// Corners in order.
+/// A polygon with these corners in order.
 shape_function polygon(std::vector<std::array<double, 2>> corners);
 shape_function regular_polygon(double y, double x, double radius, int corners, double angle);
 
-/// A shape's coverage of n * n cells, to 8 bits.
+/// A shape's coverage of n * n cells, in 8 bits.
 sdf_case covered(const shape_function& shape, std::int64_t n);
 
 struct error_of {
     double rms, largest;
 };
-/// Of pixels within `band` of the outline, without those near the image's ends.
+/// The error at pixels within `band` of the outline, except those near the image's ends.
 error_of measured(const shape_function& shape, const sdf_case& c, const std::vector<float>& field, double band);
 
 }  // namespace nearfield::test

@@ -1,4 +1,4 @@
-// Signed fields, layers and padding on a GPU, plain and recorded as a graph: the host's bits.
+// Signed fields, layers and padding on a GPU have the host's bits, plain and recorded as a graph.
 #include <gtest/gtest.h>
 
 #include "effects/cases.hpp"
@@ -15,7 +15,7 @@ protected:
     }
 };
 
-/// Bytes go there, start() is called with where they lie and where the answer goes, the answer comes back.
+/// Copies bytes to the device, calls start() with the addresses of input and output, and copies the result back.
 template <class Start>
 std::vector<std::byte> there(const void* data, std::size_t bytes, std::size_t out_bytes, bool graph,
                              const Start& start) {

@@ -11,7 +11,7 @@
 namespace nearfield::test {
 namespace {
 
-/// What integers make of a distance, and of distances that the rounding to float32 may have moved.
+/// Expects the integer codes of distances, or of distances that rounding to float32 may have changed.
 void expect_codes(const sdf_case& c, const std::vector<std::byte>& found, const std::vector<float>& distance) {
     const double largest = c.out == dtype::uint8 ? 255 : 65535;
     for (std::size_t i = 0; i < distance.size(); ++i) {
@@ -36,7 +36,7 @@ TEST(Sdf, MasksByDefinition) {
     EXPECT_GT(masks, static_cast<int>(share(0, 600) / 3));
 }
 
-/// Integers see no further than their range, and yet say what distances say.
+/// Integers saturate at their range, and otherwise encode the distances.
 TEST(Sdf, CodesOfCoverage) {
     for (std::uint64_t seed = 0; seed < share(0, 600); ++seed) {
         sdf_case c = drawn_sdf_case(seed);
@@ -69,8 +69,8 @@ TEST(Sdf, ThreadsBatchesAndTilingsDoNotShow) {
     }
 }
 
-/// Across a tiling of three by three, whose ends are too far to matter, the middle has the same distances: of masks
-/// exactly; of coverage a tie between sites may be broken otherwise.
+/// In a tiling of three by three, whose ends are too far to matter, the middle has the same distances: exactly for
+/// masks; for coverage ties between sites may be broken differently.
 TEST(Sdf, PeriodicIsTheMiddleOfATiling) {
     for (std::uint64_t seed = 0; seed < share(0, 300); ++seed) {
         sdf_case c = drawn_sdf_case(seed);
@@ -116,7 +116,7 @@ TEST(Sdf, DiscsLinesAndPolygons) {
     EXPECT_LT(mean_error(discs, 64), 0.012);
     EXPECT_LT(mean_error(lines, 64), 0.008);
     EXPECT_LT(mean_error(polygons, 64), 0.05);
-    EXPECT_LT(mean_error({polygons[0], polygons[6]}, 64), 0.08);  // triangles: the sharpest corners
+    EXPECT_LT(mean_error({polygons[0], polygons[6]}, 64), 0.08);  // triangles, with the sharpest corners
 }
 
 TEST(Sdf, SupersamplingDividesTheError) {
@@ -128,7 +128,7 @@ TEST(Sdf, SupersamplingDividesTheError) {
     }
 }
 
-/// Strokes within one cell, wherever they lie in it; a gap; a row of whole cells.
+/// Strokes within one cell at any place in it, a gap, and a row of whole cells.
 TEST(Sdf, ThinStrokesAndGaps) {
     for (const int share : {64, 128, 200, 255}) {
         const auto own = static_cast<std::uint8_t>(share);
@@ -144,7 +144,7 @@ TEST(Sdf, ThinStrokesAndGaps) {
     }
 }
 
-/// Turned, mirrored and inverted images have turned, mirrored and negated fields, but for ties between sites.
+/// Rotated, mirrored and inverted images have rotated, mirrored and negated fields, except for ties between sites.
 TEST(Sdf, Symmetry) {
     const sdf_case c = covered(regular_polygon(20.2, 19.1, 13, 5, 0.3), 40);
     const std::vector<float> found = floats(on_host(c));

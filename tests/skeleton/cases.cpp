@@ -16,7 +16,7 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 using place = std::array<std::int64_t, 3>;
 
-/// One image of a call as a volume.
+/// One image of a call, as a volume.
 struct image_of_call {
     place size{1, 1, 1};
     std::array<double, 3> spacing{1, 1, 1};
@@ -37,7 +37,7 @@ struct image_of_call {
         return {cell / size[2] / size[1], cell / size[2] % size[1], cell % size[2]};
     }
     [[nodiscard]] bool wraps(std::size_t axis) const { return ends[axis] == border::periodic && size[axis] > 1; }
-    /// -1 beyond an end.
+    /// Number of a cell; -1 beyond an end.
     [[nodiscard]] std::int64_t cell(place p) const {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             if (wraps(axis)) p[axis] = (p[axis] + size[axis]) % size[axis];
@@ -66,7 +66,7 @@ struct image_of_call {
                 (wraps(axis) && size[axis] % 2 == 1 && p[axis] == size[axis] - 1 ? 2 : static_cast<int>(p[axis] % 2));
         return number;
     }
-    /// With cells of length 1, or of those of the call.
+    /// Squared distances for cells of length 1, or for the call's lengths.
     [[nodiscard]] double squared(const flags_t& shape, std::int64_t of, bool plain) const {
         double least = inf;
         const place p = at(of);
@@ -106,13 +106,13 @@ bool is_simple(const surroundings& s, int rank, bool faces) {
     return components_round(s, true, rank, faces) == 1 && components_round(s, false, rank, !faces) == 1;
 }
 
-/// Layers an eighth of a cell thick along its shortest side, of the axes that have more than one cell. Beyond 512 cells
-/// they are thicker; no case here reaches so far.
+/// Numbers of layers an eighth of a cell thick, along the shortest side of the axes with more than one cell. Beyond 512
+/// cells layers are thicker, but no case here reaches that.
 std::vector<double> layers_of(const image_of_call& image, const flags_t& shape) {
     double shortest = inf;
     for (std::size_t axis = 0; axis < 3; ++axis)
         if (image.size[axis] > 1) shortest = std::min(shortest, image.spacing[axis]);
-    // Equal spacing does not count.
+    // If all spacings are equal, cells count as 1.
     bool equal = true;
     for (std::size_t axis = 3 - static_cast<std::size_t>(image.rank); axis < 3; ++axis)
         equal = equal && image.spacing[axis] == image.spacing[2];
@@ -182,12 +182,12 @@ std::int64_t count_components(const image_of_call& image, const flags_t& shape, 
     return count;
 }
 
-/// Of the union of closed cells; with faces, of the complex whose corners are the cells.
+/// Euler number of the union of closed cells; with `faces`, of the complex whose corners are the cells.
 std::int64_t euler_number(const image_of_call& image, const flags_t& shape, bool faces) {
     std::int64_t sum = 0;
     place grid = image.size;
     for (std::size_t axis = 0; axis < 3; ++axis) grid[axis] += image.wraps(axis) ? 0 : 1;
-    // Elements of the grid of corners: at `p`, as long as a cell along the axes of the bits of `kind`.
+    // The grid's elements: at corner `p`, one cell long along the axes whose bits `kind` has.
     for (int kind = 0; kind < 8; ++kind)
         for (std::int64_t i = 0; i < grid[0] * grid[1] * grid[2]; ++i) {
             const place p{i / grid[2] / grid[1], i / grid[2] % grid[1], i % grid[2]};
@@ -264,7 +264,7 @@ flags_t expected(const skeleton_case& c) {
 topology topology_of(const skeleton_case& c, const flags_t& all) {
     topology sum;
     for_each_image(c, all, [&](const image_of_call& image, const flags_t& shape, const flags_t&) {
-        // Background beyond an open end is one component with what it touches: count it with a margin.
+        // Background beyond an open end joins all background that touches it, so it is counted with a margin.
         image_of_call wide = image;
         for (std::size_t axis = 0; axis < 3; ++axis)
             if (!image.wraps(axis)) wide.size[axis] += 2;
@@ -274,7 +274,7 @@ topology topology_of(const skeleton_case& c, const flags_t& all) {
             for (std::size_t axis = 0; axis < 3; ++axis) at[axis] += image.wraps(axis) ? 0 : 1;
             padded[static_cast<std::size_t>(wide.cell(at))] = shape[static_cast<std::size_t>(p)];
         }
-        // An image lies in a plane: a margin above it would join what its shape parts.
+        // An image lies in a plane: a margin above it would join background that its shape separates.
         if (image.rank < 3) wide = image, padded = shape;
         if (image.rank == 2) {
             for (std::size_t axis = 1; axis < 3; ++axis)

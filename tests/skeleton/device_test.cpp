@@ -1,4 +1,4 @@
-// Skeletons on a GPU: the definition, the bits of the host, and the same recorded as a graph.
+// Skeletons on a GPU: against the definition and the host's bits, also recorded as a graph.
 #include <gtest/gtest.h>
 
 #include "exact/device_engine.hpp"
@@ -23,7 +23,7 @@ flags_t on_host(const skeleton_case& c) {
     return out;
 }
 
-/// Cells of an array lie `apart` from each other, last axis first.
+/// An array whose cells lie `apart` from each other, given for the last axis first.
 template <class Element>
 any_view<Element, device> spread(Element* data, dtype type, const shape_t& shape, std::int64_t apart) {
     auto view = any_view<Element, device>::contiguous(data, type, shape);
@@ -80,7 +80,7 @@ void expect_bits_of_host(const skeleton_case& c) {
     EXPECT_EQ(differ, 0U) << c.text();
 }
 
-/// All options there are.
+/// Compares with the host's bits for all options.
 void expect_bits_of_host_with_options(skeleton_case c) {
     for (const kept_cells keep : {kept_cells::ends, kept_cells::isthmuses, kept_cells::nothing})
         for (const bool faces : {false, true})
@@ -112,7 +112,7 @@ TEST_F(SkeletonDevice, KeepsTheTopology) {
     }
 }
 
-/// Rows that end before, at and after a word, cells on both sides of words, and images one after another.
+/// Rows that end before, at and after a word, cells on both sides of words, and several images.
 TEST_F(SkeletonDevice, RowsOfAnyLength) {
     for (const std::int64_t nx : {1, 2, 31, 32, 33, 63, 64, 65})
         for (const shape_t& shape : {shape_t{7, nx}, shape_t{3, 5, nx}, shape_t{1, 6, nx}, shape_t{nx, 3, 2}}) {
@@ -129,7 +129,7 @@ TEST_F(SkeletonDevice, BlobsAreTheHosts) {
     expect_bits_of_host_with_options(large_case({70, 101}, 30));
 }
 
-/// Squared distances of every type, and layers beyond those that are evenly thick.
+/// Squared distances of every type, and layers beyond those of even thickness.
 TEST_F(SkeletonDevice, DistancesOfAnyType) {
     skeleton_case c = large_case({20, 30, 40}, 25);
     for (const double scale : {1.0, 0.3, 60000.0, 1e9}) {
@@ -145,7 +145,7 @@ TEST_F(SkeletonDevice, DistancesOfAnyType) {
     expect_bits_of_host(corner);
 }
 
-/// Nothing, everything, all that is held, and shapes of few layers with many cells.
+/// Empty, full and fully anchored masks, and shapes of few layers with many cells.
 TEST_F(SkeletonDevice, UnusualMasks) {
     skeleton_case c;
     c.shape = {12, 20, 40};
@@ -163,7 +163,7 @@ TEST_F(SkeletonDevice, UnusualMasks) {
     EXPECT_EQ(on_device(c, false), flags_t{});
 }
 
-/// Many blocks, steps that all take and steps that one takes.
+/// Many blocks, with steps that all of them share and steps that one of them takes.
 TEST_F(SkeletonDevice, LargerShapesAreTheHosts) {
     expect_bits_of_host(large_case({150, 160, 170}, 50));
     expect_bits_of_host(large_case({1100, 1300}, 90));

@@ -1,4 +1,4 @@
-// Graphs of skeletons through the C++ calls; tests/package/test_skeleton.py has the oracle and random cases.
+// Graphs of skeletons through the C++ calls; the oracle and random cases are in tests/package/test_skeleton.py.
 #include <gtest/gtest.h>
 
 #include "nearfield/skeleton_graph.hpp"
@@ -7,7 +7,7 @@
 namespace nearfield::test {
 namespace {
 
-// A row of six cells, from which a column leaves at the third.
+// A row of six cells, with a column that leaves at the third one.
 constexpr std::uint8_t comb[4][6] = {{0, 0, 0, 0, 0, 0}, {0, 0, 1, 0, 0, 0}, {0, 0, 1, 0, 0, 0}, {1, 1, 1, 1, 1, 1}};
 const view<const std::uint8_t, 2, host> skeleton{&comb[0][0], extent{4, 6}};
 
@@ -32,7 +32,7 @@ TEST(SkeletonGraph, GoesOnBeyondPeriodicEnds) {
     const borders ends{border::open, border::periodic};
     const skeleton_graph graph = graph_of(cells_of_skeleton(skeleton, {}, {}, ends));
     ASSERT_EQ(graph.branches.size(), 2U);
-    EXPECT_EQ(graph.branches[1].straight, 4);  // from the junction's left to its right, round the end
+    EXPECT_EQ(graph.branches[1].straight, 4);  // from the junction's left to its right, across the end
     EXPECT_TRUE(graph_of(cells_of_skeleton(view<const std::uint8_t, 1, host>{nullptr, extent{0}})).nodes.empty());
 }
 

@@ -11,7 +11,7 @@
 namespace nearfield::test {
 namespace {
 
-/// Arrays whose elements lie `apart` from each other, last axis first.
+/// An array whose elements lie `apart` from each other, given for the last axis first.
 template <class Element>
 any_view<Element, host> spread(Element* data, dtype type, const shape_t& shape, std::int64_t apart) {
     auto view = any_view<Element, host>::contiguous(data, type, shape);
@@ -44,7 +44,7 @@ TEST(Skeleton, IsItsDefinition) {
         0, 4000);
 }
 
-/// As calls of more than 2^32 cells have them.
+/// Uses 64-bit numbers, as calls of more than 2^32 cells do.
 TEST(Skeleton, WideIndicesAreTheSame) {
     const wide_indices wide;
     check_skeletons([](const skeleton_case& c) { return on_host(c, 1 + static_cast<int>(c.mask.size() % 3), 1); }, 4000,
@@ -60,7 +60,7 @@ TEST(Skeleton, KeepsTheTopology) {
         ASSERT_EQ(topology_of(c, skeleton), topology_of(c, c.mask)) << "seed " << seed << ": " << c.text();
         ASSERT_EQ(left_over(c, skeleton), 0) << "seed " << seed << ": " << c.text();
         for (std::size_t i = 0; i < c.anchors.size(); ++i) ASSERT_GE(skeleton[i], c.anchors[i] & c.mask[i]) << c.text();
-        // With isthmuses a second call may hold fewer cells than the first one did.
+        // With isthmuses a second call may keep fewer cells than the first one.
         skeleton_case again = c;
         again.mask = skeleton;
         if (c.keep != kept_cells::isthmuses) {
@@ -86,7 +86,7 @@ TEST(Skeleton, DoesNotDependOnThreads) {
             }
 }
 
-/// Squared distances as doubles and large ones as integers are sorted, small ones counted: the same order.
+/// Squared distances as doubles and large integers are sorted, small ones are counted: both give the same order.
 TEST(Skeleton, AnyNumbersGiveTheSameOrder) {
     skeleton_case c = large_case({20, 30, 40}, 25);
     c.spacing = {1, 2, 3};
@@ -154,7 +154,7 @@ TEST(SkeletonArguments, AreRefusedBeforeAnyWork) {
     const shape_t four{1, 2, 2, 3};
     refused(any_input<host>::contiguous(image.data(), dtype::uint8, four),
             any_output<host>::contiguous(out.data(), dtype::uint8, four), {}, {}, {"4 axes", "batch_axes"});
-    // Any element type, and an image that is its own anchors.
+    // Any element type, and an image that serves as its own anchors.
     skeletonize(host{}, any_input<host>::contiguous(real.data(), dtype::float32, shape), to, {}, held);
     skeletonize(host{}, in, to, {}, in);
     EXPECT_EQ(out, image);

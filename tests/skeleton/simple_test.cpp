@@ -1,4 +1,4 @@
-// Which cells are simple, against flood fills of their neighbourhood.
+// Tests for simple cells, against flood fills of their neighbourhoods.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -17,7 +17,7 @@ surroundings cells_of_word(word shape) {
     return s;
 }
 
-/// All verdicts about a cell, by counting components.
+/// Compares all verdicts about a cell with counts of components.
 void check_word(word shape, int rank) {
     const surroundings s = cells_of_word(shape);
     for (const bool faces : {false, true}) {
@@ -54,7 +54,7 @@ TEST(SimpleCells, FewCellsInAVolumeAndFewMissing) {
             const word shape = (cells & 0x1fff) | (cells & ~word{0x1fff}) << 1;
             check_word(shape, 3), check_word(~shape & skeleton::round_middle, 3);
             if (HasFatalFailure() || cells == 0) break;
-            const word lowest = cells & (~cells + 1), next = cells + lowest;  // the next number with as many bits
+            const word lowest = cells & (~cells + 1), next = cells + lowest;  // next number with as many bits set
             cells = next | ((cells ^ next) / lowest) >> 2;
         }
 }
@@ -70,7 +70,7 @@ TEST(SimpleCells, RandomNeighbourhoods) {
     }
 }
 
-/// Cells of one turn never touch, also across the seam of a periodic axis.
+/// Cells of the same turn never touch, not even across a periodic end.
 TEST(SimpleCells, NoTwoOfATurnTouch) {
     for (std::int64_t size = 1; size < 10; ++size)
         for (const bool wraps : {false, true}) {

@@ -1,4 +1,4 @@
-// What local_thickness() and union_of_balls() refuse, and the types that they take.
+// Calls that local_thickness() and union_of_balls() refuse, and the types that they accept.
 #include <gtest/gtest.h>
 
 #include "refused.hpp"

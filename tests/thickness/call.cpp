@@ -48,12 +48,12 @@ double value_of(const guarded& from, std::int64_t i) {
     }
 }
 
-/// What both outputs hold for one image.
+/// Expected outputs for one image.
 struct expected {
     std::vector<double> squared, thickness;
 };
 
-/// Radii rounded down to the sizes, and the size of each.
+/// Rounds radii down to the sizes, and finds the size of each.
 void round_down(const thickness_call& c, std::vector<double>& r2, std::vector<std::pair<double, double>>& size_of) {
     const bool counted = c.cells.unit2 != 0;
     const double unit2 = counted ? c.cells.unit2 : 1;
@@ -118,7 +118,7 @@ counted_spacing spacing_for(std::size_t axes, std::uint64_t k) {
         {{2.5, 0.7, 0.7}, {25, 7, 7}, 0.01}, {{1, 70, 1}, {1, 70, 1}, 1},
         {{1, std::sqrt(2.0), 0.94}, {}, 0},  {{0.3 * std::sqrt(3.0), 0.5, 0.5}, {}, 0}};
     counted_spacing one = all[k % all.size()];
-    if (axes < 3) {  // what is left may have another unit
+    if (axes < 3) {  // the remaining axes may have another unit
         const std::vector<counted_spacing> few = {
             {{1, 1}, {1, 1}, 1}, {{3, 1}, {3, 1}, 1}, {{0.25, 1.5}, {1, 6}, 0.0625}, {{1, std::sqrt(2.0)}, {}, 0}};
         one = axes == 2 ? few[k % few.size()] : counted_spacing{{1.5}, {1}, 2.25};

@@ -1,4 +1,4 @@
-// Calls of local_thickness() and union_of_balls() for every backend, and the walks over cases that all of them take.
+// Calls of local_thickness() and union_of_balls() for every backend, and the sets of cases that all of them run.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace nearfield::test {
 
-/// A spacing, and the whole numbers of a unit that it is counted in; unit2 0: in doubles.
+/// A spacing, and its integers in a common unit; unit2 is 0 if it is computed in doubles.
 struct counted_spacing {
     std::vector<double> spacing, counts;
     double unit2 = 1;
@@ -23,7 +23,7 @@ struct thickness_call {
     shape_t shape;
     int batch_axes = 0;
     counted_spacing cells;
-    std::vector<oracle::edge> border;  ///< one per axis that is no batch axis
+    std::vector<oracle::edge> border;  ///< one for each axis that is no batch axis
     bool multilabel = false;
     bool radii_given = false;
     std::vector<double> sizes;
@@ -42,25 +42,25 @@ struct thickness_call {
     }
 };
 
-/// An image of these values, contiguous, both outputs.
+/// An image of these values, contiguous, with both outputs.
 thickness_call plain_call(const shape_t& shape, const std::vector<std::int64_t>& value);
-/// Shape, values, layouts, types and options from a number.
+/// Draws shape, values, layouts, types and options from a number.
 thickness_call random_call(std::uint64_t k);
 
 using thickness_engine = std::function<void(thickness_call&)>;
 void thickness_on_host(thickness_call& c);
 
-/// Empty, or what the engine's answer has wrong: a value, or a guard byte.
+/// Returns "" or the error in the engine's result: a wrong value, or a changed guard byte.
 std::string check_thickness(const thickness_engine& engine, thickness_call c);
 
-/// Random cases; every how-many-th.
+/// Runs random cases, every `every`-th one.
 void walk_thickness(const thickness_engine& engine, std::uint64_t cases, std::uint64_t every);
-/// The call's T2 from two engines, byte by byte.
+/// Compares T2 of two engines byte by byte; returns "" or the difference.
 std::string differ(const thickness_engine& a, const thickness_engine& b, const thickness_call& c);
 
-/// Values of a smooth random field above its median: shapes whose balls are large. Sides in C order.
+/// Cells above the median of a smooth random field: shapes with large balls. Sides are in C order.
 std::vector<std::int64_t> soft_shapes(const shape_t& shape, int radius, double fill, std::uint64_t seed);
-/// A plate with bumps on both faces.
+/// A plate with bumps on both sides.
 std::vector<std::int64_t> rough_plate(std::int64_t depth, std::int64_t side, std::int64_t thick);
 
 }  // namespace nearfield::test

@@ -1,4 +1,4 @@
-// Local thickness on a device: the walks of the host, the bits of the host, and what a captured graph does.
+// Local thickness on a device: the host's cases, the host's bits, and calls in a captured graph.
 #include <gtest/gtest.h>
 
 #include "exact/device_engine.hpp"
@@ -67,7 +67,7 @@ void expect_bits_of_host(const shape_t& shape, const std::vector<std::int64_t>& 
     EXPECT_EQ(differ(thickness_on_host, thickness_on_device, c), "");
 }
 
-/// Many tiles, shapes that cross them; radii on both sides of the table of contained balls.
+/// Many tiles, shapes that cross them, and radii on both sides of the table of contained balls.
 TEST_F(ThicknessDevice, SmallVolumesAndImages) {
     expect_bits_of_host({20, 35, 70}, soft_shapes({20, 35, 70}, 3, 0.7, 1));
     expect_bits_of_host({130, 140}, soft_shapes({130, 140}, 6, 0.7, 2));
@@ -77,7 +77,7 @@ TEST_F(ThicknessDevice, SmallVolumesAndImages) {
     expect_bits_of_host({160, 170}, corner);
 }
 
-/// A ball with more slices than a block notes at once: all of them stay with the block where the queue is full.
+/// A ball with more slices than a block can list: all of them stay with the block if the queue is full.
 TEST_F(ThicknessDevice, MoreSlicesThanABlockHolds) {
     std::vector<std::int64_t> corner(3200 * 40, 1);
     corner[0] = 0;

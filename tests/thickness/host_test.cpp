@@ -1,4 +1,4 @@
-// Local thickness on the host: against all balls of all cells, against shapes whose answer is known, and with itself.
+// Local thickness on the host: against all balls of all cells, against shapes with known thickness, and consistency.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,7 +41,7 @@ TEST(ThicknessShapes, Slab) {
     }
 }
 
-/// The centre's ball holds all of the shape, so that every cell has its radius.
+/// The ball of the centre contains the whole shape, so every cell has its radius.
 TEST(ThicknessShapes, BallAndCylinder) {
     const shape_t shape{41, 41, 41};
     const auto from = [](auto a) { return square(a - 20); };
@@ -58,7 +58,7 @@ TEST(ThicknessShapes, BallAndCylinder) {
     }
 }
 
-/// Every cell of the larger ball has its radius, all others of the union the smaller one's.
+/// Every cell of the larger ball has its radius; all other cells of the union have the smaller ball's radius.
 TEST(ThicknessShapes, TwoBallsThatOverlap) {
     const shape_t shape{40, 40, 60};
     const auto in = [](auto z, auto y, auto x, int cx, int r2) {
@@ -91,7 +91,7 @@ TEST(ThicknessHost, LargerShapes) {
     ASSERT_EQ(check_thickness(thickness_on_host, plain_call({18, 24, 24}, rough_plate(18, 24, 14))), "");
 }
 
-/// One cell of background in a corner: radii up to the diagonal, beyond the table of contained balls.
+/// One background cell in a corner: radii reach the diagonal, beyond the table of contained balls.
 TEST(ThicknessHost, LargeBalls) {
     std::vector<std::int64_t> line(30000, 1), image(300 * 300, 1);
     line[3] = image[0] = 0;
@@ -157,7 +157,7 @@ TEST(ThicknessHost, LabelsAreALoop) {
     }
 }
 
-/// T2 is D2 or more, in the shape alone; and it is what union_of_balls makes of D2.
+/// T2 is at least D2, is zero outside the shape, and equals union_of_balls of D2.
 TEST(ThicknessHost, NeverBelowTheDistanceAndNeverOutside) {
     const shape_t shape{20, 21, 22};
     const thickness_call c = plain_call(shape, soft_shapes(shape, 3, 0.6, 11));

@@ -1,6 +1,6 @@
-// The lines that nvcc 13.0 compiles wrongly, and what our kernels write in their place. tests/house/device_code.py
-// keeps the former out of src/. A newer toolchain may compile them rightly: then the test says so and the house rule
-// can go.
+// Statements that nvcc 13.0 compiles wrongly, and the replacements that our kernels use. tests/house/device_code.py
+// keeps the former out of src/. If a newer toolchain compiles them correctly, the test says so and the house rule can
+// be dropped.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@ namespace {
 
 enum result { minimum, maximum, half, instead_maximum, instead_clamp, instead_half, results };
 
-/// One thread. `a` is read at run time, so that nothing is a constant.
+/// Runs with one thread. `a` is read at run time, so that nothing is constant.
 __global__ void compute(const std::int32_t* a, const std::uint32_t* halves, std::int32_t* out) {
     out[minimum] = min(min(a[0], -a[1]), a[2]);
     out[maximum] = max(max(a[3], -a[4]), a[5]);
-    // Only where the half is stored by itself.
+    // Wrong only if the half is stored alone.
     *reinterpret_cast<std::uint16_t*>(out + half) = static_cast<std::uint16_t>(__vneg2(halves[0]));
     out[instead_maximum] = -min(a[1], a[4]);
     out[instead_clamp] = max(a[5] + a[1], 0) - a[1];
@@ -48,7 +48,7 @@ protected:
         if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU";
         found_ = computed();
     }
-    /// Right, or wrong in the known way; says which.
+    /// Expects the right result, or the known wrong one, and says which it is.
     void is_known(result which, const char* line, std::int32_t right, std::int32_t wrong) const {
         EXPECT_TRUE(found_[which] == right || found_[which] == wrong) << line << " is " << found_[which];
         std::cout << "nvcc " << __CUDACC_VER_MAJOR__ << '.' << __CUDACC_VER_MINOR__ << '.' << __CUDACC_VER_BUILD__

@@ -1,4 +1,4 @@
-// Meshes as cells on a GPU: the bits of the host.
+// Meshes as cells on a GPU have the host's bits.
 #include <algorithm>
 
 #include "mesh/on_device.hpp"

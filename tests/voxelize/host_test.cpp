@@ -1,4 +1,4 @@
-// Meshes as cells against sums of solid angles and clipped triangles.
+// Meshes as cells, against sums of solid angles and against clipped triangles.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ flags_t cells_of_mesh(const mesh& m, const mesh_grid& g, const voxelize_options&
     return out;
 }
 
-/// Sum of the solid angles of all triangles, over 4 pi (Van Oosterom, Strackee 1983).
+/// Sum of the solid angles of all triangles, divided by 4 pi (Van Oosterom, Strackee 1983).
 double winding_of(const mesh& m, point p) {
     double sum = 0;
     for (const auto& face : m.faces) {
@@ -49,7 +49,7 @@ void for_each_cell(const mesh_grid& g, const Check& check) {
                                   g.origin[2] + g.pitch[2] * static_cast<double>(k)});
 }
 
-/// A few tetrahedra, either way round, with corners on cell centres: every kind of tie.
+/// A few tetrahedra of either orientation, with corners on cell centres, so that every kind of tie occurs.
 mesh random_solids(std::uint64_t seed, double step) {
     mesh made;
     const int count = 1 + static_cast<int>(mix(seed) % 3);
@@ -74,7 +74,7 @@ TEST(Voxelize, SolidsWithTies) {
         const mesh_grid g{{7, 8, 7}, {seed % 3 == 0 ? 1.0 : 0.0, 0, 0}, {1, 1, 1}};
         const flags_t parity = cells_of_mesh(m, g, {}), winding = cells_of_mesh(m, g, {true, false, true});
         for_each_cell(g, [&](std::size_t cell, point p) {
-            // Much less along axis 0 than along axis 2, and still less along axis 1.
+            // The point moves least along axis 1, more along axis 0, and most along axis 2.
             const double w = std::round(winding_of(m, {p[0] + 1e-6, p[1] + 1e-9, p[2] + 1e-3}));
             ASSERT_EQ(parity[cell] != 0, std::fmod(std::abs(w), 2) == 1) << seed << " cell " << cell;
             ASSERT_EQ(winding[cell] != 0, w != 0) << seed << " cell " << cell;
@@ -99,7 +99,7 @@ TEST(Voxelize, OpenMeshes) {
     }
 }
 
-/// Whether a triangle, clipped by the six sides of a box, leaves anything.
+/// True if a triangle, clipped by the six sides of a box, is not empty.
 bool meets(const std::vector<point>& corners, point centre, double half) {
     std::vector<point> left = corners;
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -138,7 +138,7 @@ TEST(Voxelize, Surfaces) {
     }
 }
 
-/// A box whose sides lie on cell centres has the lower ones and not the upper ones; closed cells touch on both sides.
+/// A box whose sides lie on cell centres contains the lower ones but not the upper ones; closed cells touch both.
 TEST(Voxelize, HalfOpenBox) {
     const mesh m = box_mesh({1, 1, 1}, {3, 4, 2});
     const mesh_grid g{{5, 6, 4}, {}, {1, 1, 1}};

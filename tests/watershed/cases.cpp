@@ -36,7 +36,7 @@ bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float
 bool is_signed(dtype type) {
     return is_real(type) || type == dtype::int8 || type == dtype::int16 || type == dtype::int32 || type == dtype::int64;
 }
-/// Largest and least value of a type, where a double has it.
+/// The largest or least value of a type that a double holds.
 double extreme_of(dtype type, bool largest) {
     double found = 0;
     with_type(type, [&]<class Value>(Value) {
@@ -151,7 +151,7 @@ std::vector<oracle::minimum> high_minima(const watershed_case& c, bool strict) {
     for (const oracle::minimum& each : oracle::minima_of(p, strict)) {
         const double own = p.value[static_cast<std::size_t>(each.cell)], h = c.options.h;
         double rises = each.saddle - own - h;
-        if (c.options.roots && each.saddle < inf) {  // exact: all of these are small multiples of a 16th
+        if (c.options.roots && each.saddle < inf) {  // exact, because all values are small multiples of 1/16
             const double less = std::min(std::abs(own), std::abs(each.saddle)),
                          apart = std::abs(each.saddle - own) - h * h;
             rises = apart < 0 ? -1 : apart * apart - 4 * h * h * less;
@@ -201,7 +201,7 @@ void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uin
         const watershed_result want = expected(c), got = run(c);
         EXPECT_EQ(got.label, want.label) << c.text() << ", seed " << seed;
         EXPECT_EQ(got.extrema, want.extrema) << c.text() << ", seed " << seed;
-        const bool wide = size_of(c.type) == 8;  // no double is the largest of these integers
+        const bool wide = size_of(c.type) == 8;  // no double equals the largest of these integers
         for (std::size_t i = 0; i < want.passes.size(); ++i) {
             if (wide && want.label[i] == 0) continue;
             ASSERT_EQ(got.passes[i], want.passes[i]) << c.text() << ", seed " << seed;
@@ -209,7 +209,7 @@ void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uin
     }
 }
 
-/// Of every label as of an image of its own.
+/// Checks peaks; each label counts as an image of its own.
 void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes) {
     for (std::uint64_t seed = first; seed < share(first, end) && !testing::Test::HasFailure(); ++seed) {
         watershed_case c = drawn_case(seed, axes, bytes);

@@ -1,4 +1,4 @@
-// Random calls of the watershed and its kin against the oracle.
+// Random calls of the watershed and its relatives, and the oracle.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace nearfield::test {
 
-/// An image of any type, by values that every type of its kind holds.
+/// An image of any type, whose values every type of its kind can hold.
 struct watershed_case {
     shape_t shape;
     dtype type = dtype::uint8;
     std::vector<double> value;         ///< C order
-    std::vector<std::int64_t> marker;  ///< empty: the minima
+    std::vector<std::int64_t> marker;  ///< empty: the minima are the markers
     dtype marker_type = dtype::int32;
-    std::vector<std::uint8_t> mask;  ///< empty: all
-    std::vector<double> seed;        ///< of a reconstruction
+    std::vector<std::uint8_t> mask;  ///< empty: all cells
+    std::vector<double> seed;        ///< for a reconstruction
     std::vector<border> ends;
     watershed_options options;
 
@@ -31,7 +31,7 @@ struct watershed_case {
 struct watershed_result {
     std::vector<std::int64_t> label;
     std::vector<double> passes;
-    std::vector<std::uint8_t> extrema{};  ///< where there are no markers
+    std::vector<std::uint8_t> extrema{};  ///< for calls without markers
     friend bool operator==(const watershed_result&, const watershed_result&) = default;
 };
 
@@ -39,26 +39,26 @@ using watershed_runner = std::function<watershed_result(const watershed_case&)>;
 using peaks_runner = std::function<std::vector<peak>(const watershed_case&)>;
 using reconstruct_runner = std::function<std::vector<double>(const watershed_case&)>;
 
-/// Bytes of a C-order array of a type, and back; exact for the values of cases.
+/// Converts values to the bytes of a C-order array, and back; exact for the values of cases.
 std::vector<std::byte> bytes_of(const std::vector<double>& value, dtype type);
 std::vector<double> values_of(const std::vector<std::byte>& bytes, dtype type);
 
-/// The same call for the same seed on every machine: 1 to `axes` axes of up to 14 cells, types of up to `bytes`.
+/// Draws a call, the same for a seed on every machine: 1 to `axes` axes of up to 14 cells, types of up to `bytes`.
 watershed_case drawn_case(std::uint64_t seed, int axes, int bytes);
 
 oracle::watershed_problem problem_of(const watershed_case& c);
-/// The minima that the case asks for, in raster order; of equal ones only the first where not `strict`.
+/// The minima that the case asks for, in raster order; unless `strict`, only the first of equal ones.
 std::vector<oracle::minimum> high_minima(const watershed_case& c, bool strict);
 watershed_result expected(const watershed_case& c);
 std::vector<double> expected_reconstruction(const watershed_case& c);
 
-/// Seeds [first, end); stops at the first one that is wrong.
+/// Checks the seeds [first, end); stops at the first wrong one.
 void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
-/// Markers are taken for labels.
+/// Checks peaks, with the markers as labels.
 void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
 void check_reconstructions(const reconstruct_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
 
-/// A landscape with plateaus, of any size: waves and steps.
+/// A landscape of waves and steps, with plateaus, of any size.
 watershed_case landscape(const shape_t& shape, std::uint64_t seed, dtype type);
 
 /// The basins of a case's image.

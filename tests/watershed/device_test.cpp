@@ -10,7 +10,7 @@
 namespace nearfield::test {
 namespace {
 
-/// The arrays of a call on the device, plain or replayed as a graph.
+/// The arrays of a call on the device, which runs plain or as a replayed graph.
 class device_arrays {
 public:
     device_arrays(const watershed_case& c, bool reconstructs) : c_(c) {
@@ -146,7 +146,7 @@ TEST_F(WatershedDevice, SplitsAreTheHosts) {
         1000, 1300, {split_method::watershed, split_method::geodesic});
 }
 
-/// Several tiles, blocks and fronts; noise, whose passes are more than the list has room for.
+/// Several tiles, blocks and fronts; noise, which has more passes than the list can hold.
 TEST_F(WatershedDevice, LargerImagesAreTheHosts) {
     for (const shape_t& shape : {shape_t{300, 500}, shape_t{30, 70, 80}, shape_t{40000}})
         for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -161,7 +161,7 @@ TEST_F(WatershedDevice, LargerImagesAreTheHosts) {
         }
 }
 
-/// A long corridor: one front of a cell after the other.
+/// A long corridor, in which each front has one cell.
 TEST_F(WatershedDevice, ACorridorIsWalkedToItsEnd) {
     watershed_case c;
     c.shape = {40, 60};
@@ -172,7 +172,7 @@ TEST_F(WatershedDevice, ACorridorIsWalkedToItsEnd) {
     EXPECT_EQ(on_device(c), expected(c));
 }
 
-/// The same bits every time, from a stream that is not the default one.
+/// All runs have the same bits, on a stream other than the default one.
 TEST_F(WatershedDevice, TwentyRunsAreOne) {
     const watershed_case c = landscape({1500, 1700}, 0, dtype::uint8);
     const watershed_result once = on_host(c, 0);

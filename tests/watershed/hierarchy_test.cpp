@@ -1,4 +1,4 @@
-// Cuts of the hierarchy of regions, by height, area and volume, against an oracle that fills the image level by level.
+// Cuts of the hierarchy of regions by height, area and volume, against an oracle that floods the image level by level.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ oracle::measured measured_by(attribute by) {
                                    : oracle::measured::volume;
 }
 
-/// A case without markers whose amounts a double holds.
+/// Draws a case without markers, whose amounts a double holds exactly.
 watershed_case drawn(std::uint64_t seed) {
     watershed_case c = drawn_case(seed, 3, 8);
     c.marker.clear(), c.options.roots = false, c.options.lines = false, c.options.h = 0;
@@ -37,7 +37,7 @@ std::vector<std::int64_t> cut_of(const watershed_case& c, const cut_options& opt
     return {label.begin(), label.end()};
 }
 
-/// The watershed from all minima, whose regions merge until they end with enough.
+/// The watershed from all minima, whose regions merge until each ends with a large enough amount.
 std::vector<std::int64_t> expected_cut(const watershed_case& c, const std::vector<oracle::ending>& ends,
                                        const cut_options& cut) {
     std::vector<const oracle::ending*> kept;
@@ -91,7 +91,7 @@ TEST(Hierarchy, EndsAndCutsAreTheOracles) {
 }
 
 TEST(Hierarchy, HandCases) {
-    watershed_case c;  // lakes: cells 0-2 of depth 1, 4 of depth 6, 6-7 of depth 3
+    watershed_case c;  // lakes: cells 0-2 have depth 1, cell 4 has depth 6, cells 6-7 have depth 3
     c.shape = {9}, c.value = {7, 7, 7, 8, 2, 8, 5, 5, 9}, c.type = dtype::uint16;
     const auto amounts = [&](attribute by) {
         std::vector<double> found;
@@ -103,12 +103,12 @@ TEST(Hierarchy, HandCases) {
     EXPECT_EQ(amounts(attribute::volume), (std::vector<double>{3, inf, 6}));
     EXPECT_EQ(cut_of(c, {attribute::area, 2, 0, false}), (std::vector<std::int64_t>{1, 1, 1, 1, 1, 1, 2, 2, 2}));
     EXPECT_EQ(cut_of(c, {attribute::height, 0, 2, false}), (std::vector<std::int64_t>{1, 1, 1, 1, 1, 1, 2, 2, 2}));
-    c.options.maxima = true;  // upside down
+    c.options.maxima = true;  // negates the landscape
     for (double& v : c.value) v = 100 - v;
     EXPECT_EQ(amounts(attribute::area), (std::vector<double>{inf, 1, 2}));
 }
 
-/// The same hierarchy of the same values of other types, and for any number of threads.
+/// The same values in other types give the same hierarchy, with any number of threads.
 TEST(Hierarchy, DependsOnNothing) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
         watershed_case c = landscape({300, 400}, seed, dtype::uint8);
@@ -119,7 +119,7 @@ TEST(Hierarchy, DependsOnNothing) {
             std::vector<std::int64_t> both;
             for (const attribute by : all) {
                 const auto some = cut_of(c, {by, 0, 20, false}), more = cut_of(c, {by, 0, 60, false});
-                std::map<std::int64_t, std::int64_t> part;  // nested
+                std::map<std::int64_t, std::int64_t> part;  // cuts are nested
                 for (std::size_t i = 0; i < some.size(); ++i)
                     ASSERT_EQ(part.emplace(more[i], some[i]).first->second, some[i]);
                 EXPECT_EQ(*std::max_element(some.begin(), some.end()), 20);

@@ -29,7 +29,7 @@ TEST(Watershed, PeaksOfLabelsAreThoseOfEachAlone) {
                 70000, 71000, 4, 8);
 }
 
-/// Large enough for several threads, chunks and blocks; one thread and several, and rows that run the other way.
+/// Images large enough for several threads, chunks and blocks; one thread and several; and rows in reverse order.
 TEST(Watershed, LargerImagesDependOnNothing) {
     for (const shape_t& shape : {shape_t{700, 900}, shape_t{60, 70, 80}, shape_t{200000}})
         for (std::uint64_t seed = 0; seed < 3; ++seed) {
@@ -37,7 +37,7 @@ TEST(Watershed, LargerImagesDependOnNothing) {
             c.options.connectivity = static_cast<int>(shape.size());
             const watershed_result once = on_host(c, 1);
             EXPECT_EQ(on_host(c, 4), once) << c.text();
-            watershed_case other = c;  // an increasing map of the values, another type
+            watershed_case other = c;  // an increasing map of the values to another type
             other.type = seed == 0 ? dtype::float32 : seed == 1 ? dtype::int64 : dtype::uint16;
             for (double& v : other.value) v = 2 * v + 7;
             watershed_result mapped = on_host(other, 2);
@@ -63,19 +63,19 @@ TEST(Watershed, HandCases) {
     EXPECT_EQ(labels_of(c), (std::vector<std::int64_t>{1, 1, 1, 2, 2, 2, 2, 3, 3}));
     c.options.h = 2.5;
     EXPECT_EQ(labels_of(c), (std::vector<std::int64_t>{1, 1, 1, 1, 1, 1, 1, 1, 1}));
-    // A plateau is shared by steps; the one in the middle goes to the smaller coordinate.
+    // Regions share a plateau by steps; the middle cell goes to the region with the smaller coordinate.
     c = {}, c.shape = {7}, c.value = {0, 5, 5, 5, 5, 5, 0};
     EXPECT_EQ(labels_of(c), (std::vector<std::int64_t>{1, 1, 1, 1, 2, 2, 2}));
-    // A ring: its one minimum is all of it, and its middle a basin's hill.
+    // A ring is one minimum, and its middle is a hill within that basin.
     c = {}, c.shape = {5, 5};
     c.value = {1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 3, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1};
     EXPECT_EQ(labels_of(c), std::vector<std::int64_t>(25, 1));
-    // What no marker reaches is 0, and so is what is no cell.
+    // Cells that no marker reaches are 0, and so are cells outside the mask.
     c = {}, c.shape = {6}, c.value = {1, 2, 0, 3, 2, 1}, c.mask = {1, 1, 0, 1, 1, 1}, c.marker = {0, 0, 0, 0, 0, 9};
     EXPECT_EQ(on_host(c, 1), (watershed_result{{0, 0, 0, 9, 9, 9}, {255, 255, 255, 3, 2, 1}, {}}));
 }
 
-/// Two discs whose distances meet in a saddle: the saddle's height decides.
+/// Two discs whose distances meet in a saddle; the saddle's height decides.
 TEST(Watershed, TwoDiscsByTheHeightOfRoots) {
     watershed_case c;
     c.shape = {41, 70}, c.type = dtype::uint32, c.options = {.connectivity = 2, .maxima = true, .roots = true};
@@ -116,8 +116,8 @@ TEST(Basins, ExtremaAndMarksAreTheOracles) {
     }
 }
 
-/// An extremum leads to the lowest of those that hang together at its saddle; where that one is not high enough for the
-/// list, to the next one that is.
+/// An extremum leads to the lowest of those that connect at its saddle; if that one is not high enough for the list, to
+/// the next one that is.
 TEST(Basins, ExtremaLeadToTheLowestBeyondTheirSaddle) {
     int led = 0;
     for (std::uint64_t seed = 22000; seed < share(22000, 22600) && !testing::Test::HasFailure(); ++seed) {
@@ -128,7 +128,7 @@ TEST(Basins, ExtremaLeadToTheLowestBeyondTheirSaddle) {
             if (each.into < 0) continue;
             const extremum& next = found[static_cast<std::size_t>(each.into)];
             const double sign = c.options.maxima ? -1 : 1;
-            // Its own saddle lies higher: it is the lowest of what hangs together below that.
+            // The next one's saddle is higher, so it is the lowest of those that connect below its saddle.
             EXPECT_TRUE(sign * next.value < sign * each.value || (next.value == each.value && next.cell < each.cell));
             EXPECT_TRUE(next.into < 0 || sign * each.saddle < sign * next.saddle) << c.text() << ", seed " << seed;
             ++led;

@@ -28,7 +28,7 @@ std::vector<place> places_of(const shape_t& shape) {
     return all;
 }
 
-/// Of every cell: the squared distance to the nearest of some cells, and which of them, by the tie rule.
+/// For every cell, the squared distance to the nearest of some cells and, by the tie rule, that cell.
 struct nearest_cells {
     std::vector<double> squared;
     std::vector<std::int64_t> cell;
@@ -63,7 +63,7 @@ watershed_case watershed_like(const split_case& c) {
     return w;
 }
 
-/// Components of what is farther from the background than h.
+/// Components of the cells that are farther from the background than h.
 std::vector<std::int64_t> parts_of(const split_case& c, const std::vector<double>& squared) {
     double largest = 0;
     for (const double each : squared) largest = std::max(largest, each < inf ? each : 0);

@@ -1,4 +1,4 @@
-// Random masks to split, and the answer by slow means: distances cell by cell, the watershed's oracle, fills.
+// Random masks to split, and their results by slow means: distances cell by cell, the watershed's oracle, flood fills.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@ namespace nearfield::test {
 struct split_case {
     shape_t shape;
     std::vector<std::uint8_t> mask;
-    std::vector<double> lengths;  ///< of a cell; empty: 1
+    std::vector<double> lengths;  ///< cell lengths; empty: 1
     std::vector<border> ends;     ///< empty: open
     split_options options;
 
     [[nodiscard]] std::string text() const;
-    /// With the spacing and the borders.
+    /// The options with the case's spacing and borders.
     [[nodiscard]] split_options asked() const;
 };
 
@@ -32,7 +32,7 @@ struct split_result {
 split_result expected(const split_case& c);
 split_result split_on_host(const split_case& c);
 
-/// Seeds [first, end), methods in turn; stops at the first one that is wrong.
+/// Checks the seeds [first, end), with methods in turn; stops at the first wrong one.
 void check_splits(const std::function<split_result(const split_case&)>& run, std::uint64_t first, std::uint64_t end,
                   std::initializer_list<split_method> methods);
 

@@ -1,4 +1,4 @@
-// Objects that touch, on the host and on a GPU: each method against what it is made of, by slow means.
+// Objects that touch, on the host and on a GPU: each method against its definition, computed by slow means.
 #include <gtest/gtest.h>
 
 #include <cmath>

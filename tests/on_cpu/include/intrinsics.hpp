@@ -1,4 +1,4 @@
-// CUDA's functions of one thread, of a warp and of a block, as far as the engine calls them.
+// CUDA's functions of a thread, of a warp and of a block, as far as the engine uses them.
 #pragma once
 
 #include <math.h>
@@ -51,7 +51,7 @@ constexpr auto max(A a, B b) -> decltype(a + b) {
     return static_cast<decltype(a + b)>(a) > static_cast<decltype(a + b)>(b) ? a : b;
 }
 
-// Bits of numbers.
+// Bits of integers.
 inline int __clz(int x) { return std::countl_zero(static_cast<std::uint32_t>(x)); }
 inline int __clzll(long long x) { return std::countl_zero(static_cast<std::uint64_t>(x)); }
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<std::uint32_t>(x)) + 1; }
@@ -114,7 +114,7 @@ inline std::uint32_t __dp2a_lo(std::uint32_t a, std::uint32_t b, std::uint32_t c
     return c + (a & 0xffff) * (b & 255) + (a >> 16) * (b >> 8 & 255);
 }
 namespace on_cpu {
-/// of(a half of a, of b, of c), twice.
+/// Applies `of` to the lower and the upper halves of a, b and c.
 template <class Of>
 std::uint32_t by_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c, Of of) {
     const auto one = [&](int at) {
@@ -165,7 +165,7 @@ inline std::uint32_t __vmaxs2(std::uint32_t a, std::uint32_t b) {
 inline std::uint64_t __umul64hi(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
 }
-// Sums wrap.
+// Sums wrap around.
 inline on_cpu::u32 __viaddmin_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return min(a + b, c); }
 inline on_cpu::u32 __viaddmax_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return max(a + b, c); }
 inline on_cpu::s32 __viaddmin_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) {
@@ -178,7 +178,7 @@ inline on_cpu::s32 __viaddmax_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) {
     return max(static_cast<on_cpu::s32>(static_cast<on_cpu::u32>(a) + static_cast<on_cpu::u32>(b)), c);
 }
 
-// Memory. Threads change only where they meet, so that whatever they do between is atomic.
+// Memory. Threads switch only where they meet, so everything between two meetings is atomic.
 template <class T>
 void __stcs(T* to, T what) {
     *to = what;
@@ -239,7 +239,7 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void cudaGridDependencySynchronize() {}
 
-// A block.
+// Functions of a block.
 inline void __syncthreads() { on_cpu::meet_block(false, "__syncthreads"); }
 inline int __syncthreads_or(int mine) { return on_cpu::meet_block(mine != 0, "__syncthreads_or").yes > 0; }
 inline int __syncthreads_count(int mine) { return on_cpu::meet_block(mine != 0, "__syncthreads_count").yes; }
@@ -248,13 +248,13 @@ inline int __syncthreads_and(int mine) {
     return all.yes == all.all;
 }
 
-// A cluster.
+// Functions of a cluster.
 inline unsigned __clusterRelativeBlockRank() { return on_cpu::rank_in_cluster(); }
 inline void* __cluster_map_shared_rank(const void* mine, unsigned rank) { return on_cpu::shared_of(mine, rank); }
 inline void __cluster_barrier_arrive() { on_cpu::arrive_in_cluster(); }
 inline void __cluster_barrier_wait() { on_cpu::wait_for_cluster(); }
 
-// A warp.
+// Functions of a warp.
 namespace on_cpu {
 constexpr unsigned every_lane = 0xffffffffu;
 template <class T>
@@ -270,7 +270,7 @@ T hear(const told& all, int lane) {
     std::memcpy(&x, &all.by_lane[lane], sizeof(x));
     return x;
 }
-/// What lane from(me) says; outside a group of `width` lanes the lane's own.
+/// The value of lane from(me); a lane's own value if that lies outside its group of `width` lanes.
 template <class T, class From>
 T shuffle(unsigned mask, T x, int width, const char* name, From from) {
     const told all = meet_warp(say(x), mask, name);
@@ -330,7 +330,7 @@ T __reduce_or_sync(unsigned mask, T x) {
     return on_cpu::reduce(mask, x, "__reduce_or_sync", [](T a, T b) { return static_cast<T>(a | b); });
 }
 
-/// Lanes of the warp that have the same; all of them call it.
+/// Lanes of the warp with the same value; all of them call it.
 template <class T>
 unsigned __match_any_sync(unsigned mask, T x) {
     unsigned same = 0;
@@ -339,7 +339,7 @@ unsigned __match_any_sync(unsigned mask, T x) {
     return same;
 }
 
-// What the engine says in PTX; translate.cmake makes calls of it.
+// Inline PTX of the engine; translate.cmake turns it into calls of these functions.
 namespace on_cpu::ptx {
 inline std::uint32_t bfind_shiftamt_u32(std::uint32_t x) { return x == 0 ? ~0u : std::countl_zero(x); }
 inline float rcp_approx_ftz_f32(float x) { return 1 / x; }
