@@ -62,10 +62,10 @@ bool looks_gray(const io::array& image) {
 
 }  // namespace
 
-std::string text_of_gray(const std::string& path, const io::array& image, const std::string& taken) {
-    if (image.color || !looks_gray(image)) return {};
-    return fmt::format("{} looks like a gray image: {}; --threshold {:.6g} (Otsu's, as auto) makes a mask of it",
-                       io::printable(path), taken, otsu_threshold(image));
+void note_gray(const arguments& args, const std::string& path, const io::array& image, const std::string& taken) {
+    if (!args.threshold.empty() || image.color || !looks_gray(image)) return;
+    note(args, fmt::format("{} looks like a gray image: {}; --threshold {:.6g} (Otsu's, as auto) makes a mask of it",
+                           io::printable(path), taken, otsu_threshold(image)));
 }
 
 value_facts facts_of(const io::array& image) {
