@@ -93,7 +93,7 @@ FORMS = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     images(),
     st.sampled_from(SPACINGS),
