@@ -96,6 +96,10 @@ value_facts facts_of(const io::array& image) {
 std::string text_of_file(const io::array& image, const value_facts& facts) {
     std::string text = fmt::format("  shape      {}\n  type       {}, {}\n  spacing    {}\n", text_of_shape(image),
                                    name_of(image.type), text_of_bytes(image.bytes()), text_of_spacing(image));
+    if (image.place.known()) text += fmt::format("  place      {}\n", io::text_of(image.place));
+    if (!image.place.no_data.empty())
+        text +=
+            fmt::format("  no data    {}; --where nodata leaves these cells out\n", io::printable(image.place.no_data));
     if (facts.different == 0)
         return text + (facts.cells == 0 ? "  values     none\n" : "  values     none is finite\n");
     const bool many = facts.different == value_facts::most_counted;
