@@ -1,4 +1,4 @@
-// Blocks of cells and the triangles that can be nearest in them.
+// Blocks of cells, or of any points, and the triangles that can be nearest in them.
 #pragma once
 
 #include <span>
@@ -9,19 +9,37 @@
 
 namespace nearfield::nearest_faces {
 
+/// A point, scaled, and what it is told.
+struct cloud_point {
+    double at[3];
+    std::int64_t number;  ///< of the caller's
+    double squared;       ///< distance
+};
+
 struct problem {
     space in;
     std::span<const triangle> triangles;
     any_output<host> distance, face;
     std::int32_t first_number = 0;  ///< of the faces; one less where there is none
+    cloud_point* points = nullptr;  ///< instead of cells; an eighth of a block of them is a block
 };
 
-/// 2^level cells along each axis from `first` on, and the triangles that can be nearest to one of them, ascending.
+/// 2^level cells along each axis from `first` on, or at most 8^level points from first[0] up to first[1], and the
+/// triangles that can be nearest to one of them, ascending.
 struct block {
     std::int64_t first[3] = {0, 0, 0};
     int level = 0;
     std::vector<std::int32_t> faces;
 };
+
+/// Where eighth `k` of points from `first` to `last` begins.
+[[nodiscard]] inline std::int64_t eighth(std::int64_t first, std::int64_t last, int k) {
+    return first + (last - first) * k / 8;
+}
+
+/// The power of two that brings coordinates up to `largest` into (-1, 1). Throws invalid_argument.
+double scale_for(double largest);
+std::vector<triangle> triangles_of(const mesh& of, double scale);
 
 /// Halves blocks until there are many, then solves them.
 void solve(workers& team, const problem& p, block root);

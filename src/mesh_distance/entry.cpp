@@ -56,10 +56,7 @@ space space_of(const meshes::box& of, const mesh_grid& grid, double most) {
             std::max({largest, std::abs(of.low[k]), std::abs(of.high[k]), std::abs(grid.origin[k]) + grid.pitch[k],
                       std::abs(grid.origin[k] + grid.pitch[k] * static_cast<double>(grid.shape[k]))});
     }
-    if (!(largest < 0x1p900) || !(largest > 0x1p-900))
-        fail(fmt::format("coordinates reach {:.3g}; give a mesh and a grid of lengths between 1e-270 and 1e270",
-                         largest));
-    made.scale = std::ldexp(1, -1 - std::ilogb(largest)), made.most = most * made.scale;
+    made.scale = scale_for(largest), made.most = most * made.scale;
     return made;
 }
 
@@ -96,18 +93,6 @@ void set_signs(workers& team, const voxels::lattice& l, bool winding, const any_
         if (distance.type == dtype::float32) turn(static_cast<float*>(distance.data) + first, inside);
         else turn(static_cast<double*>(distance.data) + first, inside);
     });
-}
-
-std::vector<triangle> triangles_of(const mesh& of, double scale) {
-    std::vector<triangle> made;
-    made.reserve(of.faces.size());
-    for (const auto& face : of.faces) {
-        const double* at[3];
-        for (std::size_t corner = 0; corner < 3; ++corner)
-            at[corner] = of.vertices[static_cast<std::size_t>(face[corner])].data();
-        made.push_back(triangle_at(at, scale));
-    }
-    return made;
 }
 
 void solve_exactly(const host& on, const problem& p) {
@@ -162,6 +147,25 @@ void run_here(const host& on, const mesh& of, const mesh_grid& grid, const mesh_
 }
 
 }  // namespace
+
+double scale_for(double largest) {
+    if (!(largest < 0x1p900) || !(largest > 0x1p-900))
+        fail(fmt::format("coordinates reach {:.3g}; give a mesh and a grid of lengths between 1e-270 and 1e270",
+                         largest));
+    return std::ldexp(1, -1 - std::ilogb(largest));
+}
+
+std::vector<triangle> triangles_of(const mesh& of, double scale) {
+    std::vector<triangle> made;
+    made.reserve(of.faces.size());
+    for (const auto& face : of.faces) {
+        const double* at[3];
+        for (std::size_t corner = 0; corner < 3; ++corner)
+            at[corner] = of.vertices[static_cast<std::size_t>(face[corner])].data();
+        made.push_back(triangle_at(at, scale));
+    }
+    return made;
+}
 
 void write_cell(const problem& p, const std::int64_t* at, double squared, std::int32_t face) {
     const answer told = answer::of(p.in, squared, face);

@@ -30,7 +30,7 @@ def unpacked(data, bits):
 
 
 def pictures_of_gif(data):
-    """(what is shown, bytes, hundredths) of each picture: numbers of grays, which stay where a picture is transparent."""
+    """(numbers of the grays that are shown, bytes, hundredths) of each picture. What is transparent stays."""
     assert data[:6] == b"GIF89a" and data[10] == 0xF3, data[:13]
     width, height = struct.unpack("<HH", data[6:10])
     at, found, delay, shown = 13 + 3 * 16, [], 0, [None] * (width * height)
