@@ -10,6 +10,8 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
+#include "base/scratch.hpp"
 #include "centroidal/host_regions.hpp"
 
 namespace nearfield {
@@ -301,6 +303,14 @@ std::vector<std::uint16_t> masses_of(const problem& p, const std::uint16_t* dens
     return all;
 }
 
+/// What a rehearsal counts: a diagram, and what is known of each part.
+void rehearse(engine& by, const problem& p) {
+    const host_scratch<std::uint16_t> mass(p.parts());
+    const host_scratch<std::int32_t> label(p.parts()), number(p.parts());
+    by.owners(p, {0}, {0}, label.get());
+    rehearse_step("Newton's steps, each a diagram, then single parts; 40 bytes for each part at an end of a region");
+}
+
 template <class Place>
 capacity_regions solve(const Place& on, const any_input<Place>& density, const any_input<host>& sites,
                        std::span<const double> capacities, const centroidal_options& options) {
@@ -312,6 +322,7 @@ capacity_regions solve(const Place& on, const any_input<Place>& density, const a
     capacity_regions made;
     with_image(on, density, [&](const any_input<host>& read) {
         const host_scratch<std::uint16_t> cells = density_of(here, read);
+        if (rehearsing() != nullptr) return rehearse(*engine_of(on, cells.get(), p.cells()), p);
         const std::vector<std::uint16_t> mass = masses_of(p, cells.get());
         const auto massive = std::count_if(mass.begin(), mass.end(), [](std::uint16_t each) { return each > 0; });
         if (massive < p.sites)

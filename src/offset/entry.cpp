@@ -6,6 +6,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/scratch.hpp"
 #include "mesh/room.hpp"
 #include "mesh_distance/room.hpp"
@@ -88,6 +89,9 @@ offset_result solve(const Place& on, const mesh& of, bool is_closed, double dist
         fail(fmt::format("distance is {} and pitch {}; a hollow wall takes 2 pitches or more: give a smaller pitch",
                          distance, pitch));
     const std::int64_t cells = made.grid.shape[0] * made.grid.shape[1] * made.grid.shape[2];
+    if (rehearsal* const now = rehearsing())
+        now->note_arrays(std::is_same_v<Place, device>, cells, std::ssize(of.vertices) * 24 + std::ssize(of.faces) * 12,
+                         0);
     void* at = nullptr;
     const auto memory = memory_for(on, cells * 4, &at);
     const auto field = any_output<Place>::contiguous(at, dtype::float32, made.grid.shape);
