@@ -69,9 +69,9 @@ class Mesh:
     def write(self, path: str | os.PathLike[str], *, text: bool = False) -> None:
         """Writes a file by suffix: ``.stl .obj .ply .off``; STL and PLY are binary unless `text`."""
         name = os.fspath(path)
-        values, *shown = self._shown()
-        told = None if values is None else NUMPY.describe(shown[0], values, False)
-        data = _core.mesh_bytes(*self._described(), str(name), flag_of("text", text), told, *shown)
+        values, title, low, high = self._shown()
+        told = None if values is None else NUMPY.describe(title, values, False)
+        data = _core.mesh_bytes(*self._described(), str(name), flag_of("text", text), told, title, low, high)
         with open(name, "wb") as file:
             file.write(data)
 
