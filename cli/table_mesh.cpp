@@ -58,7 +58,10 @@ const std::vector<option> offset_rows{
      &a::radius,
      {},
      true},
-    {"--hollow", "", "the wall between the surface and its offset; -D keeps the outside and hollows the part",
+    {"--hollow", "",
+     "the wall between the surface and its offset; -D keeps the outside and hollows the part. Says how thick it is, "
+     "and "
+     "in .ply files keeps that of every vertex, as `thickness` and as colours: blue where it is D, red from 2 D on",
      &a::hollow},
     pitch("of the grid of distances, in the mesh's unit (default 1/256 of the longest side); the error grows with it"),
     {"--method",

@@ -37,9 +37,9 @@ void check_mesh_output(const std::string& path) {
     io::require_place(path);
 }
 
-void save_mesh(const std::string& path, const mesh& m) {
+void save_mesh(const std::string& path, const mesh& m, const vertex_values* also = nullptr) {
     io::output file(path);
-    file.write(mesh_bytes(m, mesh_format_of(path)));
+    file.write(mesh_bytes(m, mesh_format_of(path), false, also));
     file.commit();
 }
 
@@ -58,6 +58,17 @@ std::string text_of_mesh(const mesh& m, const mesh_measures& is) {
                        : is.open_edges == 0 ? "closed but not manifold"
                                             : fmt::format("{} open edges", is.open_edges),
                        is.volume, is.area);
+}
+
+/// Writes what offset() made, and says how thick a hollow part's wall is.
+std::string save_offset(const std::string& path, const offset_result& made, double distance, json_report& said) {
+    if (made.thickness.empty()) return save_mesh(path, made.surface), "";
+    const double asked = std::abs(distance);
+    const vertex_values thickness{"thickness", made.thickness, asked, 2 * asked};
+    save_mesh(path, made.surface, &thickness);
+    const auto [least, most] = std::minmax_element(made.thickness.begin(), made.thickness.end());
+    said["wall"] = {{"least", *least}, {"most", *most}};
+    return fmt::format(", its wall {:.4g} to {:.4g}", *least, *most);
 }
 
 }  // namespace
@@ -158,19 +169,20 @@ int offset_verb(const arguments& args) {
                                   return edge::run_arrays_on_device(
                                       ordinal, {}, {}, [&](const device& on, auto, auto) { at(on); }, warmups, repeat);
                               }});
-        save_mesh(args.output, made.surface);
         const std::array<std::int64_t, 3>& shape = made.grid.shape;
         json_report said = start_report(args);
         said["input"] = described(m, measure_mesh(m)), said["input"]["path"] = args.input;
         said["distance"] = distance, said["mesh"] = described(made.surface, made.measures);
         said["pitch"] = made.grid.pitch[0], said["error_bound"] = made.error_bound, said["grid"] = shape;
+        const std::string wall = save_offset(args.output, made, distance, said);
         said["run"] = describe(done, shape[0] * shape[1] * shape[2]);
-        finish(args, said,
-               fmt::format("offset: {} faces, distance {:g}{}: {}, pitch {:.4g} ({} cells), within {:.4g} of the true "
-                           "surface, in {} on {} ({}) -> {}",
-                           m.faces.size(), distance, args.hollow ? ", hollow" : "",
-                           text_of_mesh(made.surface, made.measures), made.grid.pitch[0], text_of(shape),
-                           made.error_bound, text_of_ms(done.median_ms()), done.device, done.name, args.output));
+        finish(
+            args, said,
+            fmt::format("offset: {} faces, distance {:g}{}: {}{}, pitch {:.4g} ({} cells), within {:.4g} of the true "
+                        "surface, in {} on {} ({}) -> {}",
+                        m.faces.size(), distance, args.hollow ? ", hollow" : "",
+                        text_of_mesh(made.surface, made.measures), wall, made.grid.pitch[0], text_of(shape),
+                        made.error_bound, text_of_ms(done.median_ms()), done.device, done.name, args.output));
     });
     return 0;
 }

@@ -38,14 +38,16 @@ nb::tuple stippled(const array& image, std::int64_t points, double size, bool lb
     options.spacing = grid.spacing, options.border = grid.border;
     const any_input<host> in = image.view<const void, host>();
     stipples made;
-    run(
-        {ordinal, 0, true, threads, progress}, image.cells() * 50,
-        [&](const host& on) { made = stipple(on, in, options); }, [](const device&) {},
-        [&](int on) {
-            edge::run_arrays_on_device(on, {&in, 1}, {}, [&](const device& there, auto read, auto) {
-                made = stipple(there, read[0], options);
+    if (planning()) made = stipple(host{threads}, in, options);  // its points are where other calls begin
+    else
+        run(
+            {ordinal, 0, true, threads, progress}, image.cells() * 50,
+            [&](const host& on) { made = stipple(on, in, options); }, [](const device&) {},
+            [&](int on) {
+                edge::run_arrays_on_device(on, {&in, 1}, {}, [&](const device& there, auto read, auto) {
+                    made = stipple(there, read[0], options);
+                });
             });
-        });
     std::vector<double> diameters;
     for (std::int64_t i = 0; i < made.count(); ++i) diameters.push_back(made.diameter(i));
     return nb::make_tuple(bytes_of(made.parts), bytes_of(made.weights), bytes_of(made.energy), bytes_of(diameters),

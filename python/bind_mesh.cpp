@@ -39,8 +39,14 @@ mesh_row read(const nb::bytes& bytes, const std::string& path) {
     return row_of(made);
 }
 
-nb::bytes written(const array& vertices, const array& faces, const std::string& path, bool text) {
-    const std::string made = mesh_bytes(mesh_of(vertices, faces), mesh_format_of(path), text);
+/// `values` named `name` go along with the vertices of PLY files.
+nb::bytes written(const array& vertices, const array& faces, const std::string& path, bool text, const array* values,
+                  const std::string& name, double low, double high) {
+    vertex_values also{name, {}, low, high};
+    if (values != nullptr)
+        also.values = {reinterpret_cast<const double*>(values->data), static_cast<std::size_t>(values->cells())};
+    const std::string made =
+        mesh_bytes(mesh_of(vertices, faces), mesh_format_of(path), text, values == nullptr ? nullptr : &also);
     return nb::bytes(made.data(), made.size());
 }
 
@@ -117,16 +123,18 @@ mesh_row surface_of(const array& field, double level, const triple& origin, cons
     return row_of(made);
 }
 
-std::tuple<mesh_row, double, double> offset_of(const array& vertices, const array& faces, double distance, double pitch,
-                                               bool voxels, bool sharp, bool hollow, bool winding, int ordinal,
-                                               int threads, const nb::object& progress) {
+std::tuple<mesh_row, double, double, nb::bytes> offset_of(const array& vertices, const array& faces, double distance,
+                                                          double pitch, bool voxels, bool sharp, bool hollow,
+                                                          bool winding, int ordinal, int threads,
+                                                          const nb::object& progress) {
     const mesh m = mesh_of(vertices, faces);
     offset_result made;
     const offset_options how{pitch, static_cast<offset_method>(voxels), sharp, hollow, winding};
     const auto at = [&](const auto& on) { made = offset(on, m, distance, how); };
     run({ordinal, 0, true, threads, progress}, std::int64_t{1} << 24, at, at,
         [&](int to) { edge::run_arrays_on_device(to, {}, {}, [&](const device& on, auto, auto) { at(on); }); });
-    return {row_of(made.surface), made.grid.pitch[0], made.error_bound};
+    return {row_of(made.surface), made.grid.pitch[0], made.error_bound,
+            nb::bytes(made.thickness.data(), made.thickness.size() * sizeof(double))};
 }
 
 }  // namespace
@@ -136,7 +144,8 @@ void bind_mesh(nb::module_& module) {
     const auto progress = nb::arg("progress").none();
     const auto origin = nb::arg("origin"), pitch = nb::arg("pitch"), winding = nb::arg("winding");
     module.def("read_mesh", &read, nb::arg("data"), path);
-    module.def("mesh_bytes", &written, v, f, path, nb::arg("text"));
+    module.def("mesh_bytes", &written, v, f, path, nb::arg("text"), nb::arg("values").none(), nb::arg("name"),
+               nb::arg("low"), nb::arg("high"));
     module.def("measure_mesh", &measured, v, f);
     module.def("grid_around", &around, v, f, pitch, nb::arg("shape"), nb::arg("by_shape"), nb::arg("margin"));
     const auto ordinal = nb::arg("ordinal"), stream = nb::arg("stream"), staged = nb::arg("staged");

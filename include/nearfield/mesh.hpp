@@ -76,10 +76,20 @@ enum class mesh_format : std::uint8_t { stl, obj, ply, off };
 /// Reads a mesh from a regular file.
 [[nodiscard]] mesh read_mesh(const std::filesystem::path& path);
 
+/// A number for each vertex, which PLY files keep as a property of this name and show as a colour: blue up to `low`,
+/// pale half way, red from `high` on.
+struct vertex_values {
+    std::string name;
+    std::span<const double> values;
+    double low = 0, high = 1;
+};
+
 /// Makes the bytes of a file. STL holds float32 coordinates, PLY float64; both are binary, little endian, unless
-/// `text`. Texts have the shortest decimals that read back as the same float64, in STL too.
-[[nodiscard]] std::string mesh_bytes(const mesh& of, mesh_format as, bool text = false);
+/// `text`. Texts have the shortest decimals that read back as the same float64, in STL too. Only PLY holds `also`.
+[[nodiscard]] std::string mesh_bytes(const mesh& of, mesh_format as, bool text = false,
+                                     const vertex_values* also = nullptr);
 /// Writes a mesh to a file, in the format of its suffix. Throws error(io) if the file cannot be written.
-void write_mesh(const std::filesystem::path& path, const mesh& of, bool text = false);
+void write_mesh(const std::filesystem::path& path, const mesh& of, bool text = false,
+                const vertex_values* also = nullptr);
 
 }  // namespace nearfield

@@ -26,6 +26,12 @@ struct offset_result {
     /// Bound of how far a point of the offset surface is from where the mesh's distance is the requested one: 1.5
     /// pitches and the 2^-10 that vertices keep from grid points; sqrt(3) + 0.5 if `sharp`; with voxels 0.87 more.
     double error_bound = 0;
+    /// The wall's thickness at each vertex of `surface`, if `hollow`: the distance to the nearest point of the wall's
+    /// other side, exact as mesh_distance() is. Empty where nothing is left inside, so that there is no other side.
+    ///
+    /// It is |distance| along the offset surface, within the bound of the error. On the surface of the mesh it is as
+    /// much or more: more at edges that the offset rounds, and where the part is too narrow to be hollow.
+    std::vector<double> thickness;
 };
 
 /// Computes the surface at a signed distance from a mesh, positive outside: the isosurface of the signed distance on a
@@ -41,7 +47,8 @@ struct offset_result {
 /// at 0.
 ///
 /// Time and workspace: mesh_distance() within the distance, or voxelize() and distance_transform(); furthermore
-/// isosurface(), and 4 bytes a cell. Throws nearfield::error before any work is started.
+/// isosurface(), and 4 bytes a cell. The host computes thicknesses in some microseconds a vertex, with 48 bytes a vertex
+/// and 144 a face. Throws nearfield::error before any work is started.
 [[nodiscard]] offset_result offset(const host& on, const mesh& of, double distance, const offset_options& options = {});
 [[nodiscard]] offset_result offset(const device& on, const mesh& of, double distance,
                                    const offset_options& options = {});

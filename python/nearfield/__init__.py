@@ -42,7 +42,7 @@ from nearfield._granulometry import Granulometry, balls, granulometry, porosimet
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
 from nearfield._medial_axis import medial_axis, reconstruct
-from nearfield._mesh import Mesh
+from nearfield._mesh import Mesh, OffsetMesh
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
@@ -58,7 +58,7 @@ from nearfield._skeleton import skeletonize
 from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
 from nearfield._slices import interpolate_slices
 from nearfield._split import split
-from nearfield._surfaces import OffsetMesh, VoxelGrid, isosurface, mesh_distance, offset, voxelize
+from nearfield._surfaces import VoxelGrid, isosurface, mesh_distance, offset, voxelize
 from nearfield._thickness import local_thickness
 from nearfield._voronoi import expand_labels, voronoi
 from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed

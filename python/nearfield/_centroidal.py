@@ -32,6 +32,7 @@ from nearfield._request import (
     word_of,
 )
 from nearfield._traced import refuse_traced
+from nearfield._untouched import Untouched
 from nearfield._workplace import Workplace
 
 Array = np.ndarray[Any, Any]
@@ -267,6 +268,9 @@ def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
     """Where sites begin, in parts of cells."""
     shape = call.cells.shape
     if isinstance(sites, int) and not isinstance(sites, bool):
+        if isinstance(call.work.array, Untouched):  # no values to draw by
+            first = np.arange(count_of("sites", sites, 1))
+            return np.stack(np.unravel_index(first, np.multiply(shape, parts)), 1).astype("int32")
         with _words(points="sites", image="density"):
             return call.stippled(count_of("sites", sites, 1), 0.0, False, 0, seed, True, parts)[0]
     given = workplace_of("sites", sites)
@@ -340,7 +344,10 @@ class _Call:
         with _words(density=name):
             self.options = request.options()
         given = np.ascontiguousarray(_on_host(self.work.array)).reshape(self.work.shape)
-        self.cells: Array = given if given.dtype.name in _TYPES else counted(name, given, of_light)
+        native = given.dtype.name in _TYPES
+        if isinstance(self.work.array, Untouched) and not native:  # of a plan
+            given, native = Untouched.of(given.shape, "uint16"), True
+        self.cells: Array = given if native else counted(name, given, of_light)
         self.name = name
 
     def of(self, cells: Array) -> _Call:

@@ -69,9 +69,15 @@ class Mesh:
     def write(self, path: str | os.PathLike[str], *, text: bool = False) -> None:
         """Writes a file by suffix: ``.stl .obj .ply .off``; STL and PLY are binary unless `text`."""
         name = os.fspath(path)
-        data = _core.mesh_bytes(*self._described(), str(name), flag_of("text", text))
+        values, title, low, high = self._shown()
+        told = None if values is None else NUMPY.describe(title, values, False)
+        data = _core.mesh_bytes(*self._described(), str(name), flag_of("text", text), told, title, low, high)
         with open(name, "wb") as file:
             file.write(data)
+
+    def _shown(self) -> tuple[Array | None, str, float, float]:
+        """A number for each vertex that PLY files keep, its name, and those that are blue and red."""
+        return None, "", 0.0, 1.0
 
     @cached_property
     def _measures(self) -> _Measures:
@@ -115,6 +121,31 @@ class Mesh:
 
     def _described(self) -> tuple[_core.Array, _core.Array]:
         return NUMPY.describe("vertices", self.vertices, False), NUMPY.describe("faces", self.faces, False)
+
+
+class OffsetMesh(Mesh):
+    """A mesh that `offset` made.
+
+    Attributes
+    ----------
+    pitch : float
+        Of its grid.
+    error_bound : float
+        How far points of the offset surface can lie from where the distance is the one asked for.
+    thickness : array of float64, shape (n,), or None
+        Of the wall of a hollow part at each vertex: the exact distance to the nearest point of its other side. PLY
+        files keep it, and colours: blue where it is the distance asked for, red where it is twice that or more.
+    """
+
+    pitch: float
+    error_bound: float
+    thickness: Array | None = None
+    _asked: float
+
+    def _shown(self) -> tuple[Array | None, str, float, float]:
+        if self.thickness is None:
+            return super()._shown()
+        return self.thickness, "thickness", self._asked, 2 * self._asked
 
 
 def mesh_of(x: Any) -> Mesh:

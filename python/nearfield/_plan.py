@@ -7,14 +7,17 @@ import operator
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from html import escape
 from typing import Any, overload
+
+import numpy as np
 
 from nearfield import _core, metrics
 from nearfield._arrays import HOST, Place, check_axes, check_type, framework_of, name_of
 from nearfield._basins import h_maxima, h_minima, peaks
 from nearfield._call import arguments_named, planned, target
+from nearfield._centroidal import centroidal_voronoi, stipple
 from nearfield._components import components, remove_small
 from nearfield._distance import add_indices, distance_transform, distance_type
 from nearfield._fields import is_several
@@ -26,20 +29,26 @@ from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
 from nearfield._pores import pore_network
+from nearfield._rays import raycast
+from nearfield._render import render
 from nearfield._request import Border, Indices, Signed, Sites, Spacing, check_flags, request_for, said, threads_of
+from nearfield._sdf import sdf
 from nearfield._skeleton import skeletonize
 from nearfield._slices import interpolate_slices
 from nearfield._split import split
+from nearfield._surfaces import isosurface, mesh_distance, offset, voxelize
 from nearfield._thickness import local_thickness
 from nearfield._untouched import Untouched
 from nearfield._voronoi import expand_labels, voronoi
 from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
 
+_OF_MESHES = (voxelize, mesh_distance, offset)
+_ON_HOST = (centroidal_voronoi, stipple, sdf, isosurface, raycast, render, *_OF_MESHES)
 _PLANNED = (
     distance_transform, voronoi, expand_labels, erosion, dilation, opening, closing, local_thickness, granulometry,
     porosimetry, medial_axis, reconstruct, skeletonize, natural_neighbor, label, components, remove_small, watershed,
     flood, fill_holes, reconstruct_gray, h_maxima, h_minima, peaks, split, metrics.surface, fill_nearest,
-    interpolate_slices, pore_network, geodesic, travel_cost,
+    interpolate_slices, pore_network, geodesic, travel_cost, *_ON_HOST,
 )  # fmt: skip
 
 
@@ -117,7 +126,8 @@ def plan(*image: Any, **keywords: Any) -> Plan:
     ----------
     function : callable, optional
         Of distances, morphology, thickness, axes and skeletons, components, watersheds, splitting, surface metrics,
-        filling, pores or geodesic distances, such as ``nf.opening``.
+        filling, pores or geodesic distances, such as ``nf.opening``; on the CPU also of meshes, isosurfaces, rays,
+        pictures, stippling and centroidal diagrams.
     image : array, or tuple of ints
         An image, or the shape of one of type `image_dtype` that need not exist. An array is an image, also one of
         a few integers.
@@ -126,7 +136,7 @@ def plan(*image: Any, **keywords: Any) -> Plan:
     device : {'cpu', 'cuda'}, optional
         Default: where `image` is.
     *arguments, **keywords
-        As in the function. Positional tuples of ints are shapes of further images.
+        As in the function. Positional tuples of ints are shapes of further images; a mesh is given as it is.
 
     Returns
     -------
@@ -225,10 +235,13 @@ def _plan_of_function(
         raise TypeError(f"{said(getattr(function, '__name__', function))} has no plan; give one of {names}")
     types = list(image_dtype) if isinstance(image_dtype, list | tuple) else image_dtype
     with _ONE_AT_A_TIME:
-        images, device = _stand_ins(arguments, types)
+        images, device = (list(arguments), None) if function in _OF_MESHES else _stand_ins(arguments, types)
         if device is not None:
             keywords.setdefault("device", device)
-        fields = {name: _stand_in(x) if _shape(x) == images[0].shape else x for name, x in keywords.items()}
+        if function in _ON_HOST and (device or keywords.get("device") or "cpu") != "cpu":
+            raise TypeError(f"{function.__name__} has a plan on the CPU only; leave out device, or give 'cpu'")
+        first = _shape(images[0]) if images else None
+        fields = {name: _stand_in(x) if first is not None and _shape(x) == first else x for name, x in keywords.items()}
 
         def calls() -> tuple[int, int]:
             Untouched.bytes_made, handed = 0, -1
@@ -244,7 +257,7 @@ def _stand_ins(arguments: tuple[Any, ...], types: Any) -> tuple[list[Any], str |
     made: list[Any] = []
     device = None
     for k, x in enumerate(arguments):
-        is_shape = isinstance(x, tuple) and all(hasattr(n, "__index__") for n in x)
+        is_shape = isinstance(x, tuple) and all(hasattr(n, "__index__") and np.ndim(n) == 0 for n in x)
         if not is_shape and k > 0:
             made.append(_stand_in(x) if _shape(x) == made[0].shape else x)
             continue
@@ -270,6 +283,8 @@ def _stand_in(x: Any) -> Untouched:
 
 
 def _bytes(answer: Any) -> int:
+    if is_dataclass(answer):
+        answer = tuple(vars(answer).values())
     return sum(map(_bytes, answer)) if isinstance(answer, tuple) else int(getattr(answer, "nbytes", 0))
 
 

@@ -12,7 +12,7 @@ from nearfield._arrays import HOST, name_of
 from nearfield._call import target
 from nearfield._filled import Filled
 from nearfield._medial_axis import _Where
-from nearfield._mesh import Array, Mesh, mesh_of, unpacked_mesh
+from nearfield._mesh import Array, Mesh, OffsetMesh, mesh_of, unpacked_mesh
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
     check_flags,
@@ -85,21 +85,6 @@ class VoxelGrid:
 
     def __repr__(self) -> str:
         return f"VoxelGrid({self.shape}, origin={self.origin}, pitch={self.pitch})"
-
-
-class OffsetMesh(Mesh):
-    """A mesh that `offset` made.
-
-    Attributes
-    ----------
-    pitch : float
-        Of its grid.
-    error_bound : float
-        How far points of the offset surface can lie from where the distance is the one asked for.
-    """
-
-    pitch: float
-    error_bound: float
 
 
 def voxelize(
@@ -347,7 +332,7 @@ def offset(
     Returns
     -------
     OffsetMesh
-        A closed `Mesh`, without faces where nothing is left, with `pitch` and `error_bound`.
+        A closed `Mesh`, without faces where nothing is left, with `pitch`, `error_bound` and `thickness`.
 
     Examples
     --------
@@ -356,6 +341,8 @@ def offset(
     >>> wall = nf.offset(corner, -0.5, pitch=0.1, hollow=True)
     >>> wall.closed, wall.euler, round(corner.volume), round(wall.volume, 1)
     (True, 4, 36, 28.1)
+    >>> wall.thickness[:4].round(1)
+    array([0.9, 2.1, 2.1, 2.1])
     """
     check_flags(sharp=sharp, hollow=hollow, winding=winding)
     voxels = word_of("method", method, ("exact", "voxels")) == "voxels"
@@ -363,13 +350,15 @@ def offset(
     step = 0.0 if pitch is None else length_of("pitch", pitch)
     if pitch is not None and not step > 0:
         raise ValueError(f"pitch is {said(pitch)}; give a positive length")
-    packed, used, bound = _core.offset(
+    packed, used, bound, thickness = _core.offset(
         *given._described(), far, step, voxels, flag_of("sharp", sharp), flag_of("hollow", hollow),
         flag_of("winding", winding), target(device, HOST, "mesh"), threads_of(threads), callable_of(progress),
     )  # fmt: skip
     plain = unpacked_mesh(packed)
     made = OffsetMesh(plain.vertices, plain.faces)
-    made.pitch, made.error_bound = used, bound
+    made.pitch, made.error_bound, made._asked = used, bound, abs(far)
+    if thickness:
+        made.thickness = np.frombuffer(thickness, np.float64).copy()
     return made
 
 

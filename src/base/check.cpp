@@ -160,7 +160,8 @@ void check_data(std::span<const named_view<Place>> views) {
     std::int64_t bytes[2]{};
     for (const auto& [name, view] : views)
         if (view.wanted())
-            bytes[std::string_view(name).starts_with("out") ? 1 : 0] += view.cells() * size_of(view.type);
+            bytes[std::string_view(name).starts_with("out") || std::string_view(name) == "picture" ? 1 : 0] +=
+                view.cells() * size_of(view.type);
     now->note_arrays(std::is_same_v<Place, device>, views.front().view.cells(), bytes[0], bytes[1]);
 }
 

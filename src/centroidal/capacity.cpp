@@ -10,6 +10,8 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
+#include "base/scratch.hpp"
 #include "centroidal/host_regions.hpp"
 
 namespace nearfield {
@@ -32,18 +34,28 @@ namespace {
 constexpr double good = 0.004;      ///< the largest error with which powers are left as they are
 constexpr double rough = 0.3;       ///< and that of blended densities, which come before
 constexpr double kept_share = 0.1;  ///< no step takes more than the rest of a region's mass
-constexpr int most_steps = 60, patience = 3;
+constexpr int most_steps = 60;
 constexpr double shortest = 1. / 1024;
 /// Densities are first blended with their mean, in these shares, where there are regions without mass.
 constexpr double blends[] = {4, 1, 1. / 4, 1. / 16, 1. / 64, 1. / 256, 1. / 1024, 1. / 4096, 1. / 16384};
+/// When steps end: once so many have not brought what is missing down to a share of the least yet.
+struct patience {
+    double share;
+    int steps;
+};
+/// While sites move, what rows of parts leave is not worth more steps: sites are off by more.
+constexpr patience while_moving{0.5, 2}, at_last{0.98, 3};
 /// Of newton_step; those that come later take shorter steps.
 constexpr double floors[] = {0.01, 1, 100};
 
 class capacity_solver {
 public:
-    capacity_solver(engine& by, const problem& p, const std::uint16_t* mass_of, std::vector<std::int32_t> sites,
-                    std::vector<double> capacity, const std::function<bool(double)>& told)
-        : engine_(by), sites_(std::move(sites)), told_(told), r_{p, mass_of, {}, {}, std::move(capacity), {}, {}, {}} {
+    capacity_solver(const host& on, engine& by, const problem& p, const std::uint16_t* mass_of,
+                    std::vector<std::int32_t> sites, std::vector<double> capacity,
+                    const std::function<bool(double)>& told)
+        : on_(on), engine_(by), sites_(std::move(sites)), told_(told), r_{p,  mass_of, {}, {}, std::move(capacity),
+                                                                          {}, {},      {}} {
+        mean_ = std::accumulate(r_.capacity.begin(), r_.capacity.end(), 0.) / static_cast<double>(p.parts());
         r_.power.assign(sites_.size(), 0);
         r_.label.resize(static_cast<std::size_t>(p.parts()));
         number_.resize(r_.label.size()), taken_.resize(r_.label.size());
@@ -53,10 +65,10 @@ public:
 
     capacity_regions solve() {
         for (round_ = 0; round_ < r_.p.rounds; ++round_) {
-            adjust();
+            adjust(while_moving);
             if (!move(r_.p.relax_of(round_)) && round_ >= r_.p.relaxed) break;
         }
-        adjust();
+        adjust(at_last);
         made_.bound = bound();
         balance(r_);
         add_energy();
@@ -76,32 +88,38 @@ private:
         for (std::size_t i = 0; i < sites_.size(); ++i)
             number_[static_cast<std::size_t>(sites_[i])] = static_cast<std::int32_t>(i);
         r_.mass.assign(sites_.size(), 0), r_.parts.assign(sites_.size(), 0);
-        for (std::size_t part = 0; part < r_.label.size(); ++part) {
-            const std::int32_t site = number_[static_cast<std::size_t>(r_.label[part])];
-            r_.label[part] = site;
-            r_.mass[static_cast<std::size_t>(site)] += r_.mass_of[part], ++r_.parts[static_cast<std::size_t>(site)];
-        }
+        workers team(on_, r_.p.parts());
+        team.for_each(r_.p.parts(), 1 << 13, 1, [&](std::int64_t first, std::int64_t last, int) {
+            for (std::int64_t part = first; part < last;) part = count_run(part, last, team.threads() > 1);
+        });
+    }
+
+    /// Numbers and measures the parts up to `last` that have the owner of `first`; returns where others begin.
+    std::int64_t count_run(std::int64_t first, std::int64_t last, bool shared) {
+        std::int32_t* const label = r_.label.data();
+        const std::int32_t owner = label[first], number = number_[static_cast<std::size_t>(owner)];
+        const auto site = static_cast<std::size_t>(number);
+        std::int64_t end = first, mass = 0;
+        for (; end < last && label[end] == owner; ++end) label[end] = number, mass += r_.mass_of[end];
+        add_to(r_.mass[site], mass, shared), add_to(r_.parts[site], end - first, shared);
+        return end;
     }
 
     /// Powers that give each region its capacity, but for what whole rows of parts leave; and their regions.
-    void adjust() {
+    void adjust(const patience& has) {
         find(r_.power);
         if (std::any_of(r_.parts.begin(), r_.parts.end(), [](std::int64_t n) { return n == 0; })) {
             r_.power.assign(sites_.size(), 0);
             find(r_.power);
         }
         if (std::any_of(r_.mass.begin(), r_.mass.end(), [](std::int64_t m) { return m == 0; }))
-            for (const double blend : blends) approach(blend, rough);
-        approach(0, good);
+            for (const double blend : blends) approach(blend, rough, at_last);
+        approach(0, good, has);
     }
 
     /// Mass of a region if the density were blended with its mean.
     [[nodiscard]] double blended(std::size_t site, double blend) const {
-        return (static_cast<double>(r_.mass[site]) + blend * mean() * static_cast<double>(r_.parts[site])) /
-               (1 + blend);
-    }
-    [[nodiscard]] double mean() const {
-        return std::accumulate(r_.capacity.begin(), r_.capacity.end(), 0.) / static_cast<double>(r_.p.parts());
+        return (static_cast<double>(r_.mass[site]) + blend * mean_ * static_cast<double>(r_.parts[site])) / (1 + blend);
     }
     /// What regions lack.
     [[nodiscard]] std::vector<double> missing(double blend) const {
@@ -112,7 +130,7 @@ private:
     }
 
     /// Newton steps until no error is above `enough`, or they no longer help; keeps the best powers.
-    void approach(double blend, double enough) {
+    void approach(double blend, double enough, const patience& has) {
         std::vector<std::int64_t> best;
         double least = 0;
         int since = 0;
@@ -121,11 +139,11 @@ private:
             double sum = 0, worst = 0;
             for (std::size_t k = 0; k < lack.size(); ++k)
                 sum += std::abs(lack[k]), worst = std::max(worst, std::abs(lack[k]) / r_.capacity[k]);
-            since = best.empty() || sum < 0.98 * least ? 0 : since + 1;
+            since = best.empty() || sum < has.share * least ? 0 : since + 1;
             if (best.empty() || sum < least) best = r_.power, least = sum;
             tell(i);
             const auto advanced = [&](double floor) { return advance(blend, floor, lack); };
-            if (worst <= enough || since == patience || !std::any_of(std::begin(floors), std::end(floors), advanced))
+            if (worst <= enough || since == has.steps || !std::any_of(std::begin(floors), std::end(floors), advanced))
                 break;
         }
         if (best != r_.power) r_.power = best, find(best);
@@ -243,12 +261,14 @@ private:
         if (told_ && !told_(done)) throw error(error_code::cancelled, "cancelled by the progress callback");
     }
 
+    const host& on_;  ///< without progress
     engine& engine_;
     std::vector<std::int32_t> sites_;
     const std::function<bool(double)>& told_;
     power_regions r_;
     std::vector<std::int32_t> number_;  ///< of the site at a part
     std::vector<bool> taken_;           ///< by a site
+    double mean_ = 0;                   ///< of the mass of parts
     int round_ = 0;
     capacity_regions made_;
 };
@@ -283,16 +303,26 @@ std::vector<std::uint16_t> masses_of(const problem& p, const std::uint16_t* dens
     return all;
 }
 
+/// What a rehearsal counts: a diagram, and what is known of each part.
+void rehearse(engine& by, const problem& p) {
+    const host_scratch<std::uint16_t> mass(p.parts());
+    const host_scratch<std::int32_t> label(p.parts()), number(p.parts());
+    by.owners(p, {0}, {0}, label.get());
+    rehearse_step("Newton's steps, each a diagram, then single parts; 40 bytes for each part at an end of a region");
+}
+
 template <class Place>
 capacity_regions solve(const Place& on, const any_input<Place>& density, const any_input<host>& sites,
                        std::span<const double> capacities, const centroidal_options& options) {
     const problem p = checked_for_capacities(density, sites, options);
     check_capacities(capacities, p.sites);
     std::function<bool(double)> told;
-    if constexpr (std::is_same_v<Place, host>) told = on.progress;
+    host here{};
+    if constexpr (std::is_same_v<Place, host>) told = on.progress, here.threads = on.threads;
     capacity_regions made;
-    with_image(on, density, [&](const any_input<host>& here) {
-        const host_scratch<std::uint16_t> cells = density_of(host{}, here);
+    with_image(on, density, [&](const any_input<host>& read) {
+        const host_scratch<std::uint16_t> cells = density_of(here, read);
+        if (rehearsing() != nullptr) return rehearse(*engine_of(on, cells.get(), p.cells()), p);
         const std::vector<std::uint16_t> mass = masses_of(p, cells.get());
         const auto massive = std::count_if(mass.begin(), mass.end(), [](std::uint16_t each) { return each > 0; });
         if (massive < p.sites)
@@ -302,7 +332,8 @@ capacity_regions solve(const Place& on, const any_input<Place>& density, const a
                             p.sites, massive));
         const double all = std::accumulate(mass.begin(), mass.end(), 0.);
         const auto by = engine_of(on, cells.get(), p.cells());
-        made = capacity_solver(*by, p, mass.data(), parts_of(p, sites), capacities_of(capacities, p.sites, all), told)
+        made = capacity_solver(here, *by, p, mass.data(), parts_of(p, sites), capacities_of(capacities, p.sites, all),
+                               told)
                    .solve();
     });
     return made;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/lines.hpp"
+#include "base/rehearsal.hpp"
 #include "centroidal/host_regions.hpp"
 #include "centroidal/room.hpp"
 #include "nearfield/voronoi.hpp"
@@ -37,8 +38,8 @@ std::vector<std::int32_t> parts_of(const problem& p, const any_input<host>& site
 
 regions::regions(const host& on, const problem& p)
     : on_{on.threads, {}}, p_(p), seed_(p.parts()), nearest_(p.parts()), number_(p.parts()) {
-    std::fill_n(seed_.get(), p.parts(), std::uint8_t{0});
-    std::fill_n(number_.get(), p.parts(), -1);
+    clear_scratch(seed_.get(), p.parts());
+    if (rehearsing() == nullptr) std::fill_n(number_.get(), p.parts(), -1);
 }
 
 void regions::put(std::span<const std::int32_t> sites) {
@@ -126,6 +127,8 @@ public:
 
     void solve(const sites_told& told) {
         energy_.push_back(measured());
+        rehearse_step("sums over regions; sites move, and so in every round");
+        if (rehearsing() != nullptr) return;
         for (int round = 0; round < p_.rounds; ++round) {
             const bool plain = round >= p_.relaxed;
             if (diagram_.move(sites_, sums_, p_.relax_of(round)) == 0 && plain) break;
@@ -233,7 +236,7 @@ public:
         const std::span<const std::int64_t> shape(p.size + 3 - p.axes, static_cast<std::size_t>(p.axes));
         if (seed_.get() == nullptr) {  // an engine's power diagrams are all of one problem
             seed_ = host_scratch<std::uint8_t>(p.parts()), power_ = host_scratch<std::int64_t>(p.parts());
-            std::fill_n(seed_.get(), p.parts(), std::uint8_t{0});
+            clear_scratch(seed_.get(), p.parts());
         }
         for (std::size_t i = 0; i < sites.size(); ++i) seed_.get()[sites[i]] = 1, power_.get()[sites[i]] = powers[i];
         fields<host> wanted;
@@ -260,6 +263,7 @@ void run(const host& on, const problem& p, const any_input<host>& density, const
         if (on.progress && !on.progress(static_cast<double>(++round) / p.rounds))
             throw error(error_code::cancelled, "cancelled by the progress callback");
     });
+    if (rehearsing() != nullptr) return;
     write(p, one, out);
     if (out.labels.wanted()) write_labels(on, p, one, out.labels);
 }

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
+#include "base/rehearsal.hpp"
+#include "base/scratch.hpp"
 #include "centroidal/linde_buzo_gray.hpp"
 
 namespace nearfield {
@@ -46,18 +49,21 @@ std::uint16_t density_for(std::uint64_t ink, int axes) {
     return static_cast<std::uint16_t>(low);
 }
 
-/// How much ink each cell has.
+/// How much ink each cell has. In a rehearsal all are black.
 struct ink {
-    std::vector<std::uint16_t> of, density;
+    host_scratch<std::uint16_t> of, density;
     std::int64_t full = 255;  ///< of a black cell
     std::uint64_t all = 0;
     std::int64_t inked = 0;  ///< cells that have some
 
-    ink(const any_input<host>& image, bool invert) {
+    ink(const any_input<host>& image, bool invert) : of(image.cells()), density(image.cells()) {
         full = image.type == dtype::boolean ? 1 : image.type == dtype::uint8 ? 255 : 65535;
         const cell_offsets at(image.shape.data(), image.stride.data(), image.rank);
         const bool wide = image.type == dtype::uint16;
-        of.resize(static_cast<std::size_t>(image.cells()));
+        if (rehearsing() != nullptr) {
+            inked = image.cells(), all = static_cast<std::uint64_t>(full * inked);
+            return;
+        }
         std::vector<std::uint16_t> table;
         for (std::int64_t own = 0; own <= full; ++own)
             table.push_back(density_for(static_cast<std::uint64_t>(own * (65535 / full)), image.rank));
@@ -65,9 +71,9 @@ struct ink {
             const std::int64_t value = wide ? static_cast<const std::uint16_t*>(image.data)[at.of(i)]
                                             : static_cast<const std::uint8_t*>(image.data)[at.of(i)];
             const auto own = static_cast<std::uint16_t>(invert ? value : full - value);
-            of[static_cast<std::size_t>(i)] = own, all += own, inked += own > 0 ? 1 : 0;
+            of.get()[i] = own, all += own, inked += own > 0 ? 1 : 0;
+            density.get()[i] = table[own];
         }
-        for (const std::uint16_t own : of) density.push_back(table[own]);
     }
 };
 
@@ -95,7 +101,7 @@ public:
     }
 
     stipples made() {
-        if (options_.method == stipple_method::lloyd) lloyd();
+        if (options_.method == stipple_method::lloyd || rehearsing() != nullptr) lloyd();
         else lbg();
         std::vector<uint128> energies;
         by_ink_.lloyd(at(finest_, 0), sites_, made_.weights, energies, {});
@@ -136,7 +142,8 @@ private:
         const int coarse = finest_ > coarsest() ? rounds_ / 2 : 0, first = coarse > 0 ? coarsest() : finest_;
         problem p = at(first, coarse);
         p.sites = points_, p.relaxed = coarse;
-        sites_ = samples(p, ink_.of.data(), points_, options_.seed);
+        if (rehearsing() == nullptr) sites_ = samples(p, ink_.of.get(), points_, options_.seed);
+        else sites_.resize(static_cast<std::size_t>(points_)), std::iota(sites_.begin(), sites_.end(), 0);
         if (coarse > 0) go(p), refine(p);
         go(at(finest_, rounds_ - coarse));
     }
@@ -144,7 +151,7 @@ private:
     void lbg() {
         rounds_ = (options_.rounds < 0 ? lbg_rounds : options_.rounds) + settling_rounds;
         const problem p = at(coarsest(), 0);
-        linde_buzo_gray by(p, ink_.of.data(), by_ink_, static_cast<std::uint64_t>(points_));
+        linde_buzo_gray by(p, ink_.of.get(), by_ink_, static_cast<std::uint64_t>(points_));
         for (bool changed = true; changed && done_ + settling_rounds < rounds_;) {
             changed = by.round(done_);
             count_round(p, by.sites());
@@ -234,8 +241,8 @@ stipples solve(const Place& on, const any_input<Place>& image, const stipple_opt
         with_image(on, image, [&](const any_input<host>& here) {
             const ink of(here, options.invert);
             if (of.all == 0) fail("image has no ink; give one that is not all white, or invert");
-            const auto by_ink = engine_of(on, of.of.data(), here.cells()),
-                       by_density = engine_of(on, of.density.data(), here.cells());
+            const auto by_ink = engine_of(on, of.of.get(), here.cells()),
+                       by_density = engine_of(on, of.density.get(), here.cells());
             const host* watched = nullptr;
             if constexpr (std::is_same_v<Place, host>) watched = &on;
             made = stippler(watched, here, of, *by_ink, *by_density, options).made();

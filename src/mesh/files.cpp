@@ -79,18 +79,57 @@ std::string stl(const mesh& m, bool text) {
     return text ? made.append("endsolid nearfield\n") : made;
 }
 
-std::string ply(const mesh& m, bool text) {
-    std::string made = fmt::format(
-        "ply\nformat {} 1.0\nelement vertex {}\nproperty double x\nproperty double y\nproperty double z\n"
-        "element face {}\nproperty list uchar int vertex_indices\nend_header\n",
-        text ? "ascii" : "binary_little_endian", m.vertices.size(), m.faces.size());
+std::array<std::uint8_t, 3> colour_of(double value, const vertex_values& among) {
+    constexpr double stops[3][3] = {{49, 90, 160}, {240, 236, 210}, {190, 40, 40}};
+    const double place = 2 * std::clamp((value - among.low) / (among.high - among.low), 0.0, 1.0);
+    const std::size_t first = place < 1 ? 0 : 1;
+    std::array<std::uint8_t, 3> made{};
+    for (std::size_t k = 0; k < 3; ++k)
+        made[k] = static_cast<std::uint8_t>(
+            std::lround(std::lerp(stops[first][k], stops[first + 1][k], place - static_cast<double>(first))));
+    return made;
+}
+
+void check_values(const mesh& m, const vertex_values& also) {
+    if (also.values.size() != m.vertices.size())
+        fail(fmt::format("{} has {} values; give one for each of the {} vertices", also.name, also.values.size(),
+                         m.vertices.size()));
+    if (also.name.empty() || also.name.find_first_of(" \t\r\n") != std::string::npos)
+        fail(fmt::format("the values of vertices are named '{}'; give a name without blanks", also.name));
+    if (!(also.low < also.high) ||
+        !std::all_of(also.values.begin(), also.values.end(), [](double x) { return std::isfinite(x); }))
+        fail(fmt::format("{} has values that are not finite, or an empty range; give finite numbers", also.name));
+}
+
+/// The vertices of a PLY file, with what is said of each.
+void put_vertices(std::string& to, const mesh& m, bool text, const vertex_values* also) {
+    for (std::size_t i = 0; i < m.vertices.size(); ++i) {
+        if (text) put_point(to, m.vertices[i]);
+        else
+            for (const double x : m.vertices[i]) put(to, x);
+        if (also == nullptr) continue;
+        const auto [red, green, blue] = colour_of(also->values[i], *also);
+        if (text) {
+            to.back() = ' ', put_text(to, also->values[i], ' ');
+            to += fmt::format("{} {} {}\n", red, green, blue);
+        } else put(to, also->values[i]), put(to, red), put(to, green), put(to, blue);
+    }
+}
+
+std::string ply(const mesh& m, bool text, const vertex_values* also) {
+    std::string made =
+        fmt::format("ply\nformat {} 1.0\nelement vertex {}\nproperty double x\nproperty double y\nproperty double z\n",
+                    text ? "ascii" : "binary_little_endian", m.vertices.size());
+    if (also != nullptr)
+        made += fmt::format("property double {}\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n",
+                            also->name);
+    made += fmt::format("element face {}\nproperty list uchar int vertex_indices\nend_header\n", m.faces.size());
+    made.reserve(made.size() + 35 * m.vertices.size() + 13 * m.faces.size());
+    put_vertices(made, m, text, also);
     if (text) {
-        for (const auto& at : m.vertices) put_point(made, at);
         put_faces(made, m, "3 ", 0);
         return made;
     }
-    made.reserve(made.size() + 24 * m.vertices.size() + 13 * m.faces.size());
-    made.append(reinterpret_cast<const char*>(m.vertices.data()), 24 * m.vertices.size());
     for (const auto& face : m.faces) {
         made.push_back(3);
         for (const std::int32_t v : face) put(made, v);
@@ -143,17 +182,18 @@ mesh read_mesh(const std::filesystem::path& path) {
     });
 }
 
-std::string mesh_bytes(const mesh& of, mesh_format as, bool text) {
+std::string mesh_bytes(const mesh& of, mesh_format as, bool text, const vertex_values* also) {
     return in_call([&] {
         meshes::check_mesh("mesh", of);
+        if (also != nullptr) meshes::check_values(of, *also);
         if (as == mesh_format::stl) return meshes::stl(of, text);
-        if (as == mesh_format::ply) return meshes::ply(of, text);
+        if (as == mesh_format::ply) return meshes::ply(of, text, also);
         return meshes::obj_or_off(of, as == mesh_format::obj);
     });
 }
 
-void write_mesh(const std::filesystem::path& path, const mesh& of, bool text) {
-    const std::string bytes = mesh_bytes(of, mesh_format_of(path), text);
+void write_mesh(const std::filesystem::path& path, const mesh& of, bool text, const vertex_values* also) {
+    const std::string bytes = mesh_bytes(of, mesh_format_of(path), text, also);
     std::ofstream file(path, std::ios::binary);
     if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
         meshes::bad_mesh(path.string(), "cannot be written");

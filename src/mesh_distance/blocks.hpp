@@ -1,4 +1,4 @@
-// Blocks of cells, and for each the triangles that can be nearest to one of its cells.
+// Blocks of cells, or of any points, and for each the triangles that can be nearest to something in it.
 #pragma once
 
 #include <span>
@@ -9,19 +9,37 @@
 
 namespace nearfield::nearest_faces {
 
+/// A point, scaled, and what it is told.
+struct cloud_point {
+    double at[3];
+    std::int64_t number;  ///< of the caller's
+    double squared;       ///< distance
+};
+
 struct problem {
     space in;
     std::span<const triangle> triangles;
     any_output<host> distance, face;
     std::int32_t first_number = 0;  ///< number of face 0; a cell without a face gets one less
+    cloud_point* points = nullptr;  ///< instead of cells: a block of points has eight parts of equal numbers of points
 };
 
-/// 2^level cells along each axis from `first` on, and the triangles that can be nearest to one of them, in order.
+/// 2^level cells along each axis from `first` on, or at most 8^level points from first[0] up to first[1], and the
+/// triangles that can be nearest to one of them, in order.
 struct block {
     std::int64_t first[3] = {0, 0, 0};
     int level = 0;
     std::vector<std::int32_t> faces;
 };
+
+/// Returns where eighth `k` of points from `first` to `last` begins.
+[[nodiscard]] inline std::int64_t eighth(std::int64_t first, std::int64_t last, int k) {
+    return first + (last - first) * k / 8;
+}
+
+/// Returns the power of two that brings coordinates up to `largest` into (-1, 1). Throws invalid_argument.
+double scale_for(double largest);
+std::vector<triangle> triangles_of(const mesh& of, double scale);
 
 /// Halves blocks until there are enough for all threads, then solves them.
 void solve(workers& team, const problem& p, block root);

@@ -7,6 +7,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/scratch.hpp"
 #include "base/share.hpp"
 #include "base/unwritten.hpp"
@@ -34,11 +35,11 @@ void check(const mesh_grid& grid, std::int64_t faces, const mesh_fields<Place>& 
     std::vector<named_view<Place>> views;
     if (out.distance.wanted()) {
         check_type("distance", out.distance.type, {dtype::float32, dtype::float64});
-        views.push_back({"distance", out.distance});
+        views.push_back({"out.distance", out.distance});
     }
     if (out.triangle.wanted()) {
         check_type("triangle", out.triangle.type, {dtype::int32});
-        views.push_back({"triangle", out.triangle});
+        views.push_back({"out.triangle", out.triangle});
     }
     const auto like = any_input<Place>::contiguous(nullptr, dtype::uint8, grid.shape);
     for (const auto& each : views) check_same_shape<Place>(each.name, each.view, like);
@@ -56,10 +57,7 @@ space space_of(const meshes::box& of, const mesh_grid& grid, double most) {
             std::max({largest, std::abs(of.low[k]), std::abs(of.high[k]), std::abs(grid.origin[k]) + grid.pitch[k],
                       std::abs(grid.origin[k] + grid.pitch[k] * static_cast<double>(grid.shape[k]))});
     }
-    if (!(largest < 0x1p900) || !(largest > 0x1p-900))
-        fail(fmt::format("coordinates reach {:.3g}; give a mesh and a grid of lengths between 1e-270 and 1e270",
-                         largest));
-    made.scale = std::ldexp(1, -1 - std::ilogb(largest)), made.most = most * made.scale;
+    made.scale = scale_for(largest), made.most = most * made.scale;
     return made;
 }
 
@@ -98,22 +96,11 @@ void set_signs(workers& team, const voxels::lattice& l, bool winding, const any_
     });
 }
 
-std::vector<triangle> triangles_of(const mesh& of, double scale) {
-    std::vector<triangle> made;
-    made.reserve(of.faces.size());
-    for (const auto& face : of.faces) {
-        const double* at[3];
-        for (std::size_t corner = 0; corner < 3; ++corner)
-            at[corner] = of.vertices[static_cast<std::size_t>(face[corner])].data();
-        made.push_back(triangle_at(at, scale));
-    }
-    return made;
-}
-
 void solve_exactly(const host& on, const problem& p) {
     block root;
     const std::int64_t longest = *std::max_element(p.in.shape, p.in.shape + 3);
     for (root.level = 1; std::int64_t{1} << root.level < longest;) ++root.level;
+    rehearse_step("nearest triangles, by blocks that are halved; 152 bytes a triangle");
     root.faces.resize(p.triangles.size());
     std::iota(root.faces.begin(), root.faces.end(), 0);
     workers team(on, 512);
@@ -162,6 +149,25 @@ void run_here(const host& on, const mesh& of, const mesh_grid& grid, const mesh_
 }
 
 }  // namespace
+
+double scale_for(double largest) {
+    if (!(largest < 0x1p900) || !(largest > 0x1p-900))
+        fail(fmt::format("coordinates reach {:.3g}; give a mesh and a grid of lengths between 1e-270 and 1e270",
+                         largest));
+    return std::ldexp(1, -1 - std::ilogb(largest));
+}
+
+std::vector<triangle> triangles_of(const mesh& of, double scale) {
+    std::vector<triangle> made;
+    made.reserve(of.faces.size());
+    for (const auto& face : of.faces) {
+        const double* at[3];
+        for (std::size_t corner = 0; corner < 3; ++corner)
+            at[corner] = of.vertices[static_cast<std::size_t>(face[corner])].data();
+        made.push_back(triangle_at(at, scale));
+    }
+    return made;
+}
 
 void write_cell(const problem& p, const std::int64_t* at, double squared, std::int32_t face) {
     const answer told = answer::of(p.in, squared, face);

@@ -1,5 +1,5 @@
-// Halves blocks on the host. The eight halves of a block are the lanes of all loops. Compiled once for each instruction
-// set.
+// Halves blocks on the host. The eight halves of a block, or the eighths of its points, are the lanes of all loops.
+// Compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "mesh_distance/host.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -93,20 +93,40 @@ public:
             std::vector<std::int32_t>& faces = children[static_cast<std::size_t>(lane)].faces;
             faces.resize(static_cast<std::size_t>(to[lane] - faces.data()));
             if (outside_[lane]) faces.clear();
-            else if (best.squared[lane] > far2_) fill_far(p_, first_[lane], of.level - 1), faces.clear();
+            else if (best.squared[lane] > far2_[lane]) fill_far(p_, first_[lane], of.level - 1), faces.clear();
         }
     }
 
 private:
     void place(const block& of) {
+        if (p_.points != nullptr) return place_points(of);
+        double half[3];
+        p_.in.half_of_block(of.level - 1, half);
         const std::int64_t side = std::int64_t{1} << (of.level - 1);
         for (int lane = 0; lane < lanes; ++lane) {
             outside_[lane] = false;
             for (int axis = 0; axis < 3; ++axis) {
                 first_[lane][axis] = of.first[axis] + ((lane >> (2 - axis) & 1) != 0 ? side : 0);
                 const double middle = static_cast<double>(first_[lane][axis]) + static_cast<double>(side - 1) / 2;
-                at_[axis][lane] = p_.in.at(axis, middle);
+                at_[axis][lane] = p_.in.at(axis, middle), half_[axis][lane] = half[axis];
                 outside_[lane] = outside_[lane] || first_[lane][axis] >= p_.in.shape[axis];
+            }
+        }
+    }
+
+    /// The middles and half sides of the boxes of eighths.
+    void place_points(const block& of) {
+        for (int lane = 0; lane < lanes; ++lane) {
+            const std::int64_t first = eighth(of.first[0], of.first[1], lane),
+                               last = eighth(of.first[0], of.first[1], lane + 1);
+            first_[lane][0] = first, first_[lane][1] = last, outside_[lane] = first == last;
+            for (int axis = 0; axis < 3; ++axis) {
+                double low = p_.points[of.first[0]].at[axis], high = low;
+                if (first < last) low = high = p_.points[first].at[axis];
+                for (std::int64_t i = first; i < last; ++i)
+                    low = std::min(low, p_.points[i].at[axis]), high = std::max(high, p_.points[i].at[axis]);
+                at_[axis][lane] = low + (high - low) / 2;
+                half_[axis][lane] = std::max(high - at_[axis][lane], at_[axis][lane] - low);
             }
         }
     }
@@ -116,10 +136,10 @@ private:
     }
 
     void set_bounds(const block& of, const lane_best& best) {
-        p_.in.half_of_block(of.level - 1, half_);
-        const double radius = std::sqrt(dot(half_, half_)), most = p_.in.most;
-        far2_ = bound::far2(radius, most);
         for (int lane = 0; lane < lanes; ++lane) {
+            const double half[] = {half_[0][lane], half_[1][lane], half_[2][lane]}, most = p_.in.most;
+            const double radius = std::sqrt(dot(half, half));
+            far2_[lane] = bound::far2(radius, most);
             const triangle& t = triangle_at(of, best.place[lane]);
             const bound b = bound::of(nearest_of(t, at_[0][lane], at_[1][lane], at_[2][lane]), t.loss, radius, most);
             for (int k = 0; k < 3; ++k) bound_n_[k][lane] = b.n[k];
@@ -132,23 +152,25 @@ private:
         for (int lane = 0; lane < lanes; ++lane) {
             const bound b{{bound_n_[0][lane], bound_n_[1][lane], bound_n_[2][lane]}, plain2_[lane], support_[lane]};
             const nearest one{{n.e[0][lane], n.e[1][lane], n.e[2][lane]}, n.squared[lane], n.support[lane]};
-            kept[lane] = b.keeps(one, half_) ? 1 : 0;
+            const double half[] = {half_[0][lane], half_[1][lane], half_[2][lane]};
+            kept[lane] = b.keeps(one, half) ? 1 : 0;
         }
         for (int lane = 0; lane < lanes; ++lane) *to[lane] = number, to[lane] += kept[lane];
     }
 
     void write(const block& of, const lane_best& best) const {
         for (int lane = 0; lane < lanes; ++lane)
-            if (!outside_[lane])
-                write_cell(p_, first_[lane], best.squared[lane], of.faces[static_cast<std::size_t>(best.place[lane])]);
+            if (outside_[lane]) continue;
+            else if (p_.points != nullptr) p_.points[first_[lane][0]].squared = best.squared[lane];
+            else write_cell(p_, first_[lane], best.squared[lane], of.faces[static_cast<std::size_t>(best.place[lane])]);
     }
 
     const problem& p_;
     std::vector<lane_nearest> found_;
     std::int64_t first_[lanes][3] = {};
     bool outside_[lanes] = {};
-    lane_points at_ = {};
-    double bound_n_[3][lanes] = {}, plain2_[lanes] = {}, support_[lanes] = {}, half_[3] = {}, far2_ = 0;
+    lane_points at_ = {}, half_ = {};  ///< middles of the halves, and their half sides
+    double bound_n_[3][lanes] = {}, plain2_[lanes] = {}, support_[lanes] = {}, far2_[lanes] = {};
 };
 
 /// Lists of a block and of all its descendants, by level.

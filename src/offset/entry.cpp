@@ -6,8 +6,10 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/scratch.hpp"
 #include "mesh/room.hpp"
+#include "mesh_distance/room.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/isosurface.hpp"
 #include "nearfield/mesh_distance.hpp"
@@ -59,6 +61,18 @@ void fill_field(const Place& on, const mesh& of, const mesh_grid& grid, double m
     nearfield::distance(on, cells, field, how);
 }
 
+/// For what is done on the host after the work that tells its progress.
+host quiet_host(const host& on) { return {on.threads, {}}; }
+host quiet_host(const device&) { return {}; }
+
+/// Of the vertices of two shells, one after the other: how far each is from the other shell.
+std::vector<double> thickness_of(const host& on, const mesh& outer, const mesh& inner) {
+    std::vector<double> made = nearest_faces::distances_from(on, inner, outer.vertices);
+    const std::vector<double> more = nearest_faces::distances_from(on, outer, inner.vertices);
+    made.insert(made.end(), more.begin(), more.end());
+    return made;
+}
+
 void check_arguments(double distance, const offset_options& options) {
     if (!std::isfinite(distance)) fail(fmt::format("distance is {}; give a finite length", distance));
     if (options.pitch < 0 || !std::isfinite(options.pitch))
@@ -75,6 +89,9 @@ offset_result solve(const Place& on, const mesh& of, bool is_closed, double dist
         fail(fmt::format("distance is {} and pitch {}; a hollow wall takes 2 pitches or more: give a smaller pitch",
                          distance, pitch));
     const std::int64_t cells = made.grid.shape[0] * made.grid.shape[1] * made.grid.shape[2];
+    if (rehearsal* const now = rehearsing())
+        now->note_arrays(std::is_same_v<Place, device>, cells, std::ssize(of.vertices) * 24 + std::ssize(of.faces) * 12,
+                         0);
     void* at = nullptr;
     const auto memory = memory_for(on, cells * 4, &at);
     const auto field = any_output<Place>::contiguous(at, dtype::float32, made.grid.shape);
@@ -84,9 +101,11 @@ offset_result solve(const Place& on, const mesh& of, bool is_closed, double dist
     made.surface = isosurface(on, field, distance, how);
     if (options.hollow) {
         const mesh own = is_closed ? of : isosurface(on, field, 0, how);
+        const mesh &outer = distance > 0 ? made.surface : own, &inner = distance > 0 ? own : made.surface;
+        if (!inner.faces.empty()) made.thickness = thickness_of(quiet_host(on), outer, inner);
         mesh both;
-        append_mesh(both, distance > 0 ? made.surface : own);
-        append_mesh(both, distance > 0 ? own : made.surface, true);
+        append_mesh(both, outer);
+        append_mesh(both, inner, true);
         made.surface = std::move(both);
     }
     made.measures = measure_mesh(made.surface);

@@ -1,6 +1,7 @@
 // On the host: computes distances, then walks blocks of rays.
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
+#include "base/rehearsal.hpp"
 #include "base/scratch.hpp"
 #include "nearfield/chessboard.hpp"
 #include "raycast/core.hpp"
@@ -45,6 +46,7 @@ void run(const host& on, const problem& p, const any_input<host>& mask) {
                                 to, dtype::uint8, std::span(mask.shape.data(), static_cast<std::size_t>(p.rank))),
                             how);
     }
+    rehearse_step("rays, cell by cell or skip by skip");
     workers team(on, p.rays);
     team.for_each(p.rays, rays_at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
         for (std::int64_t i = first; i < last; ++i) cast(p, i, fields);

@@ -7,6 +7,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lines.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "mesh/core.hpp"
 #include "voxelize/room.hpp"
@@ -48,6 +49,7 @@ private:
 void run_here(const host& on, const lattice& l, const any_output<host>& out, const voxelize_options& options) {
     const std::int64_t n = l.grid.shape[2], faces = static_cast<std::int64_t>(l.of.faces.size());
     const std::int64_t* const shape = l.grid.shape.data();
+    rehearse_step("triangles counted below the cells of each column; 32 bytes a triangle");
     workers team(on, 2 * l.lines() * n + 2 * faces);
     const marks to(out);
     if (options.solid)

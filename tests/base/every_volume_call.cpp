@@ -259,6 +259,11 @@ void add_pictures(made& to, const shared& all) {
         const any_input<host> sites = any_input<host>(view<std::int32_t, 2, host>(a.sites.data(), {site_count, 2}));
         centroidal_voronoi(on, a.plane(a.gray), sites, out, {.rounds = 3});
     });
+    add(to, all, "capacity_voronoi", [](volume& a, const host& on) {
+        const any_input<host> sites = any_input<host>(view<std::int32_t, 2, host>(a.sites.data(), {site_count, 2}));
+        const capacity_regions found = capacity_voronoi(on, a.plane(a.gray), sites, {}, {.rounds = 2});
+        std::memcpy(a.out.data(), found.labels.data(), found.labels.size() * sizeof(std::int32_t));
+    });
     add(to, all, "stipple", [](volume& a, const host& on) {
         const stipples dots = stipple(on, a.plane(a.gray), {.points = 50, .method = stipple_method::lbg, .rounds = 8});
         std::memcpy(a.out.data(), dots.parts.data(), dots.parts.size() * sizeof(std::int32_t));

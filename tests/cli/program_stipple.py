@@ -1,6 +1,7 @@
 """The verb stipple end to end: points of equal ink, frames, messages. Standard library only."""
 
 import json
+import math
 import struct
 import unittest
 
@@ -9,22 +10,53 @@ from program_case import Case, npy, parse_npy
 RAMP = npy((48, 64), [3 * x for _ in range(48) for x in range(64)])
 
 
+def unpacked(data, bits):
+    """Pixels of LZW codes."""
+    stream, have, made = int.from_bytes(data, "little"), 8 * len(data), []
+    clear, strings, before, width = 1 << bits, [], None, bits + 1
+    while have >= width:
+        code, stream, have = stream & ((1 << width) - 1), stream >> width, have - width
+        if code == clear:
+            strings, before, width = [[k] for k in range(clear)] + [None, None], None, bits + 1
+            continue
+        if code == clear + 1:
+            break
+        if before:
+            strings.append(before + (strings[code] if code < len(strings) else before)[:1])
+        before = strings[code]
+        made += before
+        width = min(12, max(width, len(strings).bit_length()))
+    return made
+
+
 def pictures_of_gif(data):
-    """(width, height, hundredths) of each picture, by its blocks."""
-    assert data[:6] == b"GIF89a" and data[10] == 0xF7, data[:13]
-    at, found, delay = 13 + 3 * 256, [], 0
+    """(numbers of the grays that are shown, bytes, hundredths) of each picture. What is transparent stays."""
+    assert data[:6] == b"GIF89a" and data[10] == 0xF3, data[:13]
+    width, height = struct.unpack("<HH", data[6:10])
+    at, found, delay, shown = 13 + 3 * 16, [], 0, [None] * (width * height)
     while data[at] != 0x3B:
         if data[at] == 0x21:
             if data[at + 1] == 0xF9:
-                (delay,) = struct.unpack("<H", data[at + 4 : at + 6])
-            at += 2
+                flags, delay, clear = struct.unpack("<BHB", data[at + 3 : at + 7])
+                assert flags == 5
+            at, place = at + 2, None
         else:
             assert data[at] == 0x2C, at
-            found.append((*struct.unpack("<HH", data[at + 5 : at + 9]), delay))
-            at += 11
+            place = struct.unpack("<HHHH", data[at + 1 : at + 9])
+            bits, at = data[at + 10], at + 11
+        blocks = b""
         while data[at]:
+            blocks += data[at + 1 : at + 1 + data[at]]
             at += data[at] + 1
         at += 1
+        if place:
+            left, top, wide, high = place
+            pixels = unpacked(blocks, bits)
+            assert len(pixels) == wide * high
+            for k, pixel in enumerate(pixels):
+                if pixel != clear:
+                    shown[(top + k // wide) * width + left + k % wide] = pixel
+            found.append((shown[:], len(blocks), delay))
     assert at == len(data) - 1
     return found
 
@@ -54,12 +86,17 @@ class Stipple(Case):
         self.assertEqual(names, [f"round-{k:04}.png" for k in range(1, 6)])
         self.stipple(*words, "--frames", "rounds.gif")
         found = pictures_of_gif((self.folder / "rounds.gif").read_bytes())
-        self.assertEqual(found, [(64, 48, 6)] * 5 + [(64, 48, 200)])
-        of_gif, of_png = (
-            parse_npy(self.run_program("distance", name, "-o", "-", "--threshold", "128").stdout)
-            for name in ("rounds.gif", "rounds/round-0001.png")
-        )
-        self.assertEqual(of_gif, of_png)
+        self.assertEqual([hundredths for *_, hundredths in found], [6] * 5 + [200])
+        self.assertLess(found[5][1], 4)  # nothing changes
+        for below, gray in ((127, 7), (218, 12), (35, 2)):
+            for k, (shown, *_) in enumerate(found[:5], 1):
+                name = f"rounds/round-{k:04}.png"
+                words = ("distance", name, "-o", "-", "--threshold", str(math.floor((gray - 0.5) * 255 / 14)))
+                of_png = parse_npy(self.run_program(*words).stdout)[2]
+                self.assertTrue([d > 0 for d in of_png] == [pixel >= gray for pixel in shown])
+            words = ("distance", "rounds.gif", "-o", "-", "--threshold", str(below))
+            read = parse_npy(self.run_program(*words).stdout)[2]
+            self.assertTrue([d > 0 for d in read] == [pixel >= gray for pixel in found[0][0]])
 
     def test_refusals(self):
         for words, said in (

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <numbers>
 
@@ -142,6 +143,31 @@ TEST(Mesh, BadFiles) {
 }
 
 /// Every prefix, and bytes changed at random: a mesh or an error of the file.
+TEST(Mesh, ValuesOfVertices) {
+    const mesh one{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}}};
+    const double values[] = {0.5, 2, 9};
+    const vertex_values also{"thickness", values, 1, 3};
+    const std::string text = mesh_bytes(one, mesh_format::ply, true, &also);
+    EXPECT_NE(text.find("property double z\nproperty double thickness\nproperty uchar red\n"), std::string::npos);
+    EXPECT_NE(text.find("\n0 0 0 0.5 49 90 160\n1 0 0 2 240 236 210\n0 1 0 9 190 40 40\n3 0 1 2\n"), std::string::npos);
+    for (const bool ascii : {false, true}) {
+        EXPECT_EQ(read(mesh_bytes(one, mesh_format::ply, ascii, &also), mesh_format::ply), one);
+        EXPECT_EQ(mesh_bytes(one, mesh_format::off, ascii, &also), mesh_bytes(one, mesh_format::off, ascii));
+    }
+    const std::string binary = mesh_bytes(one, mesh_format::ply, false, &also);
+    double second = 0;  // the property of vertex 1
+    std::memcpy(&second, binary.data() + binary.find("end_header\n") + 11 + 35 + 24, 8);
+    EXPECT_EQ(second, 2);
+    const auto refused = [&](const vertex_values& bad, const char* word) {
+        expect_refused([&] { static_cast<void>(mesh_bytes(one, mesh_format::ply, false, &bad)); }, {word});
+    };
+    const double not_finite[] = {1, 2, INFINITY};
+    refused({"few", std::span(values).first(2), 0, 1}, "few has 2 values");
+    refused({"a b", values, 0, 1}, "'a b'");
+    refused({"empty", values, 1, 1}, "range");
+    refused({"endless", not_finite, 0, 1}, "finite");
+}
+
 TEST(Mesh, HostileBytes) {
     const mesh from = torus_mesh(3, 1, 4, 3);
     for (const mesh_format as : formats)

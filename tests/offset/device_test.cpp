@@ -20,6 +20,7 @@ TEST_F(OffsetDevice, LikeTheHost) {
                                 wanted = offset(host{2, {}}, part, distance, o);
             ASSERT_EQ(found.surface, wanted.surface) << distance;
             ASSERT_EQ(found.grid, wanted.grid);
+            ASSERT_EQ(found.thickness, wanted.thickness);
             ASSERT_TRUE(found.measures.closed || found.surface.faces.empty());
         }
     EXPECT_THROW(static_cast<void>(offset(device(on.get()), open, 1, {.sharp = true})), error);

@@ -1,6 +1,7 @@
 // Offsets of boxes and balls by formula, shells, and that answers are closed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -78,6 +79,62 @@ TEST(Offset, HollowAndVanishing) {
     const offset_result mended = offset(host{2, {}}, open, -1, o);
     EXPECT_TRUE(mended.measures.closed);
     EXPECT_NEAR(mended.measures.volume, whole - 4 * pi / 3 * 64, 5);
+}
+
+double dot(const point& a, const point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+point along(const point& from, const point& by, double t) {
+    return {from[0] + t * by[0], from[1] + t * by[1], from[2] + t * by[2]};
+}
+double between(const point& a, const point& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
+
+/// By the regions of the triangle's plane: Ericson, "Real-Time Collision Detection", 2005, 5.1.5.
+double distance_from_triangle(const point& p, const point& a, const point& b, const point& c) {
+    const point ab = along(b, a, -1), ac = along(c, a, -1), ap = along(p, a, -1), bp = along(p, b, -1),
+                cp = along(p, c, -1), bc = along(c, b, -1);
+    const double d1 = dot(ab, ap), d2 = dot(ac, ap), d3 = dot(ab, bp), d4 = dot(ac, bp), d5 = dot(ab, cp),
+                 d6 = dot(ac, cp);
+    if (d1 <= 0 && d2 <= 0) return between(p, a);
+    if (d3 >= 0 && d4 <= d3) return between(p, b);
+    if (d6 >= 0 && d5 <= d6) return between(p, c);
+    const double vc = d1 * d4 - d3 * d2, vb = d5 * d2 - d1 * d6, va = d3 * d6 - d5 * d4;
+    if (vc <= 0 && d1 >= 0 && d3 <= 0) return between(p, along(a, ab, d1 / (d1 - d3)));
+    if (vb <= 0 && d2 >= 0 && d6 <= 0) return between(p, along(a, ac, d2 / (d2 - d6)));
+    if (va <= 0 && d4 >= d3 && d5 >= d6) return between(p, along(b, bc, (d4 - d3) / ((d4 - d3) + (d5 - d6))));
+    return between(p, along(along(a, ab, vb / (va + vb + vc)), ac, vc / (va + vb + vc)));
+}
+
+/// Of the first `split` vertices their distances from the faces of the others, and the other way round.
+void expect_thickness(const offset_result& r, std::size_t split) {
+    ASSERT_EQ(r.thickness.size(), r.surface.vertices.size());
+    for (std::size_t i = 0; i < r.thickness.size(); i += i < 40 ? 1 : 23) {
+        double least = INFINITY;
+        for (const auto& face : r.surface.faces) {
+            if ((static_cast<std::size_t>(face[0]) < split) == (i < split)) continue;
+            const auto at = [&](std::size_t k) { return r.surface.vertices[static_cast<std::size_t>(face[k])]; };
+            least = std::min(least, distance_from_triangle(r.surface.vertices[i], at(0), at(1), at(2)));
+        }
+        ASSERT_NEAR(r.thickness[i], least, 1e-12) << i;
+    }
+}
+
+TEST(Offset, Thickness) {
+    mesh part = torus_mesh(3, 1, 40, 20);
+    append_mesh(part, box_mesh({-2, -2, 4}, {2, 2, 5.5}));
+    append_mesh(part, box_mesh({-2, -2, 7}, {2, 2, 7.5}));  // too narrow to be hollow
+    offset_options o;
+    o.hollow = true, o.pitch = 0.15;
+    for (const double d : {-0.5, 0.5}) {
+        const offset_result r = offset(host{2, {}}, part, d, o);
+        const std::size_t own = part.vertices.size(), all = r.surface.vertices.size();
+        expect_thickness(r, d < 0 ? own : all - own);
+        const auto [least, most] = std::minmax_element(r.thickness.begin(), r.thickness.end());
+        EXPECT_GT(*least, 0.5 - r.error_bound);
+        EXPECT_GT(*most, d < 0 ? 1.5 : 0.5);
+        EXPECT_EQ(offset(host{1, {}}, part, d, o).thickness, r.thickness);
+    }
+    EXPECT_TRUE(offset(host{}, box_mesh({0, 0, 0}, {1, 1, 1}), -0.6, o).thickness.empty());
+    o.hollow = false;
+    EXPECT_TRUE(offset(host{}, part, 0.5, o).thickness.empty());
 }
 
 /// A slot narrower than twice the distance closes, and a following inset does not open it again: a closing.

@@ -49,8 +49,45 @@ FUNCTIONS = [
 ]
 
 
+RAYS = np.zeros((100, 3)), np.ones((100, 3))
+GRID = nf.VoxelGrid(SHAPE, (0, 0, 0), 0.5)
+BALL = nf.isosurface(np.hypot(np.hypot(*np.mgrid[-5:6, -5:6][:, :, :, None]), np.arange(-5, 6)), 4, inside="below")
+# Those that have a plan on the CPU only: besides bytes of the answer, the least bytes of workspace that their headers
+# tell for each cell, or part of a cell.
+ON_HOST = [
+    (nf.sdf, ((640, 768),), {}, 4 * CELLS, 8 * CELLS),
+    (nf.sdf, ((640, 768),), {"dtype": "uint8", "radius": 4}, CELLS, CELLS),
+    (nf.isosurface, (SHAPE, 0.5), {}, 0, 0),
+    (nf.raycast, (SHAPE, RAYS), {}, 100 * (3 * 4 + 1 + 8), CELLS),
+    (nf.raycast, (SHAPE, RAYS), {"skips": "octants"}, 100 * (3 * 4 + 1 + 8), 8 * CELLS),
+    (nf.render, (SHAPE,), {"width": 40, "height": 30, "threshold": 1}, 40 * 30 * 3, 5 * CELLS),
+    (nf.centroidal_voronoi, (SHAPE, 50), {"return_labels": True}, 4 * CELLS, 11 * CELLS),
+    (nf.centroidal_voronoi, (SHAPE, [[1, 2, 3], [9, 8, 7]]), {"supersample": 2}, 0, 72 * CELLS),
+    (nf.centroidal_voronoi, (SHAPE, 50), {"capacities": True}, 0, 10 * CELLS),
+    (nf.stipple, (SHAPE, 50), {"supersample": 1}, 50 * 5 * 8, 13 * CELLS),
+    (nf.stipple, (SHAPE, 50), {"supersample": 1, "method": "lbg", "capacities": True}, 0, 13 * CELLS),
+    (nf.voxelize, (BALL,), {"grid": GRID}, CELLS, CELLS // 8),
+    (nf.mesh_distance, (BALL, GRID), {"return_triangle": True}, 8 * CELLS, 0),
+    (nf.mesh_distance, (BALL, GRID), {"signed": True}, 4 * CELLS, CELLS // 8),
+    (nf.offset, (BALL, 1), {"pitch": 0.1}, 0, 4 * 104**3),
+    (nf.offset, (BALL, -1), {"pitch": 0.1, "hollow": True, "method": "voxels"}, 0, 6 * 84**3),
+]
+
+
 def test_all_functions_are_tried():
-    assert {function for function, *_ in FUNCTIONS} == set(_plan._PLANNED)
+    assert {function for function, *_ in FUNCTIONS} | {function for function, *_ in ON_HOST} == set(_plan._PLANNED)
+    assert {function for function, *_ in ON_HOST} == set(_plan._ON_HOST)
+
+
+@pytest.mark.parametrize(("function", "arguments", "keywords", "output", "least"), ON_HOST)
+def test_functions_of_the_host_tell_memory(function, arguments, keywords, output, least):
+    told = nf.plan(function, *arguments, threads=2, **keywords)
+    assert told.place == "host" and told.passes
+    assert told.cells == CELLS or function is nf.offset
+    assert output <= told.output_bytes <= output + 200_000  # tables of sites besides
+    assert least <= told.workspace_bytes < 40 * max(CELLS, least) and "workspace" in str(told)
+    with pytest.raises(TypeError, match="has a plan on the CPU only"):
+        nf.plan(function, *arguments, device="cuda", **keywords)
 
 
 @pytest.mark.parametrize(("function", "arguments", "keywords", "output"), FUNCTIONS)
@@ -84,6 +121,8 @@ def test_a_plan_takes_no_memory_and_leaves_nothing():
     assert nf.plan(nf.skeletonize, vast).workspace_bytes > 5 * 8000**3
     assert nf.plan(nf.erosion, vast, 5).output_bytes == 8000**3
     assert nf.plan(nf.fill_nearest, vast, 0, image_dtype="float64").output_bytes == 8 * 8000**3
+    assert nf.plan(nf.stipple, (20000, 20000), 1000, supersample=2).workspace_bytes > 9 * 4 * 20000**2
+    assert nf.plan(nf.raycast, vast, RAYS).workspace_bytes >= 8000**3
     assert nf.skeletonize([0, 1, 1, 1, 0], keep=None).sum() == 1
     assert type(nf.erosion(np.ones((3, 3)), 1)) is np.ndarray
 

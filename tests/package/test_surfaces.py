@@ -161,6 +161,22 @@ def test_offsets():
     assert cells.closed and abs(cells.volume - steiner) < 0.03 * steiner
 
 
+def test_thickness(tmp_path):
+    wall = nf.offset(BOX, -0.5, pitch=0.1, hollow=True)
+    assert len(wall.thickness) == len(wall.vertices)
+    assert np.abs(wall.thickness[8:] - 0.5).max() < wall.error_bound  # of the offset surface
+    assert np.abs(wall.thickness[:8] - 0.5 * 3**0.5).max() < wall.error_bound  # at corners
+    wall.write(tmp_path / "wall.ply")
+    head, rows = (tmp_path / "wall.ply").read_bytes().split(b"end_header\n", 1)
+    kind = np.dtype([("at", "<f8", 3), ("thickness", "<f8"), ("colour", "u1", 3)])
+    told = np.frombuffer(rows, kind, len(wall.vertices))
+    assert b"property double thickness" in head and (told["thickness"] == wall.thickness).all()
+    assert (told["colour"][:8, 0] > told["colour"][8:, 0].max()).all()  # redder where it is thicker
+    np.testing.assert_array_equal(nf.Mesh.read(tmp_path / "wall.ply").vertices, wall.vertices)
+    assert nf.offset(BOX, 0.5, pitch=0.1).thickness is None
+    assert nf.offset(BOX, -1.5, pitch=0.1, hollow=True).thickness is None  # nothing is left inside
+
+
 def test_opening_by_offsets_equals_morphology():
     """What is left of a part after -d and +d, beside the opening of its cells by a ball."""
     tee = nf.isosurface(np.pad(np.array([[[1] * 9, [1] * 9, [0, 0, 0, 1, 1, 1, 0, 0, 0]]] * 9, bool), 1), 0.5)

@@ -120,11 +120,36 @@ void add_objects(std::vector<planned_call<Place>>& all, const plan_views<Place>&
         add("network_of_pores", [=](const host& on) { static_cast<void>(network_of_pores(on, a.in())); });
 }
 
+/// Calls that have a plan on the host.
+inline void add_pictures(std::vector<planned_call<host>>& all, const plan_views<host>& a) {
+    static const std::vector<double> rays(300, 1);
+    static const std::vector<std::int32_t> sites{1, 2, 3, 9, 8, 7};
+    const auto add = [&](const char* name, std::function<void(const host&)> run) {
+        all.push_back({name, std::move(run)});
+    };
+    const std::int64_t rows[] = {100, 3}, pairs[] = {2, 3}, pixels[] = {60, 80, 3};
+    const auto ends = any_input<host>::contiguous(rays.data(), dtype::float64, rows);
+    const auto entry = any_output<host>::contiguous(a.at.out[1], dtype::float64, std::span(rows, 1));
+    add("raycast", [=](const host& on) { raycast(on, a.in(), ends, ends, {.entry = entry}); });
+    const auto picture = any_output<host>::contiguous(a.at.out[0], dtype::uint8, pixels);
+    const camera all_in_sight = camera_for(a.shape().data(), 3);
+    add("render", [=](const host& on) { render(on, a.in(), picture, {.camera = all_in_sight}); });
+    add("sdf", [=](const host& on) { sdf(on, a.in(), a.out(dtype::float32), {.batch_axes = 1}); });
+    const auto starts = any_input<host>::contiguous(sites.data(), dtype::int32, pairs);
+    const auto moved = any_output<host>::contiguous(a.at.out[1], dtype::int32, pairs);
+    add("centroidal_voronoi", [=](const host& on) {
+        centroidal_voronoi(on, a.in(), starts, {moved, {}, {}, a.out(dtype::int32)}, {.rounds = 2});
+    });
+    add("stipple",
+        [=](const host& on) { static_cast<void>(stipple(on, a.in(), {.points = 40, .rounds = 2, .supersample = 1})); });
+}
+
 template <class Place>
 std::vector<planned_call<Place>> planned_calls(const plan_arrays& at) {
     std::vector<planned_call<Place>> all;
     add_shapes<Place>(all, {at});
     add_objects<Place>(all, {at});
+    if constexpr (std::is_same_v<Place, host>) add_pictures(all, {at});
     return all;
 }
 
