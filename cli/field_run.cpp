@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,15 @@ io::array load_weights(const arguments& args, const io::array& seeds) {
     return in_weight_type(std::move(weights));
 }
 
+double no_data_of(const io::geo_place& place) {
+    double value = 0;
+    const char* const end = place.no_data.data() + place.no_data.size();
+    const auto read = std::from_chars(place.no_data.data(), end, value);
+    if (place.no_data.empty() || read.ec != std::errc() || read.ptr != end)
+        refuse("--where is nodata, and the input names no value of cells without data; give a mask");
+    return value;
+}
+
 io::array load_part(const arguments& args, const field_run& run) {
     const char* not_with = run.weighted()            ? "--weights"
                            : !args.by_method.empty() ? "--method"
@@ -44,14 +54,24 @@ io::array load_part(const arguments& args, const field_run& run) {
                            : args.inputs.size() > 1  ? "several inputs"
                                                      : nullptr;
     if (not_with != nullptr) refuse(fmt::format("--where does not go with {}; leave one of them out", not_with));
-    const io::array given = read_file(args.where, args), &image = run.input.image;
+    const bool by_value = args.where == "nodata";
+    const io::array given = read_file(by_value ? args.inputs[0] : args.where, args), &image = run.input.image;
+    const double none = by_value ? no_data_of(given.place) : 0;
     if (given.color || given.shape != image.shape)
         refuse(fmt::format("--where {} has shape {} and the input has {}; give an array with one value a cell",
                            args.where, text_of(given.shape), text_of(image.shape)));
     io::array part = make_like(given, dtype::uint8, given.shape);
     auto* cells = reinterpret_cast<std::uint8_t*>(part.data.get());
     with_elements(given.data.get(), given.type, [&](const auto* values) {
-        for (std::int64_t i = 0, n = given.cells(); i < n; ++i) cells[i] = static_cast<double>(values[i]) != 0 ? 1 : 0;
+        constexpr bool narrow = std::is_same_v<decltype(values), const float*>;  // the file's text has fewer digits
+        const bool beyond = std::abs(none) > std::numeric_limits<float>::max();
+        const double mark = !narrow  ? none
+                            : beyond ? std::copysign(std::numeric_limits<double>::infinity(), none)
+                                     : static_cast<double>(static_cast<float>(none));
+        for (std::int64_t i = 0, n = given.cells(); i < n; ++i) {
+            const auto value = static_cast<double>(values[i]);
+            cells[i] = value == mark || (std::isnan(value) && std::isnan(mark)) ? 0 : 1;
+        }
     });
     return part;
 }
@@ -190,6 +210,7 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
     if (wanted.any(content::values) || (nothing_named && !voronoi))
         add(run.values, args.squared || run.weighted() ? run.out.squared : run.out.distance, values_type(run, args),
             image.shape);
+    if (run.values.place.known() && run.values.type >= dtype::float16) run.values.place.no_data = "inf";
     const bool index_written = wanted.any(content::nearest, false) && !args.coordinates;
     if (index_written || wanted.any(content::nearest, true) || wanted.any(content::label, true) ||
         (nothing_named && voronoi))

@@ -62,10 +62,10 @@ bool looks_gray(const io::array& image) {
 
 }  // namespace
 
-std::string text_of_gray(const std::string& path, const io::array& image, const std::string& taken) {
-    if (image.color || !looks_gray(image)) return {};
-    return fmt::format("{} looks like a gray image: {}; --threshold {:.6g} (Otsu's, as auto) makes a mask of it",
-                       io::printable(path), taken, otsu_threshold(image));
+void note_gray(const arguments& args, const std::string& path, const io::array& image, const std::string& taken) {
+    if (!args.threshold.empty() || image.color || !looks_gray(image)) return;
+    note(args, fmt::format("{} looks like a gray image: {}; --threshold {:.6g} (Otsu's, as auto) makes a mask of it",
+                           io::printable(path), taken, otsu_threshold(image)));
 }
 
 value_facts facts_of(const io::array& image) {
@@ -96,6 +96,10 @@ value_facts facts_of(const io::array& image) {
 std::string text_of_file(const io::array& image, const value_facts& facts) {
     std::string text = fmt::format("  shape      {}\n  type       {}, {}\n  spacing    {}\n", text_of_shape(image),
                                    name_of(image.type), text_of_bytes(image.bytes()), text_of_spacing(image));
+    if (image.place.known()) text += fmt::format("  place      {}\n", io::text_of(image.place));
+    if (!image.place.no_data.empty())
+        text +=
+            fmt::format("  no data    {}; --where nodata leaves these cells out\n", io::printable(image.place.no_data));
     if (facts.different == 0)
         return text + (facts.cells == 0 ? "  values     none\n" : "  values     none is finite\n");
     const bool many = facts.different == value_facts::most_counted;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/arguments.hpp"
 #include "io/io.hpp"
 
 namespace nearfield::cli {
@@ -19,9 +20,10 @@ struct value_facts {
 
 [[nodiscard]] value_facts facts_of(const io::array& image);
 
-/// Warning for an input that was taken as a mask but looks like a gray image, because its values change from cell to
-/// cell: "... looks like a gray image: TAKEN; --threshold 107 ..."; empty for all other inputs.
-[[nodiscard]] std::string text_of_gray(const std::string& path, const io::array& image, const std::string& taken);
+/// Notes an input that is taken as a mask without --threshold but looks like a gray image, because its values change
+/// from cell to cell: "PATH looks like a gray image: TAKEN; --threshold 107 ...".
+void note_gray(const arguments& args, const std::string& path, const io::array& image,
+               const std::string& taken = "every cell that is not zero is foreground");
 
 /// Lines below the file's name, each indented by two blanks: shape, type, spacing, values, and what to do with them.
 [[nodiscard]] std::string text_of_file(const io::array& image, const value_facts& facts);

@@ -66,7 +66,7 @@ void check_unit(const arguments& args);
 /// The mask for "auto" (Otsu), "local" (Otsu without the background) or a number.
 [[nodiscard]] io::array apply_threshold(const io::array& image, const std::string& threshold);
 
-/// Uninitialised, with the image's spacing, unit and axes.
+/// Uninitialised, with the image's spacing, unit and axes; of its shape also with its place.
 [[nodiscard]] io::array make_like(const io::array& image, dtype type, std::vector<std::int64_t> shape);
 
 }  // namespace nearfield::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/file_facts.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
@@ -31,6 +32,12 @@ io::array ones_of(const io::array& image) {
                        [](auto cell) { return static_cast<double>(cell) != 0 ? 1 : 0; });
     });
     return mask;
+}
+
+loaded load_mask(const arguments& args) {
+    loaded input = load(args.input, args);
+    if (!args.multilabel && args.sites.empty()) note_gray(args, args.input, input.image);
+    return input;
 }
 
 io::array other_input(const std::string& path, const arguments& args, const io::array& image, const char* option) {

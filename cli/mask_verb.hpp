@@ -21,6 +21,10 @@ struct mask_run {
 /// 1 if a cell is not zero, else 0, as uint8.
 [[nodiscard]] io::array ones_of(const io::array& image);
 
+/// Reads the input of a verb that takes it as a mask, or as labels with --multilabel, and notes if it looks like a gray
+/// image.
+[[nodiscard]] loaded load_mask(const arguments& args);
+
 /// Reads a further input, which must have the image's shape. Does not apply --threshold to it.
 [[nodiscard]] io::array other_input(const std::string& path, const arguments& args, const io::array& image,
                                     const char* option);

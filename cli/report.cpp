@@ -29,6 +29,8 @@ json_report describe(const io::array& values) {
     for (const io::axis_kind kind : values.axes) report["axes"].push_back(kinds[static_cast<int>(kind)]);
     if (!values.spacing.empty()) report["spacing"] = values.spacing;
     if (!values.unit.empty()) report["unit"] = values.unit;
+    if (values.place.known()) report["place"] = io::text_of(values.place);
+    if (!values.place.no_data.empty()) report["no_data"] = values.place.no_data;
     return report;
 }
 

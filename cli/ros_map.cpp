@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "cli/file_facts.hpp"
 #include "cli/files.hpp"
 #include "cli/parse.hpp"
 
@@ -70,7 +71,11 @@ io::array occupancy_of(const io::array& gray, bool negate, double occupied, doub
 bool is_ros_map(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
 
 loaded load_occupancy(const std::string& path, const arguments& args) {
-    if (!is_ros_map(path)) return load(path, args);
+    if (!is_ros_map(path)) {
+        loaded input = load(path, args);
+        note_gray(args, path, input.image, "every cell that is not zero is an obstacle");
+        return input;
+    }
     const auto map = pairs_of(path);
     const auto named = map.find("image");
     if (named == map.end() || named->second.empty()) refuse(path, "names no image; give a line such as image: map.pgm");

@@ -40,7 +40,7 @@ const option trust_row =
 const option where_row{"--where",
                        "FILE",
                        "array of the input's shape: cells where it is zero take no part, they are neither sites nor "
-                       "answered (inf, -1, 0)",
+                       "answered (inf, -1, 0); nodata leaves out the cells that the input, a GeoTIFF, marks so",
                        &a::where,
                        {},
                        false,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "cli/load.hpp"
 #include "cli/parse.hpp"
@@ -32,6 +33,8 @@ io::array make_like(const io::array& image, dtype type, std::vector<std::int64_t
     made.spacing = image.spacing;
     made.unit = image.unit;
     made.axes = image.axes;
+    const std::span grid(image.shape.data(), static_cast<std::size_t>(image.grid_rank()));
+    if (std::ranges::equal(made.shape, grid)) made.place = image.place, made.place.no_data.clear();
     return made;
 }
 

@@ -50,12 +50,10 @@ void note_if_empty(const arguments& args, const field_run& run) {
 }
 
 void note_if_gray(const arguments& args, const field_run& run) {
-    if (run.empty || args.verb != "distance" || !args.threshold.empty() || run.options.sites == sites::other_labels)
-        return;
-    const std::string text = text_of_gray(run.path, run.input.image,
-                                          fmt::format("the cells that are {} were taken as sites",
-                                                      run.options.sites == sites::zero ? "zero" : "not zero"));
-    if (!text.empty()) note(args, text);
+    if (run.empty || args.verb != "distance" || run.options.sites == sites::other_labels) return;
+    note_gray(args, run.path, run.input.image,
+              fmt::format("the cells that are {} were taken as sites",
+                          run.options.sites == sites::zero ? "zero" : "not zero"));
 }
 
 /// The report of a run: its input, its files, the range of its values.

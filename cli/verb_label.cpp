@@ -278,12 +278,6 @@ struct told {
     bool stdout_carries_data = false;
 };
 
-void note_if_gray(const arguments& args, const label_run& run) {
-    if (args.criterion != "nonzero" || !args.threshold.empty()) return;
-    const std::string text = text_of_gray(args.input, run.input.image, "every cell that is not zero is foreground");
-    if (!text.empty()) note(args, text);
-}
-
 /// Reads and checks an input, and checks the destinations of its results.
 label_run checked_run(const arguments& args) {
     const destinations to = destinations_of(args);
@@ -297,7 +291,7 @@ told label_one(const arguments& args, label_run run, bool several) {
     if (args.shapes) measure_shapes(args, run, done);
     if (!done.note.empty()) note(args, done.note);
     if (run.count() == 0) note(args, "no component is left: every label is 0");
-    note_if_gray(args, run);
+    if (args.criterion == "nonzero") note_gray(args, args.input, run.input.image);
     save(args, to, run);
     return {describe_run(args, to, run, done), summary(args, to, run, done, several), to.stdout_carries_data};
 }

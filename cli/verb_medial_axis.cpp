@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/compute.hpp"
+#include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
@@ -79,7 +80,7 @@ struct axis_run {
 
 axis_run load_run(const arguments& args, const destinations& to) {
     axis_run run;
-    run.input = load(args.input, args);
+    run.input = load_mask(args);
     const io::array& image = run.input.image;
     const distance_options grid = options_for(args, sites::zero, run.input);
     choose_method(args, run.options);

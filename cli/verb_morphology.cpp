@@ -66,7 +66,7 @@ int morphology_verb(const arguments& args) {
     static_cast<void>(radius_of(args)), static_cast<void>(options_of(args, sites::zero));
     in_words_of_options([&] {
         mask_run run;
-        run.input = load(args.input, args);
+        run.input = load_mask(args);
         const dtype type = run.input.image.type;
         if (args.multilabel && type >= dtype::float16)
             refuse(fmt::format(

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/files.hpp"
+#include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/regions.hpp"
 #include "nearfield/pores.hpp"
@@ -41,7 +42,7 @@ int pores_verb(const arguments& args) {
     static_cast<void>(height_of(args, {})), static_cast<void>(options_of(args, sites::zero));
     in_words_of_options([&] {
         region_run run;
-        run.input = load(args.input, args);
+        run.input = load_mask(args);
         const pore_options options = pore_options_for(args, run.input);
         make_result(args, run, dtype::int32);
         const computed done = find_regions(args, run, options.connectivity);

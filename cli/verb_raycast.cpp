@@ -112,7 +112,7 @@ int raycast_verb(const arguments& args) {
     if (!csv) check_destination(to);
     in_words_of_options([&] {
         raycast_run run;
-        run.mask = load(args.input, args);
+        run.mask = load_mask(args);
         read_rays(args, run);
         if (!csv) io::require_writable(to, dtype::float64, {run.rays, run.axes + 2});
         const computed done = cast(args, run);

@@ -123,7 +123,7 @@ int skeleton_verb(const arguments& args) {
     const std::vector<cut> cuts = cuts_of(args);
     in_words_of_options([&] {
         mask_run run;
-        run.input = load(args.input, args);
+        run.input = load_mask(args);
         const skeleton_options options = skeleton_options_for(args, run.input);
         make_result(args, run, dtype::uint8);
         const bool graph_wanted = !args.graph.empty() || !cuts.empty();

@@ -130,7 +130,7 @@ int split_verb(const arguments& args) {
     run.how = options_of_words(args);
     static_cast<void>(options_of(args, sites::zero));
     in_words_of_options([&] {
-        run.input = load(args.input, args);
+        run.input = load_mask(args);
         if (run.input.image.shape.size() > 3)
             refuse(fmt::format("{} has {} axes; split takes 1 to 3, so give one image", args.input,
                                run.input.image.shape.size()));

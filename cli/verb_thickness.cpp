@@ -9,6 +9,7 @@
 
 #include "cli/compute.hpp"
 #include "cli/files.hpp"
+#include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
@@ -84,7 +85,7 @@ dtype values_type(const arguments& args, const thickness_run& run) {
 }
 
 void load_run(const arguments& args, const destinations& to, thickness_run& run) {
-    run.input = load(args.input, args);
+    run.input = load_mask(args);
     const distance_options words = options_for(args, sites::zero, run.input);
     if (!args.sizes.empty()) run.sizes = parse_numbers("--sizes", args.sizes, "--sizes 2,4,8");
     const auto axes = run.input.image.shape.size();
@@ -161,6 +162,13 @@ void save(const arguments& args, const destinations& to, const thickness_run& ru
     if (!to.table.empty()) write_text(to.table, table_of(args, run));
 }
 
+std::string summary(const thickness_run& run) {
+    if (run.cells == 0 && run.endless > 0) return "infinite everywhere";
+    const std::string& unit = run.input.image.unit;
+    return fmt::format("mean {:.6g}, standard deviation {:.6g}, largest {:.6g}{}{}", run.mean, run.deviation,
+                       run.largest, unit.empty() ? "" : " ", unit);
+}
+
 void report(const arguments& args, const destinations& to, const thickness_run& run, const computed& done) {
     json_report said = start_report(args);
     said["input"] = describe(run.input.image);
@@ -183,11 +191,9 @@ void report(const arguments& args, const destinations& to, const thickness_run& 
     }
     said["run"] = describe(done, run.values.cells());
     finish(args, said,
-           fmt::format(
-               "thickness: {} {}: mean {:.6g}, standard deviation {:.6g}, largest {:.6g}{}{} in {} on {} ({}){}{}",
-               text_of_axes(run.input.image), nearfield::name_of(run.input.image.type), run.mean, run.deviation,
-               run.largest, run.input.image.unit.empty() ? "" : " ", run.input.image.unit, text_of_ms(done.median_ms()),
-               done.device, done.name, files.empty() ? "" : " -> ", fmt::join(files, ", ")),
+           fmt::format("thickness: {} {}: {} in {} on {} ({}){}{}", text_of_axes(run.input.image),
+                       nearfield::name_of(run.input.image.type), summary(run), text_of_ms(done.median_ms()),
+                       done.device, done.name, files.empty() ? "" : " -> ", fmt::join(files, ", ")),
            to.stdout_carries_data);
 }
 

@@ -8,8 +8,8 @@ namespace {
 
 /// Fills all arrays in place, on `stream` of device `ordinal`, or on the CPU if that is -1.
 void pass(const array& squared, const array* site, const array* label, int axis, double spacing, bool periodic,
-          const std::vector<std::int64_t>& grid, int ordinal, std::uintptr_t stream, int threads) {
-    const partial_options options{spacing, periodic ? border::periodic : border::open, grid};
+          const std::vector<std::int64_t>& grid, bool half_cell, int ordinal, std::uintptr_t stream, int threads) {
+    const partial_options options{spacing, periodic ? border::periodic : border::open, grid, half_cell};
     const auto field = [&]<class Element, class Place>(partial_field<Element, Place>) {
         return partial_field<Element, Place>{squared.view<Element, Place>(), view_of<Element, Place>(site),
                                              view_of<Element, Place>(label)};
@@ -26,8 +26,8 @@ void pass(const array& squared, const array* site, const array* label, int axis,
 
 void bind_chunks(nb::module_& module) {
     module.def("pass_along", &pass, nb::arg("squared"), nb::arg("site").none(), nb::arg("label").none(),
-               nb::arg("axis"), nb::arg("spacing"), nb::arg("periodic"), nb::arg("grid"), nb::arg("ordinal"),
-               nb::arg("stream"), nb::arg("threads"));
+               nb::arg("axis"), nb::arg("spacing"), nb::arg("periodic"), nb::arg("grid"), nb::arg("half_cell"),
+               nb::arg("ordinal"), nb::arg("stream"), nb::arg("threads"));
 }
 
 }  // namespace nearfield::python

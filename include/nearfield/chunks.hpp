@@ -20,11 +20,13 @@ struct partial_options {
     double spacing = 1;                ///< length of a cell along the axis; integral unless `squared` is float64
     border beyond = border::open;      ///< open or periodic
     std::vector<std::int64_t> grid{};  ///< shape of the whole grid; needed with sites
+    bool half_cell = false;            ///< distances end at faces: squares are in quarters. On the host only
 };
 
 /// Extends a partial field by one axis: to(q) is the minimum over the cells r of q's line along `axis` of
-/// from(r) + (spacing (q - r))^2. Ties go to the site with the smallest last coordinate, then to that by the axis
-/// before, so that passes from the last axis to the first make the field of distance_transform, bit for bit.
+/// from(r) + (spacing (q - r))^2, with `half_cell` from(r) + (spacing (2 |q - r| - 1))^2 for rows r other than q. Ties
+/// go to the site with the smallest last coordinate, then to that by the axis before, so that passes from the last axis
+/// to the first make the field of distance_transform, bit for bit.
 ///
 ///   on    host: returns when done. device: returns before the work is done
 ///   from  cells whose lines along `axis` are whole; squares that are not integers are added as in distance_transform
@@ -37,7 +39,8 @@ struct partial_options {
 ///
 /// Throws nearfield::error, before any work is started: shapes or types that differ, arrays that are not contiguous, a
 /// closed border, a spacing that is not positive or, for integers, not integral, squares that reach 2^62 or the type's
-/// maximum. A device call does not check the squares: a sum beyond the type's range counts as no site.
+/// maximum, half_cell on a device. A device call does not check the squares: a sum beyond the type's range counts as no
+/// site.
 void pass_along(const host& on, const partial_field<const void>& from, int axis, const partial_field<void>& to,
                 const partial_options& options = {});
 void pass_along(const device& on, const partial_field<const void, device>& from, int axis,

@@ -15,7 +15,7 @@ from nearfield import _core
 from nearfield._call import planned
 from nearfield._chunk_classes import Classes
 from nearfield._chunk_device import Gpu
-from nearfield._chunk_files import Chunked, Raw, Source, chunks_for
+from nearfield._chunk_files import Chunked, Part, Raw, Source, chunks_for
 from nearfield._chunk_work import used_now
 from nearfield._errors import Cancelled
 from nearfield._request import Request
@@ -38,6 +38,7 @@ class Asked:
     request: Request | None = None
     gpu: Gpu | None = None
     classes: Classes | None = None
+    part: Part | None = None
     work: Any = None
 
     @property
@@ -56,7 +57,8 @@ class Asked:
     def room(self) -> int:
         """Bytes that arrays of the call may take."""
         spare = _SPARE + self.memory // 12
-        for sizes, item in ((self.source.chunks, self.source.dtype.itemsize), (self.target_chunks, 8)):
+        read = [self.source] if self.part is None else [self.source, self.part.source]
+        for sizes, item in (*((each.chunks, each.dtype.itemsize) for each in read), (self.target_chunks, 8)):
             spare += 3 * _AT_ONCE * math.prod(sizes) * item if sizes else 0
         if self.classes is not None:
             spare += 40 << 20
@@ -123,7 +125,12 @@ class Asked:
         if sizes and step and step < min(sizes[0], self.source.shape[0]):
             sizes = (step, *sizes[1:])
         chunks = None if sizes is None else (1,) * self.source.lead + sizes
-        return {name: self.work.output(name, full, self.types[name], chunks, self.spacing) for name in self.targets}
+        made = {}
+        for name in self.targets:
+            kind = self.types[name]
+            tags = self.source.place.tags_of(name, kind)
+            made[name] = self.work.output(name, full, kind, chunks, self.spacing, tags)
+        return made
 
     def put(self, out: Raw | Chunked, start: Sequence[int], box: Any) -> None:
         lead = self.source.lead

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from nearfield._chunk_lines import Grid, Partial, none_of, pass_along
+from nearfield._chunk_lines import Grid, Partial, finish, none_of, pass_along
+from nearfield._distance import distance_transform
 from nearfield._request import Request
 
 _FAR = 1 << 40  # rows; no line is as long
@@ -31,9 +32,23 @@ class Classes:
     def of(self, slab: Any) -> Any:
         return slab if self.labels else slab == 0 if self.zero else slab != 0
 
+    def slab(self, of: Grid, slab: Any, first: int, threads: int | None = None) -> Partial:
+        """As `planes`; classes take the place of labels."""
+        classes = self.of(slab)
+        return self.planes(of, classes, first, threads)._replace(label=classes)
+
+    def pencil(
+        self, of: Grid, pencil: Partial, start: Sequence[int], limit: float, threads: int | None = None
+    ) -> Partial:
+        """As `lines`, in place, of what `slab` made."""
+        part = pencil._replace(label=None)
+        pass_of_classes(of, part, pencil.label, 0, start, threads)
+        finish(of, part, start, limit)
+        return pencil
+
     def signed(self, field: Any, classes: Any) -> Any:
         """Distances with the sign of the side: classes of both sides are true outside, and labels not zero inside."""
-        if self.sign != "none":
+        if self.sign != "none" and field.dtype.kind == "f":
             outside = classes == 0 if self.labels else classes
             np.negative(field, out=field, where=outside if self.sign == "outside" else ~outside)
         return field
@@ -53,6 +68,15 @@ class Classes:
         return part
 
 
+def classes_for(request: Request, dtype: Any) -> Classes | None:
+    """None where one kind of cells are the sites of all others. Throws for an image whose values are no labels."""
+    labels = request.sites == "other_labels"
+    if request.sign == "none" and not labels:
+        return None
+    distance_transform(np.zeros((1,), dtype), multilabel=labels)
+    return Classes(request, dtype)
+
+
 def pass_of_classes(
     of: Grid, part: Partial, classes: Any, axis: int, start: Sequence[int], threads: int | None
 ) -> None:
@@ -68,7 +92,7 @@ def pass_of_classes(
     for block in _blocks(three):
         steps, row = _ends(classes[block], of.border[axis] == "periodic")
         far = steps >= _FAR // 2
-        away = (of.spacing[axis] * of.spacing[axis]) * np.where(far, 0, steps * steps)
+        away = (of.spacing[axis] * of.spacing[axis]) * np.where(far, 0, of.reach(steps) ** 2)
         value = np.where(far, none_of(of.squared_type), away.astype(of.squared_type))
         nearer = value < squared[block]
         if index is not None:

@@ -10,38 +10,43 @@ import numpy as np
 
 from nearfield._call import compute
 from nearfield._chunk_call import PARTS, Asked
-from nearfield._chunk_classes import pass_of_classes
 from nearfield._chunk_device import Gpu, Piece
-from nearfield._chunk_lines import Grid, Partial, distance, finish, lines, planes
+from nearfield._chunk_lines import Grid, Partial, distance, held, lines, no_site, planes
 from nearfield._chunk_work import Between
 from nearfield._request import Request
 
-Fields = Callable[[Any], list[Any]]  #: of a window, wherever it is
+_OF_PART = 38  # bytes a cell that `where` takes in a window, and in the library
+
+Fields = Callable[..., list[Any]]  #: of a window, wherever it is, and of which of its cells take part
 
 
-def by_windows(asked: Asked, of: Grid, plain: bool) -> bool:
+def by_windows(asked: Asked, of: Grid) -> bool:
     """Slabs with what lies within the limit round them. False where that is not possible, or not the better way."""
     request = asked.request
     assert request is not None
-    if math.isinf(request.max_distance) or of.border[0] != "open":
-        if request.half_cell:
-            raise ValueError("half_cell needs max_distance and an open border of the first axis")
+    lines_serve = asked.part is None or asked.classes is None
+    if math.isinf(request.max_distance) or of.border[0] == "periodic":
+        if not lines_serve:
+            raise ValueError(
+                "where of a field with a sign or labels needs max_distance and a first axis that is not periodic"
+            )
         return False
-    reach = min(math.floor(request.max_distance / (of.spacing[0] * math.sqrt(of.unit2))) + 1, of.shape[0])
     options = _within_slabs(asked, request)
+    reach = min(math.floor(request.max_distance / (options.spacing or (1.0,))[0]) + 1, of.shape[0])
 
-    def fields(window: Any) -> list[Any]:
-        return compute(window, options, {}, threads=asked.threads)
+    def fields(window: Any, where: Any = None) -> list[Any]:
+        return compute(window, options, {}, threads=asked.threads, where=where)
 
     def cost(count: int) -> int:
         shape = (min(count + 2 * reach, of.shape[0]), *of.shape[1:])
         taken = asked.workspace(shape, options)
         each = 2 * asked.source.dtype.itemsize + sum(asked.types[name].itemsize for name in asked.targets)
+        each += 0 if asked.part is None else _OF_PART
         return int(taken + math.prod(shape) * each + count * asked.plane * 8)
 
     def choose() -> list[Any]:
         held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach), 8 * reach)
-        if plain and (step == 0 or (step < 2 * reach and step < of.shape[0])):
+        if lines_serve and (step == 0 or (step < 2 * reach and step < of.shape[0])):
             return _choose(asked, of)
         if step == 0:
             raise asked.too_little(cost(1), f"a plane with {2 * reach} others round it")
@@ -49,7 +54,7 @@ def by_windows(asked: Asked, of: Grid, plain: bool) -> bool:
 
     way, ahead, step, *_ = asked.layout(choose)
     if way == "windows":
-        _run_windows(asked, ahead, step, reach, fields)
+        _run_windows(asked, ahead, step, reach, fields, False)
     return bool(way == "windows")
 
 
@@ -63,13 +68,17 @@ def _within_slabs(asked: Asked, request: Request) -> Request:
     return request._replace(spacing=lengths, border=ends, fields=fields)
 
 
-def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields) -> None:
-    """Morphology: `fields` of slabs with `reach` planes round them, which take the workspace of `balls`."""
+def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields, rounds: bool) -> None:
+    """Morphology: `fields` of slabs with `reach` planes round them, which take the workspace of `balls`.
+
+    `rounds`: beyond the last plane lies the first one.
+    """
     item, kind = asked.source.dtype.itemsize, asked.types["image"].itemsize
     reach = min(reach, asked.source.shape[0])
 
     def cost(count: int) -> int:
-        shape = (min(count + 2 * reach, asked.source.shape[0]), *asked.source.shape[1:])
+        wide = count + 2 * reach
+        shape = (wide if rounds else min(wide, asked.source.shape[0]), *asked.source.shape[1:])
         taken = asked.workspace(shape, balls)
         return int(taken + math.prod(shape) * (2 * item + kind + 3) + count * asked.plane * kind)
 
@@ -80,23 +89,28 @@ def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields) -> None:
         return [held, ahead, step]
 
     ahead, step = asked.layout(choose)
-    _run_windows(asked, ahead, step, reach, fields)
+    _run_windows(asked, ahead, step, reach, fields, rounds)
 
 
 def _ahead_of_windows(asked: Asked, count: int, reach: int) -> int:
     """Bytes of the window that is read, and of the fields that are written, while others are computed."""
-    wide = min(count + 2 * reach, asked.source.shape[0]) * asked.source.dtype.itemsize
+    item = asked.source.dtype.itemsize + (0 if asked.part is None else 1 + asked.part.source.dtype.itemsize)
+    wide = (count + 2 * reach) * item
     return int(asked.plane * (wide + count * sum(asked.types[name].itemsize for name in asked.targets)))
 
 
-def _run_windows(asked: Asked, ahead: int, step: int, reach: int, fields: Fields) -> None:
+def _run_windows(asked: Asked, ahead: int, step: int, reach: int, fields: Fields, rounds: bool) -> None:
     out, shape = asked.outputs(step), asked.source.shape
 
+    def ends_of(first: int) -> tuple[int, int]:
+        low, high = first - reach, min(first + step, shape[0]) + reach
+        return (low, high) if rounds else (max(low, 0), min(high, shape[0]))
+
     def read(first: int) -> Any:
-        return asked.source.planes(max(first - reach, 0), min(first + step + reach, shape[0]))
+        return [source.planes(*ends_of(first)) for source in (asked.source, asked.part) if source is not None]
 
     def made(first: int, window: Any) -> list[Any]:
-        low = max(first - reach, 0)
+        low, _ = ends_of(first)
         all_ = _of_window(asked, fields, window, low, (first, min(first + step, shape[0])), reach)
         for name, own in zip(asked.targets, all_, strict=True):
             if name == "index":
@@ -110,20 +124,22 @@ def _run_windows(asked: Asked, ahead: int, step: int, reach: int, fields: Fields
     asked.stream("slab", range(0, shape[0], step), (0.0, 1.0), ahead, read, made, write)
 
 
-def _of_window(asked: Asked, fields: Fields, window: Any, low: int, ends: tuple[int, int], reach: int) -> list[Any]:
+def _of_window(
+    asked: Asked, fields: Fields, window: list[Any], low: int, ends: tuple[int, int], reach: int
+) -> list[Any]:
     """Fields of the planes `ends` of a window that begins at plane `low`; indices are the window's."""
     first, stop = (end - low for end in ends)
     step = stop - first if asked.gpu is None else asked.gpu.rows(asked.plane, 2 * reach)
     if asked.gpu is None or not asked.gpu.holds(80 * (step + 2 * reach) * asked.plane):
-        return [field[first:stop] for field in fields(window)]
-    shape = (stop - first, *window.shape[1:])
+        return [field[first:stop] for field in fields(*window)]
+    shape = (stop - first, *asked.source.shape[1:])
     out = [asked.gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.targets)]
 
     def piece(k: int) -> Piece:
         begin, end = max(k - reach, 0), min(k + step, stop)
 
-        def computed(there: Any) -> list[Any]:
-            return [field[k - begin : end - begin] for field in fields(there)]
+        def computed(*there: Any) -> list[Any]:
+            return [field[k - begin : end - begin] for field in fields(*there)]
 
         def store(*made: Any) -> None:
             for name, to, field in zip(asked.targets, out, made, strict=True):
@@ -131,7 +147,7 @@ def _of_window(asked: Asked, fields: Fields, window: Any, low: int, ends: tuple[
                     field[field >= 0] += begin * asked.plane
                 to[k - first : end - first] = field
 
-        return [window[begin : end + reach]], computed, store
+        return [each[begin : end + reach] for each in window], computed, store
 
     asked.gpu.each(map(piece, range(first, stop, step)))
     return out
@@ -142,12 +158,17 @@ def by_lines(asked: Asked, of: Grid) -> None:
     request = asked.request
     assert request is not None
     labels = "label" in asked.targets
+    if of.half_cell:  # which a GPU cannot do
+        asked.gpu = None
     _, slabs_ahead, step, pencils_ahead, *box = asked.layout(lambda: _choose(asked, of))
     between = Between(asked.work.folder / "between", of.shape, _held(asked, of), step, box)
+    part = asked.part
     sites: Any = request.sites
 
     def read(first: int) -> Any:
-        return asked.source.planes(first, min(first + step, of.shape[0]))
+        ends = first, min(first + step, of.shape[0])
+        slab = asked.source.planes(*ends)
+        return slab if part is None else np.where(part.planes(*ends), slab, slab.dtype.type(sites == "zero"))
 
     def made(first: int, slab: Any) -> Partial:
         return _of_slab(asked, of, slab, first, sites, labels)
@@ -161,25 +182,24 @@ def by_lines(asked: Asked, of: Grid) -> None:
 
 def _of_slab(asked: Asked, of: Grid, slab: Any, first: int, sites: Any, labels: bool) -> Partial:
     if asked.classes is not None:
-        classes = asked.classes.of(slab)
-        return asked.classes.planes(of, classes, first, asked.threads)._replace(label=classes)
+        return asked.classes.slab(of, slab, first, asked.threads)
     if asked.gpu is None:
         return planes(of, slab, first, sites, labels=labels, threads=asked.threads)
     kinds, step = _held(asked, of), asked.gpu.rows(asked.plane)
-    made = [asked.gpu.array(str(k), slab.shape, kind) for k, kind in enumerate(kinds)]
+    made = {name: asked.gpu.array(name, slab.shape, kind) for name, kind in kinds.items()}
 
     def piece(k: int) -> Piece:
         def computed(there: Any) -> list[Any]:
             return [field for field in planes(of, there, first + k, sites, labels=labels) if field is not None]
 
         def store(*fields: Any) -> None:
-            for to, field in zip(made, fields, strict=True):
+            for to, field in zip(made.values(), fields, strict=True):
                 to[k : k + step] = field
 
         return [slab[k : k + step]], computed, store
 
     asked.gpu.each(map(piece, range(0, len(slab), step)))
-    return Partial(*made)
+    return Partial(**made)
 
 
 def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: int) -> None:
@@ -191,20 +211,21 @@ def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: in
     def made(number: int, pencil: Partial) -> list[Any]:
         start = start_of(number)
         if asked.classes is not None:
-            *fields, classes = (field for field in pencil if field is not None)
-            part = Partial(*fields)
-            pass_of_classes(of, part, classes, 0, start, asked.threads)
-            finish(of, part, start, limit)
+            part = asked.classes.pencil(of, pencil, start, limit, asked.threads)
             all_ = [_field(asked, of, part, name) for name in asked.targets]
             signs = zip(asked.targets, all_, strict=True)
-            return [asked.classes.signed(f, classes) if name == "distance" else f for name, f in signs]
+            return [asked.classes.signed(f, part.label) if name == "distance" else f for name, f in signs]
         if asked.gpu is not None:
             return _of_pencil(asked, asked.gpu, of, pencil, start, limit)
         part = lines(of, pencil, start, limit=limit, overwrite=True, threads=asked.threads)
         return [_field(asked, of, part, name) for name in asked.targets]
 
     def write(number: int, fields: list[Any]) -> None:
+        box = (slice(None), *between.boxes[number])
+        there = None if asked.part is None else asked.part.box(box)
         for name, field in zip(asked.targets, fields, strict=True):
+            if there is not None:
+                field[~there] = no_site(name, field.dtype)
             asked.put(out[name], start_of(number), field)
 
     asked.stream("pencil", range(len(between.boxes)), (0.5, 1.0), ahead, between.read, made, write)
@@ -238,24 +259,25 @@ def _field(asked: Asked, of: Grid, part: Partial, name: str) -> Any:
     return field.astype(asked.types[name], copy=False)
 
 
-def _held(asked: Asked, of: Grid) -> list[str]:
+def _held(asked: Asked, of: Grid) -> dict[str, Any]:
     """Types of the fields between the passes; classes take the place of labels."""
     if asked.classes is not None:
-        return [of.squared_type] + ([of.index_type] if of.sites else []) + [asked.classes.dtype.name]
-    labels = [asked.source.dtype.name] if "label" in asked.targets else []
-    return [of.squared_type] + ([of.index_type] if of.sites else []) + labels
+        return held(of, asked.classes.dtype)
+    return held(of, asked.source.dtype if "label" in asked.targets else None)
 
 
 def _choose(asked: Asked, of: Grid) -> list[Any]:
     """Planes of a slab, and the size of pencils across."""
-    held = _held(asked, of)
-    item, between = asked.source.dtype.itemsize, sum(np.dtype(kind).itemsize for kind in held)
+    sizes_held = [kind.itemsize for kind in _held(asked, of).values()]
+    item, between = asked.source.dtype.itemsize, sum(sizes_held)
+    item += 0 if asked.part is None else item + 1 + asked.part.source.dtype.itemsize
     slabs = asked.slabs_within(
-        lambda count: _slab_bytes(asked, of, held, count), lambda count: count * asked.plane * (item + between)
+        lambda count: _slab_bytes(asked, of, sizes_held, count), lambda count: count * asked.plane * (item + between)
     )
     if slabs[-1] == 0:
-        raise asked.too_little(_slab_bytes(asked, of, held, 1), f"a plane of {asked.plane} cells")
+        raise asked.too_little(_slab_bytes(asked, of, sizes_held, 1), f"a plane of {asked.plane} cells")
     each = between + sum(asked.types[n].itemsize for n in asked.targets)
+    each += 0 if asked.part is None else 1 + asked.part.source.dtype.itemsize
     sizes = asked.target_chunks or (1,) * len(of.shape)
     box = [min(c, max(n, 1)) for c, n in zip(sizes[1:], of.shape[1:], strict=True)]
     # Chunks of the targets that are written in parts cost more than is gained by writing them meanwhile.
@@ -279,12 +301,11 @@ def _cells_of_pencil(asked: Asked, of: Grid, each: int) -> int:
     return asked.room() // (each * max(of.shape[0], 1)) - 64
 
 
-def _slab_bytes(asked: Asked, of: Grid, held: list[str], count: int) -> int:
+def _slab_bytes(asked: Asked, of: Grid, sizes: list[int], count: int) -> int:
     """Bytes of the arrays of `planes` for so many of them."""
     item, cells = asked.source.dtype.itemsize, count * asked.plane
-    sizes = [np.dtype(kind).itemsize for kind in held]
-    each = 2 * item + sum(sizes)
-    if len(of.shape) == 1 or of.squared_type == "float64" or asked.classes is not None:
+    each = 2 * item + sum(sizes) + (0 if asked.part is None else item + 1 + asked.part.source.dtype.itemsize)
+    if len(of.shape) == 1 or of.squared_type == "float64" or of.half_cell or asked.classes is not None:
         return int(cells * (2 * each + 10))
     fields: list[tuple[str, str]] = [("squared", of.squared_type)] + ([("index", of.index_type)] if of.sites else [])
     ends = tuple("open" if b == "closed" else b for b in of.border)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from nearfield._chunk_geotiff import Place, place_of
 from nearfield._chunk_nrrd import nrrd_header, read_nrrd_header
 
 SUFFIXES = ".zarr .npy .nrrd .nhdr .tif .tiff"
@@ -34,18 +35,33 @@ class Raw:
         plane = math.prod(self.shape[1:]) * self.dtype.itemsize
         with open(self.path, "rb") as file:
             read_into(file.fileno(), made, self.offset + first * plane)
+        return self._native(made)
+
+    def _native(self, made: Any) -> Any:
         return made if self.dtype.isnative else made.byteswap(inplace=True).view(self.dtype.newbyteorder("="))
+
+    def read_box(self, start: Sequence[int], size: Sequence[int]) -> Any:
+        made = np.empty(size, self.dtype)
+        with open(self.path, "rb") as file:
+            for at, offset in self._pieces(start, size):
+                read_into(file.fileno(), made[at], offset)
+        return self._native(made)
 
     def write(self, start: Sequence[int], box: Any) -> None:
         box = np.ascontiguousarray(box, self.dtype)
-        whole = len(self.shape)  # axes from here on are whole, so that their cells lie in one piece
-        while whole > 1 and box.shape[whole - 1] == self.shape[whole - 1]:
-            whole -= 1
         with open(self.path, "r+b") as file:
-            for at in np.ndindex(*box.shape[: whole - 1]):
-                place = [s + k for s, k in zip(start, at)] + list(start[whole - 1 :])
-                cell = int(np.ravel_multi_index(place, self.shape)) if box.size else 0
-                write_all(file.fileno(), box[at], self.offset + cell * self.dtype.itemsize)
+            for at, offset in self._pieces(start, box.shape):
+                write_all(file.fileno(), box[at], offset)
+
+    def _pieces(self, start: Sequence[int], size: Sequence[int]) -> Iterator[tuple[Any, int]]:
+        """Parts of a box whose cells lie in one piece of the file, and where."""
+        whole = len(self.shape)  # axes from here on are whole
+        while whole > 1 and size[whole - 1] == self.shape[whole - 1]:
+            whole -= 1
+        for at in np.ndindex(*size[: whole - 1]):
+            place = [s + k for s, k in zip(start, at)] + list(start[whole - 1 :])
+            cell = int(np.ravel_multi_index(place, self.shape)) if math.prod(size) else 0
+            yield at, self.offset + cell * self.dtype.itemsize
 
     def allocate(self) -> None:
         with open(self.path, "r+b") as file:
@@ -94,6 +110,7 @@ class Source:
 
     def __init__(self, given: Any) -> None:
         self.spacing: tuple[float, ...] | None = None
+        self.place = Place()
         self.token: list[Any] = []
         path = Path(given) if isinstance(given, str | os.PathLike) else None
         self.path = path
@@ -124,7 +141,9 @@ class Source:
             file, offset, dtype, shape, self.spacing = read_nrrd_header(path)
             return Raw(file, offset, dtype, shape)
         if path.suffix in (".tif", ".tiff"):
-            return _opened_tiff(path)
+            cells, self.place, axes = _opened_tiff(path)
+            self.spacing = self.place.spacing(axes)
+            return cells
         raise ValueError(f"source {path} has a suffix that is none of {SUFFIXES}")
 
     def _opened_zarr(self, path: Path) -> Chunked:
@@ -140,8 +159,35 @@ class Source:
                 self.spacing = tuple(float(s) for s in change["scale"])
         return Chunked(node[finest["path"]])
 
+    def told(self) -> str:
+        """Which lengths are taken of the file, in a line; empty where it says nothing."""
+        if self.spacing is not None:
+            lengths = " x ".join(f"{s:g}" for s in self.spacing)
+            return f"spacing {lengths} {self.place.unit}".rstrip() + f", of {self.path}"
+        unit = self.place.unit
+        return f"spacing 1, because {self.path} is {unit}" if unit else ""
+
     def planes(self, first: int, stop: int) -> Any:
-        """Cells of planes [first, stop), as an array of their own."""
+        """Cells of planes [first, stop), as an array of their own; beyond the last plane lies the first one."""
+        count = self.shape[0]
+        if first >= 0 and stop <= count:
+            return self._planes(first, stop)
+        parts = []
+        while first < stop:
+            begin = first % count
+            parts.append(self._planes(begin, min(begin + stop - first, count)))
+            first += len(parts[-1])
+        return np.concatenate(parts)
+
+    def box(self, place: Sequence[slice]) -> Any:
+        """Cells of a box."""
+        start, size = [s.start or 0 for s in place], [(s.stop or n) - (s.start or 0) for s, n in zip(place, self.shape)]
+        cells = self._cells
+        if isinstance(cells, Raw):
+            return Raw(cells.path, cells.offset, cells.dtype, self.shape).read_box(start, size)
+        return np.asarray(cells.array[(0,) * self.lead + tuple(place)], self.dtype)
+
+    def _planes(self, first: int, stop: int) -> Any:
         rows = self.chunks[0] if self.chunks else 0
         if not self.holds or stop - first >= rows:
             return self._read(first, stop)
@@ -162,6 +208,39 @@ class Source:
             raw = self._cells
             return Raw(raw.path, raw.offset, raw.dtype, self.shape).read(first, stop)
         return np.ascontiguousarray(self._cells.array[(0,) * self.lead + (slice(first, stop),)], self.dtype)
+
+
+class Part:
+    """Which cells take part: those whose value is not `none` in a source."""
+
+    def __init__(self, source: Source, none: float = 0) -> None:
+        self.source, self.none = source, none
+
+    @classmethod
+    def given(cls, where: Any, source: Source) -> Part:
+        if isinstance(where, str) and where == "nodata":
+            if source.path is None or source.place.none is None:
+                raise ValueError("where is 'nodata', and the source names no value of cells without data; give a mask")
+            return cls(Source(source.path), source.place.none)
+        try:
+            mask = Source(where)
+        except (FileNotFoundError, TypeError, ValueError) as problem:
+            raise type(problem)(str(problem).replace("source", "where", 1)) from None
+        if mask.dtype not in ("bool", "uint8"):
+            raise ValueError(f"where has element type {mask.dtype}; give bool or uint8")
+        if mask.full_shape != source.full_shape:
+            raise ValueError(f"where has shape {mask.full_shape} and the source {source.full_shape}; give the same")
+        return cls(mask)
+
+    def planes(self, first: int, stop: int) -> Any:
+        return self._of(self.source.planes(first, stop))
+
+    def box(self, place: Sequence[slice]) -> Any:
+        return self._of(self.source.box(place))
+
+    def _of(self, cells: Any) -> Any:
+        with np.errstate(over="ignore"):  # of a value beyond those of the cells
+            return ~np.isnan(cells) if math.isnan(self.none) else cells != self.none
 
 
 def zarr() -> Any:
@@ -188,23 +267,28 @@ def _opened_npy(path: Path) -> Raw:
         return Raw(path, file.tell(), dtype, shape)
 
 
-def _opened_tiff(path: Path) -> Raw | Chunked:
+def _opened_tiff(path: Path) -> tuple[Raw | Chunked, Place, str]:
+    """Cells, their place, and tifffile's letters of their axes."""
     try:
         import tifffile
     except ImportError:
         raise ImportError("files of TIFF need the package tifffile: pip install tifffile") from None
     with tifffile.TiffFile(path) as file:
         series = file.series[0]
+        about = place_of(series.keyframe), series.axes
         if series.dataoffset is None:  # compressed, or in tiles
-            return Chunked(zarr().open_array(tifffile.imread(path, aszarr=True, series=0, level=0), mode="r"))
-        return Raw(path, series.dataoffset, np.dtype(file.byteorder + series.dtype.char), series.shape)
+            stored = zarr().open_array(tifffile.imread(path, aszarr=True, series=0, level=0), mode="r")
+            return Chunked(stored), *about
+        return Raw(path, series.dataoffset, np.dtype(file.byteorder + series.dtype.char), series.shape), *about
 
 
 # ---- targets -------------------------------------------------------------------------------------------------------
 
 
-def create(path: Path, shape: Sequence[int], dtype: Any, chunks: Sequence[int] | None, spacing: Any) -> Raw | Chunked:
-    """A new file of cells that are not written yet, by its suffix."""
+def create(
+    path: Path, shape: Sequence[int], dtype: Any, chunks: Sequence[int] | None, spacing: Any, tags: Sequence[Any] = ()
+) -> Raw | Chunked:
+    """A new file of cells that are not written yet, by its suffix; `tags` are for TIFF."""
     dtype = np.dtype(dtype)
     if path.suffix == ".zarr":
         sizes = tuple(min(c, max(n, 1)) for c, n in zip(chunks or chunks_for(shape), shape, strict=True))
@@ -221,7 +305,8 @@ def create(path: Path, shape: Sequence[int], dtype: Any, chunks: Sequence[int] |
     else:
         import tifffile
 
-        mapped = tifffile.memmap(path, shape=tuple(shape), dtype=dtype, bigtiff=True, photometric="minisblack")
+        how: dict[str, Any] = dict(bigtiff=True, photometric="minisblack", extratags=tags)
+        mapped = tifffile.memmap(path, shape=tuple(shape), dtype=dtype, **how)
         made = Raw(path, int(mapped.offset), mapped.dtype, shape)
     made.allocate()
     return made
@@ -233,7 +318,7 @@ def reopen(path: Path) -> Raw | Chunked:
         return Chunked(zarr().open_array(str(path), mode="r+"))
     if path.suffix == ".nrrd":
         return Raw(*read_nrrd_header(path)[:4])
-    return _opened_npy(path) if path.suffix == ".npy" else _opened_tiff(path)
+    return _opened_npy(path) if path.suffix == ".npy" else _opened_tiff(path)[0]
 
 
 def check_target(name: str, path: Path, dtype: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import framework_of
 from nearfield._distance import distance_transform
-from nearfield._request import Border, Spacing, border_of, spacing_of
+from nearfield._request import Border, Spacing, border_of, flag_of, spacing_of
 
 # Rules of docs/semantics.md, "Squared distance".
 MOST_COUNTED = 2.0**52
@@ -32,12 +32,17 @@ class Grid(NamedTuple):
     unit2: float  #: square of that unit
     border: tuple[str, ...]  #: border of each axis
     sites: bool  #: True if nearest sites are found, too
+    half_cell: bool = False  #: True if distances end at faces; they are then counted in quarters
 
     @property
     def largest(self) -> float:
         """Upper bound of squared distances, in `unit2`."""
         far = [n // 2 if b == "periodic" else n - 1 for n, b in zip(self.shape, self.border, strict=True)]
-        return sum((s * max(n, 1)) ** 2 for s, n in zip(self.spacing, far, strict=True))
+        return float(sum((s * self.reach(max(n, 1))) ** 2 for s, n in zip(self.spacing, far, strict=True)))
+
+    def reach(self, steps: Any) -> Any:
+        """What is squared for cells that are so many steps apart, at least one."""
+        return 2 * steps - 1 if self.half_cell else steps
 
     @property
     def squared_type(self) -> str:
@@ -60,7 +65,14 @@ class Partial(NamedTuple):
     label: Any = None  #: value of the image at that site; or 0
 
 
-def grid(shape: Sequence[int], *, spacing: Spacing = None, border: Border = "open", sites: bool = False) -> Grid:
+def grid(
+    shape: Sequence[int],
+    *,
+    spacing: Spacing = None,
+    border: Border = "open",
+    sites: bool = False,
+    half_cell: bool = False,
+) -> Grid:
     """Decides how to count squared distances of a grid; with `sites`, nearest sites are found, too."""
     shape = tuple(int(n) for n in shape)
     lengths = spacing_of(spacing, len(shape), 0) or (1.0,)
@@ -70,7 +82,8 @@ def grid(shape: Sequence[int], *, spacing: Spacing = None, border: Border = "ope
     for name, came in (("spacing", len(each)), ("border", len(ends))):
         if came != len(shape):
             raise ValueError(f"{name} has {came} values for {len(shape)} axes; give one per axis, or one for all")
-    return _counted(Grid(shape, each, 1.0, ends, bool(sites)))
+    made = _counted(Grid(shape, each, 1.0, ends, bool(sites), flag_of("half_cell", half_cell)))
+    return made._replace(unit2=made.unit2 / 4) if made.half_cell else made
 
 
 def _counted(plain: Grid) -> Grid:
@@ -89,6 +102,12 @@ def _counted(plain: Grid) -> Grid:
             made = plain._replace(spacing=tuple(m / top for m in multiples), unit2=unit2)
             return made if made.largest < MOST_COUNTED else plain
     return plain
+
+
+def held(of: Grid, label: Any = None) -> dict[str, Any]:
+    """Types of the fields between the passes, in the order of `Partial`; `label`: the type of those, if there are."""
+    types = {"squared": of.squared_type, "index": of.index_type if of.sites else None, "label": label}
+    return {name: np.dtype(kind) for name, kind in types.items() if kind is not None}
 
 
 def space_of(x: Any) -> Any:
@@ -124,7 +143,7 @@ def planes(
         raise ValueError(f"slab has shape {slab.shape}; give whole planes, of shape {of.shape[1:]}")
     if labels and not of.sites:
         raise ValueError("labels of a grid without sites; give sites=True to grid")
-    if slab.ndim == 1 or of.squared_type == "float64":
+    if slab.ndim == 1 or of.squared_type == "float64" or of.half_cell:
         return _planes_by_passes(of, slab, first, sites, labels, threads)
     border = tuple("open" if b == "closed" else b for b in of.border[1:])
     how: dict[str, Any] = dict(spacing=of.spacing[1:], sites=sites, border=border, batch_axes=1, threads=threads)
@@ -143,7 +162,7 @@ def planes(
 
 
 def _planes_by_passes(of: Grid, slab: Any, first: int, sites: str, labels: bool, threads: int | None) -> Partial:
-    """Applies the formula axis by axis, for squares that are rounded, in any order of lengths within a plane."""
+    """For half cells, and for squares that are rounded: in the order of the formula, whatever lengths a plane has."""
     xp = space_of(slab)
     there = (slab == 0) if sites == "zero" else (slab != 0)
     part = Partial(xp.full(slab.shape, none_of(of.squared_type), of.squared_type))
@@ -205,12 +224,20 @@ def finish(of: Grid, pencil: Partial, start: Sequence[int] | None, limit: float)
 
 
 def pass_along(of: Grid, part: Partial, axis: int, threads: int | None) -> None:
+    if of.half_cell and space_of(part.squared) is not np:  # which the host alone can do
+        here = Partial(*(None if a is None else a.get() for a in part))
+        pass_along(of, here, axis, threads)
+        for there, a in zip(part, here, strict=True):
+            if there is not None:
+                there[...] = space_of(there).asarray(a)
+        return
     framework = framework_of(part.squared)
     squared, site, label = (None if a is None else framework.describe("pencil", a, True) for a in part)
     place = framework.place(part.squared)
     periodic = of.border[axis] == "periodic"
     assert squared is not None
-    _core.pass_along(squared, site, label, axis, of.spacing[axis], periodic, list(of.shape), *place, threads or 0)
+    how = (axis, of.spacing[axis], periodic, list(of.shape), of.half_cell)
+    _core.pass_along(squared, site, label, *how, *place, threads or 0)
 
 
 def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int]) -> None:
@@ -220,7 +247,7 @@ def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int])
     for axis in closed:
         at = xp.arange(start[axis], start[axis] + shape[axis], dtype=np.float64)
         steps = xp.minimum(at + 1, of.shape[axis] - at)
-        away = (of.spacing[axis] ** 2 * (steps * steps)).astype(of.squared_type)
+        away = (of.spacing[axis] ** 2 * of.reach(steps) ** 2).astype(of.squared_type)
         beyond = xp.minimum(beyond, away.reshape([-1 if k == axis else 1 for k in range(len(shape))]))
     wide = xp.broadcast_to(beyond, shape)
     for k, one in enumerate(_parts(part)):
@@ -253,6 +280,11 @@ def none_of(kind: Any) -> Any:
     """Value of an element type that stands for no site."""
     kind = np.dtype(kind)
     return np.iinfo(kind).max if kind.kind == "u" else math.inf
+
+
+def no_site(field: str, kind: Any) -> Any:
+    """What a cell without a site has in one of the fields that are asked for."""
+    return {"index": -1, "label": 0}.get(field, 0 if np.dtype(kind) == "bool" else none_of(kind))
 
 
 def distance(of: Grid, field: Any, dtype: Any = "float32", *, squared: bool = False) -> Any:

@@ -102,13 +102,15 @@ class Work:
         self._journal.flush()
         self.done.add(what)
 
-    def output(self, name: str, shape: Sequence[int], dtype: Any, chunks: Any, spacing: Any) -> Raw | Chunked:
+    def output(
+        self, name: str, shape: Sequence[int], dtype: Any, chunks: Any, spacing: Any, tags: Sequence[Any]
+    ) -> Raw | Chunked:
         part = self._part(name)
         if f"made:{name}" in self.done:
             return reopen(part) if part.exists() else reopen(self.targets[name])
         if part.is_dir():
             shutil.rmtree(part)
-        made = create(part, shape, dtype, chunks, spacing)
+        made = create(part, shape, dtype, chunks, spacing, tags)
         self.note(f"made:{name}")
         return made
 
@@ -166,9 +168,11 @@ class Between:
     reads one piece of each slab.
     """
 
-    def __init__(self, path: Path, shape: Sequence[int], types: Sequence[Any], planes: int, box: Sequence[int]) -> None:
-        self.shape, self.types, self.step = tuple(shape), [np.dtype(t) for t in types], planes
-        self.cell = sum(t.itemsize for t in self.types)
+    def __init__(
+        self, path: Path, shape: Sequence[int], types: dict[str, Any], planes: int, box: Sequence[int]
+    ) -> None:
+        self.shape, self.types, self.step = tuple(shape), types, planes
+        self.cell = sum(kind.itemsize for kind in types.values())
         self.boxes = list(boxes(self.shape[1:], box))
         sizes = [math.prod(s.stop - s.start for s in one) for one in self.boxes]
         self._before = [0, *np.cumsum(sizes).tolist()]
@@ -196,14 +200,14 @@ class Between:
         """The fields of pencil `number`."""
         box = self.boxes[number]
         size = tuple(s.stop - s.start for s in box)
-        made = [np.empty((self.shape[0], *size), kind) for kind in self.types]
+        made = {name: np.empty((self.shape[0], *size), kind) for name, kind in self.types.items()}
         for first in range(0, self.shape[0], self.step):
             planes = min(self.step, self.shape[0] - first)
             at = self._place(first, planes, number)
-            for field in made:
+            for field in made.values():
                 read_into(self._file, field[first : first + planes], at)
                 at += planes * math.prod(size) * field.itemsize
-        return Partial(*made)
+        return Partial(**made)
 
     def close(self) -> None:
         os.close(self._file)

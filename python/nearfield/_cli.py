@@ -33,6 +33,7 @@ def is_out_of_core(words: Sequence[str]) -> bool:
 
 def run(words: Sequence[str]) -> int:
     from nearfield import outofcore
+    from nearfield._chunk_files import Source
 
     given = vars(parser().parse_args(words))
     verb, quiet = given.pop("verb"), given.pop("quiet")
@@ -40,8 +41,11 @@ def run(words: Sequence[str]) -> int:
     given["device"] = None if given["device"] == "auto" else given["device"]
     if "sites" in given:
         given["sites"] = given["sites"].replace("-", "_")
+    source = given.pop("input")
     try:
-        made = call(given.pop("input"), given.pop("output"), progress=not quiet, **given)
+        if not quiet and given.get("spacing", 1) is None and (said := Source(source).told()):
+            print(f"nearfield: {said}", file=sys.stderr)
+        made = call(source, given.pop("output"), progress=not quiet, **given)
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as problem:
         print(f"nearfield: {problem}", file=sys.stderr)
         return 2 if isinstance(problem, ValueError | TypeError) else 3 if isinstance(problem, OSError) else 1
@@ -84,6 +88,7 @@ def _add_fields(to: argparse.ArgumentParser, sites: str) -> None:
     to.add_argument("--spacing", type=_list(float), metavar="A,B,...", help="default: the file's")
     to.add_argument("--border", type=_list(str), default="open", metavar="LIST", help=" ".join(BORDERS))
     to.add_argument("--max-distance", type=float, metavar="X")
+    to.add_argument("--where", metavar="FILE", help="cells where it is zero take no part; or nodata, of GeoTIFF")
 
 
 def _add_run(to: argparse.ArgumentParser, needed: bool) -> None:

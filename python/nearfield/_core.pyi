@@ -185,6 +185,7 @@ def pass_along(
     spacing: float,
     periodic: bool,
     grid: Sequence[int],
+    half_cell: bool,
     ordinal: int,
     stream: int,
     threads: int,

@@ -31,17 +31,16 @@ import numpy as np
 
 from nearfield import _morphology as morphology
 from nearfield._chunk_call import Asked, few_chunks_at_once
-from nearfield._chunk_classes import Classes
+from nearfield._chunk_classes import classes_for
 from nearfield._chunk_components import label_slabs
 from nearfield._chunk_device import gpu_for
 from nearfield._chunk_fields import by_balls, by_lines, by_windows
-from nearfield._chunk_files import Source, check_target
+from nearfield._chunk_files import Part, Source, check_target
 from nearfield._chunk_lines import grid
 from nearfield._chunk_tables import Rows, tabulate
 from nearfield._chunk_work import Work, bytes_of, full_disk_told
 from nearfield._component_table import ComponentTable
 from nearfield._core import version
-from nearfield._distance import distance_transform as distance_of_array
 from nearfield._distance import distance_type
 from nearfield._label import label as label_of_array
 from nearfield._label_request import Periodic, _periodic_of, lengths_of
@@ -65,6 +64,7 @@ def distance_transform(
     half_cell: bool = False,
     border: Border = "open",
     max_distance: float | None = None,
+    where: Any = None,
     dtype: Any = None,
     device: str | None = None,
     threads: int | None = None,
@@ -87,9 +87,11 @@ def distance_transform(
         disk space for the field between the two passes: 4 to 8 bytes a cell, and as many for sites.
     spacing
         As in `nearfield.distance_transform`; default: the file's.
-    half_cell
-        Only with `max_distance` and an open border of the first axis.
-    signed, multilabel, sites, squared, border, max_distance, dtype, threads
+    where : path, array or 'nodata', optional
+        Cells where it is zero take no part: bool or uint8, of the source's shape. ``'nodata'``: cells that have the
+        value by which a file of GeoTIFF marks those without data. Fields with a sign or labels need `max_distance` with
+        it, and a first axis that is not periodic.
+    signed, multilabel, half_cell, sites, squared, border, max_distance, dtype, threads
         As in `nearfield.distance_transform`.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
         Default: a GPU, where there is one and the package cupy.
@@ -115,6 +117,7 @@ def distance_transform(
         dtype,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
         dict(memory=memory, device=device, threads=threads, resume=resume, progress=progress),
+        where,
     )
 
 
@@ -129,6 +132,7 @@ def voronoi(
     sites: Sites = "nonzero",
     border: Border = "open",
     max_distance: float | None = None,
+    where: Any = None,
     device: str | None = None,
     threads: int | None = None,
     resume: bool = True,
@@ -154,7 +158,13 @@ def voronoi(
         None,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
         dict(memory=memory, device=device, threads=threads, resume=resume, progress=progress),
+        where,
     )
+
+
+def expand_labels(source: Any, target: File, distance: float | None = 1, spacing: Spacing = None, **how: Any) -> None:
+    """`nearfield.expand_labels` from file to file; other keywords as in `voronoi`."""
+    voronoi(source, None, labels=target, max_distance=distance, spacing=spacing, **how)
 
 
 def label(
@@ -221,14 +231,16 @@ def _numbered(
 def erosion(source: Any, target: File, radius: float, **how: Any) -> None:
     """`nearfield.erosion` from file to file.
 
-    Keywords are `spacing`, `border` (of the first axis not periodic) and `labels` of `nearfield.erosion`, and `memory`,
-    `device`, `threads`, `resume` and `progress` of `distance_transform`.
+    Keywords are `spacing`, `border` and `labels` of `nearfield.erosion`, and `memory`, `device`, `threads`, `resume`
+    and `progress` of `distance_transform`. With labels `closing` has no periodic first axis.
     """
     _by_ball(1, morphology.erosion, source, target, radius, **how)
 
 
-def dilation(source: Any, target: File, radius: float, **how: Any) -> None:
+def dilation(source: Any, target: File, radius: float, *, labels: bool = False, **how: Any) -> None:
     """`nearfield.dilation` from file to file; keywords as in `erosion`."""
+    if flag_of("labels", labels):
+        return expand_labels(source, target, radius, **how)
     _by_ball(1, morphology.dilation, source, target, radius, **how)
 
 
@@ -246,13 +258,13 @@ def closing(source: Any, target: File, radius: float, **how: Any) -> None:
 
 
 def _compute(
-    source: Source, targets: dict[str, Any], kind: Any, dtype: Any, how: dict[str, Any], run: dict[str, Any]
+    source: Source, targets: dict[str, Any], kind: Any, dtype: Any, how: dict[str, Any], run: dict[str, Any], where: Any
 ) -> None:
     lengths = source.spacing if how["spacing"] is None else how["spacing"]
     axes = len(source.full_shape)
     request = request_for(axes, batch_axes=0, **{**how, "spacing": lengths})
     ends = request.border * axes if len(request.border) == 1 else request.border
-    of_all = grid(source.full_shape, spacing=lengths, border=how["border"])
+    of_all = grid(source.full_shape, spacing=lengths, border=how["border"], half_cell=request.half_cell)
     if "closed" in ends[: source.lead]:
         raise ValueError("border is closed along a first axis of one cell; take that axis off")
     types = {
@@ -262,8 +274,12 @@ def _compute(
     }
     spaced = (1.0 if not request.spacing else request.spacing[0],) * axes if len(request.spacing) < 2 else None
     spaced = spaced or request.spacing
+    part = None if where is None else Part.given(where, source)
     about = dict(call=kind, dtype=str(dtype), request=repr(request))
+    if part is not None:
+        about["where"] = [part.source.token, part.none]
     asked = _asked(source, targets, types, spaced, run)
+    asked.part = part
     asked.squared, asked.request = kind == "squared", request
     of = of_all._replace(
         shape=source.shape,
@@ -271,10 +287,8 @@ def _compute(
         border=of_all.border[source.lead :],
         sites=bool(asked.targets.keys() & {"index", "label"}),
     )
-    if request.sign != "none" or request.sites == "other_labels":
-        distance_of_array(np.zeros((1,) * axes, source.dtype), multilabel=request.sites == "other_labels")
-        asked.classes = Classes(request, source.dtype)
-    _finished(asked, about, run, lambda: None if by_windows(asked, of, not request.half_cell) else by_lines(asked, of))
+    asked.classes = classes_for(request, source.dtype)
+    _finished(asked, about, run, lambda: None if by_windows(asked, of) else by_lines(asked, of))
 
 
 def _by_ball(
@@ -295,11 +309,12 @@ def _by_ball(
 ) -> None:
     opened = Source(source)
     of = grid(opened.full_shape, spacing=opened.spacing if spacing is None else spacing, border=border)
-    ends = of.border[opened.lead :]
-    if ends[0] == "periodic" or "closed" in of.border[: opened.lead]:
-        raise ValueError(
-            "border of the first axis is not open or closed, or is closed along an axis of one cell before"
-        )
+    if "closed" in of.border[: opened.lead]:
+        raise ValueError("border is closed along a first axis of one cell; take that axis off")
+    rounds = of.border[opened.lead] == "periodic"
+    if rounds and flag_of("labels", labels) and function is morphology.closing:
+        raise ValueError("closing of labels needs a first axis that is not periodic; close them one by one")
+    ends = ("open",) * rounds + of.border[opened.lead + rounds :]
     lengths = spacing_of(opened.spacing if spacing is None else spacing, len(of.shape), 0) or (1.0,)
     each = (lengths * len(of.shape) if len(lengths) == 1 else lengths)[opened.lead :]
     how: dict[str, Any] = dict(spacing=each, border=ends, labels=flag_of("labels", labels))
@@ -315,7 +330,7 @@ def _by_ball(
     def fields(window: Any) -> list[Any]:
         return [function(window, radius, **how, threads=threads)]
 
-    _finished(asked, about, run, lambda: by_balls(asked, reach, balls, fields))
+    _finished(asked, about, run, lambda: by_balls(asked, reach, balls, fields, rounds))
 
 
 def _asked(source: Source, targets: dict[str, Any], types: dict[str, Any], spacing: Any, run: dict[str, Any]) -> Asked:
@@ -349,4 +364,14 @@ def _finished(asked: Asked, about: dict[str, Any], run: dict[str, Any], compute:
     return made
 
 
-__all__ = ["closing", "components", "dilation", "distance_transform", "erosion", "label", "opening", "voronoi"]
+__all__ = [
+    "closing",
+    "components",
+    "dilation",
+    "distance_transform",
+    "erosion",
+    "expand_labels",
+    "label",
+    "opening",
+    "voronoi",
+]

@@ -92,7 +92,7 @@ exact::partial_pass checked_pass(const partial_field<const void, Place>& from, i
     check_places(from, to);
     if (options.beyond == border::closed) fail("beyond is closed; give open or periodic");
     const double length = checked_spacing(spacing(options.spacing), squared.shape.data(), squared.rank)[0];
-    p.weight = length * length, p.periodic = options.beyond == border::periodic;
+    p.weight = length * length, p.periodic = options.beyond == border::periodic, p.half_cell = options.half_cell;
     if (squared.type != dtype::float64 && length != std::floor(length))
         fail(fmt::format("spacing is {:g} for squares of {}; give an integral one, or squares of float64", length,
                          name_of(squared.type)));
@@ -117,6 +117,7 @@ void pass_along(const device& on, const partial_field<const void, device>& from,
                 const partial_field<void, device>& to, const partial_options& options) {
     in_call([&] {
         const exact::partial_pass p = checked_pass(from, axis, to, options);
+        if (p.half_cell) fail("half_cell is set for a pass on a device; run the pass on the host");
         if (p.cells() > 0) exact::solve_partial(on, p);
     });
 }

@@ -20,7 +20,7 @@ struct partial_pass {
     std::int64_t before = 1, rows = 1, after = 1;
     partial_array squared, site, label;
     double weight = 1;  ///< squared length of a step along the axis
-    bool periodic = false;
+    bool periodic = false, half_cell = false;
     int axis = 0, rank = 0;  ///< axis and rank of the whole grid, with sites
     std::array<std::int64_t, max_rank> size{};
     key_layout keys{};
@@ -30,7 +30,8 @@ struct partial_pass {
     [[nodiscard]] std::int64_t farthest() const { return periodic ? rows / 2 : rows - 1; }
     /// Returns the largest term.
     [[nodiscard]] double most() const {
-        return weight * static_cast<double>(farthest()) * static_cast<double>(farthest());
+        const auto steps = static_cast<double>(reach(farthest(), half_cell));
+        return weight * steps * steps;
     }
 };
 

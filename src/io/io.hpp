@@ -19,6 +19,18 @@ namespace nearfield::io {
 /// something that the file does not tell.
 enum class axis_kind : std::uint8_t { space, time, channel, list, vector, unknown };
 
+/// Where a raster lies on the earth: GeoTIFF's tags as they are, and GDAL's text of the value that stands for no data.
+struct geo_place {
+    std::vector<double> scale, tie_points, matrix, numbers;
+    std::vector<std::uint16_t> keys;
+    std::string words, no_data;
+
+    bool operator==(const geo_place&) const = default;
+    [[nodiscard]] bool known() const { return !keys.empty() || !scale.empty() || !matrix.empty(); }
+};
+/// "projected, EPSG 32633, column 0 and row 0 at 500000, 4649760"; empty where it is not known.
+[[nodiscard]] std::string text_of(const geo_place& place);
+
 /// A contiguous array in memory with what its file said about it. Axes are in array order (last one fastest); readers
 /// reverse where a format says (x, y, z), and move axes that are not of space to the front.
 struct array {
@@ -29,6 +41,7 @@ struct array {
         spacing;         ///< one value per grid axis, or empty when the file does not say; steps of time as well
     std::string unit;    ///< of the spacing: "m", "cm", "mm", "um", "nm" or the file's own word; empty when unknown
     bool color = false;  ///< the last axis holds RGB or RGBA samples and is no grid axis
+    geo_place place;     ///< readers of TIFF set it, its writer keeps it
     std::string beside;  ///< identity_of() the data file that a detached header names; readers set it
     std::unique_ptr<std::byte[]> data;
 

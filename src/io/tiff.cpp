@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "io/formats.hpp"
+#include "io/geotiff.hpp"
 #include "io/tiff_description.hpp"
 #include "io/tiff_handle.hpp"
 
@@ -245,7 +246,9 @@ void set_spacing(TIFF* tiff, const tiff_description& said, array& values) {
     const bool told = std::ranges::find(said.kinds, axis_kind::unknown) == said.kinds.end();
     if (!told || (volume && said.z == 0)) return;  // the distance between pages is not known
     double dy = said.y, dx = said.x;
-    if (said.by == writer::ome) {
+    if (const cell_lengths cell = lengths_of(values.place); !volume && !cell.unit.empty() && cell.x > 0) {
+        dy = cell.y, dx = cell.x, values.unit = cell.unit;
+    } else if (said.by == writer::ome) {
         if (dy == 0 || dx == 0) return;
         values.unit = said.unit;
     } else {
@@ -316,6 +319,7 @@ array read_tiff(const source& from, const read_limits& limits) {
     array values =
         claimed_array(handle.name(), type, shape_of(first, said.sizes), limits, most_bytes(first, from.size()));
     values.color = first.samples > 1;
+    values.place = read_place(handle.get());
     set_spacing(handle.get(), said, values);
     std::vector<axis_kind> axes = said.kinds;
     axes.resize(static_cast<std::size_t>(values.grid_rank()), axis_kind::space);

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "io/formats.hpp"
+#include "io/geotiff.hpp"
 #include "io/tiff_handle.hpp"
 
 namespace nearfield::io {
@@ -152,7 +153,7 @@ void write_pages(output& to, const array& values, compression wanted) {
     tiff_handle handle(to, values.bytes() + l.pages * 4096 > classic);
     for (std::int64_t number = 0; number < l.pages; ++number) {
         set_fields(handle.get(), values, l, wanted);
-        if (number == 0) set_spacing(handle.get(), values, l);
+        if (number == 0) set_spacing(handle.get(), values, l), write_place(handle.get(), values.place);
         write_page(handle, values, l, number);
         handle.check(TIFFWriteDirectory(handle.get()) == 1, "writing");
     }

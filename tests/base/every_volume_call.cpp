@@ -22,7 +22,6 @@ struct volume {
         for (std::uint8_t& each : gray) each = static_cast<std::uint8_t>(random() % 256);
         for (const std::uint8_t each : gray) bounds.push_back(static_cast<float>(each) / 16);
         for (int seed = 0; seed < 20; ++seed) seeds[random() % cells] = 1 + seed % 5;
-        for (const std::int32_t each : seeds) known.push_back(each != 0);
         for (std::int64_t k = 0; k < 3 * ray_count; ++k) {
             origins.push_back(static_cast<double>(random() % 100) / 100 *
                               static_cast<double>(shape[static_cast<int>(k % 3)]));
@@ -73,7 +72,7 @@ struct volume {
 
     extent<3> shape;
     extent<2> image;
-    std::vector<std::uint8_t> mask, gray, known;
+    std::vector<std::uint8_t> mask, gray;
     std::vector<std::int32_t> labels, seeds, sites;
     std::vector<float> bounds;
     std::vector<double> origins, directions;
@@ -224,7 +223,7 @@ void add_objects(made& to, const shared& all) {
         fill_nearest(on, a.in(a.gray), a.in(a.mask), a.to<std::uint8_t>(a.shape), {.max_distance = 7});
     });
     add(to, all, "natural_neighbor",
-        [](volume& a, const host& on) { natural_neighbor(on, a.in(a.gray), a.in(a.known), a.to<double>(a.shape)); });
+        [](volume& a, const host& on) { natural_neighbor(on, a.in(a.gray), a.in(a.mask), a.to<double>(a.shape)); });
     add(to, all, "interpolate_slices", [](volume& a, const host& on) {
         const slice_position between[] = {{1, 2}, {3, 4}};
         interpolate_slices(on, a.in(a.labels), 0, between, a.to<std::int32_t>(extent<3>{2, a.shape[1], a.shape[2]}));

@@ -95,6 +95,7 @@ TEST_F(PartialDevice, SumsBeyondTheTypeAreNoSite) {
     EXPECT_EQ(made.site, (std::vector<std::int32_t>{0, 0, -1}));
     EXPECT_EQ(made.label, (std::vector<std::uint16_t>{7, 7, 0}));
     expect_refused([&] { run(from, made, 0, false, false, {40000, border::open}); }, {"beyond its type"});
+    expect_refused([&] { run(from, made, 0, false, false, {1, border::open, {}, true}); }, {"on the host"});
 }
 
 }  // namespace

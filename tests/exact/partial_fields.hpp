@@ -68,7 +68,7 @@ inline bool comes_before(std::int64_t a, std::int64_t b, const shape_t& shape) {
 
 /// Along the first axis.
 template <class V, class S>
-field<V, S> searched(const field<V, S>& from, double spacing, bool periodic) {
+field<V, S> searched(const field<V, S>& from, double spacing, bool periodic, bool half_cell) {
     field<V, S> to = from;
     const std::int64_t n = from.shape[0], line = static_cast<std::int64_t>(from.squared.size()) / n;
     for (std::int64_t i = 0; i < n * line; ++i)
@@ -77,6 +77,7 @@ field<V, S> searched(const field<V, S>& from, double spacing, bool periodic) {
             if (from.squared[j] == nothing<V>) continue;
             std::int64_t d = std::abs(i / line - r);
             if (periodic) d = std::min(d, n - d);
+            if (half_cell && d > 0) d = 2 * d - 1;
             const V value = from.squared[j] + static_cast<V>(spacing * spacing) * static_cast<V>(d * d);
             const bool less = value < to.squared[at] ||
                               (value == to.squared[at] && comes_before(from.site[j], to.site[at], from.shape));
@@ -87,11 +88,11 @@ field<V, S> searched(const field<V, S>& from, double spacing, bool periodic) {
 
 /// run(from, to, sites, labels, options) fills `to`, which may be `from`.
 template <class V, class S, class Run>
-void expect_searched(const Run& run, const field<V, S>& from, double spacing) {
+void expect_searched(const Run& run, const field<V, S>& from, double spacing, bool half_cell) {
     const shape_t& shape = from.shape;
     for (const bool periodic : {false, true}) {
-        const field<V, S> found = searched(from, spacing, periodic);
-        const partial_options options{spacing, periodic ? border::periodic : border::open, shape};
+        const field<V, S> found = searched(from, spacing, periodic, half_cell);
+        const partial_options options{spacing, periodic ? border::periodic : border::open, shape, half_cell};
         for (int fields = 0; fields < 3; ++fields) {
             const bool sites = fields > 0, labels = fields > 1;
             const field<V, S> wanted{shape, found.squared, sites ? found.site : from.site,
@@ -106,8 +107,9 @@ void expect_searched(const Run& run, const field<V, S>& from, double spacing) {
 }
 
 template <class V, class S, class Run>
-void expect_searched(const Run& run, const shape_t& shape, V largest, double spacing, double density) {
-    expect_searched(run, random_field<V, S>(shape, largest, density, static_cast<unsigned>(shape[0])), spacing);
+void expect_searched(const Run& run, const shape_t& shape, V largest, double spacing, double density, bool half_cell) {
+    const auto from = random_field<V, S>(shape, largest, density, static_cast<unsigned>(shape[0]));
+    expect_searched(run, from, spacing, half_cell);
 }
 
 /// Two sites in rows 5 and 64 of a column that are equally near to row 0, and the later one comes first.
@@ -120,17 +122,18 @@ inline field<std::uint32_t, std::int32_t> tied_far_away() {
 
 /// Lines of every length that matters, each with squares of each type.
 template <class Run>
-void expect_all_searched(const Run& run) {
+void expect_all_searched(const Run& run, bool half_cell = false) {
     for (const shape_t& shape : {shape_t{1, 5}, shape_t{2, 1}, shape_t{40, 3, 7}, shape_t{90, 35}, shape_t{300, 2}})
         for (const double density : {0.0, 0.05, 1.0}) {
-            expect_searched<std::uint32_t, std::int32_t>(run, shape, 900, 1, density);
-            expect_searched<std::uint32_t, std::int64_t>(run, shape, 4000000000U, 3, density);
-            expect_searched<std::uint64_t, std::int64_t>(run, shape, std::uint64_t{1} << 60, 1 << 18, density);
-            expect_searched<double, std::int32_t>(run, shape, 50.0, 0.7182818, density);
+            expect_searched<std::uint32_t, std::int32_t>(run, shape, 900, 1, density, half_cell);
+            expect_searched<std::uint32_t, std::int64_t>(run, shape, 4000000000U, 3, density, half_cell);
+            expect_searched<std::uint64_t, std::int64_t>(run, shape, std::uint64_t{1} << 60, 1 << 18, density,
+                                                         half_cell);
+            expect_searched<double, std::int32_t>(run, shape, 50.0, 0.7182818, density, half_cell);
         }
-    expect_searched<std::uint32_t, std::int64_t>(run, {700, 3}, 1000000, 1, 0.3);
-    expect_searched<std::uint32_t, std::int32_t>(run, {50, 70}, 10, 1, 0.1);  // many ties
-    expect_searched(run, tied_far_away(), 1);
+    expect_searched<std::uint32_t, std::int64_t>(run, {700, 3}, 1000000, 1, 0.3, half_cell);
+    expect_searched<std::uint32_t, std::int32_t>(run, {50, 70}, 10, 1, 0.1, half_cell);  // many ties
+    expect_searched(run, tied_far_away(), 1, half_cell);
 }
 
 }  // namespace nearfield::test

@@ -31,6 +31,12 @@ sample from_corpus(const std::string& name) {
     return {name, format_of(name), bytes_of(std::filesystem::path(NEARFIELD_CORPUS) / name)};
 }
 
+sample with_place() {
+    array values = random_array(dtype::uint8, {7, 5}, 1);
+    values.place = {{30, 20, 0}, {0, 0, 0, 1, 2, 0}, {}, {1}, {1, 1, 0, 1, 1024, 0, 1, 1}, "a|", "0"};
+    return {".tif/place", format::tiff, encoded(values, ".tif", compression::none)};
+}
+
 std::vector<sample> samples() {
     using enum compression;
     return {from_corpus("jpeg/gray.jpg"),
@@ -51,6 +57,7 @@ std::vector<sample> samples() {
             {"plain pgm", format::pnm, "P2 # comment\n3 2\n15\n0 1 2\n# more\n13 14 15\n"},
             {"plain pbm", format::pnm, "P1\n3 2\n010\n1 0 1\n"},
             make_sample(dtype::float32, {3, 7, 5}, ".tif", none),
+            with_place(),
             make_sample(dtype::uint8, {7, 5}, ".tif", deflate),
             make_sample(dtype::boolean, {2, 7, 5}, ".tif", none),
             make_sample(dtype::uint16, {7, 5, 3}, ".tif", deflate, true),

@@ -169,6 +169,37 @@ TEST(io_round_trip, spacing_and_unit) {
             }
 }
 
+TEST(io_round_trip, places) {
+    using shorts = std::vector<std::uint16_t>;
+    const shorts metres{1, 1, 0, 2, 1024, 0, 1, 1, 3076, 0, 1, 9001}, feet{1, 1, 0, 2, 1024, 0, 1, 1, 3076, 0, 1, 9002};
+    const shorts degrees{1, 1, 0, 2, 1024, 0, 1, 2, 2048, 0, 1, 4326};
+    const std::vector<double> ties{0, 0, 0, 5e5, 4649760, 0}, none;
+    struct raster {
+        geo_place place;
+        std::vector<double> spacing;
+        std::string unit, text;
+    };
+    const raster rasters[] = {
+        {{{30, 20, 0}, ties, {}, {298.25}, metres, "WGS 84|", "-9999"}, {20, 30}, "m", "projected, column 0 and row 0"},
+        {{{30, 20, 0}, ties, {}, {}, feet, {}, {}}, {20, 30}, "ft", "projected"},
+        {{{0.1, 0.1, 0}, ties, {}, {}, degrees, {}, {}}, {}, "", "in degrees, EPSG 4326"},
+        {{{}, {}, {3, -8, 0, 1, 4, 6, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1}, {}, metres, {}, {}}, {10, 5}, "m", "projected"},
+        {{{}, {}, {3, -8, 0, 1, 4, 7, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1}, {}, metres, {}, {}}, {}, "", "projected"},
+        {{{30, -20, 0}, {}, {}, {}, metres, {}, {}}, {}, "", "projected"},
+        {{{30, 20}, {}, {}, {}, {}, {}, {}}, {}, "", "of no known projection"},
+    };
+    for (const raster& each : rasters) {
+        array values = random_array(dtype::float32, {3, 4}, 5);
+        values.place = each.place;
+        const array got = decoded(encoded(values, ".tif"), format::tiff);
+        expect_same_values(got, values);
+        EXPECT_TRUE(got.place == each.place) << each.text;
+        EXPECT_EQ(got.spacing, each.spacing) << each.text;
+        EXPECT_EQ(got.unit, each.unit) << each.text;
+        EXPECT_TRUE(text_of(got.place).starts_with(each.text)) << text_of(got.place);
+    }
+}
+
 /// Kinds and values of axes through every format that has them. The format's own order of axes is undone.
 TEST(io_round_trip, axes) {
     using enum axis_kind;

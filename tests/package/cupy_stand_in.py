@@ -86,6 +86,12 @@ class Device:
 
 
 ndarray.device = Device()
+ndarray.__dlpack__ = None  # by which an array is known for one
+
+
+def broadcast_to(x, shape):
+    """Found by the module of an array's type."""
+    return given(np.broadcast_to(x.own, shape))
 
 
 class Stream(Device):

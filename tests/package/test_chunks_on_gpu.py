@@ -72,6 +72,15 @@ def test_out_of_core(gpu, tmp_path, how):
     np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), wanted)
 
 
+@pytest.mark.parametrize("how", [{}, {"max_distance": 4, "signed": True}, {"half_cell": True}], ids=str)
+def test_cells_that_take_no_part(gpu, tmp_path, how):
+    seeds, where = image((40, 37, 50), 0.002), image((40, 37, 50), 0.8) != 0
+    np.save(tmp_path / "a.npy", seeds)
+    how = dict(how, where=where, sites="nonzero")
+    outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "away.npy", memory="2GB", **how)
+    np.testing.assert_array_equal(np.load(tmp_path / "away.npy"), nf.distance_transform(seeds, **how))
+
+
 def test_dask(gpu, tmp_path):
     da = pytest.importorskip("dask.array")
     dask = pytest.importorskip("dask")
@@ -83,6 +92,8 @@ def test_dask(gpu, tmp_path):
             {"return_indices": True},
             {"max_distance": 4, "return_indices": True},
             {"border": "closed"},
+            {"signed": True, "return_indices": True},
+            {"half_cell": True, "where": seeds < 8},
         ],
         "voronoi": [{"return_labels": True, "spacing": (2, 1, 0.5)}],
         "label": [{"connectivity": 3}],

@@ -54,6 +54,27 @@ def cuts(draw, length):
     return tuple(each)
 
 
+FORMS = [
+    {},
+    {"sites": "nonzero", "squared": True},
+    {"signed": True},
+    {"signed": "outside", "sites": "nonzero", "squared": True},
+    {"half_cell": True},
+    {"half_cell": True, "signed": True, "dtype": "float64"},
+    {"dtype": "bool"},
+    {"multilabel": True},
+    {"multilabel": True, "half_cell": True, "dtype": "float16"},
+]
+
+
+def mask_of(shape, density):
+    """Cells that take part, and the same as an array of dask; with labels all do."""
+    if density is None:
+        return None, None
+    part = np.random.default_rng(3).random(shape) < density
+    return part, da.from_array(part, chunks=3)
+
+
 def of_axes(spacing, axes):
     return spacing[:axes] if isinstance(spacing, tuple) else spacing
 
@@ -65,51 +86,50 @@ def same(made, wanted):
         np.testing.assert_array_equal(computed, other)
 
 
-@given(images(), st.sampled_from(SPACINGS), st.sampled_from(["zero", "nonzero"]), BORDERS)
-def test_any_content(pair, spacing, sites, border):
+@settings(max_examples=150)
+@given(
+    images(("uint8", "int32")),
+    st.sampled_from(SPACINGS),
+    BORDERS,
+    st.sampled_from([None, 0, 0.9, 1.5, 3.2, 40]),
+    st.sampled_from(FORMS),
+    st.sampled_from([False, "linear", True]),
+    st.sampled_from([None, 0.3, 0.9]),
+)
+def test_every_form(pair, spacing, border, limit, form, indices, part):
     image, lazy = pair
-    how = dict(spacing=of_axes(spacing, image.ndim), sites=sites, border=border[: image.ndim], return_indices=True)
-    same(nfd.distance_transform(lazy, **how), nf.distance_transform(image, **how))
-    how["return_indices"] = "linear"
-    same(nfd.distance_transform(lazy, squared=True, **how), nf.distance_transform(image, squared=True, **how))
+    how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim], max_distance=limit)
+    where, lazy_where = mask_of(image.shape, None if "multilabel" in form else part)
+    asked = dict(how, return_indices=indices, **form)
+    made = nfd.distance_transform(lazy, where=lazy_where, **asked)
+    wanted = nf.distance_transform(image, where=where, **asked)
+    same(made, wanted) if indices else same([made], [wanted])
 
 
-@given(images(), st.sampled_from(SPACINGS), st.booleans(), BORDERS, st.sampled_from([None, None, 0.9, 3.2]))
-def test_distances_alone(pair, spacing, squared, border, limit):
-    image, lazy = pair
-    border = border[: image.ndim]
-    how = dict(spacing=of_axes(spacing, image.ndim), squared=squared, border=border, max_distance=limit)
-    same([nfd.distance_transform(lazy, **how)], [nf.distance_transform(image, **how)])
-
-
-@given(images(("int16", "uint64")), st.sampled_from(SPACINGS), BORDERS)
-def test_voronoi_of_any_content(pair, spacing, border):
+@given(
+    images(("int16", "uint64")),
+    st.sampled_from(SPACINGS),
+    BORDERS,
+    st.sampled_from([None, 0, 0.9, 1.5, 3.2, 40]),
+    st.sampled_from([None, 0.3, 0.9]),
+)
+def test_labels_that_grow(pair, spacing, border, limit, part):
     seeds, lazy = pair
-    border = border[: seeds.ndim]
-    how = dict(spacing=of_axes(spacing, seeds.ndim), border=border, return_labels=True, return_distances=True)
-    same(nfd.voronoi(lazy, **how), nf.voronoi(seeds, **how))
-    same([nfd.expand_labels(lazy, None)], [nf.expand_labels(seeds, None)])
+    how = dict(spacing=of_axes(spacing, seeds.ndim), border=border[: seeds.ndim])
+    where, lazy_where = mask_of(seeds.shape, part)
+    more = dict(how, max_distance=limit, return_labels=True, return_distances=True)
+    same(nfd.voronoi(lazy, where=lazy_where, **more), nf.voronoi(seeds, where=where, **more))
+    how["return_distances"] = True
+    same(nfd.expand_labels(lazy, limit, where=lazy_where, **how), nf.expand_labels(seeds, limit, where=where, **how))
 
 
-@given(images(("uint8", "int32")), st.sampled_from(SPACINGS), st.sampled_from([0, 0.9, 1.5, 3.2, 40]))
-def test_within_a_limit(pair, spacing, limit):
+@settings(max_examples=40)
+@given(images(("bool", "uint8")), st.sampled_from(SPACINGS), BORDERS, st.sampled_from([0, 1, 1.5, 2.3]), st.booleans())
+def test_morphology(pair, spacing, border, radius, labels):
     image, lazy = pair
-    spacing = of_axes(spacing, image.ndim)
-    for more in ({}, {"signed": True}, {"multilabel": True}, {"half_cell": True}, {"sites": "nonzero"}):
-        how = dict(spacing=spacing, max_distance=limit, **more)
-        same([nfd.distance_transform(lazy, **how)], [nf.distance_transform(image, **how)])
-    how = dict(spacing=spacing, max_distance=limit, return_labels=True, return_distances=True)
-    same(nfd.voronoi(lazy, **how), nf.voronoi(image, **how))
-    same([nfd.expand_labels(lazy, limit, spacing)], [nf.expand_labels(image, limit, spacing)])
-
-
-@given(images(("bool", "uint8")), st.sampled_from(SPACINGS), st.sampled_from([0, 1, 1.5, 2.3]))
-def test_morphology(pair, spacing, radius):
-    image, lazy = pair
-    spacing = of_axes(spacing, image.ndim)
+    how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim], labels=labels)
     for name in ("erosion", "dilation", "opening", "closing"):
-        wanted = getattr(nf, name)(image, radius, spacing=spacing)
-        same([getattr(nfd, name)(lazy, radius, spacing=spacing)], [wanted])
+        same([getattr(nfd, name)(lazy, radius, **how)], [getattr(nf, name)(image, radius, **how)])
 
 
 @given(
@@ -220,6 +240,11 @@ def test_data_arrays_stay_lazy():
     wanted = nf.distance_transform(image, spacing=(2.5, 1), return_indices=True, border=("open", "periodic"))
     same([away.data, near.data], wanted)
     assert away.name == "land" and away.attrs == {"source": "a"} and near.dims == ("axis", "y", "x")
+    part = xr.DataArray(da.from_array(np.arange(30) < 25, chunks=7), dims="x")
+    same(
+        [nfd.distance_transform(named, where=part).data],
+        [nf.distance_transform(image, spacing=(2.5, 1), where=np.arange(30) < 25)],
+    )
     grown = nfd.dilation(named, 3)
     same([grown.data], [nf.dilation(image, 3, spacing=(2.5, 1))])
     labels, count = nfd.label(~named, periodic={"x": True}, return_num=True)
@@ -272,10 +297,12 @@ def test_a_worker_that_is_killed():
 
 def test_refusals():
     lazy = da.ones((4, 5), chunks=2, dtype="uint8")
-    with pytest.raises(ValueError, match="max_distance"):
-        nfd.distance_transform(lazy, signed=True)
-    with pytest.raises(ValueError, match="open borders"):
-        nfd.distance_transform(lazy, signed=True, max_distance=3, border="periodic")
+    with pytest.raises(ValueError, match="where does not go with labels"):
+        nfd.distance_transform(lazy, multilabel=True, where=np.ones((4, 5), bool))
+    with pytest.raises(ValueError, match="broadcast"):
+        nfd.distance_transform(lazy, where=np.ones((4, 4), bool))
+    with pytest.raises(ValueError, match="bool or uint8"):
+        nfd.voronoi(lazy, where=np.ones((4, 5)))
     with pytest.raises(ValueError, match="scratch"):
         nfd.distance_transform(lazy, max_distance=3, scratch="x.zarr")
     with pytest.raises(ValueError, match="nothing is asked for"):

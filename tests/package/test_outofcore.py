@@ -65,57 +65,85 @@ def same(path, wanted):
     np.testing.assert_array_equal(made, wanted)
 
 
-@given(images(), st.sampled_from(SPACINGS), BORDERS, st.sampled_from([None, 0.9, 3.2]), st.booleans(), divided())
-def test_distances(folder, image, spacing, border, limit, squared, factor):
+def border_of(border, shape):
+    """Closed ends of a first axis of one cell are refused."""
+    border = border[: len(shape)]
+    return "open" if min(shape[:-1], default=2) == 1 and "closed" in border else border
+
+
+def part_of(folder, image, density):
+    """Cells that take part, and a file of them."""
+    if density is None:
+        return None, None
+    part = np.random.default_rng(3).random(image.shape) < density
+    np.save(folder / "part.npy", part)
+    return part, folder / "part.npy"
+
+
+FORMS = [
+    {},
+    {"squared": True},
+    {"sites": "nonzero"},
+    {"half_cell": True},
+    {"signed": True},
+    {"signed": "outside", "sites": "nonzero", "squared": True, "half_cell": True},
+    {"dtype": "bool"},
+    {"multilabel": True},
+    {"multilabel": True, "half_cell": True, "dtype": "float16"},
+]
+
+
+@settings(max_examples=100)
+@given(
+    images(),
+    st.sampled_from(SPACINGS),
+    BORDERS,
+    st.sampled_from([None, 0.9, 3.2]),
+    st.sampled_from(FORMS),
+    st.sampled_from([None, 0.3, 0.9]),
+    divided(),
+)
+def test_distances(folder, image, spacing, border, limit, form, part, factor):
     source, away, near = folder / "a.npy", folder / "away.npy", folder / "near.npy"
     np.save(source, image)
-    how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim], max_distance=limit, squared=squared)
-    if min(image.shape[:-1], default=2) == 1 and "closed" in how["border"]:
-        how["border"] = "open"
-    in_parts(lambda: outofcore.distance_transform(source, away, indices=near, **how), factor)
+    border = border_of(border, image.shape)
+    how = dict(spacing=of_axes(spacing, image.ndim), border=border, max_distance=limit, **form)
+    where, file = part_of(folder, image, part)
+    call = lambda: outofcore.distance_transform(source, away, indices=near, where=file, **how)  # noqa: E731
     native = image.astype(image.dtype.newbyteorder("="))
-    wanted = nf.distance_transform(native, return_indices="linear", **how)
+    first = "open" if border == "open" else border[next((k for k, n in enumerate(image.shape) if n != 1), -1)]
+    if part is not None and form.keys() & {"signed", "multilabel"} and (limit is None or first == "periodic"):
+        with pytest.raises(ValueError, match="needs max_distance"):
+            call()
+        return
+    in_parts(call, factor)
+    wanted = nf.distance_transform(native, return_indices="linear", where=where, **how)
     same(away, wanted[0])
     same(near, wanted[1])
-    assert sorted(p.name for p in folder.iterdir() if "part" in p.name or "unfinished" in p.name) == []
+    assert sorted(p.name for p in folder.iterdir() if ".part" in p.name or "unfinished" in p.name) == []
 
 
-@settings(max_examples=25)
-@given(images(), st.sampled_from([0.9, 3.2]), divided())
-def test_more_within_a_limit(folder, image, limit, factor):
-    source, away = folder / "b.npy", folder / "b-away.npy"
-    native = image.astype(image.dtype.newbyteorder("="))
-    np.save(source, image)
-    for more in ({"signed": True}, {"multilabel": True}, {"half_cell": True}):
-        in_parts(lambda: outofcore.distance_transform(source, away, max_distance=limit, **more), factor)  # noqa: B023
-        same(away, nf.distance_transform(native, max_distance=limit, **more))
-
-
-@settings(max_examples=15)
-@given(images(("bool", "uint8")), st.sampled_from(SPACINGS), BORDERS, st.sampled_from([None, 3.2]), divided())
-def test_classes_of_any_content(folder, image, spacing, border, limit, factor):
-    source, away, near = folder / "c.npy", folder / "c-away.npy", folder / "c-near.npy"
-    np.save(source, image)
-    how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim], max_distance=limit)
-    if min(image.shape[:-1], default=2) == 1 and "closed" in how["border"]:
-        how["border"] = "open"
-    for more in ({"signed": True}, {"multilabel": True}, {"signed": "outside", "sites": "nonzero", "squared": True}):
-        in_parts(lambda: outofcore.distance_transform(source, away, indices=near, **how, **more), factor)  # noqa: B023
-        wanted = nf.distance_transform(image, return_indices="linear", **how, **more)
-        same(away, wanted[0])
-        same(near, wanted[1])
-
-
-@given(images(), st.sampled_from(SPACINGS), divided())
-def test_voronoi(folder, image, spacing, factor):
+@given(
+    images(),
+    st.sampled_from(SPACINGS),
+    BORDERS,
+    st.sampled_from([None, 0.9, 3.2]),
+    st.sampled_from([None, 0.3, 0.9]),
+    divided(),
+)
+def test_voronoi(folder, image, spacing, border, limit, part, factor):
     source, near, cells = folder / "v.npy", folder / "v-near.npy", folder / "v-cells.npy"
     np.save(source, image)
-    how = dict(spacing=of_axes(spacing, image.ndim))
-    in_parts(lambda: outofcore.voronoi(source, near, labels=cells, **how), factor)
+    how = dict(spacing=of_axes(spacing, image.ndim), border=border_of(border, image.shape))
+    where, file = part_of(folder, image, part)
+    more = dict(how, max_distance=limit)
+    in_parts(lambda: outofcore.voronoi(source, near, labels=cells, where=file, **more), factor)
     native = image.astype(image.dtype.newbyteorder("="))
-    index, label = nf.voronoi(native, return_indices="linear", return_labels=True, **how)
+    index, label = nf.voronoi(native, return_indices="linear", return_labels=True, where=where, **more)
     same(near, index)
     same(cells, label)
+    in_parts(lambda: outofcore.expand_labels(source, cells, limit, where=file, **how), factor)
+    same(cells, nf.expand_labels(native, limit, where=where, **how))
 
 
 @given(
@@ -156,18 +184,22 @@ def test_tables(folder, image, kind, periodic, factor):
     assert table == wanted.table
 
 
-@settings(max_examples=10)
-@given(images(("bool", "uint8", "int32")), st.sampled_from(SPACINGS), st.sampled_from([0, 1, 2.3]), divided())
-def test_morphology(folder, image, spacing, radius, factor):
+@settings(max_examples=40)
+@given(images(("bool", "uint8", "int32")), st.sampled_from(SPACINGS), BORDERS, st.sampled_from([0, 1, 2.3]), divided())
+def test_morphology(folder, image, spacing, border, radius, factor):
     source, target = folder / "m.npy", folder / "m-out.npy"
     np.save(source, image)
-    how = dict(spacing=of_axes(spacing, image.ndim), labels=image.dtype == "int32")
-    for name, border in (("erosion", "open"), ("dilation", "closed"), ("opening", "closed"), ("closing", "open")):
-        if border == "closed" and min(image.shape[:-1], default=2) == 1:
-            border = "open"
+    border, labels = border_of(border, image.shape), image.dtype == "int32"
+    how = dict(spacing=of_axes(spacing, image.ndim), labels=labels, border=border)
+    first = "open" if border == "open" else border[next((k for k, n in enumerate(image.shape) if n != 1), -1)]
+    for name in ("erosion", "dilation", "opening", "closing"):
         call = getattr(outofcore, name)
-        in_parts(lambda: call(source, target, radius, border=border, **how), factor)  # noqa: B023
-        same(target, getattr(nf, name)(image, radius, border=border, **how))
+        if name == "closing" and labels and first == "periodic":
+            with pytest.raises(ValueError, match="not periodic"):
+                call(source, target, radius, **how)
+            continue
+        in_parts(lambda: call(source, target, radius, **how), factor)  # noqa: B023
+        same(target, getattr(nf, name)(image, radius, **how))
 
 
 def volume(shape=(40, 37, 50), density=0.01):
@@ -240,7 +272,9 @@ def test_refusals(tmp_path):
         "which is the source": lambda: outofcore.label(source, source),
         "folder does not exist": lambda: outofcore.label(source, tmp_path / "c" / "b.npy"),
         "does not exist": lambda: outofcore.label(tmp_path / "c.npy", target),
-        "needs max_distance": lambda: outofcore.distance_transform(source, target, half_cell=True),
+        "where has shape": lambda: outofcore.distance_transform(source, target, where=np.ones((2, 3), bool)),
+        "where has element type": lambda: outofcore.distance_transform(source, target, where=np.ones((40, 37, 50))),
+        "names no value": lambda: outofcore.distance_transform(source, target, where="nodata"),
         "nothing is asked for": lambda: outofcore.voronoi(source, None),
         "no array of Zarr": lambda: outofcore.label(source, tmp_path.parent / "c.zarr" if mkdir(tmp_path) else target),
         "more than dtype=uint16": lambda: outofcore.label(many(tmp_path), target, dtype="uint16"),

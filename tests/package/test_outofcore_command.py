@@ -64,3 +64,82 @@ def test_other_calls_go_to_the_program():
     assert not is_out_of_core(["sample", "blobs", "-o", "a.zarr"])
     assert is_out_of_core(["distance", "a.zarr/0", "-o", "b.npy"])
     assert is_out_of_core(["label", "a.npy", "-o", "b.npy", "--memory", "1GB"])
+
+
+PLACE = (33550, 33922, 34735, 34737)
+METRES = (1, 1, 0, 4, 1024, 0, 1, 1, 1026, 34737, 7, 0, 3072, 0, 1, 32633, 3076, 0, 1, 9001)
+DEGREES = (1, 1, 0, 2, 1024, 0, 1, 2, 2048, 0, 1, 4326)
+
+
+def raster(path, cells, keys=METRES, none=None, **how):
+    tifffile = pytest.importorskip("tifffile")
+    tie = (0.0, 0.0, 0.0, 500000.0, 4649760.0, 0.0)
+    tags = [(33550, "d", 3, (30.0, 20.0, 0.0)), (33922, "d", 6, tie), (34735, "H", len(keys), keys)]
+    tags += [(34737, "s", 0, "WGS 84|")] + [(42113, "s", 0, none)] * (none is not None)
+    tags = [(*tag, True) for tag in tags]
+    tifffile.imwrite(path, cells, extratags=tags, photometric="minisblack", metadata=None, **how)
+
+
+def tags_of(path):
+    import tifffile
+
+    with tifffile.TiffFile(path) as file:
+        return {tag.code: tag.value for tag in file.pages[0].tags if tag.code in (*PLACE, 42113)}
+
+
+@pytest.mark.parametrize("how", [{}, {"bigtiff": True, "byteorder": ">"}, {"compression": "zlib", "tile": (16, 16)}])
+def test_the_answer_lies_where_the_raster_lies(tmp_path, how):
+    tifffile = pytest.importorskip("tifffile")
+    pytest.importorskip("zarr")
+    cells = (np.random.default_rng(4).random((50, 60)) < 0.97).astype(np.uint8)
+    source, target = tmp_path / "a.tif", tmp_path / "b.tif"
+    raster(source, cells, **how)
+    wanted = nf.distance_transform(cells, spacing=(20, 30))
+    for memory in (["--memory", "1GB"], []):
+        said = run("distance", source, "-o", target, *memory).stderr
+        np.testing.assert_array_equal(tifffile.imread(target), wanted)
+        assert tags_of(target) == {**tags_of(source), 42113: "inf"}
+        assert not memory or f"spacing 20 x 30 m, of {source}\n" in said
+        run("label", source, "-o", target, *memory)
+        assert tags_of(target) == tags_of(source)
+    told = run("info", source).stdout
+    assert "20 x 30 m\n" in told and "projected, EPSG 32633, column 0 and row 0 at 500000, 4649760\n" in told
+    assert told == run("info", source).stdout
+
+
+def test_rasters_in_degrees_are_counted_in_cells(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    cells = (np.random.default_rng(4).random((50, 60)) < 0.97).astype(np.uint8)
+    source, target = tmp_path / "a.tif", tmp_path / "b.tif"
+    raster(source, cells, DEGREES)
+    for memory in (["--memory", "1GB"], []):
+        said = run("distance", source, "-o", target, *memory).stderr
+        np.testing.assert_array_equal(tifffile.imread(target), nf.distance_transform(cells))
+        assert not memory or "in degrees" in said
+    assert "in degrees, EPSG 4326" in run("info", source).stdout
+    raster(source, cells, METRES[:-4] + (3076, 0, 1, 9999))
+    assert "in a unit that it does not name" in run("distance", source, "-o", target, "--memory", "1GB").stderr
+
+
+@pytest.mark.parametrize(
+    "kind, none", [("uint8", "9"), ("int16", "-9999"), ("float32", "-3.40282346638529e+38"), ("float32", "nan")]
+)
+def test_cells_without_data_take_no_part(tmp_path, kind, none):
+    tifffile = pytest.importorskip("tifffile")
+    random = np.random.default_rng(5)
+    part = random.random((50, 60)) < 0.8
+    cells = np.where(part, random.random((50, 60)) < 0.97, np.array(float(none), kind)).astype(kind)
+    source, target = tmp_path / "a.tif", tmp_path / "b.tif"
+    raster(source, cells, none=none)
+    wanted = nf.distance_transform(cells, spacing=(20, 30), where=part)
+    for memory in (["--memory", "1GB"], ["--memory", "1GB", "--max-distance", "1e4"], []):
+        run("distance", source, "-o", target, "--where", "nodata", *memory)
+        np.testing.assert_array_equal(tifffile.imread(target), wanted)
+    np.save(tmp_path / "part.npy", part)
+    run("voronoi", source, "--labels", target, "--where", tmp_path / "part.npy", "--memory", "1GB", "-q")
+    grown = nf.expand_labels(cells, None, (20, 30), where=part)
+    np.testing.assert_array_equal(tifffile.imread(target), grown)
+    raster(source, cells)
+    for memory in (["--memory", "1GB"], []):
+        said = run("distance", source, "-o", target, "--where", "nodata", *memory, code=2).stderr
+        assert "names no value" in said

@@ -87,7 +87,7 @@ public:
           crew_(crew),
           scale_(packed ? std::ldexp(1.0, p.keys.total()) : 1),
           ordered_(!std::is_same_v<V, double> || packed || rows_ordered(largest, p.weight)),
-          terms_(scale_ * p.weight, false, p.rows, p.rows),
+          terms_(scale_ * p.weight, p.half_cell, p.rows, p.rows),
           mine_(static_cast<std::size_t>(crew.threads())) {}
 
     void solve() {
