@@ -222,7 +222,7 @@ arguments parse_arguments(int argc, const char* const* argv) {
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     std::vector<std::string> names;
     for (const verb& each : verbs()) names.push_back(each.name);
-    if (words.empty()) refuse(fmt::format("no verb; expected one of {}", fmt::join(names, ", ")));
+    if (words.empty()) refuse(fmt::format("a verb is missing; give one of {}", fmt::join(names, ", ")));
     const verb* chosen = find_verb(words[0]);
     if (chosen == nullptr)
         refuse(fmt::format("there is no verb '{}'{}; expected one of {}", words[0], guess(words[0], names),
@@ -249,7 +249,11 @@ int run(int argc, const char* const* argv) {
         return fail(how, problem.what(), status_of(problem.code()));
     } catch (const std::bad_alloc&) {
         const std::int64_t left = free_memory().value_or(0);
-        return fail(how, fmt::format("out of memory: more is needed than the {} MiB that are free", left >> 20), 4);
+        return fail(how,
+                    fmt::format("out of memory: the call needs more than the {} MiB that are free; give a smaller "
+                                "input or free some memory",
+                                left >> 20),
+                    4);
     } catch (const std::exception& problem) {
         return fail(how, problem.what(), 1);
     }

@@ -34,7 +34,8 @@ io::array coverage_of(const io::array& image, const arguments& args) {
     }
     if (!args.threshold.empty()) one = apply_threshold(one, args.threshold);
     if (one.shape.size() != 2)
-        refuse(fmt::format("{} has {} axes; {} takes images, of 2", args.input, one.shape.size(), args.verb));
+        refuse(fmt::format("{} has {} axes; {} takes images of 2 axes, so give one of its planes", args.input,
+                           one.shape.size(), args.verb));
     return one;
 }
 
@@ -43,7 +44,7 @@ borders ends_of(const arguments& args) {
     border ends[2];
     const std::vector<std::string> words = split(args.border, ',');
     if (words.size() > 2)
-        refuse(fmt::format("--border has {} values; give one, or one for rows and columns", words.size()));
+        refuse(fmt::format("--border has {} values; give one, or one for rows and one for columns", words.size()));
     for (std::size_t k = 0; k < 2; ++k) {
         const std::string& word = words[words.size() == 1 ? 0 : k];
         if (word != "open" && word != "periodic")

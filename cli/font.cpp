@@ -49,7 +49,7 @@ std::vector<glyph> characters_of(const std::string& text, bool once) {
             const auto next = static_cast<unsigned char>(text[i + k]);
             valid = next >> 6 == 2, code = code << 6 | (next & 63U);
         }
-        if (!valid) refuse(fmt::format("--characters is no UTF-8 at byte {}", i));
+        if (!valid) refuse(fmt::format("--characters is not UTF-8 at byte {}; give UTF-8 text", i));
         const bool known =
             once && std::any_of(made.begin(), made.end(), [&](const glyph& g) { return g.codepoint == code; });
         if (!known && code >= 32) made.push_back({.codepoint = code, .text = text.substr(i, count)});
@@ -66,11 +66,15 @@ public:
         library_.reset(library);
         FT_Face face = nullptr;
         if (FT_New_Face(library, r.path.c_str(), 0, &face) != 0)
-            throw error(error_code::io, fmt::format("{} is no font that FreeType reads, or cannot be opened", r.path));
+            throw error(error_code::io, fmt::format("{} cannot be read as a font; give a .ttf or .otf file", r.path));
         face_.reset(face);
-        if (!FT_IS_SCALABLE(face)) throw error(error_code::io, fmt::format("{} has no outlines", r.path));
+        if (!FT_IS_SCALABLE(face))
+            throw error(error_code::io,
+                        fmt::format("{} has no outlines; give a font with outlines, such as .ttf or .otf", r.path));
         if (FT_Set_Char_Size(face, 0, std::lround(r.size * scale_), 72, 72) != 0)
-            refuse(fmt::format("--size {:g} at --supersample {} is more than FreeType takes", r.size, r.supersample));
+            refuse(
+                fmt::format("--size {:g} at --supersample {} is larger than FreeType takes; make one of them smaller",
+                            r.size, r.supersample));
     }
 
     glyph_atlas draw() {

@@ -28,11 +28,12 @@ void name_random_sites(arguments& args) {
         if (!args.inputs.empty()) refuse("--random-sites takes the place of an INPUT; leave one of them out");
         args.inputs = {"random"};
     } else if (args.verb == "voronoi" && !args.size.empty()) {
-        refuse("--size is that of the grid of --random-sites; give both or none");
+        refuse("--size sets the grid of --random-sites; give both or neither");
     } else if (args.verb == "voronoi" && args.seed != arguments{}.seed) {
-        refuse("--seed is that of --random-sites; give both or none");
+        refuse("--seed starts the draws of --random-sites; give both or neither");
     }
-    if (args.inputs.empty()) refuse(fmt::format("INPUT is missing: what to read; see `nearfield help {}`", args.verb));
+    if (args.inputs.empty())
+        refuse(fmt::format("INPUT is missing: give a file to read; see `nearfield help {}`", args.verb));
 }
 
 void check_method_words(const arguments& args) {
@@ -41,7 +42,7 @@ void check_method_words(const arguments& args) {
     const char* what = args.by_method.empty() ? "--timings" : "--method";
     if (args.inputs.size() > 1) refuse(fmt::format("{} takes one INPUT; give each a call of its own", what));
     if (!args.weights.empty()) refuse(fmt::format("--weights does not go with {}; leave one of them out", what));
-    if (args.plan) refuse(fmt::format("--plan is the exact engine's; leave out {}", what));
+    if (args.plan) refuse(fmt::format("--plan describes the exact engine; leave out --plan or {}", what));
 }
 
 loaded random_sites(const arguments& args) {

@@ -15,8 +15,8 @@ namespace {
 
 sites sites_of(const arguments& args, sites otherwise) {
     if (args.multilabel && !args.sites.empty() && args.sites != "other-labels")
-        refuse(
-            fmt::format("--multilabel is --sites other-labels, and --sites is {}; leave one of them out", args.sites));
+        refuse(fmt::format("--multilabel means --sites other-labels, and --sites is {}; leave one of them out",
+                           args.sites));
     if (args.multilabel || args.sites == "other-labels") return sites::other_labels;
     return args.sites.empty() ? otherwise : args.sites == "zero" ? sites::zero : sites::nonzero;
 }

@@ -52,13 +52,12 @@ void check_words(const arguments& args, const outputs& wanted) {
                            voronoi ? "-o" : "--indices"));
     if (!args.index_dtype.empty() && args.coordinates)
         refuse(
-            "--index-dtype is about linear indices and coordinates are int32; leave out --index-dtype or "
+            "--index-dtype sets the type of linear indices, and coordinates are int32; leave out --index-dtype or "
             "--coordinates");
     if (args.dtype.starts_with("uint") && !args.squared)
-        refuse(
-            fmt::format("--dtype is {} and distances are no integers; give --squared too, or one of float16, float32, "
-                        "float64",
-                        args.dtype));
+        refuse(fmt::format(
+            "--dtype is {} and distances are not integers; give --squared too, or one of float16, float32, float64",
+            args.dtype));
     if (!args.weights.empty() && !args.distances.empty())
         refuse("--distances does not go with --weights, whose measure is the power; give --power FILE instead");
     if (!args.power.empty() && args.weights.empty())

@@ -89,7 +89,8 @@ std::vector<std::int64_t> parse_cells(const std::string& name, const std::string
         for (std::size_t axis = 0; axis < shape.size(); ++axis) {
             cells.push_back(parse_integer(name, coordinates[axis], name + " 10,20"));
             if (cells.back() < 0 || cells.back() >= shape[axis])
-                refuse(fmt::format("{} is {}; give cells of an array of {}", name, text, text_of(shape)));
+                refuse(fmt::format("{} is {}, outside the array of shape {}; give cells of the array", name, text,
+                                   text_of(shape)));
         }
     }
     return cells;
@@ -97,7 +98,9 @@ std::vector<std::int64_t> parse_cells(const std::string& name, const std::string
 
 cell_words::cell_words(const arguments& args, const loaded& input) : shape_(input.image.shape) {
     if (!args.world) return;
-    if (!is_ros_map(args.input)) refuse(fmt::format("--world is for a map.yaml; {} is none", args.input));
+    if (!is_ros_map(args.input))
+        refuse(
+            fmt::format("--world needs a map.yaml, and {} is not one; give the map or leave out --world", args.input));
     frame_ = frame_of(args.input, shape_[0]);
 }
 
@@ -112,9 +115,9 @@ std::vector<std::int64_t> cell_words::cells(const std::string& name, const std::
             made.push_back(at);
         const std::int64_t row = made[made.size() - 2], column = made.back();
         if (row < 0 || row >= shape_[0] || column < 0 || column >= shape_[1])
-            refuse(fmt::format("{} is {}; the map has x from {:g} to {:g}, y from {:g} to {:g}", name, text, frame_->x,
-                               frame_->x + frame_->resolution * static_cast<double>(shape_[1]), frame_->y,
-                               frame_->y + frame_->resolution * static_cast<double>(shape_[0])));
+            refuse(fmt::format("{} is {}, outside the map; give x from {:g} to {:g} and y from {:g} to {:g}", name,
+                               text, frame_->x, frame_->x + frame_->resolution * static_cast<double>(shape_[1]),
+                               frame_->y, frame_->y + frame_->resolution * static_cast<double>(shape_[0])));
     }
     return made;
 }

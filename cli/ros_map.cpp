@@ -117,7 +117,10 @@ map_frame frame_of(const std::string& path, std::int64_t rows) {
     for (std::size_t k = 0; k < 3; ++k)
         at[k] = parse_number(fmt::format("origin of {}", path), trimmed(parts[k]), "origin: [0, 0, 0]");
     if (at[2] != 0)
-        throw error(error_code::invalid_argument, fmt::format("{} is turned by {}; --world takes 0", path, at[2]));
+        throw error(
+            error_code::invalid_argument,
+            fmt::format("{} is rotated by {}, and --world takes maps without rotation; give cells without --world",
+                        path, at[2]));
     return {at[0], at[1], number_of(path, map, "resolution", 0), rows};
 }
 

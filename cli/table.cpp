@@ -9,33 +9,32 @@ using a = arguments;
 using rows = std::vector<option>;
 
 verb info() {
-    return {
-        "info",
-        "What a file holds, or what this build and this machine can do",
-        "Of every file: shape and axes, element type, spacing, range of the values, and which option makes a mask of "
-        "them. Without a file: version, compiler, instruction set, cores, and CUDA devices, or why there is none.",
-        rows{{"INPUT", "INPUT", "files to look at; '-' is stdin", &a::inputs, {}, false, true, false, true},
-             max_bytes,
-             allow_outside,
-             json},
-        "nearfield sample labels -o labels.png --size 64x64\n"
-        "nearfield info labels.png\n"
-        "nearfield info",
-        info_verb};
+    return {"info",
+            "Describe a file, or this build and this machine",
+            "Prints for every file its shape and axes, element type, spacing, range of the values, and the option that "
+            "makes a mask of them. Without a file, it prints the version, compiler, instruction set, cores, and CUDA "
+            "devices, or why there is none.",
+            rows{{"INPUT", "INPUT", "files to look at; '-' is stdin", &a::inputs, {}, false, true, false, true},
+                 max_bytes,
+                 allow_outside,
+                 json},
+            "nearfield sample labels -o labels.png --size 64x64\n"
+            "nearfield info labels.png\n"
+            "nearfield info",
+            info_verb};
 }
 
 verb sample() {
     std::string about =
-        "Makes an image or volume to try things on: uint8 of 0 and 255, except labels; the same bits for a seed on "
-        "every "
-        "machine. Kinds:";
+        "Makes an image or volume to try things on: uint8 of 0 and 255, except for labels. A seed gives the same bits "
+        "on every machine. Kinds:";
     for (const sample_info& each : sample_kinds()) about += std::string(" ") + each.name + " (" + each.about + "),";
     about.back() = '.';
     return {"sample",
             "Make a test image or volume",
             about,
             rows{{"KIND", "KIND", "what to make", &a::kind, sample_names(), true},
-                 output("where it goes, by suffix; '-' is NPY on stdout", true),
+                 output("file to write, by suffix; '-' is NPY on stdout", true),
                  {"--size", "AxBxC", "cells along each axis in array order (default 512x512)", &a::size},
                  seed,
                  density,
@@ -51,16 +50,15 @@ verb sample() {
 verb convert() {
     return {"convert",
             "Change the file format of an array",
-            "Reads one format and writes another; values and spacing stay as they are. --threshold makes a mask of 0 "
-            "and 255, "
-            "--channel takes one value of a colour image.",
+            "Reads one format and writes another; values and spacing do not change. --threshold makes a mask of 0 and "
+            "255, and --channel takes one value of a colour image.",
             rows{input("file to read; '-' is stdin"),
-                 output("where it goes, by suffix; '-' is NPY on stdout", true),
+                 output("file to write, by suffix; '-' is NPY on stdout", true),
                  cell,
                  threshold,
                  {"--channel",
                   "NAME",
-                  "one value of a colour image, or the channel of a number, from 0, instead of all",
+                  "write only this value of a colour image, or the channel of this number, from 0",
                   &a::channel,
                   {"luminance", "alpha", "red", "green", "blue"}},
                  max_bytes,
@@ -76,13 +74,12 @@ verb convert() {
 verb demo() {
     return {"demo",
             "Draw distances, isolines, Voronoi cells and components of an image and a volume",
-            "Writes pictures of a 2-D image and of a 3-D volume into one folder and prints what ran, on what size, how "
-            "long it "
-            "took and where. A gray image becomes a mask: Otsu's threshold after removing uneven light, without "
-            "specks. Without --image or --volume a sample stands in.",
+            "Writes pictures of a 2-D image and of a 3-D volume into one folder, and prints what ran, on which size, "
+            "where, and how long it took. A gray image becomes a mask by Otsu's threshold after uneven light and "
+            "specks are removed. A sample replaces a missing --image or --volume.",
             rows{{"--image", "FILE", "2-D image", &a::image, {}, false, true, false, true},
                  {"--volume", "FILE", "3-D volume", &a::volume, {}, false, true, false, true},
-                 output("folder for the pictures; made if it is not there", true),
+                 output("folder for the pictures; it is made if it does not exist", true),
                  max_bytes,
                  allow_outside,
                  overwrite,

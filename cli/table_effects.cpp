@@ -8,41 +8,41 @@ namespace {
 using namespace rows_shared;
 using a = arguments;
 
-const option open_or_periodic{
-    "--border",
-    "LIST",
-    "what lies beyond the ends of an axis (default open): nothing, or the other end, for images that tile; one for "
-    "both axes or one for rows and one for columns",
-    &a::border,
-    {"open", "periodic"},
-    false,
-    false,
-    true};
-const option shape_channel{
-    "--channel",
-    "NAME",
-    "which value of a colour image is the shape (default alpha where there is one, else luminance), or the number of a "
-    "channel, from 0",
-    &a::channel,
-    {"luminance", "alpha", "red", "green", "blue"}};
+const option open_or_periodic{"--border",
+                              "LIST",
+                              "what lies beyond the ends of an axis (default open): nothing, or the other end, for "
+                              "images that tile; give one for both axes, or one for rows and one for columns",
+                              &a::border,
+                              {"open", "periodic"},
+                              false,
+                              false,
+                              true};
+const option shape_channel{"--channel",
+                           "NAME",
+                           "value of a colour image that is the shape (default alpha if there is one, else luminance), "
+                           "or the number of a channel, from 0",
+                           &a::channel,
+                           {"luminance", "alpha", "red", "green", "blue"}};
 
 const std::vector<option> sdf_rows{
     {"INPUT",
      "INPUT",
-     "image of a shape, or of many: coverage, full is inside; '-' is stdin",
+     "image of one or more shapes, as coverage: full is inside; '-' is stdin",
      &a::input,
      {},
      false,
      true,
      false,
      true},
-    output("where the field goes, by suffix: .png .tif .npy .nrrd .pgm; '-' is NPY on stdout", true),
-    {"--radius", "R", "how many pixels the whole range of an integer type spans (default 8)", &a::radius},
-    {"--cutoff", "F", "the share of the range that lies above the outline's value (default 0.25)", &a::cutoff},
-    {"--supersample", "N", "cells of the image along each axis that make a pixel (default 1, of fonts 8)",
+    output("file for the field, by suffix: .png .tif .npy .nrrd .pgm; '-' is NPY on stdout", true),
+    {"--radius", "R", "number of pixels that the whole range of an integer type spans (default 8)", &a::radius},
+    {"--cutoff", "F", "share of the range that lies above the outline's value (default 0.25)", &a::cutoff},
+    {"--supersample", "N", "number of cells of the image along each axis that make a pixel (default 1, for fonts 8)",
      &a::supersample},
-    {"--mask", "", "the image is a mask, not zero is inside: distances to its cells' edges are exact", &a::mask},
-    {"--dtype", "TYPE", "of the field (default uint8)", &a::dtype, {"uint8", "uint16", "float32"}},
+    {"--mask", "",
+     "treat the image as a mask whose cells that are not zero are inside: distances to their edges are exact",
+     &a::mask},
+    {"--dtype", "TYPE", "type of the field (default uint8)", &a::dtype, {"uint8", "uint16", "float32"}},
     {"--font",
      "FILE",
      "draw glyphs of a font (.ttf, .otf) instead of reading an image",
@@ -52,11 +52,12 @@ const std::vector<option> sdf_rows{
      true,
      false,
      true},
-    {"--characters", "TEXT", "which, in UTF-8, or @FILE (default what ASCII prints)", &a::characters},
+    {"--characters", "TEXT", "characters to draw, in UTF-8, or @FILE (default: those that ASCII prints)",
+     &a::characters},
     {"--size", "N", "pixels an em of the font (default 48)", &a::size},
     {"--metrics",
      "FILE",
-     "write where glyphs lie and how to set them, as JSON; '-' is stdout",
+     "write positions and typesetting measures of the glyphs, as JSON; '-' is stdout",
      &a::metrics,
      {},
      false,
@@ -64,17 +65,22 @@ const std::vector<option> sdf_rows{
     open_or_periodic};
 
 const std::vector<option> effect_rows{
-    {"EFFECTS", "EFFECTS", "NAME[:KEY=VALUE,...], several joined by +, the lowest first", &a::effects, {}, true},
+    {"EFFECTS",
+     "EFFECTS",
+     "effects as NAME[:KEY=VALUE,...]; join several by +, the lowest first",
+     &a::effects,
+     {},
+     true},
     {"INPUT",
      "INPUT",
-     "image of a shape: coverage, or with alpha the shape that alpha says; '-' is stdin",
+     "image of a shape, as coverage or as its alpha channel; '-' is stdin",
      &a::input,
      {},
      false,
      true,
      false,
      true},
-    output("where the picture goes, by suffix: .png .tif .ppm; '-' is NPY on stdout", true),
+    output("file for the picture, by suffix: .png .tif .ppm; '-' is NPY on stdout", true),
     {"--font",
      "FILE",
      "paint a line of text in this font (.ttf, .otf) instead of an image",
@@ -84,11 +90,11 @@ const std::vector<option> effect_rows{
      true,
      false,
      true},
-    {"--text", "WORDS", "the text, in UTF-8", &a::characters},
+    {"--text", "WORDS", "text to paint, in UTF-8; needs --font", &a::characters},
     {"--size", "N", "pixels an em of the font (default 48)", &a::size},
-    {"--fill", "COLOR", "of the shape (default its own colours, else white), or none", &a::fill},
-    {"--background", "COLOR", "behind all (default transparent; white for halftone)", &a::background},
-    {"--margin", "N", "pixels to add around the image", &a::margin},
+    {"--fill", "COLOR", "colour of the shape (default its own colours, else white), or none", &a::fill},
+    {"--background", "COLOR", "colour behind everything (default transparent; white for halftone)", &a::background},
+    {"--margin", "N", "number of pixels to add around the image", &a::margin},
     open_or_periodic};
 
 std::vector<option> and_where(std::vector<option> rows) {
@@ -105,7 +111,7 @@ verb sdf_row() {
         "sdf",
         "Make a signed distance field of glyphs, icons or a font",
         "Reads an image of shapes, or draws glyphs of a font, and writes the signed distance to the outline, positive "
-        "inside: of antialiased images the outline between pixels, of masks exactly. Integers hold "
+        "inside. In antialiased images the outline runs between pixels; distances to masks are exact. Integers hold "
         "floor(most * (1 - cutoff + d / radius) + 0.5). docs/effects.md has the definition and figures.",
         and_where(sdf_rows),
         "nearfield sample blobs -o blobs.png --size 256x256\n"
@@ -121,9 +127,9 @@ verb effect_row() {
         "the effects: " +
             text_of_effects() +
             ". All but pad also take color (#f80, #ff8800, #ff8800cc) and blend (over, under, add). What lies outside "
-            "the shape is painted behind it, what lies inside in front. halftone and pad stand alone: dots for the "
-            "tones of an image, and islands of a texture with alpha grown into its gaps. docs/effects.md says what "
-            "they do.",
+            "the shape is painted behind it, what lies inside in front. halftone and pad are used without other "
+            "effects: halftone draws dots for the tones of an image, and pad grows islands of a texture with alpha "
+            "into its gaps. docs/effects.md explains them.",
         and_where(effect_rows),
         "nearfield sample blobs -o blobs.png --size 256x256\n"
         "nearfield effect shadow:down=9,right=9,blur=9+glow:radius=20,color=#ff2d95 blobs.png -o neon.png",

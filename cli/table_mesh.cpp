@@ -9,21 +9,22 @@ using a = arguments;
 
 const option mesh_input = input("mesh to read: .stl .obj .ply .off, as text or binary");
 const option mesh_output{
-    "-o,--output", "FILE", "where the mesh goes, by suffix: .stl .ply (binary) .obj .off", &a::output, {}, true, true};
-const option winding{"--winding", "",
-                     "inside by the winding number: takes meshes with holes, and keeps what several shells cover",
-                     &a::winding};
+    "-o,--output", "FILE", "file for the mesh, by suffix: .stl .ply (binary) .obj .off", &a::output, {}, true, true};
+const option winding{
+    "--winding", "",
+    "decide inside by the winding number: this accepts meshes with holes, and keeps regions that several shells cover",
+    &a::winding};
 const option pitch(const std::string& help) { return {"--pitch", "X", help, &a::pitch}; }
 const option sharp{"--sharp", "", "keep edges and corners, by dual contouring", &a::sharp};
 
 const std::vector<option> voxelize_rows{
     mesh_input,
-    output("where the volume goes, uint8 of 0 and 1, by suffix: .npy .tif .nrrd .nii .nii.gz; '-' is NPY on stdout",
+    output("file for the volume, uint8 of 0 and 1, by suffix: .npy .tif .nrrd .nii .nii.gz; '-' is NPY on stdout",
            true),
     pitch("side of a cell, in the mesh's unit"),
-    {"--size", "AxBxC", "instead: cells along z, y and x, or one number for all; the smallest cells that fit",
+    {"--size", "AxBxC", "cells along z, y and x, or one number for all, each as small as fits; replaces --pitch",
      &a::size},
-    {"--shell", "", "mark the cells that a triangle meets, instead of those whose centre lies inside", &a::shell},
+    {"--shell", "", "mark the cells that a triangle touches, instead of those whose centre lies inside", &a::shell},
     winding,
     overwrite,
     device,
@@ -34,9 +35,10 @@ const std::vector<option> voxelize_rows{
 const std::vector<option> isosurface_rows{
     input("volume to read; '-' is stdin"),
     mesh_output,
-    {"--level", "L", "the value on the surface (default 0.5, which separates a mask's 0 and 1)", &a::level},
-    {"--below", "", "values below the level are inside, as in signed distances; else those above it", &a::below},
-    {"--closed", "", "beyond the ends of the volume lies outside: caps close what reaches them", &a::closed},
+    {"--level", "L", "value on the surface (default 0.5, which separates a mask's 0 and 1)", &a::level},
+    {"--below", "", "take values below the level as inside, as in signed distances; else those above it", &a::below},
+    {"--closed", "", "treat the space beyond the ends of the volume as outside: caps close the surface there",
+     &a::closed},
     sharp,
     cell,
     threshold,
@@ -86,23 +88,23 @@ const std::string make_part =
 verb voxelize_row() {
     return {"voxelize",
             "Mark the cells of a volume that lie inside a mesh",
-            "Reads a mesh and writes a volume with a cell of rim on every side, by exact tests: closed meshes have no "
-            "leaks. The last axis is x. docs/surfaces.md has the definition.",
+            "Reads a mesh and writes a volume with a margin of one cell on every side. The tests are exact, so closed "
+            "meshes have no leaks. The last axis is x. docs/surfaces.md has the definition.",
             voxelize_rows,
             make_part + "nearfield voxelize part.stl -o cells.nrrd --pitch 0.5",
             voxelize_verb};
 }
 
 verb isosurface_row() {
-    return {
-        "isosurface",
-        "Make a mesh of the surface on which a volume has a value",
-        "Reads a volume and writes a mesh whose faces look outwards, closed where the surface keeps away from the ends "
-        "of the volume. x runs along the last axis; lengths are those of the spacing. docs/surfaces.md says more.",
-        isosurface_rows,
-        "nearfield sample blobs -o part.nrrd --size 40x40x40 --scale 12\n"
-        "nearfield isosurface part.nrrd -o part.stl --level 127 --closed",
-        isosurface_verb};
+    return {"isosurface",
+            "Make a mesh of the surface on which a volume has a value",
+            "Reads a volume and writes a mesh whose faces look outwards. The mesh is closed if the surface stays away "
+            "from the ends of the volume. x runs along the last axis; lengths are in units of the spacing. "
+            "docs/surfaces.md has the definition.",
+            isosurface_rows,
+            "nearfield sample blobs -o part.nrrd --size 40x40x40 --scale 12\n"
+            "nearfield isosurface part.nrrd -o part.stl --level 127 --closed",
+            isosurface_verb};
 }
 
 verb offset_row() {

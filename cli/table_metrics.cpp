@@ -8,28 +8,30 @@ using namespace rows_shared;
 using a = arguments;
 
 const std::vector<option> metrics_rows{
-    {"A", "A", "labels or a mask: image or volume to read; '-' is stdin", &a::input, {}, true, true, false, true},
-    {"B", "B", "the same of what A is compared with", &a::other, {}, true, true, false, true},
+    {"A", "A", "image or volume to read: labels or a mask; '-' is stdin", &a::input, {}, true, true, false, true},
+    {"B", "B", "image or volume to compare A with, of the same kind", &a::other, {}, true, true, false, true},
     {"-o,--output",
      "FILE.csv",
-     "where the table goes: a row for each label, of a batch for each label of each image (default '-', stdout)",
+     "file for the table, with one row for each label, in a batch for each label of each image (default '-', stdout)",
      &a::output,
      {},
      false,
      true},
     {"--labels", "LIST",
-     "values to compare, e.g. 1,2,5 (default all but 0 that occur in either, which must be 1 to 65535)", &a::labels},
+     "values to compare, e.g. 1,2,5 (default all values but 0 that occur in either, which must be 1 to 65535)",
+     &a::labels},
     {"--percentile", "LIST", "percentiles of the distances, e.g. 50,95 (default 95)", &a::percentile},
     {"--tolerance", "LIST",
      "distances up to which a point of a surface counts as right, in units of the spacing, e.g. 0.5,1 (default 1)",
      &a::tolerance},
     {"--surface",
      "KIND",
-     "what surfaces consist of (default cells): cells with a neighbour outside, or elements of area between cells",
+     "parts of a surface (default cells): cells with a neighbour outside, or elements of area between cells",
      &a::surface,
      {"cells", "elements"}},
     {"--spacing", "A,B,...",
-     "size of a cell along each axis in array order, or one value for all; overrides the files', which must be equal",
+     "length of a cell along each axis in array order, or one value for all axes; overrides the files', which must be "
+     "equal",
      &a::spacing},
     batch_axes,
     plan_row,
@@ -48,9 +50,9 @@ const std::vector<option> metrics_rows{
 verb metrics_row() {
     return {"metrics",
             "Compare two segmentations label by label",
-            "Writes a table of how far the surfaces of two segmentations are apart: Hausdorff distance, percentile, "
-            "average and symmetric average distance, surface Dice and overlap within a tolerance, Dice of the cells. "
-            "docs/metrics.md has the definitions.",
+            "Writes a table of the distances between the surfaces of two segmentations: Hausdorff distance, "
+            "percentile, average and symmetric average distance, surface Dice and overlap within a tolerance, and Dice "
+            "of the cells. docs/metrics.md has the definitions.",
             metrics_rows,
             "nearfield sample blobs -o truth.png --size 200x200\n"
             "nearfield morphology opening truth.png -o found.png --radius 4\n"

@@ -9,25 +9,23 @@ using a = arguments;
 
 const std::vector<option> render_rows{
     input("volume to read, of 3 axes: a mask or gray values; '-' is stdin"),
-    output("where the picture goes, by suffix: .png .ppm .tif; with --turntable the pictures get numbers before it",
-           true),
+    output("file for the picture, by suffix: .png .ppm .tif; with --turntable, numbers come before the suffix", true),
     {"--mode",
      "NAME",
-     "surface (default), lit, with soft shadows; volume, a cloud in colours; isolines, a cut with "
-     "values",
+     "surface (default): lit, with soft shadows; volume: a cloud in colours; isolines: a cut with values",
      &a::operation,
      {"surface", "volume", "isolines"}},
-    {"--threshold", "T", "value of the surface, and where a cloud begins; auto (default) takes Otsu's threshold",
+    {"--threshold", "T", "value of the surface, or least value of a cloud; auto (default) takes Otsu's threshold",
      &a::threshold},
     {"--size", "WxH", "pixels of the picture (default 800x600)", &a::size},
     {"--from", "TURN,UP",
-     "where the camera is, in degrees (default 35,25): round the first axis, from the far end of the second towards "
-     "that of the last, and above",
+     "position of the camera, in degrees (default 35,25): its turn round the first axis, from the far end of the "
+     "second towards that of the last, and its elevation",
      &a::where},
-    {"--turntable", "N", "N pictures, all the way round the first axis", &a::steps},
-    {"--supersample", "N", "rays a pixel along each side, 1 to 8 (default 1)", &a::supersample},
-    {"--isolines", "D", "values between isolines (default a sixteenth of the range)", &a::isolines},
-    {"--background", "COLOUR", "such as #000000 (default #ffffff)", &a::background},
+    {"--turntable", "N", "draw N pictures, once round the first axis", &a::steps},
+    {"--supersample", "N", "number of rays along each side of a pixel, 1 to 8 (default 1)", &a::supersample},
+    {"--isolines", "D", "difference of values between isolines (default a sixteenth of the range)", &a::isolines},
+    {"--background", "COLOUR", "colour behind the volume, such as #000000 (default #ffffff)", &a::background},
     cell,
     channel,
     max_bytes,
@@ -39,10 +37,11 @@ const std::vector<option> render_rows{
     quiet};
 
 const std::vector<option> raycast_rows{
-    input("image or volume to read: a mask, not zero is occupied; '-' is stdin"),
+    input("mask to read, an image or volume whose cells that are not zero are occupied; '-' is stdin"),
     {"RAYS",
      "RAYS",
-     "a row for each ray: its origin and its direction, in cells, in array order; a table of numbers, such as .npy",
+     "table of numbers, such as .npy, with one row for each ray: its origin and its direction, in cells, in array "
+     "order",
      &a::other,
      {},
      true,
@@ -51,7 +50,7 @@ const std::vector<option> raycast_rows{
      true},
     {"-o,--output",
      "FILE",
-     "where the table goes: .csv, with the cell, the face and t at it, or .npy, the same in float64; '-' is CSV on "
+     "file for the table: .csv with the cell, the face and t at it, or .npy with the same in float64; '-' is CSV on "
      "stdout (default)",
      &a::output,
      {},
@@ -59,7 +58,7 @@ const std::vector<option> raycast_rows{
      true},
     {"--skips",
      "HOW",
-     "how empty cells are passed (default cubes): one by one, by cubes, or by cubes that lie ahead; the hits are equal",
+     "how to pass empty cells (default cubes): one by one, by cubes, or by cubes that lie ahead; the hits are the same",
      &a::operation,
      {"none", "cubes", "octants"}},
     threshold,
@@ -77,8 +76,8 @@ const std::vector<option> raycast_rows{
 verb render_row() {
     return {"render",
             "Draw a volume as a lit surface, a cloud or a cut",
-            "Renders the surface on which a volume has a value, with soft shadows, all of it as a cloud, or a cut with "
-            "isolines. The same bytes on every machine. docs/rays.md shows what comes out.",
+            "Renders the surface on which a volume has a value, with soft shadows; or the volume as a cloud; or a cut "
+            "with isolines. Every machine writes the same bytes. docs/rays.md shows examples.",
             render_rows,
             "nearfield sample blobs -o blobs.npy --size 64x64x64\n"
             "nearfield render blobs.npy -o blobs.png --size 320x240",
@@ -88,8 +87,9 @@ verb render_row() {
 verb raycast_row() {
     return {"raycast",
             "Find the first occupied cell on each ray",
-            "Walks along rays from cell to cell, skipping cubes of empty cells, and says which cell each enters first, "
-            "by which face, and when. docs/rays.md has the definition.",
+            "Walks along rays from cell to cell, skipping cubes of empty cells. It writes, for each ray, the first "
+            "occupied cell, the face through which the ray enters it, and the ray's parameter t there. docs/rays.md "
+            "has the definition.",
             raycast_rows,
             "nearfield sample blobs -o mask.npy --size 64x64\n"
             "nearfield sample labels -o rays.npy --size 5x4\n"

@@ -8,28 +8,26 @@ using namespace rows_shared;
 using a = arguments;
 
 const std::vector<option> split_rows{
-    input("image or volume to read: a mask, not zero is an object; '-' is stdin"),
-    output("where the labels of the objects go, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is "
+    input("mask to read, an image or volume whose cells that are not zero are objects; '-' is stdin"),
+    output("file for the labels of the objects, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is "
            "NPY on stdout"),
     {"--method",
      "NAME",
-     "watershed (default): an object is the basin of a peak of the distance to the background; the others start from "
-     "what is farther than H from the background: lecture, the cells nearest to the barycentre of such a part; "
-     "voronoi, those nearest to the part; geodesic, those that are reached from it first by steps within the mask",
+     "watershed (default): an object is the basin of a peak of the distance to the background. The others start from "
+     "the parts farther than H from the background. lecture takes the cells nearest to a part's barycentre; voronoi "
+     "those nearest to the part; geodesic those that steps within the mask reach first from it",
      &a::operation,
      {"watershed", "lecture", "voronoi", "geodesic"}},
     {"--height", "H",
-     "a length in units of the spacing. Of watershed: how much farther from the background than its way to a larger "
-     "object the middle of an object lies (default 0.75 of the shortest side of a cell); more makes fewer objects. Of "
-     "the "
-     "others: how far from the background a part is (default half of the largest distance)",
+     "a length in units of the spacing. For watershed: least height of a peak of the distance above its pass to a "
+     "higher one (default 0.75 of the shortest side of a cell); a larger one gives fewer objects. For the others: "
+     "distance from the background beyond which parts lie (default half of the largest distance)",
      &a::height},
-    {"--min-size", "N", "drop objects of fewer cells", &a::min_size},
-    {"--fill-holes", "", "fill holes of the mask first: background that no way leads to from an open end",
-     &a::fill_holes},
+    {"--min-size", "N", "drop objects of fewer than N cells", &a::min_size},
+    {"--fill-holes", "", "fill holes of the mask first: background without a path to an open end", &a::fill_holes},
     {"--table",
      "FILE.csv",
-     "also write a table with a row for each object: cells, box, centroid, whether it touches an end, faces; '-' is "
+     "also write a table with one row for each object: cells, box, centroid, whether it touches an end, faces; '-' is "
      "stdout",
      &a::stats,
      {},
@@ -40,17 +38,17 @@ const std::vector<option> split_rows{
     plan_row,
     picture};
 
-const option mask{"--mask",  "FILE", "array of the same shape: only its cells that are not zero count",
+const option mask{"--mask",  "FILE", "array of the input's shape: only cells that are not zero in it take part",
                   &a::where, {},     false,
                   true,      false,  true};
 
 const std::vector<option> watershed_rows{
     input("image or volume to read, whose values are heights; '-' is stdin"),
-    output("where the labels go, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is NPY on stdout"),
+    output("file for the labels, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is NPY on stdout"),
     {"--markers",
      "FILE",
-     "array of integers of the same shape, where what is not zero is a marker, and its label; without it every minimum "
-     "is one",
+     "array of integers of the input's shape; a value that is not zero marks its cell with that label (default: every "
+     "minimum is a marker)",
      &a::seeds,
      {},
      false,
@@ -58,13 +56,14 @@ const std::vector<option> watershed_rows{
      false,
      true},
     mask,
-    {"--height", "H", "how much a minimum rises to a lower one, at least (default 0: every minimum)", &a::height},
+    {"--height", "H", "least height of a minimum below its pass to a lower one (default 0, which takes every minimum)",
+     &a::height},
     {"--connectivity", "N",
-     "how many coordinates a step to a neighbour may change, 1 (default) to the number of axes; or the number of "
-     "neighbours: 4 or 8 of an image, 6, 18 or 26 of a volume",
+     "number of coordinates that a step to a neighbour may change, 1 (default) to the number of axes; or number of "
+     "neighbours: 4 or 8 in an image, 6, 18 or 26 in a volume",
      &a::connectivity},
-    {"--maxima", "", "look at the image upside down: regions lie round maxima", &a::maxima},
-    {"--lines", "", "cells between regions get 0", &a::line},
+    {"--maxima", "", "turn the image upside down: regions lie round maxima", &a::maxima},
+    {"--lines", "", "give cells between regions 0", &a::line},
     open_border,
     plan_row,
     picture};
@@ -93,8 +92,8 @@ const std::vector<option> peaks_rows{
 verb watershed_row() {
     return {"watershed",
             "Divide an image into the basins of its minima or of markers",
-            "Reads an image of heights and writes for each cell the label of the marker, or of the minimum, from which "
-            "water reaches it first. A picture shows labels in colours. docs/objects.md has the definition.",
+            "Reads an image of heights and writes, for each cell, the label of the marker or minimum from which water "
+            "reaches it first. A picture shows labels in colours. docs/objects.md has the definition.",
             and_the_usual(watershed_rows),
             "nearfield sample blobs -o blobs.png --size 256x256\n"
             "nearfield distance blobs.png -o distance.tif\n"
@@ -115,17 +114,15 @@ verb peaks_row() {
 }
 
 verb split_row() {
-    return {
-        "split",
-        "Separate objects that touch",
-        "Reads a mask and writes a label for each object, from 1 in raster order: by default the watershed of the "
-        "exact "
-        "distance to the background, from its peaks. A picture shows labels in colours. Without -o and --picture it "
-        "says how many objects there are. docs/objects.md has the definition.",
-        and_the_usual(split_rows),
-        "nearfield sample blobs -o blobs.png --size 256x256\n"
-        "nearfield split blobs.png -o labels.tif --picture labels.png --table objects.csv",
-        split_verb};
+    return {"split",
+            "Separate objects that touch",
+            "Reads a mask and writes a label for each object, from 1 in raster order. By default the objects come from "
+            "the watershed of the exact distance to the background, from its peaks. A picture shows labels in colours. "
+            "Without -o and --picture, it prints the number of objects. docs/objects.md has the definition.",
+            and_the_usual(split_rows),
+            "nearfield sample blobs -o blobs.png --size 256x256\n"
+            "nearfield split blobs.png -o labels.tif --picture labels.png --table objects.csv",
+            split_verb};
 }
 
 }  // namespace nearfield::cli

@@ -161,7 +161,7 @@ computed pad_all(const arguments& args, const asked_effect& asked, const io::arr
     effects::pad_options options = std::get<effects::pad_options>(asked.what);
     options.border = ends_of(args);
     if (!image.color || image.shape.back() != 4)
-        refuse(fmt::format("{} has no alpha, which says where its islands are; give an RGBA image", args.input));
+        refuse(fmt::format("{} has no alpha, by which pad finds the islands; give an RGBA image", args.input));
     io::array made = make_like(image, image.type, image.shape);
     made.color = true;
     const computed done = run(args, image, made, [&](const auto& on, const auto& in, const auto& out) {
@@ -184,7 +184,8 @@ int effect_verb(const arguments& args) {
     const bool stdout_carries_data = one_stdout({args.output});
     in_words_of_options([&] {
         io::array image = image_of(args);
-        if (image.grid_rank() != 2) refuse(fmt::format("{} has {} axes; give an image", args.input, image.grid_rank()));
+        if (image.grid_rank() != 2)
+            refuse(fmt::format("{} has {} axes; give an image of 2 axes", args.input, image.grid_rank()));
         image = with_margin(std::move(image), args.margin);
         io::require_writable(args.output, dtype::uint8, {image.shape[0], image.shape[1], 4}, true);
         const computed done = asked[0].name == "pad" ? pad_all(args, asked[0], image) : paint_all(args, asked, image);

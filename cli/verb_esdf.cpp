@@ -24,7 +24,7 @@ struct esdf_run {
 /// Parses "0.1,0.55,10": inscribed radius, inflation radius, scaling.
 void set_inflation(const arguments& args, esdf_run& run) {
     if (args.costmap.empty()) return;
-    if (run.input.image.shape.size() != 2) refuse("--costmap goes with two axes");
+    if (run.input.image.shape.size() != 2) refuse("--costmap takes images of 2 axes; leave it out");
     run.inflation.resolution = run.input.per_axis.front();
     run.inflation.inflate_unknown = false;
     if (args.inflation.empty()) return;

@@ -33,8 +33,11 @@ bool is_natural(const arguments& args) { return args.operation == "natural"; }
 void check_natural(const arguments& args, const io::array& image) {
     if (!is_natural(args)) return;
     if (image.color) refuse("--method natural takes one value a cell; give one channel, e.g. --channel red");
-    if (image.type == dtype::float16) refuse(fmt::format("{} holds float16; convert it to float32", args.input));
-    if (!args.max_distance.empty()) refuse("--max-distance is of the method nearest; natural gives every cell a value");
+    if (image.type == dtype::float16)
+        refuse(
+            fmt::format("{} holds float16, which --method natural does not take; convert it to float32", args.input));
+    if (!args.max_distance.empty())
+        refuse("--max-distance belongs to --method nearest, and natural gives every cell a value; leave it out");
 }
 
 dtype result_type(const arguments& args, const io::array& image) {

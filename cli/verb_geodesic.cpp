@@ -32,7 +32,7 @@ void set_steps(const arguments& args, geodesic_run& run) {
         const std::vector<std::int32_t> ones(word == "cityblock" ? 1 : static_cast<std::size_t>(axes), 1);
         run.steps = chamfer_steps(axes, ones);
     } else if (word == "5-7-11") {
-        if (axes != 2) refuse("--weights 5-7-11 goes with two axes; give --weights 3,4,5");
+        if (axes != 2) refuse("--weights 5-7-11 is for images of 2 axes; give --weights 3,4,5");
         run.steps = knight_steps();
     } else if (word.starts_with("quasi-euclidean")) {
         const double per_unit = 4096 / *std::min_element(run.input.per_axis.begin(), run.input.per_axis.end());
@@ -50,7 +50,8 @@ void set_steps(const arguments& args, geodesic_run& run) {
 }
 
 void set_seeds(const arguments& args, geodesic_run& run) {
-    if (args.seeds.empty() == args.start.empty()) refuse("give --seeds FILE or --start CELLS, one of them");
+    if (args.seeds.empty() == args.start.empty())
+        refuse("the seeds are missing or given twice; give either --seeds FILE or --start CELLS");
     if (!args.seeds.empty()) {
         run.seeds = other_input(args.seeds, args, run.input.image, "--seeds");
         if (is_floating(run.seeds.type)) run.seeds = ones_of(run.seeds);

@@ -51,8 +51,8 @@ void load_both(const arguments& args, metrics_run& run) {
     run.a = load(args.input, args), run.b = load(args.other, args);
     const auto text = [](const loaded& from) { return text_of(from.image.shape); };
     if (run.a.image.shape != run.b.image.shape)
-        refuse(fmt::format("{} is {} and {} is {}; give images of one shape", args.input, text(run.a), args.other,
-                           text(run.b)));
+        refuse(fmt::format("{} has shape {} and {} has {}; give images of one shape", args.input, text(run.a),
+                           args.other, text(run.b)));
     if (run.a.per_axis != run.b.per_axis)
         refuse(fmt::format("{} and {} have cells of different sizes; give --spacing", args.input, args.other));
     for (const auto& [path, from] : {std::pair{&args.input, &run.a}, std::pair{&args.other, &run.b}})

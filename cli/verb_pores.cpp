@@ -15,7 +15,7 @@ namespace {
 pore_options pore_options_for(const arguments& args, const loaded& input) {
     const distance_options given = options_for(args, sites::zero, input);
     const auto axes = static_cast<std::int64_t>(input.image.shape.size());
-    if (axes > 3) refuse(fmt::format("{} has {} axes; pores takes 1 to 3", args.input, axes));
+    if (axes > 3) refuse(fmt::format("{} has {} axes; pores takes 1 to 3, so give one image", args.input, axes));
     if (args.connectivity < 1 || args.connectivity > axes)
         refuse(fmt::format("--connectivity is {} for {} axes; give 1 to {}", args.connectivity, axes, axes));
     return {given.spacing, given.border, static_cast<int>(args.connectivity), -1, args.boundaries};

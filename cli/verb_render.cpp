@@ -76,7 +76,9 @@ void set_values(const arguments& args, const loaded& in, const io::array& volume
     for_each_value(volume, [&](std::int64_t, double value) {
         if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
     });
-    if (!(low < high)) refuse(fmt::format("{} has the same value everywhere; there is nothing to draw", args.input));
+    if (!(low < high))
+        refuse(fmt::format("{} has the same value everywhere, so there is nothing to draw; give a volume with contents",
+                           args.input));
     const bool automatic = args.threshold.empty() || args.threshold == "auto";
     if (automatic) {  // midway between the two classes
         const double below = otsu_threshold(volume);

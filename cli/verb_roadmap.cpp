@@ -86,8 +86,9 @@ void report(const arguments& args, const loaded& input, const roadmap& map, cons
 
 int roadmap_verb(const arguments& args) {
     check_csv("-o", args.output), check_csv("--path", args.path);
-    if (args.start.empty() != args.goal.empty()) refuse("a path has two ends: give --start and --goal, or neither");
-    if (!args.path.empty() && args.start.empty()) refuse("--path is of a path: give --start and --goal");
+    if (args.start.empty() != args.goal.empty())
+        refuse("--start or --goal is missing; give both for a path, or neither");
+    if (!args.path.empty() && args.start.empty()) refuse("--path writes a path; give --start and --goal too");
     const bool stdout_carries_data =
         check_paths_outputs(args, {args.output == "-" ? args.output : "", args.path == "-" ? args.path : ""});
     in_words_of_options([&] {
@@ -102,7 +103,7 @@ int roadmap_verb(const arguments& args) {
         const placed_call call{
             [&](const host& on) { map = std::make_unique<const roadmap>(on, input.image.in(), options); },
             [](int, int, int) -> edge::device_timing {
-                throw error(error_code::unsupported, "roadmaps are made on the CPU only; give --device cpu");
+                throw error(error_code::unsupported, "roadmap runs on the CPU only; give --device cpu");
             },
         };
         const computed done = compute(args, call);

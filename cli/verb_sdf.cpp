@@ -40,13 +40,14 @@ request request_of(const arguments& args) {
         refuse(font ? "--font and an input both say what to draw; give one of them"
                     : "nothing to draw: give an image, or --font FILE");
     if (!font && (!args.metrics.empty() || !args.characters.empty() || !args.size.empty()))
-        refuse("--characters, --size and --metrics go with --font FILE");
+        refuse("--characters, --size and --metrics need --font FILE; give it too or leave them out");
     if (!font) return r;
     r.font.path = args.font, r.font.supersample = r.options.supersample;
     if (!args.size.empty()) r.font.size = parse_number("--size", args.size, "--size 48");
     if (!(r.font.size >= 1 && r.font.size <= 4096))
         refuse(fmt::format("--size is {:g}; give 1 to 4096 pixels an em", r.font.size));
-    if (!(r.options.radius > 0 && r.options.radius <= 1e4)) refuse("--radius goes from 0 to 10000 pixels");
+    if (!(r.options.radius > 0 && r.options.radius <= 1e4))
+        refuse("--radius is out of range; give more than 0 and at most 10000 pixels");
     r.font.margin = static_cast<int>(std::ceil(r.options.radius * (1 - r.options.cutoff)));
     return r;
 }
@@ -59,7 +60,8 @@ std::string characters_of(const arguments& args) {
     if (text[0] != '@' || text.size() == 1) return text;
     std::ifstream file(text.substr(1), std::ios::binary);
     if (!file)
-        throw error(error_code::io, fmt::format("{}, which --characters names, cannot be opened", text.substr(1)));
+        throw error(error_code::io,
+                    fmt::format("{}, which --characters names, cannot be opened; check its name", text.substr(1)));
     return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -32,7 +32,7 @@ std::vector<cut> cuts_of(const arguments& args) {
                                            std::tuple{"--prune-angle", &args.prune_angle, branch_rule::angle}}) {
         if (text->empty()) continue;
         const double bound = parse_number(name, *text, std::string(name) + " 2");
-        if (!(bound >= 0)) refuse(fmt::format("{} is {}; give a number from 0 on", name, *text));
+        if (!(bound >= 0)) refuse(fmt::format("{} is {}; give a number of 0 or more", name, *text));
         all.push_back({rule, bound});
     }
     return all;
@@ -128,7 +128,7 @@ int skeleton_verb(const arguments& args) {
         make_result(args, run, dtype::uint8);
         const bool graph_wanted = !args.graph.empty() || !cuts.empty();
         if (graph_wanted && options.batch_axes > 0)
-            refuse(fmt::format("{} holds several images (batch axes: {}), and a graph is of one; give one image",
+            refuse(fmt::format("{} holds several images (batch axes: {}), and a graph takes one; give one image",
                                args.input, options.batch_axes));
         const computed done = run_all(args, run, options);
         std::optional<skeleton_graph> graph;

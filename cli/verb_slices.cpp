@@ -22,8 +22,9 @@ struct slices_run : mask_run {
 };
 
 void check(const arguments& args) {
-    if (args.steps < 0) refuse(fmt::format("--steps is {}; give how many steps lead from slice to slice", args.steps));
-    if (args.steps > 0 && !args.drawn.empty()) refuse("--steps takes every slice for drawn; leave out --drawn");
+    if (args.steps < 0)
+        refuse(fmt::format("--steps is {}; give the number of steps from slice to slice, 1 or more", args.steps));
+    if (args.steps > 0 && !args.drawn.empty()) refuse("--steps treats every slice as drawn; leave out --drawn");
 }
 
 std::vector<std::int64_t> drawn_of(const arguments& args, const io::array& labels, std::size_t axis) {

@@ -65,7 +65,7 @@ void fill_holes(const arguments& args, split_run& run) {
         for (std::int64_t i = 0; i < mask.cells(); ++i)
             if (const std::int64_t at = i / inner % size; at == 0 || at == size - 1) inlets[i] = 1;
     }
-    if (!open) refuse("--fill-holes knows holes by the open ends of axes, and all are periodic; leave it out");
+    if (!open) refuse("--fill-holes finds holes from the open ends of axes, and all axes are periodic; leave it out");
     watershed(host{static_cast<int>(args.threads), {}}, mask.in(), {.passes = filled.out()}, {.border = run.how.border},
               ends.in());
     run.input.image = std::move(filled);
@@ -132,7 +132,8 @@ int split_verb(const arguments& args) {
     in_words_of_options([&] {
         run.input = load_mask(args);
         if (run.input.image.shape.size() > 3)
-            refuse(fmt::format("{} has {} axes; split takes 1 to 3", args.input, run.input.image.shape.size()));
+            refuse(fmt::format("{} has {} axes; split takes 1 to 3, so give one image", args.input,
+                               run.input.image.shape.size()));
         make_result(args, run, dtype::int32);
         const computed done = run_all(args, run);
         count_cells(run, false);

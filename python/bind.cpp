@@ -59,8 +59,8 @@ call_plan plan_of(const Place& on, const call& what) {
                         : plan(on, only.image, only.out, work.options);
 }
 
-/// What calls(), a function without arguments, would do. It returns the bytes of the arrays that it made, and of those
-/// that it would hand out; the latter is below 0 for the arrays that the library's first call writes.
+/// Plans what calls(), a function without arguments, would do. Returns the bytes of the arrays that it made, and of
+/// those that it would hand out; the latter is below 0 for the arrays that the library's first call writes.
 nb::dict plan_of_calls(const nb::callable& calls) {
     std::int64_t made = 0, handed = -1;
     call_plan told = plan([&] {
@@ -92,7 +92,7 @@ nb::dict described(const system_info& machine) {
 /// nearfield.Cancelled, found when the module is loaded: an import runs Python's code, in which a thread may end.
 PyObject* cancelled = nullptr;
 
-/// Python's exceptions: what is wrong with an argument is a ValueError, the rest by its nature.
+/// Translates errors to Python's exceptions: a wrong argument is a ValueError, other errors follow their nature.
 void translate(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
@@ -149,7 +149,7 @@ distance_options options_of(const std::vector<double>& spacing, const std::strin
 
 namespace {
 
-/// The calls of distance fields: how they are described, and where they run.
+/// Binds the calls of distance fields: their descriptions, and the places where they run.
 void bind_runs(nb::module_& m) {
     nb::class_<distance_options>(m, "Options")
         .def(
@@ -188,7 +188,7 @@ void bind_runs(nb::module_& m) {
         nb::arg("bounds").none() = nb::none(), nb::arg("where") = nb::tuple());
 }
 
-/// What is asked about a call, and about the machine.
+/// Binds the queries about a call and about the machine.
 void bind_questions(nb::module_& m) {
     m.def(
         "plan",

@@ -44,7 +44,7 @@ std::string name_of_type(nb::dlpack::dtype type) {
     }
 }
 
-/// What a DLPack capsule holds; the capsule's memory stays as long as the array.
+/// Content of a DLPack capsule; the capsule's memory lives as long as the array.
 array array_of(const nb::ndarray<nb::ro>& capsule) {
     array made;
     made.data = reinterpret_cast<std::uintptr_t>(capsule.data());

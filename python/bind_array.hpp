@@ -1,5 +1,5 @@
-// An array of Python's, as the library sees it: a pointer, an element type, a shape and strides. Whose memory it is,
-// and on which device, the Python side says (nearfield/_arrays.py); nothing is copied.
+// An array of Python's, as the library sees it: a pointer, an element type, a shape and strides. The Python side
+// (nearfield/_arrays.py) knows the memory's owner and device; nothing is copied.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,7 +13,7 @@ namespace nearfield::python {
 
 namespace nb = nanobind;
 
-/// "float32" to its dtype; throws invalid_argument for names that are no element type.
+/// Maps "float32" to its dtype; throws invalid_argument for names that are no element type.
 [[nodiscard]] dtype dtype_named(const std::string& name);
 
 struct array {
@@ -33,7 +33,7 @@ struct array {
     [[nodiscard]] std::int64_t cells() const { return view<const void, host>().cells(); }
 };
 
-/// The view of an array that may be None: not wanted.
+/// View of an array, which is None if it is not wanted.
 template <class Element, class Place>
 any_view<Element, Place> view_of(const array* a) {
     return a == nullptr ? any_view<Element, Place>{} : a->view<Element, Place>();

@@ -13,7 +13,7 @@
 
 namespace nearfield::python {
 
-/// An image and what is to be filled of it.
+/// An image and the outputs to fill for it.
 struct item {
     const array* image = nullptr;
     std::array<const array*, 6> out{};  ///< distance, squared, index, coordinates, label, trusted; null: not wanted
@@ -54,7 +54,7 @@ struct call {
     }
 };
 
-/// The words of Python's keywords as the library's options. Throws invalid_argument for a word that is none of them.
+/// Translates the words of Python's keywords to the library's options. Throws invalid_argument for unknown words.
 [[nodiscard]] distance_options options_of(const std::vector<double>& spacing, const std::string& sites,
                                           const std::string& sign, bool half_cell,
                                           const std::vector<std::string>& border, double max_distance, int batch_axes);
@@ -66,7 +66,7 @@ inline void end_plan() {
     if (planning()) throw planned{};
 }
 
-/// A call of the library on the CPU; it is to hand on what it gets as host::progress.
+/// A call of the library on the CPU; it must pass its argument on as host::progress.
 using watched_work = std::function<void(std::function<bool(double)>)>;
 
 /// Does work on so many cells without the interpreter's lock. Where that is long, it is asked about 20 times a second
@@ -74,13 +74,13 @@ using watched_work = std::function<void(std::function<bool(double)>)>;
 /// exception of either stops the work.
 void run_watched(std::int64_t cells, const nb::object& progress, const watched_work& work);
 
-/// One call on the CPU, watched.
+/// Runs one call on the CPU, watching for signals.
 void run_on_host(const call& what, int threads, const nb::object& progress);
 
 /// Puts the work on `stream` of device `ordinal`; does not wait.
 void run_on_stream(const call& what, int ordinal, std::uintptr_t stream);
 
-/// Arrays of the host, all contiguous, on device `ordinal`: copies, computes, copies back, waits.
+/// Processes contiguous arrays of the host on device `ordinal`: copies, computes, copies back, and waits.
 void run_staged(const call& what, int ordinal);
 
 void bind_device(nb::module_& module);

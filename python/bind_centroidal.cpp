@@ -8,7 +8,7 @@
 namespace nearfield::python {
 namespace {
 
-/// All arrays are of the host, contiguous; on device `ordinal` where it is not negative.
+/// All arrays are contiguous and on the host; the call runs on device `ordinal` unless that is negative.
 void relax_sites(const array& density, const array& sites, const array& moved, const array& weights,
                  const array& energy, const array* labels, const distance_options& grid, int rounds, double relax,
                  double tolerance, int supersample, int ordinal, int threads, const nb::object& progress) {
@@ -27,7 +27,7 @@ void relax_sites(const array& density, const array& sites, const array& moved, c
         });
 }
 
-/// Parts, weights, energies and diameters, 4 or 8 bytes a number, and the number of parts along a cell.
+/// Returns parts, weights, energies and diameters, 4 or 8 bytes a number, and the number of parts along a cell.
 nb::tuple stippled(const array& image, std::int64_t points, double size, bool lbg, int rounds, std::uint64_t seed,
                    bool invert, int supersample, const distance_options& grid, int ordinal, int threads,
                    const nb::object& progress) {
@@ -54,7 +54,8 @@ nb::tuple stippled(const array& image, std::int64_t points, double size, bool lb
                           made.supersample, made.full_ink);
 }
 
-/// Sites, masses, powers, energies and labels, 4 or 8 bytes a number; the bound, the largest error, if it is small.
+/// Returns sites, masses, powers, energies and labels, 4 or 8 bytes a number; then the bound, the largest error, and
+/// whether it is small.
 nb::tuple with_capacities(const array& density, const array& sites, const array& capacities,
                           const distance_options& grid, int rounds, double relax, int supersample, int ordinal,
                           int threads, const nb::object& progress) {

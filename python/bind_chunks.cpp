@@ -6,7 +6,7 @@
 namespace nearfield::python {
 namespace {
 
-/// All arrays are filled in place, on `stream` of device `ordinal`, or on the CPU where that is -1.
+/// Fills all arrays in place, on `stream` of device `ordinal`, or on the CPU if that is -1.
 void pass(const array& squared, const array* site, const array* label, int axis, double spacing, bool periodic,
           const std::vector<std::int64_t>& grid, bool half_cell, int ordinal, std::uintptr_t stream, int threads) {
     const partial_options options{spacing, periodic ? border::periodic : border::open, grid, half_cell};

@@ -11,7 +11,7 @@
 namespace nearfield::python {
 namespace {
 
-/// Where the arrays are and the call runs: on the CPU where `ordinal` is negative.
+/// Place of the arrays and of the call: the CPU if `ordinal` is negative.
 struct place {
     int ordinal = -1;
     std::uintptr_t stream = 0;
@@ -62,7 +62,7 @@ void lists(const array& labels, const array& offsets, const array& entries, bool
     });
 }
 
-/// How many values there were, where that is asked for.
+/// Returns the number of values if that is requested.
 std::int64_t renumber(const array& labels, const array& to, bool counted, const place& where) {
     std::int64_t count = 0;
     const auto give_back = [&](void* data) { edge::release(where.ordinal, data); };
@@ -89,7 +89,7 @@ void without_small(const array& image, const array& to, std::int64_t smallest, c
                });
 }
 
-/// Four values of 8 bytes for each pair of labels: a, b, pairs of cells, and the area as a double.
+/// Returns four values of 8 bytes for each pair of labels: a, b, pairs of cells, and the area as a double.
 nb::bytes touching(const array& labels, int connectivity, const std::vector<double>& spacing, const place& where) {
     static_assert(sizeof(contact) == 32);
     std::vector<contact> found;
@@ -98,7 +98,7 @@ nb::bytes touching(const array& labels, int connectivity, const std::vector<doub
     return nb::bytes(found.data(), found.size() * sizeof(contact));
 }
 
-/// Values of 8 bytes, as component_shape has them.
+/// Returns values of 8 bytes, in the layout of component_shape.
 nb::bytes shapes(const array& labels, std::int64_t rows, const std::vector<double>& spacing, const place& where) {
     static_assert(sizeof(component_shape) == 28 * 8);
     std::vector<component_shape> found;

@@ -12,7 +12,7 @@ namespace {
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
-/// Memory on a device, for frameworks that hand none out to be written.
+/// Memory on a device, for frameworks whose arrays cannot be written.
 struct device_memory {
     int ordinal;
     void* data;
@@ -36,7 +36,7 @@ nb::dlpack::dtype dlpack_type(dtype type) {
     return {static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(8 * size_of(type)), 1};
 }
 
-/// Memory of ours as an array that hands out DLPack capsules; they keep the memory.
+/// Memory of ours as an array that exports DLPack capsules, which keep it alive.
 nb::object device_array(nb::object memory, const std::vector<std::size_t>& shape, const std::string& type,
                         int ordinal) {
     const auto& bytes = nb::cast<const device_memory&>(memory);

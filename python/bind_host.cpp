@@ -15,12 +15,12 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// A call of so many cells takes some milliseconds as a rule; below, starting a thread to watch it would cost more.
+// Calls of at least this many cells usually take some milliseconds; for fewer, starting a thread costs more.
 constexpr std::int64_t watched_cells = 1 << 18;
-constexpr auto watch_period = std::chrono::milliseconds(40);  // Ctrl-C is to be heard within a tenth of a second
+constexpr auto watch_period = std::chrono::milliseconds(40);  // handles Ctrl-C within a tenth of a second
 
-/// Whether to go on, by Python's signals and by `progress`, which is told the share done and returns False when it
-/// wants the work to stop. Where an exception is the reason not to, it is set. Needs the interpreter's lock.
+/// Asks Python's signals and `progress` whether to go on; `progress` receives the share done and returns False if it
+/// wants the work to stop. If an exception stops it, that exception is set. Needs the interpreter's lock.
 bool listen(const nb::object& progress, double share) {
     if (entering_python(PyErr_CheckSignals) != 0) return false;
     if (progress.is_none()) return true;
@@ -33,13 +33,13 @@ bool listen(const nb::object& progress, double share) {
     throw error(error_code::cancelled, "stopped by the progress callback; the outputs are not complete");
 }
 
-/// The library's work in a thread of its own, so that this one, the interpreter's, can listen meanwhile.
+/// Runs the library's work in a thread of its own, so that the interpreter's thread can handle signals meanwhile.
 class watched_run {
 public:
     explicit watched_run(const watched_work& work)
         : worker_([this, &work] {
               const native_work counted;
-              static_cast<void>(std::uncaught_exceptions());  // thread-local data, while there is memory for it
+              static_cast<void>(std::uncaught_exceptions());  // allocates thread-local data while memory remains
               try {
                   work([this](double done) {
                       share_.store(done, std::memory_order_relaxed);
@@ -60,7 +60,7 @@ public:
     watched_run(const watched_run&) = delete;
     watched_run& operator=(const watched_run&) = delete;
 
-    /// Waits for the end, at most a period.
+    /// Waits for the end of the work, for one period at most.
     bool ended() {
         const unlocked released;
         std::unique_lock<std::mutex> held(mutex_);
@@ -78,10 +78,10 @@ private:
     std::condition_variable changed_;
     bool done_ = false;
     std::exception_ptr thrown_;
-    std::thread worker_;  // last: it uses the others
+    std::thread worker_;  // last member, since it uses the others
 };
 
-/// None where no thread can be started, as limits of memory and of processes have it.
+/// Returns null if no thread can be started, because of limits of memory or of processes.
 std::unique_ptr<watched_run> started(const watched_work& work) {
     try {
         return std::make_unique<watched_run>(work);
@@ -90,7 +90,7 @@ std::unique_ptr<watched_run> started(const watched_work& work) {
     }
 }
 
-/// The work in this thread, which listens as often as the library tells it the share done.
+/// Runs the work in this thread, which handles signals whenever the library reports the share done.
 void run_here(const nb::object& progress, const watched_work& work) {
     const auto caller = std::this_thread::get_id();
     auto due = clock::now() + watch_period;

@@ -1,5 +1,5 @@
 // Handlers that XLA calls within compiled programs (jax.ffi): the library's calls on XLA's buffers, on its stream.
-// Nothing of Python is touched: they run in threads of XLA's, without the interpreter's lock.
+// They run in threads of XLA's without the interpreter's lock, and touch nothing of Python.
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -40,7 +40,7 @@ public:
             default: refuse("XLA gave another type of " + std::string(name));
         }
     }
-    /// A number of any type as Python writes it: JAX hands over no integers above 2^63.
+    /// Parses a number of any type from Python's text, because JAX passes no integers above 2^63.
     [[nodiscard]] scalar exact(std::string_view name) const {
         const std::string all = text(name);
         if (all.find_first_not_of("-0123456789") != std::string::npos) return std::strtod(all.c_str(), nullptr);
@@ -58,7 +58,7 @@ public:
         const auto* const first = static_cast<const double*>(found.data);
         return {first, first + found.size};
     }
-    /// A text of words with commas between them.
+    /// Splits a text at its commas.
     [[nodiscard]] std::vector<std::string> list(std::string_view name) const {
         std::vector<std::string> found;
         const std::string all = text(name);
@@ -82,7 +82,7 @@ private:
     const xla::attributes& all_;
 };
 
-/// A call's arrays: those of the trace, with all axes that jax.vmap put in front as one axis there.
+/// Arrays of a call: those of the trace, where all axes that jax.vmap put in front become one.
 class arrays {
 public:
     arrays(const xla::call& call, int axes) : call_(call), mapped_(buffer(call.arguments, 0).rank - axes) {}
@@ -119,7 +119,7 @@ private:
     std::int64_t mapped_;  ///< axes that jax.vmap put in front
 };
 
-/// Coordinates (images, axes, ...) as the library has them: (axes, images, ...).
+/// Transposes coordinates (images, axes, ...) to the library's order (axes, images, ...).
 template <class Place>
 any_output<Place> coordinates_first(any_output<Place> of) {
     std::swap(of.shape[0], of.shape[1]);
@@ -127,7 +127,7 @@ any_output<Place> coordinates_first(any_output<Place> of) {
     return of;
 }
 
-/// The fields of one image, or of each of a batch: distances, nearest sites, and with weights the power diagram.
+/// Computes the fields of one image or of each image of a batch: distances, nearest sites, or the power diagram.
 struct fields_call {
     arrays given;
     words said;
@@ -168,7 +168,7 @@ private:
     }
 };
 
-/// Components of one image, or of each of a batch.
+/// Numbers the components of one image, or of each image of a batch.
 struct label_call {
     arrays given;
     words said;

@@ -60,7 +60,7 @@ void fill(label_words* made, int connectivity, const std::string& criterion, nb:
     options.clear_border = clear_border;
 }
 
-/// What a call fills, and the arrays of Python's that it fills for its tables, kept until the call is over.
+/// Outputs of a call, and Python's arrays that it fills for its tables, which live until the call is over.
 template <class Place>
 struct wanted_fields {
     label_fields<Place> out;
@@ -70,7 +70,7 @@ struct wanted_fields {
         out.label = view_of<void, Place>(label);
         out.count = view_of<void, Place>(count);
         if (make_tables.is_none()) return;
-        // Asked by a thread that may not be the interpreter's.
+        // The calling thread may not be the interpreter's.
         out.make_tables = [this, &make_tables](std::int64_t rows) {
             const locked held;
             tables = called(make_tables, nb::int_(rows));

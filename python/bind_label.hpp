@@ -19,7 +19,7 @@ struct label_words {
     }
 };
 
-/// The options that Python says in words. Throws invalid_argument for a word that is none of them.
+/// Translates the options that Python gives in words. Throws invalid_argument for a word that is none of them.
 void set_words(label_words& made, int connectivity, const std::string& criterion, scalar tolerance,
                const std::vector<bool>& periodic, const std::string& norm);
 

@@ -9,8 +9,8 @@
 namespace nearfield::python {
 namespace {
 
-/// Rows as int64 (image, label, cells of both sides) and as float64: what is one number, both sides one after the
-/// other, then a number for each percentile or tolerance.
+/// Returns rows as int64 (image, label, cells of both sides) and as float64: single numbers, then pairs of numbers for
+/// both sides, then a number for each percentile or tolerance.
 std::tuple<nb::bytes, nb::bytes> packed(const std::vector<surface_distances>& rows) {
     std::vector<std::int64_t> whole;
     std::vector<double> real;

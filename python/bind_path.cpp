@@ -12,7 +12,7 @@ namespace nearfield::python {
 namespace {
 
 using cells = std::vector<std::int64_t>;
-/// Cells, length, clearance, cost, whether found, reason, goal, component of the start, components of the goals.
+/// Returns cells, length, clearance, cost, whether found, reason, goal, component of the start and those of the goals.
 using path_row = std::tuple<cells, double, double, std::uint64_t, bool, std::string, std::int64_t, std::int64_t, cells>;
 
 path_row row_of(path p) {
@@ -56,7 +56,7 @@ roadmap* made_roadmap(const array& obstacles, const distance_options& grid, doub
     return made.release();
 }
 
-/// Ends, length, clearance and cells.
+/// Returns ends, length, clearance and cells.
 using road_row = std::tuple<std::int64_t, std::int64_t, double, double, cells>;
 std::vector<road_row> roads_of(const roadmap& map) {
     std::vector<road_row> rows;
@@ -64,7 +64,7 @@ std::vector<road_row> roads_of(const roadmap& map) {
     return rows;
 }
 
-/// `first` and `end` are empty, or the corners of the box that has changed.
+/// `first` and `end` are empty, or the corners of the changed box.
 void fill(const array& occupancy, const array& distance, const array& site, const array& gradient,
           const distance_options& grid, bool negative_inside, const cells& first, const cells& end, int ordinal,
           std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {

@@ -62,7 +62,7 @@ void draw(const array& volume, const array& picture, const distance_options& gri
                [&](const auto& on, const auto& in, const auto& to) { render(on, in[0], to[0], o); });
 }
 
-/// Eye, target, up, field of view.
+/// Returns eye, target, up and field of view.
 std::vector<double> fitting(const std::vector<std::int64_t>& shape, const distance_options& grid, double turn,
                             double elevation, double aspect) {
     const camera c = camera_for(shape.data(), static_cast<int>(shape.size()), grid.spacing, turn, elevation, aspect);

@@ -11,7 +11,7 @@
 
 namespace nearfield::python {
 
-/// Where the arrays are, and where the call runs: on device `ordinal` for arrays of the host where `staged`.
+/// Place of the arrays and of the call. If `staged`, arrays of the host are processed on device `ordinal`.
 struct run_at {
     int ordinal;
     std::uintptr_t stream;
@@ -56,7 +56,7 @@ void over(const run_at& where, const std::array<const array*, In>& in, const std
         });
 }
 
-/// Rows of a table as they lie in memory, which Python reads by a type of NumPy.
+/// Rows of a table as bytes, which Python reads through a type of NumPy.
 template <class Row>
 nb::bytes bytes_of(const std::vector<Row>& rows) {
     return nb::bytes(rows.data(), rows.size() * sizeof(Row));

@@ -16,7 +16,7 @@ void field_of(const array& image, const array& out, const distance_options& grid
                [&](const auto& on, const auto& in, const auto& to) { sdf(on, in[0], to[0], options); });
 }
 
-/// An effect by its name, and its numbers in the order of its members.
+/// Makes an effect from its name and its numbers, in the order of its members.
 effects::effect effect_of(const std::string& name, const std::vector<double>& n) {
     using namespace effects;
     const auto where = [&](std::size_t k) { return n.at(k) != 0 ? side::inside : side::outside; };
@@ -46,7 +46,7 @@ void padded(const array& image, const array* known, const array& out, const dist
                [&](const auto& on, const auto& in, const auto& to) { effects::pad(on, in[0], to[0], options, in[1]); });
 }
 
-/// Of canvases, which are on the host.
+/// Binds the calls of canvases, which are on the host.
 void watched(const array& canvas, int threads, const std::function<void(const host&)>& work) {
     run_watched(canvas.cells(), nb::none(),
                 [&](std::function<bool(double)> told) { work(host{threads, std::move(told)}); });

@@ -31,7 +31,7 @@ void thin(const array& image, const array* anchors, const array& out, const dist
 
 // ---- graphs --------------------------------------------------------------------------------------------------------
 
-/// What Python keeps of a graph: its cells, int64, and their values, float64 or None.
+/// Part of a graph that Python keeps: its cells, int64, and their values, float64 or None.
 struct cells_given {
     const array& at;
     const array* values;
@@ -51,7 +51,7 @@ struct cells_given {
     }
 };
 
-/// Cells, values, nodes and branches, 8 bytes a number; `rule` and `bound` as in pruned(), or -1.
+/// Returns cells, values, nodes and branches, 8 bytes a number; `rule` and `bound` as in pruned(), or -1.
 nb::tuple traced(const array& at, const array* values, int axes, const std::array<std::int64_t, 3>& shape,
                  const std::array<double, 3>& spacing, const std::array<bool, 3>& wraps, int rule, double bound) {
     const cells_given given{at, values, axes, shape, spacing, wraps};

@@ -8,7 +8,7 @@
 namespace nearfield::python {
 namespace {
 
-/// What a call asks for; `balls`: the image holds squared radii.
+/// Request of a call. With `balls`, the image holds squared radii.
 struct asked {
     const array& image;
     const array *thickness, *squared;

@@ -1,7 +1,7 @@
 """Exact Euclidean distance fields, nearest-site (Voronoi) fields and connected components of images and volumes.
 
-On the CPU and on NVIDIA GPUs, with the same bits from both: arrays of NumPy, CuPy, PyTorch and JAX go in, arrays of the
-same kind on the same device come out.
+Arrays of NumPy, CuPy, PyTorch and JAX go in; arrays of the same kind on the same device come out. The CPU and NVIDIA
+GPUs give the same bits.
 
 >>> import nearfield as nf
 >>> nf.distance_transform([[1, 1, 1], [1, 0, 1]])

@@ -1,7 +1,7 @@
 """Arrays of every framework, as memory: found out by what an array is or offers, importing none of the frameworks.
 
-A framework is one class here with the same five functions: is it this array's, what memory has it, which device and
-stream, and new memory of the same kind.
+Each framework is a class here with the same functions: convert to its array, find memory, device and stream, and make
+new memory of the same kind.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from nearfield._request import said
 from nearfield._traced import refuse_traced
 from nearfield._untouched import Untouched
 
-# Element types of the library; the names are NumPy's.
+# Element types of the library, by NumPy's names.
 TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
 
 
 MOST_AXES = 8  # of an image; coordinates of sites have one more
-_PART = 2**22  # cells, which take NumPy some milliseconds
+_PART = 2**22  # cells, which NumPy copies in some milliseconds
 
 
 class Place(NamedTuple):
-    """Where memory lives: ordinal -1 is the host. `stream` is where the caller orders work on that device."""
+    """Place of memory: ordinal -1 is the host. `stream` is the one on which the caller orders work on that device."""
 
     ordinal: int
     stream: int = 0
@@ -44,7 +44,7 @@ class Framework(Protocol):
     name: str
 
     def array(self, name: str, x: Any) -> Any:
-        """The argument as an array of this framework that `describe` takes."""
+        """Converts the argument to an array of this framework that `describe` takes."""
 
     def shape(self, x: Any) -> tuple[int, ...]: ...
 
@@ -57,11 +57,11 @@ class Framework(Protocol):
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any: ...
 
     def empty_like(self, x: Any, dtype: str) -> Any:
-        """Of the array's shape, with its axes in the same order in memory, where the framework says what that is."""
+        """Makes an array of this shape, with its axes in the same memory order if the framework exposes that."""
 
 
 def framework_of(x: Any) -> Framework:
-    """The framework whose array this is. Lists, numbers and whatever converts to NumPy are NumPy's."""
+    """Framework of an array. Lists, numbers and anything that converts to NumPy belong to NumPy."""
     if isinstance(x, np.ndarray):
         return NUMPY if type(x) is not Untouched else UNTOUCHED
     for module, type_name, framework in _BY_TYPE:
@@ -92,7 +92,7 @@ def is_jax(x: Any) -> bool:
 
 
 def framework_of_output(name: str, out: Any) -> Framework:
-    """The framework of an array of the caller's that is to be filled."""
+    """Framework of a caller's array that is to be filled."""
     framework = framework_of(out)
     if framework is NUMPY and not isinstance(out, np.ndarray):
         raise TypeError(f"{name} is {type(out).__name__}; give an array to be filled")
@@ -103,20 +103,20 @@ def framework_of_output(name: str, out: Any) -> Framework:
 
 @lru_cache(maxsize=64)
 def numpy_name(dtype: np.dtype[Any]) -> str:
-    """The name of an element type, whatever its byte order; NumPy makes it anew every time."""
+    """Name of an element type without its byte order; cached, because NumPy builds it every time."""
     return str(dtype.name if dtype.kind in "biuf" else dtype)
 
 
 def in_elements(a: np.ndarray[Any, Any]) -> bool:
-    """Strides count whole elements, from an address that is a multiple of them."""
+    """Says whether strides are multiples of the element size, and the address is aligned to it."""
     flags = a.flags
     return flags.aligned and (flags.c_contiguous or not any(step % a.itemsize for step in a.strides))
 
 
 def parts_of(a: np.ndarray[Any, Any]) -> Iterator[tuple[Any, ...]]:
-    """Indices of parts of an array that together are all of it.
+    """Yields indices of parts that together are the whole array.
 
-    NumPy hears no signal within a call, but between calls.
+    Python handles signals between NumPy's calls, not within one.
     """
     axis = next((axis for axis, length in enumerate(a.shape) if length > 1), 0)
     length = a.shape[axis] if a.ndim else 1
@@ -126,7 +126,7 @@ def parts_of(a: np.ndarray[Any, Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def copied(a: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
-    """A contiguous copy with elements of another type."""
+    """Returns a contiguous copy with elements of another type."""
     made: np.ndarray[Any, Any] = np.empty(a.shape, dtype)
     for part in parts_of(a):
         made[part] = a[part]
@@ -134,9 +134,9 @@ def copied(a: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
 
 
 def in_rows(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array, or a copy in C order where neighbours of a row lie apart and those of a column side by side.
+    """Returns the array, or a copy in C order if columns are closer in memory than rows.
 
-    Reading such rows one by one would fetch every line of memory many times; the copy is made square by square.
+    Reading such rows one by one would fetch every cache line many times; the copy is made square by square.
     """
     steps = [abs(step) if n > 1 else 2**63 for n, step in zip(a.shape, a.strides)]
     if a.ndim < 2 or a.flags.c_contiguous or not a.size or steps[-1] == min(steps):
@@ -183,7 +183,7 @@ class NumPy:
     def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
         if writable:
             _check_output(name, x)
-        a = np.asarray(x)  # a subclass can say what it likes of its shape
+        a = np.asarray(x)  # a subclass may report any shape
         check_axes(name, a.ndim, MOST_AXES + writable)
         strides = None if a.flags.c_contiguous else [step // a.itemsize for step in a.strides]
         return _core.Array(a.__array_interface__["data"][0], numpy_name(a.dtype), a.shape, strides, x)
@@ -342,7 +342,7 @@ class ArrayApi:
         return tuple(x.shape)
 
     def dtype(self, x: Any) -> str:
-        """By its name: what JAX traces has a type and no memory."""
+        """Reads the type's name, since arrays that JAX traces have a type but no memory."""
         return str(getattr(x.dtype, "name", x.dtype)).rpartition(".")[2]
 
     def place(self, x: Any) -> Place:
@@ -373,5 +373,5 @@ def name_of(dtype: Any, argument: str = "dtype") -> str:
         if text.startswith("torch."):
             return text.removeprefix("torch.")
         return str(np.dtype(dtype).name)
-    except Exception:  # a TypeError as a rule; what looks like a list of fields can fail otherwise
+    except Exception:  # usually a TypeError; a value that looks like a list of fields can raise others
         raise TypeError(f"{argument} is {said(dtype)}; give a type such as 'float32'") from None

@@ -1,4 +1,4 @@
-"""The basins of an image, kept for many questions; extrema of a given height."""
+"""Basins of an image, kept for many queries; extrema of a given height."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ ATTRIBUTES = ("height", "area", "volume")
 
 
 class Extrema(NamedTuple):
-    """Minima or maxima, one in each row, in raster order of their first cells."""
+    """Minima or maxima, one a row, in raster order of their first cells."""
 
     coordinates: Array  #: (n, axes) of int64
-    value: Array  #: of the image, float64
-    saddle: Array  #: value of the pass to the next lower (higher) one; infinite where there is none
-    into: Array  #: row of that one; -1: none
+    value: Array  #: values of the image, float64
+    saddle: Array  #: values of the passes to the next lower (higher) extremum; infinite if there is none
+    into: Array  #: rows of those extrema; -1 if there is none
 
 
 class Extinctions(NamedTuple):
-    """When regions end, one in each row, in raster order of the first cells of their minima."""
+    """Ends of regions, one a row, in raster order of the first cells of their minima."""
 
-    coordinates: Array  #: (n, axes) of int64: of the minimum
-    amount: Array  #: the attribute when it ends, float64; infinite where it does not
-    into: Array  #: row of the one that goes on; -1: none
+    coordinates: Array  #: (n, axes) of int64, the minimum of each
+    amount: Array  #: attribute at the region's end, float64; infinite if it has none
+    into: Array  #: row of the region that absorbs it; -1 if none does
 
 
 class Basins:
-    """The basins of an image and the lowest passes between them; made by `basins`."""
+    """The basins of an image and the lowest passes between them. `basins` makes it."""
 
     def __init__(
         self, name: str, image: Any, connectivity: int, mask: Any, border: Border, maxima: bool, threads: Any, tell: Any
@@ -55,7 +55,7 @@ class Basins:
         self._type = self._work.dtype
 
     def extrema(self, h: float = 0, *, squared: bool = False) -> Extrema:
-        """Minima (maxima) of a height, as `watershed` takes them."""
+        """Minima (maxima) of height `h`, as `watershed` takes them."""
         check_flags(squared=squared)
         with words(self._work.name):
             rows = self._graph.extrema(length_of("h", h), bool(squared))
@@ -65,14 +65,14 @@ class Basins:
         )
 
     def peaks(self, h: float = 0, *, squared: bool = False) -> Array:
-        """Coordinates of the extrema of a height, ``(n, axes)``: the lowest minimum, or the highest maximum, first."""
+        """Coordinates of the extrema of height `h`, ``(n, axes)``: the lowest minimum or highest maximum first."""
         found = self.extrema(h, squared=squared)
         order = np.argsort(-found.value if self._maxima else found.value, kind="stable")
         made: Array = found.coordinates[order]
         return made
 
     def marks(self, h: float = 0, *, squared: bool = False) -> Array:
-        """All cells of the minima (maxima) of a height; of equal ones that merge all are marked. Bool."""
+        """Marks all cells of the minima (maxima) of height `h`, as bool. Equal ones that merge are all marked."""
         check_flags(squared=squared)
         made = np.empty(self.shape, bool)
         with words(self._work.name):
@@ -83,7 +83,7 @@ class Basins:
         self, markers: Any = None, *, h: float = 0, squared: bool = False, lines: bool = False,
         return_passes: bool = False,
     ) -> Any:  # fmt: skip
-        """The watershed of the image, as the function."""
+        """Watershed of the image, as by the function `watershed`."""
         check_flags(squared=squared, lines=lines, return_passes=return_passes)
         given = None if markers is None else np.asarray(as_numpy(markers_of(self._work, markers)))
         label = np.empty(self.shape, "int32" if given is None else given.dtype)
@@ -97,13 +97,13 @@ class Basins:
         return label if passes is None else (label, passes)
 
     def extinctions(self, by: Attribute = "height", *, squared: bool = False) -> Extinctions:
-        """When the regions of all minima (maxima) end, as water rises from them; in raster order.
+        """Ends of the regions of all minima (maxima) as water rises from them, in raster order.
 
-        Where regions meet at a pass, that with the largest attribute goes on, and the others end; of equal ones that of
-        the lower minimum goes on, then the first. A region's lake are the cells that hang together with its minimum
-        below the pass. 'height': how deep the lake is, 'area': its number of cells, 'volume': the sum of the pass less
-        the values of its cells. Exact for integers; of floating-point images a volume is of values rounded to 2^-62 of
-        the largest.
+        If regions meet at a pass, the one with the largest attribute absorbs the others; among equals the one with the
+        lower minimum does, then the first. A region's lake consists of the cells below the pass that are connected to
+        its minimum. 'height' is the lake's depth, 'area' its number of cells, 'volume' the sum of the pass less the
+        values of its cells. All are exact for integers; volumes of floating-point images use values rounded to 2^-62
+        of the largest.
         """
         check_flags(squared=squared)
         how = _attribute_of("by", by, squared)
@@ -116,11 +116,11 @@ class Basins:
         self, h: float | None = None, *, volume: float | None = None, area: float | None = None,
         regions: int | None = None, by: Attribute = "height", squared: bool = False,
     ) -> Array:  # fmt: skip
-        """Regions of the hierarchy: the watershed from all minima, whose regions merge. int32, from 1 in raster order.
+        """Cuts the hierarchy: merges regions of the watershed from all minima. int32, from 1 in raster order.
 
-        `h`, `volume` and `area` merge regions that end with less than that; `regions` leaves so many, those that end
-        with the largest attribute `by`. A cut of a larger amount, or of fewer regions, only merges regions. What hangs
-        together keeps one.
+        `h`, `volume` and `area` merge regions that end below that amount. `regions` keeps this many: those that end
+        with the largest attribute `by`. A cut of a larger amount, or of fewer regions, only merges regions. Every
+        connected part keeps one.
         """
         check_flags(squared=squared)
         given = {"height": h, "volume": volume, "area": area, "regions": regions}
@@ -137,7 +137,7 @@ class Basins:
         return made
 
     def passes(self, a: Any, b: Any) -> Array:
-        """The lowest values over which cells hang together, pair by pair; infinite where they do not. float64.
+        """Lowest values over which pairs of cells are connected, float64; infinite if they are not.
 
         `a` and `b` are rows of coordinates, ``(n, axes)``.
         """
@@ -179,7 +179,7 @@ def basins(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Basins:
-    """The basins of an image and the lowest passes between them: made once, asked many times.
+    """Finds the basins of an image and the lowest passes between them, for many queries.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def basins(
     Returns
     -------
     Basins
-        Its methods are `extrema`, `peaks`, `marks`, `watershed`, `cut`, `extinctions` and `passes`.
+        An object with the methods `extrema`, `peaks`, `marks`, `watershed`, `cut`, `extinctions` and `passes`.
 
     Examples
     --------
@@ -225,21 +225,21 @@ def h_maxima(
     device: str | None = None,
     threads: int | None = None,
 ) -> Any:
-    """All cells of maxima from which every way to a higher one falls by at least `h`. Bool.
+    """Marks all cells of maxima from which every path to a higher one falls by at least `h`.
 
     Parameters
     ----------
     image : array
         As in `watershed`.
     h : float
-        In units of the image, with `squared` of the roots of its values. 0: every maximum.
+        Height, in units of the image; with `squared`, in units of the roots of its values. 0 takes every maximum.
     squared, connectivity, mask, border, device, threads
         As in `watershed`.
 
     Returns
     -------
     array of bool
-        Equal maxima that hang together above their height less `h` are all marked.
+        The marks. Equal maxima that are connected above their height less `h` are all marked.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def h_minima(
     device: str | None = None,
     threads: int | None = None,
 ) -> Any:
-    """All cells of minima from which every way to a lower one rises by at least `h`. Bool; as `h_maxima`.
+    """Marks all cells of minima from which every path to a lower one rises by at least `h`; as `h_maxima`.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def regional_maxima(
     device: str | None = None,
     threads: int | None = None,
 ) -> Any:
-    """All cells of maxima: plateaus without a higher neighbour. Bool; arguments as `h_maxima`.
+    """Marks all cells of maxima, plateaus without a higher neighbour, as bool; arguments as in `h_maxima`.
 
     Examples
     --------
@@ -318,29 +318,29 @@ def peaks(
     device: str | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The peaks of a distance: one cell for each maximum that stands `h` above its pass to a higher one.
+    """Finds the peaks of a distance: one cell for each maximum that stands `h` above its pass to a higher one.
 
     Parameters
     ----------
     distance : array
-        Any image; 0 and less is background. On a GPU as in `watershed`; the call waits for it.
+        Any image; values of 0 and less are background. On a GPU as in `watershed`; the call waits for it.
     h : float
-        Height of a peak at least.
+        Least height of a peak.
     min_distance : float
-        Of two peaks nearer to each other than this, in cells, only the higher one is kept.
+        If two peaks are nearer to each other than this, in cells, only the higher one is kept.
     labels : array of integers, optional
-        Peaks of every label by itself, all in one pass, and none where it is 0.
+        Regions whose peaks are found separately, all in one pass. There are none where it is 0.
     squared : bool
-        `distance` holds squared distances; `h` is a length all the same, and compared exactly.
+        `distance` holds squared distances. `h` is a length all the same, and heights are compared exactly.
     connectivity : int, optional
-        As in `watershed`; default: all cells that share a corner are neighbours.
+        As in `watershed`. Default: all cells that share a corner are neighbours.
     border, device, threads
         As in `watershed`.
 
     Returns
     -------
     array of int64, (n, axes), of NumPy
-        Coordinates, the highest peak first; of equal ones the first in raster order.
+        Coordinates of the peaks, the highest first; among equals, the first in raster order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One call, from arrays and a request to filled arrays, wherever they live; JAX's arrays take _jax.py instead."""
+"""Runs one call, from arrays and a request to filled arrays, wherever they live; _jax.py serves JAX's arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of,
 from nearfield._progress import Progress, callable_of
 from nearfield._request import FIELDS, Request, said, threads_of
 
-# The names of the public functions' arguments for the fields, for errors.
+# Names of the public functions' arguments for the fields, for errors.
 _ARGUMENT = {
     "distance": "out",
     "squared": "out",
@@ -54,7 +54,7 @@ def compute(
 ) -> list[Any]:
     """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new.
 
-    `bounds` are `max_distance` of each cell, `where` the cells that take part: others keep what `given` held.
+    `bounds` holds `max_distance` of each cell. `where` marks the cells that take part; others keep what `given` held.
     """
     threads = threads_of(threads)
     tell = callable_of(progress)
@@ -84,7 +84,7 @@ def compute(
 def compute_several(
     images: Sequence[Any], request: Request, *, name: str, threads: int | None, progress: Progress
 ) -> list[list[Any]]:
-    """`compute` where they are for images of one framework, place, element type and number of axes, in one call."""
+    """Runs `compute` for images of one framework, place, element type and number of axes, in one call."""
     used, tell = threads_of(threads), callable_of(progress)
     first_framework = framework_of(images[0])
     if first_framework.place(images[0]).ordinal < 0:
@@ -101,7 +101,7 @@ def compute_several(
 
 
 def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tuple[Framework, Any, Place, list[Any]]:
-    """The image as its framework has it, where it is, and the arrays to be filled."""
+    """Returns the image as an array of its framework, its place, and the arrays to fill."""
     framework = framework_of(image)
     array = framework.array(name, image)
     place = framework.place(array)
@@ -109,7 +109,7 @@ def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tup
     check_axes(name, len(shape))
     if place.ordinal < 0:
         _check_room([(framework.dtype(array), shape)], request, given)
-    # Values alone are solved in whatever order the axes lie in memory; sites follow the order of the axes.
+    # Values alone are solved in the order of the axes in memory; sites need the order of the image's axes.
     follows = all(field in _VALUES for field, _ in request.fields)
     out = [
         _output(framework, array, place, field, dtype, request.shape_of(field, shape), given, follows)
@@ -128,9 +128,9 @@ def _lies_as(array: np.ndarray[Any, Any], other: Any) -> bool:
 
 
 def _check_room(images: Sequence[tuple[str, tuple[int, ...]]], request: Request, given: Mapping[str, Any]) -> None:
-    """MemoryError where the new outputs and what the engine needs besides do not fit together; NumPy asks nobody.
+    """Raises MemoryError if the new outputs and the engine's workspace do not fit together, which NumPy does not check.
 
-    Of each image its element type and shape.
+    `images` holds the element type and shape of each image.
     """
     made = [(field, np.dtype(type_).itemsize) for field, type_ in request.fields if given.get(field) is None]
     new = sum(math.prod(request.shape_of(field, shape)) * size for _, shape in images for field, size in made)
@@ -139,7 +139,7 @@ def _check_room(images: Sequence[tuple[str, tuple[int, ...]]], request: Request,
     dtype, shape = max(images, key=lambda image: math.prod(image[1]))
     try:
         workspace = planned(_core.Array(0, dtype, shape), request)["workspace_bytes"]
-    except (TypeError, ValueError):  # the call itself says it in the caller's words
+    except (TypeError, ValueError):  # the call itself reports it in the caller's words
         workspace = 0
     _core.require_memory(min(new + workspace, 2**63 - 1), "the call with its outputs")
 
@@ -151,7 +151,7 @@ def planned(
     on_device: bool = False,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """What the library would do for an image of which it reads no memory. Throws for what a call refuses."""
+    """Reports what the library would do for an image, without reading it. Raises what a call would raise."""
     out = {field: _core.Array(0, type_, request.shape_of(field, image.shape)) for field, type_ in request.fields}
     fields = tuple(out.get(field) for field in FIELDS)
     return _core.plan(image, fields, request.options(), weights, on_device, threads)
@@ -159,10 +159,10 @@ def planned(
 
 @contextmanager
 def arguments_named(image: str, given: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Errors of the library speak of Python's arguments: out.distance is out, the image may be called seeds.
+    """Makes errors of the library name Python's arguments: `out.distance` becomes out, and the image may become seeds.
 
-    `given` has the outputs of the caller's own, and None for those that are new, whose type is what `dtype` asked for;
-    functions of seeds and labels have no `dtype`, and another type only by `out`.
+    `given` holds the caller's outputs, and None for new ones, whose type `dtype` sets. Functions of seeds and labels
+    have no `dtype`; only `out` sets another type.
     """
     dtype_is, give = ("dtype is", "give") if image == "image" else ("distances are", "give out= of")
     try:
@@ -218,7 +218,7 @@ def _described(request: Request, out: list[Any]) -> tuple[_core.Array | None, ..
 
 
 def target(device: str | None, place: Place, name: str) -> int:
-    """The ordinal to compute on; -1 is the CPU."""
+    """Ordinal of the device to compute on; -1 for the CPU."""
     if device is None:
         return place.ordinal
     text = str(device) if isinstance(device, str) or type(device).__module__ == "torch" else said(device)
@@ -242,7 +242,7 @@ def _staged(
     where: tuple[Any, tuple[bool, ...]],
     ordinal: int,
 ) -> list[Any]:
-    """Arrays of the host on a device: the library copies contiguous memory there and back."""
+    """Computes host arrays on a device: the library copies contiguous memory there and back."""
     views = [as_numpy(x) for x in out]
     packed = [v if v.flags.c_contiguous else v.copy() for v in views]
     image = np.ascontiguousarray(as_numpy(array))
@@ -266,7 +266,7 @@ def _staged(
 
 
 def _broadcast(name: str, x: Any, shape: tuple[int, ...]) -> Any:
-    """A view of the shape of an image, by the library whose array it is; bounds that are integers become float64."""
+    """Broadcasts x to the shape of an image, by its own framework; integer bounds become float64."""
     if not hasattr(x, "__dlpack__") and not hasattr(x, "__cuda_array_interface__"):
         x = NUMPY.array(name, x)
     if name == "max_distance" and isinstance(x, np.ndarray) and x.dtype.kind in "biu":

@@ -1,4 +1,4 @@
-"""Regions of given masses: the power diagram that has them."""
+"""Regions of given masses, by a power diagram."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Capacities:
-    """How well regions have the masses that were given."""
+    """Report on how well regions have the given masses."""
 
-    #: float64, (n,): masses that were to be, of the sum of the density.
+    #: float64, (n,): target masses, which sum to the density's sum.
     wanted: Array
-    #: The largest difference of a mass from that, as a share of it.
+    #: Largest difference of a mass from its target, as a share of the target.
     error: float
-    #: Whether that is 1 % at most.
+    #: True if that error is at most 1 %.
     converged: bool
     #: int64, (n,): weights of the sites in the power diagram, in squared parts of cells.
     powers: Array
-    #: No division of the density by these capacities has a smaller energy.
+    #: Lower bound: no division of the density by these capacities has a smaller energy.
     bound: float
 
 
@@ -44,7 +44,7 @@ def shares_of(capacities: Any, sites: int) -> Array:
 def with_capacities(
     density: Array, sites: Array, shares: Array, options: Any, rounds: int, relax: float, parts: int, *where: Any
 ) -> tuple[Array, Array, Array, Array, Capacities]:
-    """Sites, masses, energies as pairs and labels; and what is said of the masses."""
+    """Returns sites, masses, energies as pairs and labels; and the report on the masses."""
     moved, mass, powers, energy, labels, bound, error, converged = _core.capacity_voronoi(
         NUMPY.describe("density", density, False),
         NUMPY.describe("sites", np.ascontiguousarray(sites), False),
@@ -64,13 +64,13 @@ def with_capacities(
 
 
 def diameters(ink: Array, axes: int) -> Array:
-    """Of dots with that ink, which are lines, discs or balls."""
+    """Diameters of dots with that ink, which are lines, discs or balls."""
     made: Array = ink if axes == 1 else 2 * np.sqrt(ink / np.pi) if axes == 2 else np.cbrt(6 * ink / np.pi)
     return made
 
 
 def counted(name: str, x: Array, of_light: bool) -> Array:
-    """Values as uint16: light from 0 to 1, or densities of which the largest is 65535."""
+    """Values as uint16: light from 0 to 1, or densities scaled so that the largest is 65535."""
     if x.dtype.kind not in "biuf":
         raise TypeError(f"{name} has element type {x.dtype}; give bool, integers or floats")
     if of_light and x.dtype.kind != "f":

@@ -43,19 +43,19 @@ _MOST_ROUNDS, _MOST_PARTS = 1_000_000, 8
 
 @dataclass(frozen=True)
 class CentroidalVoronoi:
-    """Sites at the centroids of their Voronoi regions. Arrays are NumPy's, but for `labels`."""
+    """Sites at the centroids of their Voronoi regions. Arrays are NumPy's, except `labels`."""
 
-    #: float64, (n, axes): in array order and cells; centres of cells are at integers.
+    #: float64, (n, axes): positions in cells, in array order; cell centres are at integers.
     points: Array
     #: float64, (n,): density summed over each region.
     weights: Array
-    #: Density times squared distance to the nearest site, summed in parts of cells: before each round, and at last.
+    #: Density times squared distance to the nearest site, summed over parts of cells: before each round, and at last.
     energy: tuple[int, ...]
-    #: int32, shape and kind of the density: number of the site nearest to each cell; None unless asked for.
+    #: int32, shape and kind of the density: number of the site nearest to each cell; None unless requested.
     labels: Any
     #: Parts of a cell along each axis, in which sites are placed.
     supersample: int
-    #: What `capacities` adds; None without.
+    #: Report of `capacities`; None without them.
     capacities: Capacities | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
@@ -92,28 +92,28 @@ def centroidal_voronoi(
     Parameters
     ----------
     density : array of 1 to 3 axes
-        bool, uint8 and uint16 count as they are; other types must not be negative, and are scaled so that the largest
-        value is 65535, and rounded. A mask gives equal regions of a shape.
+        Weights of the cells. bool, uint8 and uint16 count as they are. Other types must not be negative; they are
+        scaled so that the largest value is 65535, and rounded. A mask gives equal regions of a shape.
     sites : int, or array of shape (n, axes)
-        Where sites begin, in cells; at different places. Or how many: samples of the density, drawn by `seed`.
+        Different positions at which sites begin, in cells; or their number, to sample the density by `seed`.
     rounds : int, optional
-        At most; they end when no site moves. Default 100, with `capacities` 20.
+        Largest number of rounds; they end earlier if no site moves. Default: 100, with `capacities` 20.
     relax : float
-        1 is Lloyd's method, whose energy never rises. Up to 2, sites go so many times as far in the first three
-        quarters of the rounds, and come to lower energies sooner: 1.9 is good where regions have a hundred parts, 1.5
-        where they have ten.
+        Factor of the moves. 1 is Lloyd's method, whose energy never rises. Up to 2, sites move so many times as far in
+        the first three quarters of the rounds, and reach lower energies sooner. Use 1.9 if regions have a hundred
+        parts, 1.5 if they have ten.
     tolerance : float
-        Stop when a round of Lloyd's lowers the energy by less than this share of it. Not with `capacities`.
+        Stop if a round of Lloyd's method lowers the energy by less than this share of it. Excludes `capacities`.
     capacities : True or array of shape (n,), optional
-        Every region gets a given mass: all the same, or in these ratios. Regions are then those of the power diagram
-        with powers that make it so, and single parts at their ends go to neighbours. `.capacities` tells how well
-        masses are met; 1 % takes a hundred parts a region. With ``rounds=0`` sites stay.
+        Mass of every region: equal masses, or masses in these ratios. Regions become those of the power diagram whose
+        powers give these masses; single parts at their borders move to neighbours. `.capacities` tells how well masses
+        are met; 1 % takes a hundred parts a region. With ``rounds=0`` sites stay.
     supersample : int
-        Sites have so many places along each axis of a cell, 1 to 8; time and memory grow by its power.
+        Number of places for sites along each axis of a cell, 1 to 8. Time and memory grow by its power.
     spacing : number or sequence, optional
-        Whole numbers up to 1000: length of a cell along each axis.
+        Length of a cell along each axis, in whole numbers up to 1000. Default: 1.
     border : {'open', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis: nothing, or the other end.
+        Says what lies beyond the ends of an axis: nothing, or the other end.
     return_labels : bool
         Also return the number of the nearest site of every cell.
     device, threads, progress
@@ -125,7 +125,7 @@ def centroidal_voronoi(
 
     Notes
     -----
-    The rules, ties among them, stand in centroidal.hpp. The same bits on the CPU and on GPUs, for any number of
+    centroidal.hpp states the rules, including those for ties. The CPU and GPUs give the same bits, for any number of
     threads.
 
     References
@@ -254,7 +254,7 @@ def stipple(
 
 @contextmanager
 def _words(**renamed: str) -> Iterator[None]:
-    """Errors of the library speak of Python's arguments."""
+    """Makes errors of the library name Python's arguments."""
     try:
         yield
     except ValueError as problem:
@@ -265,7 +265,7 @@ def _words(**renamed: str) -> Iterator[None]:
 
 
 def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
-    """Where sites begin, in parts of cells."""
+    """Positions at which sites begin, in parts of cells."""
     shape = call.cells.shape
     if isinstance(sites, int) and not isinstance(sites, bool):
         if isinstance(call.work.array, Untouched):  # no values to draw by
@@ -298,7 +298,7 @@ def _with_capacities(
 
 
 def _until_at_rest(energy: tuple[int, ...]) -> tuple[int, ...]:
-    """Without the rounds in which nothing changed any more."""
+    """Drops the last rounds, in which nothing changed."""
     last = len(energy) - 1
     while last > 0 and energy[last - 1] == energy[last]:
         last -= 1
@@ -320,7 +320,7 @@ def _luminance(image: Any, axis: Any) -> Array:
 
 
 class _Call:
-    """A density or an image on the host, in a type that the library counts in, and where to work on it."""
+    """A density or an image on the host, in a type that the library counts in, and the place of the work."""
 
     def __init__(
         self,
@@ -351,7 +351,7 @@ class _Call:
         self.name = name
 
     def of(self, cells: Array) -> _Call:
-        """The same call of other cells."""
+        """Returns the same call for other cells."""
         other = copy(self)
         other.cells = np.ascontiguousarray(cells, "uint16")
         return other

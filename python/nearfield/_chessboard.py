@@ -1,4 +1,4 @@
-"""Distances in the chessboard and the city-block metric: `metric=` of `distance_transform`."""
+"""Distances in the chessboard and the city-block metric, for `metric=` of `distance_transform`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def step_transform(
     progress: Any,
     **others: Any,
 ) -> Any:
-    """`distance_transform`, with its keywords, in a metric of steps."""
+    """Runs `distance_transform`, with its keywords, in a metric of steps."""
     refuse_traced("image", image)
     word = metric_of(metric)
     usual = {"method": "exact", "spacing": None, "indices_out": None, "where": None}

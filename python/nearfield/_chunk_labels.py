@@ -1,4 +1,4 @@
-"""Components of chunks and which of them are one; public in nearfield.chunks."""
+"""Components of chunks, and how they join; public in nearfield.chunks."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from nearfield._label import label
 
 
 class Faces(NamedTuple):
-    """What `merge` has to know of a chunk; made by `faces`."""
+    """Facts about a chunk that `merge` needs; `faces` makes them."""
 
-    first: Any  #: int64: of each component of the window, its first cell's linear index in the grid
+    first: Any  #: int64: linear index in the grid of the first cell of each of the window's components
     low: dict[tuple[int, ...], Any]  #: labels of the chunk's own cells at its low ends
     high: dict[tuple[int, ...], Any]  #: labels of the cells beyond its high ends
 
 
 def faces(window: Any, start: Sequence[int], size: Sequence[int], shape: Sequence[int], **how: Any) -> Faces:
-    """Components of a window, as far as its neighbours see them.
+    """Finds the components of a window and what its neighbours see of them.
 
     Parameters
     ----------
     window : array
-        The chunk with one more cell at the high end of each axis, where the grid goes on; at the end of a periodic axis
-        that is its first cell.
+        The chunk with one more cell at the high end of each axis along which the grid continues. At the end of a
+        periodic axis, that is the grid's first cell.
     start, size : sequence of int
-        Where the chunk begins in the grid, and its size without these cells.
+        Position of the chunk in the grid, and its size without these cells.
     shape : sequence of int
-        Of the grid.
+        Shape of the grid.
     how
         `connectivity`, `criterion`, `background` of `nearfield.label`.
     """
@@ -55,23 +55,23 @@ def faces(window: Any, start: Sequence[int], size: Sequence[int], shape: Sequenc
 
 
 def labelled(window: Any, **how: Any) -> Any:
-    """Labels of a window by itself: int64, in memory of the host."""
+    """Labels a window by itself: int64, in host memory."""
     labels = label(window, dtype="int64", **how)
     return labels if isinstance(labels, np.ndarray) else labels.get()
 
 
 def merge(parts: dict[tuple[int, ...], Faces]) -> tuple[dict[tuple[int, ...], Any], int]:
-    """Which components of windows are one: a table of numbers for each window, and how many components there are.
+    """Joins the components of windows: returns a table of numbers for each window, and the number of components.
 
     Parameters
     ----------
     parts : dict
-        `faces` of all windows, by the numbers of their chunks along each axis.
+        Results of `faces` for all windows, keyed by the chunks' numbers along each axis.
 
     Returns
     -------
     tables : dict
-        For each window the number of component k + 1 at place k: int64, in the order of first cells.
+        For each window, place k holds the number of its component k + 1: int64, in the order of first cells.
     count : int
     """
     begin, all_cells = {}, 0
@@ -99,7 +99,7 @@ def merge(parts: dict[tuple[int, ...], Faces]) -> tuple[dict[tuple[int, ...], An
 
 
 def roots(count: int, a: Any, b: Any) -> Any:
-    """Of `count` things of which a[i] and b[i] are joined, the smallest of each one's set."""
+    """Smallest member of the set of each of `count` items, where a[i] and b[i] are joined."""
     root = np.arange(count)
     while True:
         low, high = np.minimum(root[a], root[b]), np.maximum(root[a], root[b])
@@ -111,7 +111,7 @@ def roots(count: int, a: Any, b: Any) -> Any:
 
 
 def renumber(window: Any, size: Sequence[int], table: Any, **how: Any) -> Any:
-    """Labels of a chunk in the numbers of the whole grid: int64, of shape `size`."""
+    """Labels a chunk with the numbers of the whole grid: int64, of shape `size`."""
     labels = label(window, dtype="int64", **how)[tuple(slice(0, n) for n in size)]
     xp = space_of(labels)
     return xp.asarray(np.concatenate([np.zeros(1, np.int64), np.asarray(table, np.int64)]))[labels]

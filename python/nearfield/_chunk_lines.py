@@ -14,29 +14,29 @@ from nearfield._arrays import framework_of
 from nearfield._distance import distance_transform
 from nearfield._request import Border, Spacing, border_of, flag_of, spacing_of
 
-# Of docs/semantics.md, "Squared distance".
+# Rules of docs/semantics.md, "Squared distance".
 MOST_COUNTED = 2.0**52
 MOST_BOTTOM = 1000
 MOST_MULTIPLE = 2.0**26
 MOST_INTEGER = 2.0**62
 MOST_UINT32 = 2.0**32 - 1
 
-_PART = 1 << 18  # cells that are finished at a time
+_PART = 1 << 18  # cells to finish at a time
 
 
 class Grid(NamedTuple):
-    """What all chunks of one call have to know; made by `grid`."""
+    """Facts that all chunks of one call share; `grid` makes them."""
 
-    shape: tuple[int, ...]  #: of the whole grid
-    spacing: tuple[float, ...]  #: of each axis, in the length that is counted
-    unit2: float  #: square of that length
-    border: tuple[str, ...]  #: of each axis
-    sites: bool  #: nearest sites are found, too
-    half_cell: bool = False  #: distances end at faces; they are counted in quarters then
+    shape: tuple[int, ...]  #: shape of the whole grid
+    spacing: tuple[float, ...]  #: length along each axis, in the unit of counting
+    unit2: float  #: square of that unit
+    border: tuple[str, ...]  #: border of each axis
+    sites: bool  #: True if nearest sites are found, too
+    half_cell: bool = False  #: True if distances end at faces; they are then counted in quarters
 
     @property
     def largest(self) -> float:
-        """A bound of squared distances, in `unit2`."""
+        """Upper bound of squared distances, in `unit2`."""
         far = [n // 2 if b == "periodic" else n - 1 for n, b in zip(self.shape, self.border, strict=True)]
         return float(sum((s * self.reach(max(n, 1))) ** 2 for s, n in zip(self.spacing, far, strict=True)))
 
@@ -46,7 +46,7 @@ class Grid(NamedTuple):
 
     @property
     def squared_type(self) -> str:
-        """Type of squared distances between the steps: an integer where they are exact."""
+        """Type of squared distances between the steps: an integer if they are exact."""
         if any(s != round(s) for s in self.spacing) or self.largest * (1 + 1e-15) >= MOST_INTEGER:
             return "float64"
         return "uint32" if self.largest < MOST_UINT32 else "uint64"
@@ -58,11 +58,11 @@ class Grid(NamedTuple):
 
 
 class Partial(NamedTuple):
-    """A field of some cells, after `planes` or after `lines`. Arrays of the same shape."""
+    """Fields of some cells, after `planes` or after `lines`. Arrays of the same shape."""
 
-    squared: Any  #: of type Grid.squared_type, in `unit2`; without a site the type's maximum, or inf
+    squared: Any  #: of type Grid.squared_type, in `unit2`; the type's maximum, or inf, if there is no site
     index: Any = None  #: of type Grid.index_type: C-order linear index of the nearest site in the whole grid; or -1
-    label: Any = None  #: the image's value there; or 0
+    label: Any = None  #: value of the image at that site; or 0
 
 
 def grid(
@@ -73,7 +73,7 @@ def grid(
     sites: bool = False,
     half_cell: bool = False,
 ) -> Grid:
-    """How squared distances of a grid are counted; with `sites` nearest sites are found, too."""
+    """Decides how to count squared distances of a grid; with `sites`, nearest sites are found, too."""
     shape = tuple(int(n) for n in shape)
     lengths = spacing_of(spacing, len(shape), 0) or (1.0,)
     each = lengths * len(shape) if len(lengths) == 1 else lengths
@@ -87,7 +87,7 @@ def grid(
 
 
 def _counted(plain: Grid) -> Grid:
-    """The rules of docs/semantics.md, "Squared distance"."""
+    """Applies the rules of docs/semantics.md, "Squared distance"."""
     integral = all(s == round(s) for s in plain.spacing)
     if len(set(plain.spacing)) == 1:
         cells = plain._replace(spacing=(1.0,) * len(plain.shape), unit2=plain.spacing[0] ** 2)
@@ -111,7 +111,7 @@ def held(of: Grid, label: Any = None) -> dict[str, Any]:
 
 
 def space_of(x: Any) -> Any:
-    """The module whose functions make arrays like this one: CuPy's, or NumPy's."""
+    """Module whose functions make arrays like this one: CuPy or NumPy."""
     return sys.modules["cupy"] if framework_of(x).name == "cupy" else np
 
 
@@ -124,7 +124,7 @@ def planes(
     labels: bool = False,
     threads: int | None = None,
 ) -> Partial:
-    """The fields within each plane of a slab of the grid.
+    """Computes the fields within each plane of a slab of the grid.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def planes(
     sites : {'zero', 'nonzero'}
         As in `nearfield.distance_transform`.
     labels : bool
-        Also give the image's values at the nearest sites; of a grid with `sites`.
+        Also return the image's values at the nearest sites; the grid needs `sites`.
     """
     xp = space_of(slab)
     slab = xp.ascontiguousarray(slab)
@@ -187,18 +187,18 @@ def lines(
     overwrite: bool = False,
     threads: int | None = None,
 ) -> Partial:
-    """The fields of the whole grid, of a pencil: cells whose lines along axis 0 are whole.
+    """Computes the fields of the whole grid for a pencil: cells whose lines along axis 0 are whole.
 
     Parameters
     ----------
     pencil : Partial
-        What `planes` gave of them.
+        Results of `planes` for these cells.
     start : sequence of int, optional
-        Where the pencil begins in the grid; needed with closed borders of other axes than the first.
+        Position of the pencil in the grid; needed for closed borders of axes other than the first.
     limit : float
-        Cells that are farther from every site have none, as by `max_distance`.
+        Largest distance, as `max_distance`: cells that are farther from every site have none.
     overwrite : bool
-        The arrays of `pencil`, contiguous ones, are filled with the answer.
+        Fill the arrays of `pencil`, which must be contiguous, with the answer.
     """
     shape = tuple(pencil.squared.shape)
     if shape[:1] != of.shape[:1] or len(shape) != len(of.shape):
@@ -211,7 +211,7 @@ def lines(
 
 
 def finish(of: Grid, pencil: Partial, start: Sequence[int] | None, limit: float) -> None:
-    """Closed borders and the limit, when all passes are done."""
+    """Applies closed borders and the limit after all passes."""
     shape = pencil.squared.shape
     closed = [axis for axis, b in enumerate(of.border) if b == "closed"]
     if start is None and any(axis > 0 for axis in closed):
@@ -241,7 +241,7 @@ def pass_along(of: Grid, part: Partial, axis: int, threads: int | None) -> None:
 
 
 def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int]) -> None:
-    """Where the cell beyond a closed border is nearer than every site, it is the nearest one."""
+    """Makes the cell beyond a closed border the nearest site wherever it is nearer than every site."""
     shape, xp = part.squared.shape, space_of(part.squared)
     beyond = xp.full((1,) * len(shape), none_of(of.squared_type), of.squared_type)
     for axis in closed:
@@ -257,7 +257,7 @@ def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int])
 
 
 def _drop(of: Grid, part: Partial, gone: Any) -> None:
-    """Cells without a site."""
+    """Marks cells as having no site."""
     part.squared[gone] = none_of(of.squared_type)
     if part.index is not None:
         part.index[gone] = -1
@@ -270,14 +270,14 @@ def _rows(shape: Sequence[int]) -> int:
 
 
 def _parts(part: Partial) -> Iterator[Partial]:
-    """Some rows at a time, so that what is computed of them takes little memory."""
+    """Yields some rows at a time, so that temporary arrays take little memory."""
     step = _rows(part.squared.shape)
     for k in range(0, len(part.squared), step):
         yield Partial(*(None if a is None else a[k : k + step] for a in part))
 
 
 def none_of(kind: Any) -> Any:
-    """What stands for no site in an element type."""
+    """Value of an element type that stands for no site."""
     kind = np.dtype(kind)
     return np.iinfo(kind).max if kind.kind == "u" else math.inf
 
@@ -288,9 +288,9 @@ def no_site(field: str, kind: Any) -> Any:
 
 
 def distance(of: Grid, field: Any, dtype: Any = "float32", *, squared: bool = False) -> Any:
-    """Distances of the whole grid from the squares that `lines` gave, or with `squared` these in another type."""
+    """Distances of the whole grid from the squares of `lines`; with `squared`, those squares in another type."""
     xp = space_of(field)
-    if xp is not np and np.dtype(dtype) == "float16":  # which is rounded twice there
+    if xp is not np and np.dtype(dtype) == "float16":  # CuPy rounds it twice
         return xp.asarray(distance(of, field.get(), dtype, squared=squared))
     made = xp.empty(field.shape, dtype)
     none = none_of(of.squared_type)

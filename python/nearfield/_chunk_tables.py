@@ -1,4 +1,4 @@
-"""Tables of components from chunks: rows of integers that add up; public in nearfield.chunks."""
+"""Tables of components from chunks, by rows of integers that add up; public in nearfield.chunks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from nearfield._request import Spacing
 
 
 class Rows(NamedTuple):
-    """What a chunk has of the components that it sees; made by `measure`. Arrays of int64."""
+    """Measurements of the components in a chunk; `measure` makes them. Arrays of int64."""
 
-    number: Any  #: of the component in the whole grid
-    size: Any  #: cells
+    number: Any  #: number of the component in the whole grid
+    size: Any  #: number of its cells here
     total: Any  #: sums of their coordinates in the grid
-    box: Any  #: shape (n, 2, axes); of the maximum, and 0, where there is no cell
-    faces: Any  #: towards other cells and ends; those that neighbours count for both of two equal cells are taken off
+    box: Any  #: shape (n, 2, axes); the type's maximum, and 0, if there is no cell
+    faces: Any  #: faces towards other cells and ends; those between equal cells of two chunks are subtracted
 
 
 def measure(window: Any, start: Sequence[int], size: Sequence[int], table: Any, **how: Any) -> Rows:
-    """Rows of a chunk's components, from its window as `faces` takes it and the numbers that `merge` gave it."""
+    """Measures a chunk's components, from its window as `faces` takes it and the numbers that `merge` returned."""
     labels = labelled(window, **how)
     table = np.concatenate([np.zeros(1, np.int64), np.asarray(table, np.int64)])
     own = labels[tuple(slice(0, n) for n in size)]
@@ -40,17 +40,17 @@ def measure(window: Any, start: Sequence[int], size: Sequence[int], table: Any, 
 
 
 def rows_of(labels: Any, start: Sequence[int], number: Any, pairs: Iterable[tuple[Any, Any]]) -> Rows:
-    """Rows of labels whose numbers in the whole grid are `number`.
+    """Measures labels whose numbers in the whole grid are `number`.
 
-    `pairs` are numbers of cells that are neighbours though `labels` does not show it.
+    `pairs` holds numbers of neighbouring cells whose adjacency `labels` does not show.
     """
     numbers, place = np.unique(number, return_inverse=True)
-    if not np.array_equal(numbers, number):  # several labels may be one component, whose cells have no faces between
+    if not np.array_equal(numbers, number):  # several labels may be one component, without faces between its cells
         labels = np.concatenate([[0], place + 1]).astype(labels.dtype)[labels]
     found = component_statistics(labels, count=len(numbers))
     some = found.size > 0
     size, begin = np.where(some, found.size, 0), np.asarray(start, np.int64)
-    # A rounded mean times so few cells is nearer to the sum than to any other integer.
+    # A rounded mean times so few cells is nearer to the exact sum than to any other integer.
     total = np.rint(np.where(some[:, None], found.centroid, 0) * size[:, None]).astype(np.int64) + begin * size[:, None]
     box = np.where(some[:, None, None], found.box + begin, np.array([[np.iinfo(np.int64).max], [0]]))
     made = Rows(numbers, size, total, box, np.where(some, found.faces, 0))
@@ -63,7 +63,7 @@ def rows_of(labels: Any, start: Sequence[int], number: Any, pairs: Iterable[tupl
 def tabulate(
     parts: Iterable[Rows], count: int, shape: Sequence[int], *, spacing: Spacing = None, periodic: Sequence[bool] = ()
 ) -> ComponentTable:
-    """The table of `nearfield.components`, of the rows of all chunks of a grid that has `count` components."""
+    """Makes the table of `nearfield.components` from the rows of all chunks of a grid with `count` components."""
     lengths = lengths_of(spacing, len(shape))
     made = _empty(np.arange(1, count + 1), len(shape))
     for part in parts:

@@ -1,4 +1,4 @@
-"""Tables as text: what columns by name make as CSV, HTML and frames of pandas."""
+"""Exports named columns as CSV, HTML and frames of pandas."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ SHOWN_ROWS = 10
 
 
 def columns_of(table: Any) -> dict[str, Any]:
-    """The arrays of a table by attribute: all that is not left out, and not its spacing."""
+    """Arrays of a table by attribute, without missing ones and without its spacing."""
     columns = {each.name: getattr(table, each.name) for each in fields(table) if each.name != "spacing"}
     return {name: column for name, column in columns.items() if column is not None}
 
 
 def suffix_of(unit: str) -> str:
-    """What a unit adds to the name of a length."""
+    """Suffix that a unit adds to the name of a length."""
     if not (isinstance(unit, str) and unit.isascii() and (unit.isalnum() or not unit)):
         raise ValueError(f"unit is {said(unit)}; give a word of letters and digits, such as 'mm' or 'um'")
     return f"_{unit}" if unit else ""
 
 
 def rows_of(columns: Mapping[str, Any]) -> Iterator[list[str]]:
-    """The columns row by row, as the command line writes them."""
+    """Yields the columns row by row, formatted as the command line does."""
     lists = [_on_host(column).tolist() for column in columns.values()]
     return ([_text_of(value) for value in row] for row in zip(*lists))
 
 
 def csv_of(columns: Mapping[str, Any], path: str | PathLike[str] | None) -> str | None:
-    """The text; None where it went to a file."""
+    """Returns the text, or None if it went to a file."""
     text = "".join(",".join(line) + "\n" for line in [list(columns), *rows_of(columns)])
     if path is None:
         return text
@@ -44,7 +44,7 @@ def csv_of(columns: Mapping[str, Any], path: str | PathLike[str] | None) -> str 
 
 
 def html_of(columns: Mapping[str, Any], rows: int) -> str:
-    """The first rows of so many."""
+    """Table of the first rows, with their total number."""
     shown = {name: column[:SHOWN_ROWS] for name, column in columns.items()}
     lines = [f"<th>{'</th><th>'.join(shown)}</th>", *(f"<td>{'</td><td>'.join(row)}</td>" for row in rows_of(shown))]
     more = f"<p>and {rows - SHOWN_ROWS} more</p>" if rows > SHOWN_ROWS else ""

@@ -14,7 +14,7 @@ class _InGraph:
     """Calls the custom operation nearfield::compute, which is registered when it is first needed."""
 
     def compiles(self) -> bool:
-        """Within torch.compile or torch.export, which trace this code, but nothing that is compiled."""
+        """Says whether torch.compile or torch.export trace this code; not true in code that is already compiled."""
         torch = sys.modules.get("torch")
         return torch is not None and torch.compiler.is_compiling()
 

@@ -1,4 +1,4 @@
-"""Tables with a row for each component: the arrays that the library fills, and what can be asked of them."""
+"""Tables with one row for each component: the arrays that the library fills, and exports of them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nearfield._columns import SHOWN_ROWS, columns_of, csv_of, html_of, pandas_o
 from nearfield._methods import _on_host
 from nearfield._workplace import Slot, Workplace
 
-# In the order in which the library takes them; the last four and `lowest` only with intensities.
+# In the order in which the library takes them; `lowest` and the last four need intensities.
 COLUMNS = ("size", "box", "centroid", "border", "faces", "lowest", "highest", "sum", "mean", "variance")
 
 _EXTENTS = ("length", "area", "volume")
 
 
 class Component(NamedTuple):
-    """A row of a table, in numbers of Python; attributes as those of `ComponentTable`."""
+    """One row of a table, in numbers of Python, with the attributes of `ComponentTable`."""
 
     label: int
     size: int
@@ -47,30 +47,30 @@ class Component(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComponentTable:
-    """What was measured of each component: row i is label i + 1. Arrays of the labels' kind, on their device.
+    """Measurements of components: row i belongs to label i + 1. Arrays have the labels' kind and device.
 
-    ``table[3]`` is a `Component`, and so is each that a loop goes over; ``table[2:5]`` and ``table[table.size > 9]``
-    are tables. Tables are equal when all their values are, NaN to NaN; that, rows and what is made of the columns wait
-    on a device.
+    ``table[3]`` is a `Component`, and loops yield such; ``table[2:5]`` and ``table[table.size > 9]`` are tables. Tables
+    are equal if all their values are, where NaN equals NaN. Comparisons, rows and exports wait for a device.
 
     Attributes
     ----------
     label : array of int64
-        Of a batch: within its image.
+        Label of the component, in a batch within its image.
     image : array of int64 or None
-        Of a batch: which of its images, in C order.
+        In a batch, number of the image in C order; else None.
     size : array of int64
-        Cells.
+        Number of cells.
     box : array of int64, shape (n, 2, axes)
         First cell along each axis, and one past the last.
     centroid : array of float64, shape (n, axes)
-        Mean of the cells' centres, counted from the centre of the first cell, in units of `spacing`.
+        Mean of the cells' centres, measured from the centre of the first cell, in units of `spacing`.
     border : array of bool
-        A cell lies at the end of an axis that is not periodic.
+        True if a cell lies at the end of an axis that is not periodic.
     faces : array of int64
-        Faces of its cells (in 2-D edges) towards other cells or an end of the grid.
+        Number of faces of its cells (in 2-D edges) towards other cells or an end of the grid.
     lowest, highest, sum, mean, variance : array or None
-        Of the intensities; `variance` is that of the population. NaN where the component has one.
+        Statistics of the intensities; `variance` is that of the population. NaN if the component contains one. None
+        without intensities.
     spacing : tuple of floats
         Length of a cell along each axis.
     """
@@ -89,14 +89,14 @@ class ComponentTable:
     mean: Any = None
     variance: Any = None
 
-    __array_ufunc__ = None  # NumPy leaves == with its arrays to this class
+    __array_ufunc__ = None  # makes NumPy leave == with its arrays to this class
 
     def __len__(self) -> int:
         return int(self.size.shape[0])
 
     if (
         TYPE_CHECKING
-    ):  # typing would hold these to the end of the process, and by their globals the compiled part's objects
+    ):  # typing would keep these, and by their globals the compiled part's objects, until the process ends
 
         @overload
         def __getitem__(self, key: int) -> Component: ...
@@ -127,7 +127,7 @@ class ComponentTable:
         return f"ComponentTable({len(self)} components: {', '.join(self._names())})"
 
     def _repr_html_(self) -> str:
-        """The first rows, for notebooks."""
+        """Shows the first rows, for notebooks."""
         return html_of(self[:SHOWN_ROWS].to_dict(), len(self))
 
     @property
@@ -143,14 +143,14 @@ class ComponentTable:
         return size * float(prod(self.spacing))
 
     def slices(self) -> list[tuple[slice, ...]]:
-        """The box of each component as slices, such as ``labels[table.slices()[0]]``. Waits on a device."""
+        """Boxes of the components as slices, for ``labels[table.slices()[0]]``. Waits for a device."""
         return [tuple(map(slice, *box)) for box in _on_host(self.box).tolist()]
 
     def to_dict(self, *, unit: str = "") -> dict[str, Any]:
-        """Columns by name, each with one value per component: those of ``nearfield label --stats``, in their order.
+        """Columns by name, with one value for each component: those of ``nearfield label --stats``, in their order.
 
-        `extent` of one to three axes becomes ``length``, ``area`` or ``volume``, `box` ``start_0, stop_0, ...``,
-        `centroid` ``centroid_0, ...``; with a `unit` of the spacing, such as 'mm', ``area_mm2`` and ``centroid_0_mm``.
+        `extent` becomes ``length``, ``area`` or ``volume`` by the number of axes, `box` ``start_0, stop_0, ...`` and
+        `centroid` ``centroid_0, ...``. A `unit` of the spacing, such as 'mm', gives ``area_mm2`` and ``centroid_0_mm``.
         """
         axes = range(len(self.spacing))
         columns = [*([] if self.image is None else [self.image]), self.label, self.size, self.extent]
@@ -160,22 +160,22 @@ class ComponentTable:
         return dict(zip(self._names(unit), columns))
 
     def to_csv(self, path: str | PathLike[str] | None = None, *, unit: str = "") -> str | None:
-        """Writes what ``nearfield label --stats FILE.csv`` would; without a path the text is returned. As `to_dict`."""
+        """Writes the file that ``nearfield label --stats FILE.csv`` writes; without a path, returns the text."""
         return csv_of(self.to_dict(unit=unit), path)
 
     def to_pandas(self, *, unit: str = "") -> Any:
-        """A ``pandas.DataFrame`` of the columns of `to_dict`; copied to the CPU from a device."""
+        """Returns the columns of `to_dict` as a ``pandas.DataFrame``; copies them from a device."""
         return pandas_of(self.to_dict(unit=unit))
 
     def _rows(self, key: Any) -> ComponentTable:
-        at = (key, ...) if isinstance(key, slice) else key  # the array API standard infers no axes
+        at = (key, ...) if isinstance(key, slice) else key  # the array API standard adds no axes by itself
         return replace(self, **{name: column[at] for name, column in columns_of(self).items()})
 
     def _measured(self) -> list[str]:
         return [name for name in COLUMNS[3:] if getattr(self, name) is not None]
 
     def _names(self, unit: str = "") -> list[str]:
-        """The columns' names, which are those of cli/component_columns.cpp."""
+        """Names of the columns, the same as in cli/component_columns.cpp."""
         axes, suffix = len(self.spacing), suffix_of(unit)
         names = [*([] if self.image is None else ["image"]), "label", "size"]
         extent = _EXTENTS[axes - 1] if axes <= len(_EXTENTS) else "extent"
@@ -186,7 +186,7 @@ class ComponentTable:
 
 
 class TableMaker:
-    """Makes the arrays of a table once the number of rows is known, and the table when they are filled."""
+    """Makes the arrays of a table when the number of rows is known, and the table when they are filled."""
 
     def __init__(self, work: Workplace, axes: int, intensity: tuple[_core.Array, str] | None) -> None:
         self.work, self.axes, self.intensity = work, axes, intensity
@@ -211,7 +211,7 @@ class TableMaker:
         return (*(self.slots[name].described if name in self.slots else None for name in COLUMNS), read)
 
     def table(self, spacing: tuple[float, ...], counts: np.ndarray[Any, Any] | None = None) -> ComponentTable:
-        """`counts`: of a batch, how many components each image has."""
+        """`counts` holds the number of components of each image of a batch."""
         filled = {name: self.work.hand_out(slot) for name, slot in self.slots.items()}
         rows = int(filled["size"].shape[0])
         label, image = np.arange(1, rows + 1), None

@@ -1,4 +1,4 @@
-"""What is done with components once they are numbered: measure, list, renumber, drop, find which ones touch."""
+"""Measures, lists, renumbers and drops numbered components."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-# Labels may be larger than the number of cells up to here: as many rows as memory has place for without a thought.
+# Labels up to this value may exceed the number of cells: memory always has room for a table of as many rows.
 MOST_EMPTY_ROWS = 2**24
 
 
 class Components(NamedTuple):
-    """Labels, and a table with a row for each of them."""
+    """Labels, and a table with one row for each of them."""
 
     labels: Any
     table: ComponentTable
 
 
 class LabelLists(NamedTuple):
-    """Lists one after another: that of label ``i + 1`` is ``entries[offsets[i]:offsets[i + 1]]``."""
+    """Concatenated lists: that of label ``i + 1`` is ``entries[offsets[i]:offsets[i + 1]]``."""
 
     offsets: Any
     entries: Any
@@ -63,18 +63,18 @@ def components(
     progress: Progress = None,
     **keywords: Unpack[LabelKeywords],
 ) -> Components:
-    """Number the connected components and measure them, in one call.
+    """Numbers the connected components and measures them, in one call.
 
     Parameters
     ----------
     image : array
         As in `label`.
     intensity : array of the labels' shape, optional
-        Values to measure: bool, integers, float32 or float64; on the device of `image`.
+        Values to measure: bool, integers, float32 or float64, on the device of `image`.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis that is neither batch nor channels: centroids are in this unit.
+        Length of a cell along each axis that is neither batch nor channels. Centroids are in this unit. Default: 1.
     dtype, out, device, threads, progress
-        As in `label`, which the labels are of.
+        As in `label`; `dtype` and `out` concern the labels.
     **keywords
         `connectivity`, `criterion`, `background`, `norm`, `channels`, `periodic`, `batch_axes`, `min_size`, `max_size`,
         `largest` and `clear_border` of `label`.
@@ -84,13 +84,13 @@ def components(
     labels : array
         As from `label`.
     table : ComponentTable
-        A row for each component: `size`, `box`, `centroid`, `border`, `faces`, and of the intensities `lowest`,
-        `highest`, `sum`, `mean`, `variance`. ``table.to_csv("cells.csv")`` and ``table.to_pandas()`` hand it on. On a
+        One row for each component: `size`, `box`, `centroid`, `border`, `faces`, and of the intensities `lowest`,
+        `highest`, `sum`, `mean`, `variance`. ``table.to_csv("cells.csv")`` and ``table.to_pandas()`` export it. On a
         GPU the call waits for the number of rows.
 
     Notes
     -----
-    Sums are exact: the same bits on the CPU and on GPUs.
+    Sums are exact, so the CPU and GPUs give the same bits.
 
     Examples
     --------
@@ -123,22 +123,23 @@ def component_statistics(
     spacing: Spacing = None,
     threads: int | None = None,
 ) -> ComponentTable:
-    """Measure labels made before, or elsewhere: row i measures the cells of value i + 1, connected or not.
+    """Measures existing labels: row i measures the cells of value i + 1, connected or not.
 
     Parameters
     ----------
     labels : array of integers, 1 to 3 axes
-        Values below 1 and beyond `count` are not measured.
+        Labels of the cells. Values below 1 and above `count` are not measured.
     count : int, optional
-        How many rows; default: the largest value, for which a call on a GPU waits, and which may not be larger than the
-        number of cells, or 2**24.
+        Number of rows. Default: the largest value, for which a call on a GPU waits; it must not exceed the number of
+        cells or 2**24, whichever is larger.
     intensity, spacing, threads
         As in `components`.
 
     Returns
     -------
     ComponentTable
-        A value without cells has size 0, box 0 and NaN for its means. `border` takes every axis for an open one.
+        One row for each value. A value without cells has size 0, box 0 and NaN for its means. `border` treats every
+        axis as open.
 
     Examples
     --------
@@ -159,24 +160,26 @@ def component_statistics(
 
 
 def label_lists(labels: Any, *, count: int | None = None, runs: bool = False, threads: int | None = None) -> LabelLists:
-    """The cells of each label, as one list with offsets (compressed sparse rows).
+    """Lists the cells of each label, as one array with offsets (compressed sparse rows).
 
     Parameters
     ----------
     labels : array of integers, 1 to 3 axes
+        Labels of the cells. Values below 1 and above `count` are not listed.
     count : int, optional
-        Lists for labels 1 to `count`; default: the largest value, as in `component_statistics`.
+        Number of lists: those of labels 1 to `count`. Default: the largest value, as in `component_statistics`.
     runs : bool
-        Entries of shape ``(m, 2)``: the first cell of a run along the last axis, and its number of cells.
+        List runs instead of cells. Entries have shape ``(m, 2)``: the first cell of a run along the last axis, and its
+        number of cells.
     threads : int, optional
         As in `label`.
 
     Returns
     -------
     offsets : array of int64, length ``count + 1``
-    entries : array of int32, or int64 where indices need it
-        C-order linear indices of the cells of label ``i + 1`` from ``offsets[i]`` up to ``offsets[i + 1]``, ascending.
-        A call on a GPU waits for how many there are.
+        Places in `entries` where the lists begin and end.
+    entries : array of int32, or int64 if indices need it
+        C-order linear indices of the cells, ascending within each label. A call on a GPU waits for their number.
 
     Examples
     --------
@@ -207,18 +210,19 @@ def label_lists(labels: Any, *, count: int | None = None, runs: bool = False, th
 def relabel(
     labels: Any, *, return_num: bool = False, dtype: Any = None, out: Any = None, threads: int | None = None
 ) -> Any:
-    """Renumber values 1, 2, ... in the order of their first cells; 0 stays 0.
+    """Renumbers values as 1, 2, ... in the order of their first cells; 0 stays 0.
 
     Parameters
     ----------
     labels : array of integers
-        Of any sign and size.
+        Values of any sign and size.
     return_num : bool
-        Also return how many there are; on a GPU that waits.
+        Also return the number of values; on a GPU the call then waits.
     dtype : {'uint16', 'int32', 'uint32', 'int64', 'uint64'}, optional
-        Default int32, or int64 from 2**31 cells on. Too many values for it are an error.
+        Type of the new labels. Default: int32, or int64 from 2**31 cells on. More values than it can number are an
+        error.
     out : array, optional
-        Filled instead of a new array.
+        Array to fill instead of a new one.
 
     Examples
     --------
@@ -257,24 +261,23 @@ def remove_small(
     progress: Progress = None,
     **keywords: Unpack[RemovalKeywords],
 ) -> Any:
-    """The image without its components of fewer than `min_size` cells, which become background.
+    """Turns components of fewer than `min_size` cells into background.
 
     Parameters
     ----------
     image : array
         As in `label`, on the CPU or a GPU.
     min_size : int
-        In cells.
+        Least number of cells of a component that stays.
     out : array, optional
-        Of the image's shape and type (float32 where that is float16), or the image itself; filled instead of a new
-        array.
+        Array to fill instead of a new one: of the image's shape and type (float32 for float16), or the image itself.
     device, threads, progress, **keywords
         As in `label`: neighbours, criterion, background and the other filters.
 
     Returns
     -------
     array
-        Of the image's kind, shape and type.
+        The image without these components, of the same kind, shape and type.
 
     Examples
     --------
@@ -338,7 +341,7 @@ def _place(work: Workplace, threads: int | None) -> _core.Place:
 
 
 def _rows_of(work: Workplace, count: int | None) -> int:
-    """How many rows, by the largest label where the caller does not say. That many are made, so it is no identifier."""
+    """Number of rows: that of the caller, else the largest label, which must be small enough for a table."""
     if count is not None:
         return count_of("count", count, 0)
     if 0 in work.shape:
@@ -361,7 +364,7 @@ def _rows_of(work: Workplace, count: int | None) -> int:
 def _intensity_of(work: Workplace, intensity: Any, ordinal: int) -> tuple[_core.Array, str] | None:
     if intensity is None:
         return None
-    if ordinal >= 0 and work.place.ordinal < 0:  # copied to a device, which takes contiguous memory
+    if ordinal >= 0 and work.place.ordinal < 0:  # goes to a device, which takes contiguous memory
         intensity = np.ascontiguousarray(as_numpy(framework_of(intensity).array("intensity", intensity)))
     described = work.read("intensity", intensity)
     return described, described.dtype

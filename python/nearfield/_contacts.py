@@ -1,4 +1,4 @@
-"""Which components touch each other."""
+"""Pairs of components that touch each other."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from nearfield._workplace import keywords_named
 
 
 class Contacts(NamedTuple):
-    """Pairs of labels that touch, sorted; arrays of NumPy."""
+    """Pairs of labels that touch, sorted, as arrays of NumPy."""
 
     labels: np.ndarray[Any, Any]
     """int64, shape (n, 2): the smaller label first."""
     pairs: np.ndarray[Any, Any]
-    """int64: pairs of neighbouring cells, by the connectivity asked for."""
+    """int64: number of pairs of neighbouring cells, by the given connectivity."""
     area: np.ndarray[Any, Any]
-    """float64: of the faces they share (in 2-D length), in squared units of `spacing`."""
+    """float64: area of the shared faces, in squared units of `spacing` (in 2-D, length in its units)."""
 
 
 def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, threads: int | None = None) -> Contacts:
-    """Which labels touch, in how many pairs of cells, and how much area they share.
+    """Finds the labels that touch, in how many pairs of cells, and how much area they share.
 
     Parameters
     ----------
     labels : array of integers, 1 to 3 axes
-        0 is background and touches nothing.
+        Labels; 0 is background and touches nothing.
     connectivity : int
-        Which cells are neighbours, as in `label`.
+        Neighbours that touch, as in `label`. Default: 1.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis.
+        Length of a cell along each axis. Default: 1.
 
     Returns
     -------
     Contacts
-        Arrays of NumPy: `labels` of shape (n, 2), `pairs`, `area`. A call on a GPU waits for them.
+        Arrays of NumPy: `labels` of shape (n, 2), `pairs` and `area`. A call on a GPU waits for them.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Who serves an array: JAX's are immutable and take modules of their own, which are imported only where JAX is.
+"""Chooses who serves an array: JAX's are immutable and have modules of their own, imported only where JAX is.
 
-These modules use what serves all other arrays, so the choice stands here, after both.
+These modules build on those for all other arrays, so the choice is made here, above both.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def compute_by_method(
     threads: int | None = None,
     progress: Progress = None,
 ) -> tuple[list[Any], dict[str, Any]]:
-    """As `compute`, by a published method; and what it says of its stages. Waits for a GPU."""
+    """Computes as `compute` does, by a published method; also returns a report on its stages. Waits for a GPU."""
     threads_of(threads)
     callable_of(progress)
     if is_jax(image):

@@ -1,4 +1,4 @@
-"""Distance fields of any array: the keywords of `distance_transform`, and what they ask of the library."""
+"""Distance fields of any array: the keywords of `distance_transform`, translated for the library."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DISTANCE_TYPES = {
 
 
 class DistanceKeywords(TypedDict, total=False):
-    """What `distance_transform` takes beside the image and what to return."""
+    """Keywords of `distance_transform` besides the image and the `return_` flags."""
 
     spacing: Spacing
     sites: Sites
@@ -116,88 +116,94 @@ def distance_transform(
     Parameters
     ----------
     image : array of 1 to 8 axes, or list of arrays
-        Bool, integers of 8 to 64 bits, float16, float32 or float64; NumPy, CuPy, PyTorch, JAX, anything with
-        ``__cuda_array_interface__`` or of the array API standard, or what converts to NumPy. Any strides. Not changed.
-        A list or tuple of arrays, of any shapes: each is an image, and a list of their answers comes back, as from a
-        loop, but in one call of the library where they are alike. (Nested lists of numbers are one image.)
+        Bool, integers of 8 to 64 bits, float16, float32 or float64. It may come from NumPy, CuPy, PyTorch, JAX, from
+        anything with ``__cuda_array_interface__`` or of the array API standard, or convert to NumPy. Its strides are
+        free, and it does not change. In a list or tuple of arrays, whose shapes may differ, each array is an image; the
+        answer is a list, as from a loop. Images that are alike share one call of the library. (Nested lists of numbers
+        are one image.)
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis, in array order; positive. Default: 1.
+        Length of a cell along each axis, in array order; must be positive. Default: 1.
     sites : {'zero', 'nonzero', 'other_labels'}
-        Which cells are sites: distances go to the nearest of them. NaN is not zero.
+        Says which cells are sites, the cells to which distances are measured. NaN is not zero. 'other_labels' is the
+        same as `multilabel`.
     metric : {'euclidean', 'chessboard', 'cityblock'}
-        The largest difference of coordinates ('chessboard') or their sum ('cityblock', also 'taxicab') instead of the
-        Euclidean distance: integers, int32 by default, or uint8, uint16 or uint32, whose maximum stands for more and
-        for none. With `sites`, `border`, `max_distance`, `batch_axes`; on the CPU also `return_indices`.
+        'chessboard' takes the largest difference of coordinates, 'cityblock' (or 'taxicab') their sum. These answers
+        are integers: int32 by default, or uint8, uint16 or uint32, whose maximum stands for larger distances and for
+        cells without a site. They take `sites`, `border`, `max_distance` and `batch_axes`. `return_indices` works on
+        the CPU, with open borders and without `max_distance` and `batch_axes`. A list of images is not taken.
     squared : bool
-        Squared distances, in squared units of `spacing`: exact integers where the spacing is integral.
+        Return squared distances, in squared units of `spacing`. They are exact integers if the spacing is integral.
     signed : bool or {'inside', 'outside'}
-        Also give sites a distance: to the nearest cell that is none. True or 'inside': negative among the cells that
-        are no sites; 'outside': negative among the sites.
+        Measure sites too: to the nearest cell that is no site. True or 'inside' makes the distances of cells that are
+        no sites negative; 'outside' makes those of sites negative.
     multilabel : bool
-        Every label by itself in one pass: the sites of a cell are all cells of another value; zero is background, and
-        a site for all.
+        Treat values as labels, all in one pass. The sites of a cell are all cells of another value. Zero is background,
+        and background cells are sites for every label.
     half_cell : bool
-        Distances end at the faces of a site's cell instead of at its centre.
+        Measure to the faces of a site's cell instead of to its centre.
     border : {'open', 'closed', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis: nothing, only sites, or its other end.
+        Says what lies beyond the ends of an axis: nothing, only sites, or the axis' other end.
     max_distance : float or array, optional
-        Cells that are farther get inf, and -1 as indices. In units of `spacing`; makes the work smaller. Or a bound for
-        each cell: an array of numbers that broadcasts to the shape of `image`, on its device (there float32 or
-        float64), where inf bounds nothing and NaN leaves no site. Bounds of cells do not go with `return_trusted`, a
-        list of images or another `method`; they take a field of float64 more and another pass.
+        Largest distance to report, in units of `spacing`; a smaller one takes less time. Cells that are farther get
+        inf, and -1 as indices. An array bounds each cell: it broadcasts to the shape of `image` and lies on its device
+        (on a GPU as float32 or float64). There, inf bounds nothing and NaN leaves no site. Such an array excludes
+        `return_trusted`, a list of images and another `method`. It costs one more pass and a temporary float64 field.
     where : array of bool or uint8, optional
-        Broadcasts to the shape of `image`, on its device. Cells where it is zero take no part: they are neither sites
-        nor answered, and distances go straight through them. As in NumPy they keep what `out` and `indices_out` held;
-        in new arrays they have no site: inf, -1, 0. Not with a list of images, `max_distance` of each cell, another
-        `metric` or `method`, torch.compile, or `multilabel` of JAX's arrays. `multilabel` takes two searches for each
-        bit in which labels differ.
+        Marks the cells that take part; broadcasts to the shape of `image` and lies on its device. A cell where it is
+        zero is no site and gets no answer, but distances are measured straight through it. It keeps what `out` and
+        `indices_out` held; in new arrays it has no site: inf, -1, 0. It excludes a list of images, a `max_distance` of
+        each cell, another `metric` or `method`, torch.compile, and `multilabel` of JAX's arrays. With `multilabel` it
+        takes two searches for each bit in which labels differ.
     return_distances, return_indices, return_labels, return_trusted : bool
-        What to return. Indices are coordinates, int32 of shape ``(ndim, *image.shape)`` as SciPy's; ``'linear'`` asks
-        for int64 C-order linear indices of the image's shape instead. Labels are the image's values at the nearest
-        sites, in its type. Trusted is bool: True where the distance would stay the same whatever lay beyond the open
-        borders.
+        Say what to return. Indices are coordinates, int32 of shape ``(ndim, *image.shape)`` as SciPy's; ``'linear'``
+        asks for int64 C-order linear indices of the image's shape instead. Labels are the image's values at the nearest
+        sites, in the image's type. Trusted is bool: it is True if no content beyond the open borders can change the
+        distance.
     dtype : dtype, optional
-        Of the distances: float16, float32 (default) or float64; or bool: whether there is a site within `max_distance`.
-        With `squared` any type that holds every answer exactly; default the narrowest of uint32, uint64 and float64
-        that does.
+        Type of the distances: float16, float32 (default) or float64. bool says whether there is a site within
+        `max_distance`. With `squared` it is any type that holds every answer exactly; the default is the narrowest of
+        uint32, uint64 and float64 that does.
     out, indices_out : array, optional
-        Filled instead of new arrays; same device as `image`. May not overlap each other or `image`.
+        Arrays to fill instead of new ones, on the device of `image`. They may not overlap each other or `image`.
     batch_axes : int
-        Leading axes that number images, each solved by itself. Coordinates and linear indices are within an image.
+        Number of leading axes that number images. Each image is solved by itself; coordinates and linear indices count
+        within it. Default: 0.
     method : str or one of nearfield.methods
-        How it is computed: 'exact', or a published method with its switches, such as 'jump-flood:after=1' or
-        ``nf.methods.JumpFlood(after=1)``, for study; docs/methods.md lists them. These take 1 to 3 axes, the fields
-        above, `spacing`, `sites` and `max_distance`.
+        'exact', or a published method with its switches, such as 'jump-flood:after=1' or
+        ``nf.methods.JumpFlood(after=1)``, for study; docs/methods.md lists them. Published methods take 1 to 3 axes,
+        return distances, indices and labels, and accept `spacing`, `sites` and `max_distance`.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
-        Default: where `image` is. 'cuda' for an array in CPU memory copies it there and the answer back.
+        Where to compute. Default: where `image` is. 'cuda' copies an array in CPU memory to the GPU and the answer
+        back.
     threads : int, optional
-        On the CPU; default: every core the process may use. The answer does not depend on it.
+        Number of CPU threads. Default: every core the process may use. The answer does not depend on it.
     progress : bool or callable, optional
-        True draws a bar on a terminal or in a notebook. A callable gets the share done, from this thread; returning
-        False, Python's or NumPy's, stops the work with `nearfield.Cancelled`. On the CPU only.
+        True draws a bar on a terminal or in a notebook. A callable receives the share done, from this thread; if it
+        returns False (Python's or NumPy's), the work stops with `nearfield.Cancelled`. GPUs report nothing.
 
     Returns
     -------
     array or tuple of arrays
-        Of the image's kind, on its device: those asked for, in the order distances, indices, labels, trusted; alone,
-        not in a tuple. Without any site: inf (the maximum of an integer type), -1, 0. Of a list of images a list of
-        these.
+        The requested fields, of the image's kind and on its device, in the order distances, indices, labels, trusted. A
+        single field comes without a tuple. Cells of an image without any site have inf (an integer type's maximum), -1
+        and 0. A list of images gives a list of these.
 
     Raises
     ------
     TypeError, ValueError
-        An argument is not what it has to be; nothing was computed.
+        An argument is invalid; nothing was computed.
     MemoryError
-        Says the bytes needed and free.
+        Memory does not suffice; the message says how many bytes are needed and free.
     RuntimeError
-        No GPU, or the GPU failed. `nearfield.Cancelled`: stopped by `progress`.
+        There is no GPU, or it failed. `nearfield.Cancelled`, a RuntimeError: `progress` stopped the work.
 
     Notes
     -----
-    Among equally near sites the one with the smallest coordinate along the last axis is taken, then along the axis
-    before it, and so on, which is SciPy's rule. Answers have the same bits on the CPU and on GPUs and with any number
-    of threads. On a GPU work is ordered on the caller's current stream and does not wait for it; it may be captured in
-    a CUDA graph. Linear time for most images; ``nearfield.plan`` tells the memory. The interpreter's lock is released.
+    If several sites are equally near, the one with the smallest coordinate along the last axis wins, then along the
+    axis before it, and so on, which is SciPy's rule. Answers have the same bits on the CPU and on GPUs and with any
+    number of threads. On a GPU, work is ordered on the caller's current stream; the call does not wait for it, and a
+    CUDA graph may capture it. Most images take linear time; ``nearfield.plan`` tells the memory. The call releases the
+    interpreter's lock.
 
     Examples
     --------
@@ -249,7 +255,7 @@ def distance_transform(
 
 
 def bounds_of(max_distance: Any, how: How, return_trusted: bool) -> Any:
-    """Those of each cell, or None where one number bounds all."""
+    """Returns the array of bounds, one for each cell; None if one number bounds all."""
     if not getattr(max_distance, "ndim", 0):
         return None
     if how.method != "exact" or return_trusted:
@@ -260,13 +266,13 @@ def bounds_of(max_distance: Any, how: How, return_trusted: bool) -> Any:
 
 
 def with_shape(name: str, image: Any) -> Any:
-    """What is no array of any framework becomes NumPy's."""
+    """Converts what is no array of any framework to NumPy's."""
     framework = framework_of(image)
     return framework.array(name, image) if framework.name == "numpy" else image
 
 
 def method_of(method: str | Method) -> str:
-    """Its name and switches; throws for what is none, before arrays are looked at.
+    """Returns the method's name and switches; raises for an unknown method before any array is inspected.
 
     `torch.compile` traces the default.
     """
@@ -274,7 +280,7 @@ def method_of(method: str | Method) -> str:
 
 
 def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], request: Request) -> str:
-    """The type of new distances: the one asked for, that of `out`, or the field's default."""
+    """Type of new distances: the requested one, that of `out`, or the field's default."""
     if dtype is not None:
         asked = name_of(dtype)
         if asked not in DISTANCE_TYPES[field]:

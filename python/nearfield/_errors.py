@@ -1,5 +1,5 @@
-"""The exceptions that Python itself has no name for."""
+"""Exceptions for which Python has no name."""
 
 
 class Cancelled(RuntimeError):
-    """The progress callback returned ``False``: the work was stopped and the outputs are not complete."""
+    """The progress callback returned ``False``: the work stopped, and the outputs are incomplete."""

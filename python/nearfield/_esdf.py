@@ -33,26 +33,27 @@ Box = Sequence[Sequence[int]]
 
 
 class Esdf:
-    """Distance to the nearest obstacle, that obstacle, and the gradient: fields that can be brought up to date.
+    """Distance to the nearest obstacle, that obstacle, and the gradient: fields that can be updated.
 
     Parameters
     ----------
     shape : sequence of int
+        Number of cells along each axis.
     like : array, optional
-        The fields are arrays of its kind, on its device: give an occupancy grid. Default: NumPy's.
+        Array whose kind and device the fields get; give an occupancy grid. Default: NumPy.
     unknown, spacing, max_distance, signed, device, threads
         As in `esdf`.
 
     Attributes
     ----------
     distance : array, float32
-        +inf where no obstacle is within `max_distance`. With `signed`, cells of obstacles have minus the distance to
-        the nearest cell that is none.
+        Distance to the nearest obstacle; +inf if none lies within `max_distance`. With `signed`, cells of obstacles
+        have minus the distance to the nearest cell that is none.
     sites : array, int32, ``(axes, ...)``
-        Coordinates of the nearest obstacle; -1 without one.
+        Coordinates of the nearest obstacle; -1 if there is none.
     gradient : array, float32, ``(axes, ...)``
-        Direction in which the distance grows fastest, of length 1: from the site to the cell, exactly, not by
-        differences. 0 at obstacles (with `signed`: where the distance is 0) and without a site.
+        Unit vector in the direction in which the distance grows fastest: from the site to the cell, exactly, not by
+        differences. It is 0 at obstacles (with `signed`: where the distance is 0) and in cells without a site.
     """
 
     def __init__(
@@ -90,11 +91,11 @@ class Esdf:
         self.distance, self.sites, self.gradient = (work.hand_out(slot) for slot in self._slots)
 
     def update(self, occupancy: Any, box: Box | None = None, *, progress: Progress = None) -> Esdf:
-        """Brings the fields up to date: to the bit what `esdf` makes of the whole `occupancy`.
+        """Updates the fields: they get the bits that `esdf` computes from the whole `occupancy`.
 
-        `box`, a pair of corners ``(first, end)`` with `end` outside, says where `occupancy` may differ from that of the
-        last call: with a `max_distance` only cells within it of the box are computed. The same memory is filled, on the
-        device where it is, and no call waits for a GPU; arrays of JAX are new ones.
+        `box` is a pair of corners ``(first, end)`` with `end` outside; `occupancy` may differ from that of the last
+        call only within it. With a `max_distance`, only cells within that distance of the box are computed. The call
+        fills the same memory on its device, and never waits for a GPU. JAX's arrays are replaced by new ones.
         """
         work = obstacles_of("occupancy", occupancy, self._unknown)
         if work.shape != self._shape:
@@ -134,21 +135,24 @@ def esdf(
     Parameters
     ----------
     occupancy : array of 1 to 8 axes, on the CPU or a GPU
-        What is not zero is an obstacle. Negative values and NaN are unknown, as -1 in ROS.
+        Cells that are not zero are obstacles. Negative values and NaN are unknown, as -1 in ROS.
     unknown : {'obstacle', 'free'}
+        Says what unknown cells count as. Default: 'obstacle'.
     spacing : float or sequence, optional
+        Length of a cell along each axis, in array order. Default: 1.
     max_distance : float, optional
-        Farther cells have no obstacle: faster, and what makes updates of a box cheap.
+        Largest distance to an obstacle that counts, in units of `spacing`. It saves time, and makes updates of a box
+        cheap.
     signed : bool
-        Cells of obstacles have minus the distance to the nearest cell that is none.
+        Give cells of obstacles minus the distance to the nearest cell that is none.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     Esdf
-        With `distance`, `sites` and `gradient`, arrays of the kind of `occupancy` on its device, and `update`. The same
-        bits on the CPU and on GPUs; on a GPU the call does not wait.
+        The fields `distance`, `sites` and `gradient`, arrays of the kind of `occupancy` on its device, and `update`.
+        The CPU and GPUs give the same bits; on a GPU the call does not wait.
 
     Examples
     --------
@@ -181,26 +185,27 @@ def inflate_costmap(
     Parameters
     ----------
     costmap : array of two axes, uint8, on the CPU or a GPU
-        254 is lethal, 253 inscribed, 255 unknown, 0 free.
+        254 is lethal, 253 inscribed, 255 unknown, 0 free. The bytes may also be typed int8, as in ROS messages.
     resolution : float
-        Length of a cell.
+        Length of a cell, in the unit of the radii (in ROS: metres).
     inscribed_radius : float
-        Of the robot's footprint: 253 up to it.
+        Inner radius of the robot's footprint: cells within it of a lethal cell cost 253.
     inflation_radius : float
-        How far from lethal cells costs reach, rounded up to whole cells.
+        Distance from lethal cells up to which costs reach, rounded up to whole cells.
     cost_scaling_factor : float
-        Beyond the inscribed radius the cost is ``floor(252 exp(-factor * (d - inscribed_radius)))``.
+        Rate at which costs fall: beyond the inscribed radius the cost is
+        ``floor(252 exp(-factor * (d - inscribed_radius)))``.
     inflate_unknown : bool
-        Unknown cells take any cost but 0; else only those of at least 253.
+        Let unknown cells take any cost but 0; else they take only costs of at least 253.
     around_unknown : bool
-        Unknown cells count as lethal.
+        Count unknown cells as lethal.
     device, threads
         As in `distance_transform`.
 
     Returns
     -------
     array, uint8
-        Of the kind of `costmap`, on its device: the larger of the cost near obstacles and the cell's own.
+        The larger of the cost near obstacles and the cell's own, of the kind of `costmap`, on its device.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Fields of one image, or of each of a list: from what is asked for to what the caller gets."""
+"""Fields of one image, or of each image of a list: from the request to what the caller gets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
 
 
 class How(NamedTuple):
-    """What goes for all images of a call; `name` is what errors call an image."""
+    """Settings that all images of a call share; errors call an image `name`."""
 
     name: str
     method: str
@@ -33,7 +33,7 @@ class How(NamedTuple):
 
 
 def is_several(image: Any) -> bool:
-    """A list of arrays, each an image; a list of lists of numbers is one image."""
+    """Says whether this is a list of arrays, each an image; a list of lists of numbers is one image."""
     return isinstance(image, list | tuple) and bool(image) and all(getattr(each, "shape", ()) for each in image)
 
 
@@ -46,7 +46,7 @@ def refuse_with_several(name: str, **given: Any) -> None:
 
 
 def answer(asked: Asked, how: How, weights: Any = None, bounds: Any = None, where: Any = None) -> Any:
-    """The fields in a tuple; one alone."""
+    """Computes the fields and returns them as a tuple; a single one without it."""
     options: dict[str, Any] = {"name": how.name, "device": how.device, "threads": how.threads, "progress": how.progress}
     if where is not None:
         _check_where(asked.image, how.method, weights, bounds)
@@ -79,7 +79,7 @@ def _check_where(image: Any, method: str, weights: Any, bounds: Any) -> None:
 
 
 def answers(asked: Sequence[Asked], how: How) -> list[Any]:
-    """Those of `answer` for each image, in one call of the library where the images are alike."""
+    """Returns what `answer` does for each image; images that are alike share one call of the library."""
     if how.method == "exact" and _are_alike(asked, how.device, how.name):
         filled = compute_several(
             [each.image for each in asked],
@@ -105,7 +105,7 @@ def _share_of(tell: Callable[[float], object], k: int, count: int) -> Callable[[
 
 
 def _are_alike(asked: Sequence[Asked], device: str | None, name: str) -> bool:
-    """One framework, place, element type, number of axes and set of fields; JAX makes its memory image by image."""
+    """Says whether framework, place, element type, number of axes and fields agree; JAX's images never do."""
     first = asked[0]
     if any(in_graph.serves(each.image) or is_jax(each.image) or each.request != first.request for each in asked):
         return False

@@ -31,27 +31,27 @@ def fill_nearest(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Fill missing values with that of the nearest cell that has one.
+    """Fills missing values with the value of the nearest cell that has one.
 
     Parameters
     ----------
     image : array of 1 to 8 axes, on the CPU or a GPU
-        Of any element type that is no object; besides NumPy's arrays, of those that `distance_transform` takes. Not
-        changed.
+        Any element type but objects; arrays that `distance_transform` takes, and NumPy's arrays of other types. The
+        call does not change it.
     missing : function, array of bool, or value
-        Which cells are missing: a function of the image, such as `numpy.isnan`; an array of the image's shape, with or
-        without channels; or the value that stands for a missing one.
+        Says which cells are missing: a function of the image, such as `numpy.isnan`; an array of the image's shape,
+        with or without channels; or the value that stands for a missing one.
     channels : bool
-        The last axis holds the channels of a cell. A cell of which one is missing is missing.
+        The last axis holds the channels of a cell. A cell is missing if one of its channels is.
     spacing, border, max_distance, batch_axes, device, threads, progress
-        As in `distance_transform`, of the axes without channels. Cells farther than `max_distance` from every value
-        stay as they are.
+        As in `distance_transform`, for the axes without channels. Cells farther than `max_distance` from every value
+        keep their content.
 
     Returns
     -------
     array
-        Shape, type and kind of `image`, on its device. Of equally near values that of the cell with the smallest
-        coordinates, the last axis first. Without any value nothing is filled.
+        Shape, type and kind of `image`, on its device. If several values are equally near, the cell with the smallest
+        coordinates wins, compared from the last axis. If there is no value at all, nothing is filled.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _of_other_type(image: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _as_words(values: np.ndarray[Any, Any], cells: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """Cells and, along one more axis, what each holds, as unsigned integers."""
+    """Views the bytes of each cell as unsigned integers along one more axis."""
     unit = next(size for size in (8, 4, 2, 1) if values.itemsize % size == 0)
     each = values.itemsize // unit * (values.size // max(math.prod(cells), 1))
     return np.ascontiguousarray(values).view(f"u{unit}").reshape(*cells, each)

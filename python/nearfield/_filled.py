@@ -13,9 +13,9 @@ from nearfield._workplace import Workplace
 
 
 class Filled:
-    """Arrays of a grid's shape that a call fills, where the first of the caller's own is; else new ones of NumPy.
+    """Arrays of a grid's shape for a call to fill: the caller's, else new ones of NumPy.
 
-    `wanted` has of each its name, the caller's array or None, and the type of a new one.
+    `wanted` holds for each its name, the caller's array or None, and the type of a new one.
     """
 
     def __init__(

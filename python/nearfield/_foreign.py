@@ -1,6 +1,6 @@
-"""What is no array, though NumPy would make one of it: names of files, and images of other libraries.
+"""Refuses values that are no arrays though NumPy would convert them: names of files, images of other libraries.
 
-Those are told by the name of their type's module; none of the libraries is imported.
+They are recognised by the module of their type; none of the libraries is imported.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from nearfield._request import said
 
-# Of an image called x: its adapter, and how to get its cells.
+# For an image called x: its adapter, and the way to get its cells.
 _LIBRARIES = {
     "SimpleITK": ("nearfield.compat.sitk", "SimpleITK.GetArrayViewFromImage({x})"),
     "itk": ("nearfield.compat.itk", "itk.array_view_from_image({x})"),
@@ -20,7 +20,7 @@ _LIBRARIES = {
     "xarray": ("nearfield.compat.xarray", "{x}.values"),
 }
 
-# Arrays in chunks: what takes them.
+# For arrays in chunks: the functions that take them.
 _CHUNKED = {
     "dask": "it to the function of nearfield.dask",
     "zarr": "dask.array.from_zarr({x}) to that of nearfield.dask",
@@ -28,7 +28,7 @@ _CHUNKED = {
 
 
 def refuse_no_array(name: str, x: Any) -> None:
-    """Throws, naming what takes it, for what would lose its mask, its spacing or its meaning as an array of NumPy."""
+    """Raises for values that would lose their mask, spacing or meaning as an array of NumPy, and names an adapter."""
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array, whose mask would be lost; give {name}.filled(value)")
     if isinstance(x, np.ndarray):
@@ -37,7 +37,7 @@ def refuse_no_array(name: str, x: Any) -> None:
 
 
 def refuse_no_cells(name: str, x: Any, taken: tuple[str, ...] = ("xarray",)) -> None:
-    """Throws for names of files and images that NumPy would flatten: what functions of other packages refuse."""
+    """Raises for names of files and for images that NumPy would flatten, which other packages' functions refuse too."""
     if x is None or isinstance(x, str | bytes | os.PathLike):
         raise TypeError(f"{name} is {said(x)}; give an array: nearfield reads no files")
     while isinstance(x, list | tuple) and x:
@@ -46,7 +46,7 @@ def refuse_no_cells(name: str, x: Any, taken: tuple[str, ...] = ("xarray",)) -> 
 
 
 def refuse_image(name: str, x: Any, taken: tuple[str, ...] = ()) -> None:
-    """Throws for an image of another library, but those `taken`."""
+    """Raises for an image of another library, except those in `taken`."""
     for base in type(x).__mro__:
         library = base.__module__.partition(".")[0]
         if library in _CHUNKED:

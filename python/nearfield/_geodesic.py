@@ -35,7 +35,7 @@ Weights = str | Sequence[int]
 
 _WORDS = ("cityblock", "chessboard", "3-4-5", "5-7-11", "quasi-euclidean", "quasi-euclidean-2", "quasi-euclidean-3")
 _TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
-_PER_CELL = 4096  # prices of the shortest side of a cell
+_PER_CELL = 4096  # price of the shortest side of a cell
 
 
 def geodesic(
@@ -57,55 +57,60 @@ def geodesic(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Cheapest path inside a mask from a seed to every cell: geodesic distances, exact in integer prices of steps.
+    """Cost of the cheapest path inside a mask from a seed to every cell, exact in integer prices of steps.
 
     Parameters
     ----------
     mask : array of 1 to 8 axes, on the CPU or a GPU
-        Where paths lead: what is not zero. Not changed.
+        Cells that are not zero can be on a path. The call does not change it.
     seeds : array of integers of the same shape, or coordinates
-        What is not 0 is a seed, and its label; or rows of coordinates, ``(n, axes)``, whose labels are 1, 2, ... A seed
-        outside the mask counts for nothing.
+        An array of labels, in which every cell that is not 0 is a seed; or rows of coordinates, ``(n, axes)``, whose
+        labels are 1, 2, ... Seeds outside the mask are ignored.
     weights : str or sequence of int
         Prices of steps that change 1, 2, ... coordinates, such as ``(3, 4)``; or 'cityblock' (1), 'chessboard' (1, 1,
-        ...), '3-4-5', '5-7-11' (2-D, with knight's moves): the answer holds these prices, in integers. Or
-        'quasi-euclidean': steps to all neighbours at their Euclidean length, in units of 1/4096 of the shortest side of
-        a cell; with '-2' and '-3' behind it along all directions of up to 2 and 3 cells: the answer holds lengths.
+        ...), '3-4-5', '5-7-11' (2-D, with knight's moves). The answer then holds sums of these prices, in integers.
+        'quasi-euclidean' prices steps to all neighbours by their Euclidean length, in units of 1/4096 of the shortest
+        side of a cell. With the suffix '-2' or '-3', steps follow all directions of up to 2 or 3 cells. The answer then
+        holds lengths.
     cost : array of integers of up to 32 bits, optional
-        A step costs its price times this. What is not positive is outside the mask.
+        Factors of the prices, one for each cell. Cells that are not positive are outside the mask.
     cost_rule : {'entered', 'both'}
-        Times the cost of the cell that is entered, seen from the seed; or of both ends, added: twice the trapezoidal
-        rule.
+        Says which costs multiply a step's price: that of the cell it enters, seen from the seed; or the sum of those of
+        both ends, twice the trapezoidal rule.
     spacing : float or sequence, optional
-        Size of a cell along each axis, for 'quasi-euclidean'.
+        Length of a cell along each axis, for 'quasi-euclidean'. Default: 1.
     border : {'open', 'periodic'} or sequence of one per axis
+        Says what lies beyond the ends of an axis: nothing, or its other end.
     cut_corners : bool
-        A step may pass between cells outside the mask that the straight line between the centres of its ends only
-        touches. False: none of them may be outside.
+        Allow a step past cells outside the mask if the straight line between the centres of its ends only touches
+        them.
     return_sites, return_labels : bool
-        Also return the coordinates of the seed, int32 of shape ``(axes, ...)``, -1 without a path; and its label, 0
-        without a path. Of seeds at the same price the one with the smallest coordinates, the last axis first.
+        Also return the coordinates of the seed, int32 of shape ``(axes, ...)``, or -1 without a path; and its label, or
+        0 without a path. Among seeds at the same price the one with the smallest coordinates wins, compared from the
+        last axis.
     max_cost : float, optional
-        Cells that cost more have no path; in the units of the answer.
+        Largest cost of a path, in the units of the answer. Cells that cost more have no path.
     dtype : optional
-        int32, uint32, int64, uint64, float32 or float64. Default: float32 of lengths; of prices uint32 where the most
-        that a path can cost fits, else uint64; of a `cost` on a GPU the largest number of its type counts.
+        Type of the costs: int32, uint32, int64, uint64, float32 or float64. Default: float32 for lengths. For prices,
+        it is uint32 if the largest possible cost of a path fits, else uint64; a `cost` on a GPU is assumed to hold the
+        largest number of its type.
     batch_axes : int
-        Leading axes that number images, each of which is solved by itself.
+        Number of leading axes that number images; each image is solved by itself. Default: 0.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array, or a tuple of arrays
-        Of the kind of `mask`, on its device: costs; without a path the type's maximum, +inf in floats. Then coordinates
-        and labels, as asked for.
+        Costs, of the kind of `mask` and on its device; cells without a path have the type's maximum, +inf in floats.
+        Then coordinates and labels, if requested.
 
     Notes
     -----
-    At every cell but the seeds the answer is the least, over all steps, of a neighbour's cost and the step's price.
-    That equation has one solution, so no order of work shows: the same bits from any number of threads, and from a GPU,
-    for which the call does not wait. There a step of 2**31 prices or more does not exist; the CPU refuses it.
+    At every cell but the seeds, the answer is the least sum of a neighbour's cost and the price of the step from it.
+    That equation has one solution, so the order of work has no influence: the CPU gives the same bits with any number
+    of threads, and so does a GPU, for which the call does not wait. A step of 2**31 prices or more does not exist on a
+    GPU; the CPU refuses it.
 
     Examples
     --------
@@ -147,13 +152,15 @@ def travel_cost(
     Parameters
     ----------
     cost : array of integers of up to 32 bits
-        Of a unit of length in each cell. What is not positive cannot be entered. Multiply and round what has fractions.
+        Cost of a unit of length in each cell. Cells that are not positive cannot be entered. Multiply and round costs
+        that have fractions.
     mask : array, optional
-        Cells that can be entered; all whose cost is positive, where it is left out.
+        Cells that can be entered. Default: all whose cost is positive.
     seeds, weights, spacing, border, cut_corners, return_sites, return_labels, max_cost, batch_axes, device, threads, \
 progress
         As in `geodesic`. Prices of integer weights count as lengths.
     dtype : {'float64', 'float32'}
+        Type of the costs.
 
     Returns
     -------
@@ -182,7 +189,7 @@ progress
 
 
 class _Steps:
-    """The steps that `weights` asks for: prices by changes, or the reach of Euclidean ones."""
+    """The steps that `weights` asks for: prices by number of changes, or the reach of Euclidean steps."""
 
     def __init__(self, weights: Weights, ndim: int, batch: int, spacing: Spacing) -> None:
         axes = ndim - batch
@@ -252,7 +259,7 @@ def _solved(
 
 
 def _in_32_bits(cost: Any) -> Any:
-    """Costs of NumPy's usual 64 bits as uint32, where they fit; what is not positive is 0."""
+    """Converts costs of NumPy's usual 64 bits to uint32 if they fit; those that are not positive become 0."""
     framework = framework_of(cost)
     given = framework.array("cost", cost)
     if framework.dtype(given) not in ("int64", "uint64") or framework.place(given).ordinal >= 0:
@@ -277,7 +284,7 @@ def _type_of(dtype: Any, steps: _Steps, shape: tuple[int, ...], cost: Any) -> st
 
 
 def _dearest(cost: Any) -> int:
-    """The largest cost; on a GPU, for which no call waits, that of the element type."""
+    """Largest cost; on a GPU, for which no call waits, that of the element type."""
     framework = framework_of(cost)
     given = framework.array("cost", cost)
     if framework.place(given).ordinal < 0:

@@ -1,4 +1,4 @@
-"""What sits on local thickness: tables of sizes, balls that the caller gives, pores that are reached."""
+"""Tables of sizes, unions of given balls and porosimetry, all based on local thickness."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nearfield._watershed import flood
 
 
 class Granulometry(NamedTuple):
-    """How much of a shape has which size; arrays of NumPy, one row a size, ascending."""
+    """Amounts of a shape by size: arrays of NumPy, one row a size, ascending."""
 
     squared: np.ndarray[Any, Any]
     """Squared radius, exact: uint32, uint64 or float64."""
@@ -41,22 +41,24 @@ def granulometry(
     device: str | None = None,
     threads: int | None = None,
 ) -> Granulometry:
-    """The table of sizes of a shape: how many cells have which local thickness, or survive which opening.
+    """Table of sizes of a shape: numbers of cells by local thickness, or that survive each opening.
 
     Parameters
     ----------
     mask, spacing, border, multilabel, device, threads
-        As in `local_thickness`; all axes are space.
+        As in `local_thickness`; every axis is an axis of space.
     method : {'thickness', 'openings'}
-        'thickness': a histogram of `local_thickness`, a row for each value that occurs. 'openings': for each size the
-        cells of the opening by a ball of that diameter, that is in some ball of that size that fits; needs `sizes`.
+        'thickness': a histogram of `local_thickness`, with a row for each value that occurs. 'openings': for each size,
+        the cells of the opening by a ball of that diameter, which lie in some ball of that size that fits; it needs
+        `sizes`.
     sizes : sequence of floats, optional
-        Ascending diameters. With 'thickness' balls are rounded down to these; cells in none are in no row.
+        Ascending diameters in units of `spacing`. With 'thickness', balls are rounded down to these; cells in no ball
+        are in no row.
 
     Returns
     -------
     Granulometry
-        Of NumPy arrays; a call on a GPU waits for them.
+        Columns of the table. A call on a GPU waits for them.
 
     Examples
     --------
@@ -77,7 +79,7 @@ def granulometry(
     values, cells = _counted(squared)
     diameter = 2 * np.sqrt(values.astype(np.float64))
     if values.dtype.kind == "u":
-        diameter[values == np.iinfo(values.dtype).max] = np.inf  # without any background
+        diameter[values == np.iinfo(values.dtype).max] = np.inf  # the image has no background
     if given:
         size = np.array(given)
         diameter = np.where(np.isinf(diameter), np.inf, size[np.searchsorted(size, diameter, side="right") - 1])
@@ -95,27 +97,27 @@ def balls(
     device: str | None = None,
     threads: int | None = None,
 ) -> np.ndarray[Any, Any]:
-    """The union of balls of the given radii: for every cell the diameter of the largest ball that holds it, else 0.
+    """Union of balls of given radii: for every cell the diameter of the largest ball that holds it, else 0.
 
     Parameters
     ----------
     centres : array of ints, shape (n, axes)
-        Cells. Of two balls with one centre the larger counts.
+        Centres, in cells. Among balls with the same centre, the largest counts.
     radii : array of shape (n,), or one number for all
-        In units of `spacing`; a ball holds the cells whose distance from the centre is less than its radius.
+        Radii in units of `spacing`. A ball holds the cells whose distance from its centre is less than its radius.
     shape : sequence of 1 to 3 ints
-        Of the answer.
+        Shape of the answer.
     squared : bool
-        Squared radii instead, uint64: the smallest whole number that is at least the radius squared.
+        Return squared radii instead, as uint64: the smallest whole number that is at least the squared radius.
     spacing : float or sequence of floats, optional
-        Whole length of a cell along each axis: multiply radii and lengths by one factor to make them whole.
+        Length of a cell along each axis, in whole numbers. Multiply radii and lengths by one factor to make them whole.
     border, device, threads
         As in `local_thickness`.
 
     Returns
     -------
     numpy.ndarray
-        float32, or uint64 with `squared`. ``balls(...) > 0`` is the union.
+        Diameters as float32, or squared radii as uint64. ``balls(...) > 0`` is the union.
 
     Examples
     --------
@@ -140,7 +142,7 @@ def balls(
     if not (np.isfinite(radius) & (radius >= 0) & (radius < 2.0**28)).all():
         raise ValueError("radii has negative, infinite or huge values; give lengths from 0 on")
     radius2 = np.ceil(radius * radius)
-    field = np.zeros(size, np.uint16 if radius2.max(initial=0) < 2**16 else np.uint64)  # small ones take the fast way
+    field = np.zeros(size, np.uint16 if radius2.max(initial=0) < 2**16 else np.uint64)  # uint16 takes the fast path
     np.maximum.at(field, tuple(at.T), radius2.astype(field.dtype))
     call = ThicknessCall("centres", flag_of("squared", squared), (), True, device, threads_of(threads), None)
     made = filled(workplace_of("centres", field), call, {"border": border, "spacing": spacing}, None, None)
@@ -158,27 +160,27 @@ def porosimetry(
     device: str | None = None,
     threads: int | None = None,
 ) -> np.ndarray[Any, Any]:
-    """The largest of the sizes at which a ball that comes from the inlets covers a cell; 0 where none does.
+    """Largest size at which a ball that enters through the inlets covers a cell; 0 if none does.
 
     Parameters
     ----------
     mask : array of 1 to 3 axes
-        The pores: what is not zero. In CPU memory.
+        Cells that are not zero are the pores. The array is in CPU memory.
     inlets : array of bool, of the mask's shape
-        Where balls enter.
+        Cells where balls enter.
     sizes : sequence of floats
         Ascending diameters in units of `spacing`.
     connectivity : int
-        Between which cells the centre of a ball may move, as in `label`.
+        Neighbours between which the centre of a ball may move, as in `label`.
     spacing, border, device, threads
         As in `local_thickness`.
 
     Returns
     -------
     numpy.ndarray
-        float64. A ball of a size fits round the cells whose distance from the background is at least half of it; it
-        comes from the inlets where these cells hang together with one of `inlets`, and covers what lies nearer than
-        half its size to one of them.
+        Sizes as float64. A ball of a size fits round the cells whose distance from the background is at least half of
+        it. It enters if these cells are connected to a cell of `inlets`, and covers all cells nearer to one of them
+        than half its size.
 
     Examples
     --------
@@ -194,9 +196,9 @@ def porosimetry(
     how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
     given = sizes_of(sizes)
     squared = distance_transform(pores, squared=True, **how)
-    on = device if squared.dtype == np.uint32 else None  # a device floods types of up to 4 bytes
+    on = device if squared.dtype == np.uint32 else None  # a device floods only types of up to 4 bytes
     ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, device=on, threads=threads)
-    reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that comes to a centre
+    reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that reaches a centre
     if squared.dtype.kind == "u":
         reach[ways == np.iinfo(ways.dtype).max] = np.inf
     found = np.zeros(pores.shape)
@@ -216,7 +218,7 @@ def _array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
 
 
 def _within(centres: Any, size: float, how: dict[str, Any]) -> Any:
-    """What lies nearer to one of the centres than half a size."""
+    """Cells nearer to one of the centres than half a size."""
     return distance_transform(centres, sites="nonzero", max_distance=np.nextafter(size / 2, 0), dtype="bool", **how)
 
 
@@ -228,7 +230,7 @@ def _cell_volume(spacing: Spacing, ndim: int) -> float:
 
 
 def _counted(squared: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The values above 0 and how often each occurs: on the device where its framework can, else of a copy."""
+    """Returns the values above 0 and their counts: on the device if its framework can, else from a copy."""
     if not isinstance(squared, np.ndarray) and hasattr(squared, "get"):  # CuPy
         import cupy
 
@@ -248,7 +250,7 @@ def _counted(squared: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 
 def _openings(mask: Any, sizes: tuple[float, ...], how: dict[str, Any], cell: float) -> Granulometry:
-    """A ball of a size fits round the cells whose distance is at least half of it; what lies nearer to one is kept."""
+    """Counts cells of openings: those nearer than half a size to a centre round which a ball of the size fits."""
     far = distance_transform(mask, dtype="float64", **how)
     nearest = {**how, "multilabel": False, "border": open_ends(how["border"])}
     cells = [int(_within(far >= size / 2, size, nearest).sum()) for size in sizes]

@@ -1,4 +1,4 @@
-"""What this build and this machine can do."""
+"""Facts about this build and this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Info:
-    """The build, the processor and the devices; printing it tells them to people."""
+    """The build, the processor and the devices; printing it shows them."""
 
     version: str
     compiler: str
@@ -43,7 +43,7 @@ class Info:
 
 
 def info() -> Info:
-    """What this build and this machine can do. Starts the CUDA runtime: ask once.
+    """Describes this build and this machine. It starts the CUDA runtime: call it once.
 
     Examples
     --------
@@ -57,10 +57,10 @@ def info() -> Info:
 
 
 def devices() -> tuple[Device, ...]:
-    """The CUDA devices that can be used; empty without one, and `info` says why."""
+    """Lists the CUDA devices that can be used. It is empty if there is none; `info` says why."""
     return info().devices
 
 
 def release_device_memory() -> None:
-    """Gives the workspace that calls on devices keep for the next call back to the driver. Waits for the device."""
+    """Frees the workspace that calls on devices keep for later calls. Waits for the device."""
     _core.release_device_memory()

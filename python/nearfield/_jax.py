@@ -19,7 +19,7 @@ from nearfield._progress import Progress
 from nearfield._request import FIELDS, Request
 from nearfield._traced import is_traced
 
-_ALIGNMENT = 64  # bytes; memory of less is copied by JAX
+_ALIGNMENT = 64  # bytes; JAX copies memory that is aligned to less
 
 
 def compute(
@@ -63,9 +63,9 @@ def compute_by_method(
     threads: int | None,
     progress: Progress,
 ) -> tuple[list[Any], dict[str, Any]]:
-    """By a published method: an array on a GPU is copied from and to it, since these wait.
+    """Computes by a published method: copies an array from a GPU and back, since these methods wait.
 
-    Traced, nothing is reported.
+    A traced call reports nothing.
     """
     _check(image, request, given, name)
     took: dict[str, Any] = {}
@@ -80,7 +80,7 @@ def compute_by_method(
 
     if is_traced(image):
         check_axes(name, image.ndim)
-        on_host(np.empty((0,) * image.ndim, image.dtype), tell=None)  # refuses what it would in the callback
+        on_host(np.empty((0,) * image.ndim, image.dtype), tell=None)  # raises what the callback would raise
         return _traced(on_host, [image], request), took
     where = _usable_device(name, image)
     if where.platform == "cpu":
@@ -105,7 +105,7 @@ def _check_traced(inputs: list[Any], request: Request, name: str, device: str | 
 
 
 def _known(name: str, x: Any) -> _core.Array:
-    """What is known of an array during a trace: its type and shape."""
+    """Describes an array during a trace by its type and shape."""
     check_axes(name, x.ndim)
     return _core.Array(0, check_type(name, x.dtype.name), x.shape)
 
@@ -170,7 +170,7 @@ _shape: Any = jax.ShapeDtypeStruct
 def _traced(
     call: Callable[..., list[Any]], inputs: list[Any], request: Request, threads: int | None = None
 ) -> list[Any]:
-    """Without `threads` a callback."""
+    """Uses a callback if there is no `threads`."""
     if all(field != "label" for field, _ in request.fields):  # constant around almost every image
         inputs = [jax.lax.stop_gradient(inputs[0]), *inputs[1:]]
     shapes = [_shape(request.shape_of(field, inputs[0].shape), np.dtype(dtype)) for field, dtype in request.fields]
@@ -195,7 +195,7 @@ def hold(ordinal: int, stream: int, inputs: list[_core.Array]) -> None:
 
 
 class _Answer:
-    """Memory of ours as an array that JAX can take over; JAX's stream waits for ours, the host does not."""
+    """Memory of ours as an array that JAX can take over; JAX's stream waits for ours, and the host does not wait."""
 
     def __init__(self, memory: _core.DeviceMemory, shape: tuple[int, ...], dtype: str, ordinal: int, stream: int):
         self._array = _core.device_array(memory, shape, dtype, ordinal)
@@ -211,7 +211,7 @@ class _Answer:
 
 
 def _handle(stream: int | None) -> int:
-    """DLPack's stream numbers are CUDA's handles, but for the default stream, which is 1 there (or None)."""
+    """Handle of a DLPack stream number: they are equal, but the default stream is 1 there (or None)."""
     return 0 if stream is None else stream
 
 

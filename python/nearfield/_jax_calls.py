@@ -17,13 +17,13 @@ from nearfield import _core
 from nearfield._label_request import LabelRequest
 from nearfield._request import Request
 
-_MOST_MAPPED = 7  # axes of an image that gets one more by jax.vmap
-_MOST_LABELLED = 3  # axes that label takes on a GPU
+_MOST_MAPPED = 7  # axes of an image that jax.vmap gives one more
+_MOST_LABELLED = 3  # axes of images that label takes on a GPU
 
 
 @cache
 def platforms() -> tuple[str, ...]:
-    """Whose programs can call the library, by JAX's names; none where JAX is too old for it, or too new."""
+    """JAX's names of the platforms whose programs can call the library; empty if JAX is too old or too new."""
     try:
         from jax import ffi
 
@@ -31,7 +31,7 @@ def platforms() -> tuple[str, ...]:
         for name, platform, handler in _core.xla_targets():
             ffi.register_ffi_target(name, handler, platform=platform)
             taken.append(platform.lower())
-    except Exception:  # of whatever type XLA refuses a handler with
+    except Exception:  # XLA refuses a handler with various types
         return ()
     return tuple(dict.fromkeys(taken))
 
@@ -39,7 +39,7 @@ def platforms() -> tuple[str, ...]:
 def compute(
     inputs: Sequence[Any], request: Request, shapes: Sequence[Any], threads: int, otherwise: Callable[..., Any]
 ) -> list[Any]:
-    """The fields of an image, with its weights the power diagram; `otherwise(*inputs)` where XLA cannot call us."""
+    """Fields of an image, with weights of the power diagram; calls `otherwise(*inputs)` if XLA cannot call us."""
     words = dict(
         axes=inputs[0].ndim,
         fields=",".join(field for field, _ in request.fields),
@@ -57,7 +57,7 @@ def compute(
 
 
 def label(image: Any, request: LabelRequest, shape: Any, threads: int, otherwise: Callable[..., Any]) -> Any:
-    """The components of an image; `otherwise(image)` where XLA cannot call us."""
+    """Components of an image; calls `otherwise(image)` if XLA cannot call us."""
     asked = request.words
     words = dict(
         axes=image.ndim,
@@ -84,12 +84,12 @@ def label(image: Any, request: LabelRequest, shape: Any, threads: int, otherwise
 
 
 def _number(value: int | float) -> str:
-    """To the last bit: JAX hands over no integers above 2**63."""
+    """Prints a number to the last bit: JAX passes no integers above 2**63."""
     return value.hex() if isinstance(value, float) else str(value)
 
 
 def _platform() -> str:
-    """That of JAX's default device, and so of programs, unless their arrays are elsewhere on purpose."""
+    """Platform of JAX's default device, which is that of programs unless their arrays are placed elsewhere."""
     device = jax.devices()[0]
     if device.platform != "gpu":
         return str(device.platform)

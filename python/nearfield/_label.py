@@ -22,7 +22,7 @@ Way = Literal["fast", "propagation"]
 
 
 class AllKeywords(LabelKeywords, total=False):
-    """What `label` takes beside the image and `return_num`."""
+    """Keywords of `label` besides the image and `return_num`."""
 
     dtype: Any
     out: Any
@@ -64,76 +64,78 @@ def label(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Number the connected components of an image: 1, 2, ... in the order of their first cells, 0 for background.
+    """Numbers the connected components of an image: 1, 2, ... in the order of their first cells; background gets 0.
 
     Parameters
     ----------
     image : array of 1 to 3 axes besides batch and channels; in CPU memory up to 8
-        Bool, integers of 8 to 64 bits or floats; NumPy, CuPy, PyTorch, JAX, anything with ``__cuda_array_interface__``
-        or of the array API standard, or what converts to NumPy. Any strides. Not changed.
+        Bool, integers of 8 to 64 bits or floats. It may come from NumPy, CuPy, PyTorch, JAX, from anything with
+        ``__cuda_array_interface__`` or of the array API standard, or convert to NumPy. Its strides are free, and it
+        does not change.
     connectivity : int
-        How many coordinates a step to a neighbour may change, 1 to the number of axes, as in scikit-image; or the
-        number of neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
+        Number of coordinates that a step to a neighbour may change, 1 to the number of axes, as in scikit-image; or
+        number of neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D. Default: 1.
     criterion : {'nonzero', 'equal', 'links'} or number
-        Which neighbours belong together: all cells that are not zero; cells of equal value; cells whose values differ
-        by at most that much. NaN is not zero and equals nothing. 'links': those of which one names the other by a bit
-        of its value (`link_bit`); no cell is background.
+        Says which neighbours belong together. 'nonzero': all cells that are not zero. 'equal': cells of equal value. A
+        number: cells whose values differ by at most that much. NaN is not zero and equals nothing. 'links': cells of
+        which one names the other by a bit of its value (`link_bit`); no cell is background.
     background : number or None
-        With 'equal' or a number: cells of this value (a colour: in every channel) get 0; NaN is possible. None: every
-        cell belongs to a component.
+        With 'equal' or a number: cells of this value (a colour has it in every channel) get 0; it may be NaN. None puts
+        every cell into a component. Default: 0.
     norm : {'maximum', 'sum', 'euclidean'}
-        How far two colours are from each other, for a `criterion` that is a number.
+        Measures how far two colours are apart, for a `criterion` that is a number.
     channels : bool
-        The last axis holds the 1 to 4 channels of a colour: uint8, uint16, float32 or float64.
+        The last axis holds the 1 to 4 channels of a colour, as uint8, uint16, float32 or float64.
     periodic : bool or sequence of one per axis
-        Cells at both ends of such an axis are neighbours. Axes that are neither batch nor channels.
+        Cells at both ends of a periodic axis are neighbours. A sequence has one entry for each axis that is neither
+        batch nor channels.
     batch_axes : int
-        Leading axes that number images, each labelled by itself.
+        Number of leading axes that number images; each image is labelled by itself. Default: 0.
     min_size, max_size : int, optional
-        Components of fewer or more cells become background before the rest is numbered.
+        Components of fewer or more cells become background before the others are numbered.
     largest : int, optional
-        Of what is left, keep so many with the most cells; of equal ones those that come first.
+        Keep only this many of the remaining components: those with the most cells; among equals, those that come first.
     clear_border : bool
         Components with a cell at the end of an axis that is not periodic become background.
     return_num : bool
-        Also return how many there are. On a GPU that waits for the answer.
+        Also return the number of components. On a GPU, the call then waits for the answer.
     dtype : {'uint16', 'int32', 'uint32', 'int64', 'uint64'}, optional
-        Of the labels; default int32 as long as no image of this shape can have more components. A narrower type that is
-        too narrow for this image is an error.
+        Type of the labels. Default: int32 as long as no image of this shape can have more components, else int64. If
+        this image has more components than a given type can number, that is an error.
     out : array, optional
-        Filled instead of a new array; same device as `image`, which it may not overlap.
+        Array to fill instead of a new one, on the device of `image`. It may not overlap `image`.
     method : {'fast', 'propagation'}
-        How; the labels are the same. 'propagation' is the published method that `label_by_propagation` has more words
-        for, without filters, batch and periodic axes.
+        Algorithm; the labels are the same. 'propagation' is the published method, which `label_by_propagation` offers
+        with more options. It takes no filters, batch axes or periodic axes.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
-        Default: where `image` is. 'cuda' for an array in CPU memory copies it there and the answer back.
+        Where to compute. Default: where `image` is. 'cuda' copies an array in CPU memory to the GPU and the answer
+        back.
     threads : int, optional
-        On the CPU; default: every core the process may use. The answer does not depend on it.
+        Number of CPU threads. Default: every core the process may use. The answer does not depend on it.
     progress : bool or callable, optional
         As in `distance_transform`.
 
     Returns
     -------
     labels : array
-        Of the image's kind, on its device, of its shape without channels.
+        Labels of the image's kind, on its device, of its shape without channels.
     num : int or array of int64
-        With `return_num`; with `batch_axes` one of each image, in an array of NumPy.
+        Number of components, if `return_num`. With `batch_axes`, an array of NumPy with one number for each image.
 
     Raises
     ------
     TypeError, ValueError
-        An argument is not what it has to be; nothing was computed. Or there are more components than `dtype` can
-        number.
+        An argument is invalid, and nothing was computed; or there are more components than `dtype` can number.
     MemoryError
-        Says the bytes needed and free.
+        Memory does not suffice; the message says how many bytes are needed and free.
     RuntimeError
-        No GPU, or the GPU failed. `nearfield.Cancelled`: stopped by `progress`.
+        There is no GPU, or it failed. `nearfield.Cancelled`, a RuntimeError: `progress` stopped the work.
 
     Notes
     -----
-    The same bits on the CPU and on GPUs and with any number of threads; equal to `scipy.ndimage.label` where SciPy has
-    the operation, numbering included. On a GPU work is ordered on the caller's current stream and does not wait for it,
-    unless `return_num` is asked for or the type given could be too narrow.
+    The CPU and GPUs give the same bits with any number of threads. The answer equals that of `scipy.ndimage.label` if
+    SciPy has the operation, numbering included. On a GPU, work is ordered on the caller's current stream; the call
+    waits for it only if `return_num` is set or the given type could be too narrow.
 
     Examples
     --------
@@ -193,7 +195,7 @@ def _in_program(
     device: str | None,
     threads: int | None,
 ) -> Any:
-    """`label` of an image that JAX traces."""
+    """Labels an image that JAX traces."""
     from nearfield import _jax_workplace
 
     request = label_request(image.ndim, **keywords)
@@ -206,18 +208,18 @@ def _in_program(
 
 
 def link_bit(step: Sequence[int]) -> int:
-    """The bit by which a cell of a graph (``criterion="links"``) names the neighbour that lies `step` away.
+    """Bit by which a cell of a graph (``criterion="links"``) names the neighbour that lies `step` away.
 
     Parameters
     ----------
     step : sequence of 1 to 3 ints
-        -1, 0 or 1 along each axis of an image, not all of them 0.
+        -1, 0 or 1 along each axis of an image; not all of them 0.
 
     Returns
     -------
     int
-        One bit: of 8 for images, of 26 for volumes. The order is that of `cc3d.voxel_connectivity_graph`, whose x is
-        the last axis here: ``graph.T`` of an array that `cc3d` made.
+        A single bit, one of 8 for images and one of 26 for volumes. The order is that of
+        `cc3d.voxel_connectivity_graph`, whose x is the last axis here: pass ``graph.T`` of an array that `cc3d` made.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The keywords that `label` and its kin share, checked and in the library's words."""
+"""Checks the keywords that `label` and related functions share, and translates them for the library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST = 2**63 - 1
 
 
 class RemovalKeywords(TypedDict, total=False):
-    """What `remove_small` takes beside the image and a size."""
+    """Keywords of `remove_small` besides the image and a size."""
 
     connectivity: int
     criterion: Criterion
@@ -34,13 +34,13 @@ class RemovalKeywords(TypedDict, total=False):
 
 
 class LabelKeywords(RemovalKeywords, total=False):
-    """What the functions that label an image take beside it, all of them by keyword."""
+    """Keywords that functions which label an image take besides it."""
 
     min_size: int
 
 
 class LabelWords(NamedTuple):
-    """The arguments of `_core.LabelOptions`."""
+    """Arguments of `_core.LabelOptions`."""
 
     connectivity: int
     criterion: str
@@ -72,7 +72,7 @@ class LabelRequest(NamedTuple):
         return self.words.channels
 
     def grid(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The image's shape without channels: that of its labels."""
+        """Shape of the labels: the image's shape without channels."""
         return shape[:-1] if self.channels else shape
 
     def images(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -157,7 +157,7 @@ def _check_background(word: str, background: Any) -> None:
 
 
 def connectivity_of(value: Any) -> int:
-    """As the library takes it, which says what goes with how many axes."""
+    """Checks the range only; the library checks which values the number of axes allows."""
     return count_of("connectivity", value, 1, 26)
 
 

@@ -1,4 +1,4 @@
-"""What calls that number components ask of the library: arrays for the labels, and the call itself."""
+"""Runs calls that number components: makes arrays for the labels and calls the library."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def numbered(
     threads: int | None,
     progress: Progress,
 ) -> Any:
-    """`label` for arrays that have values; `keywords` are those of `label_request`."""
+    """Runs `label` for arrays that have values; `keywords` are those of `label_request`."""
     work = workplace_of("image", image)
     request = label_request(len(work.shape), **keywords)
     slot = label_slot(work, request, dtype, out)
@@ -44,7 +44,7 @@ def number_in(counts: np.ndarray[Any, Any], images: tuple[int, ...]) -> Any:
 
 
 def label_slot(work: Workplace, request: LabelRequest, dtype: Any, out: Any) -> Slot:
-    """The labels' array, the caller's or a new one of the type asked for."""
+    """Array of the labels: the caller's, or a new one of the requested type."""
     if out is not None:
         slot = work.given("out", out)
         came = slot.described.dtype
@@ -78,7 +78,7 @@ def run(
     threads: int | None,
     progress: Progress,
 ) -> np.ndarray[Any, Any]:
-    """One call of the library; returns how many components each image has, if that is to be counted."""
+    """Calls the library once; returns the number of components of each image if `counted`."""
     used = threads_of(threads)
     tell = callable_of(progress)
     ordinal = target(device, work.place, work.name)
@@ -107,7 +107,7 @@ def _staged(
     request: LabelRequest,
     ordinal: int,
 ) -> None:
-    """Arrays of the host on a device: the library copies contiguous memory there and back."""
+    """Computes host arrays on a device: the library copies contiguous memory there and back."""
     image = np.ascontiguousarray(as_numpy(work.array))
     view = None if labels is None else as_numpy(labels.array)
     packed = view if view is None or view.flags.c_contiguous else np.empty(view.shape, view.dtype)

@@ -1,4 +1,4 @@
-"""Medial axes of shapes, and shapes from balls."""
+"""Medial axes of shapes, and shapes rebuilt from balls."""
 
 from __future__ import annotations
 
@@ -58,42 +58,44 @@ def medial_axis(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Medial axis of a shape: the cells between sites of its outside that lie apart.
+    """Medial axis of a shape: cells whose nearest sites outside lie apart from those of a neighbour.
 
     Parameters
     ----------
     mask : array of 1 to 3 axes, besides those of a batch
-        The shape is what is not zero. Any element type; on the CPU or a GPU.
+        Cells that are not zero are the shape. Any element type, on the CPU or a GPU.
     method : {'integer', 'balls', 'reduced'}
         'integer': the integer medial axis of Hesselink and Roerdink. 'balls': centres of balls that no neighbour's ball
-        is known to contain. 'reduced': those of them that own a cell of the shape in their power diagram. From the last
-        two `reconstruct` gives the shape back exactly.
+        is known to contain. 'reduced': those of these centres that own a cell of the shape in their power diagram.
+        `reconstruct` restores the shape exactly from the last two.
     pruning, gamma : {'constant', 'linear', 'sqrt', 'angle'} and number
-        Of 'integer', which neighbours count, by the distance of their sites: more than `gamma`, a length (constant,
-        default 1, which keeps all); more than `gamma` times the sum of the ways to them (linear, 0.5); that and a
-        root (sqrt, 1); seen under an angle of at least `gamma` degrees (angle, 60). docs/medial-axis.md has formulas.
+        Rule of 'integer' for the neighbours that count, by the distance between their sites. The distance exceeds
+        `gamma`, a length (constant, default 1, which keeps all); or `gamma` times the sum of the distances to the sites
+        (linear, 0.5); or that plus a root (sqrt, 1); or the sites are seen under at least `gamma` degrees (angle, 60).
+        docs/medial-axis.md has the formulas.
     multilabel : bool
-        Every label by itself, all in one pass, as in `distance_transform`; zero is background.
+        Treat every label as a shape of its own, all in one pass, as in `distance_transform`; zero is background.
     return_distance, squared : bool
-        Also return the distances of all cells, float32, or with `squared` their squares, exact integers where the
-        spacing is integral: the radii, for `reconstruct`.
+        Also return the distances of all cells as float32, or with `squared` their squares, which are exact integers if
+        the spacing is integral. They are the radii that `reconstruct` takes.
     return_sites : bool
-        Also return linear indices of shape ``(2, *mask.shape)``, int32, or int64 where that does not suffice: of every
-        cell its nearest site, and of cells of the axis the site of the neighbour that puts it there; -1 for none.
+        Also return linear indices of shape ``(2, *mask.shape)``, int32, or int64 if that does not suffice. The first
+        array holds every cell's nearest site. The second holds, for cells of the axis, the site of the neighbour that
+        puts them there. -1 stands for none.
     out : array, optional
-        Of bool or uint8; filled instead of a new array.
+        Array of bool or uint8 to fill instead of a new one.
     spacing, sites, border, batch_axes, device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array or tuple of arrays
-        The axis, bool; and what was asked for, in the order distances, sites.
+        The axis as bool, then the distances and the sites if requested.
 
     Notes
     -----
-    The axis may be two cells thick and need not be connected: measure with it, do not trace it. The same bits on the
-    CPU and on GPUs; on a GPU the call does not wait.
+    The axis may be two cells thick and need not be connected: use it to measure, not to trace curves. The CPU and GPUs
+    give the same bits; on a GPU the call does not wait.
 
     Examples
     --------
@@ -132,7 +134,7 @@ def medial_axis(
 
 
 def _called_back(mask: Any, out: Any, more: bool, **words: Any) -> Any:
-    """Under jax.jit."""
+    """Runs the call under jax.jit."""
     from nearfield import _jax_workplace
 
     if more:
@@ -152,24 +154,25 @@ def reconstruct(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """The union of balls: all cells that lie nearer to a cell of the axis than its radius.
+    """The union of balls: all cells nearer to a cell of the axis than that cell's radius.
 
     Parameters
     ----------
     axis : array of bool or integers, 1 to 3 axes besides those of a batch
-        Balls are at cells that are not zero, and give their value to the cells in them: labels make labels.
+        Cells that are not zero are centres of balls. A ball's cells take its centre's value: labels give labels.
     squared : array of the same shape
-        Squared radii, read on the axis only: from ``medial_axis(..., squared=True)``, in squared units of `spacing`.
+        Squared radii in squared units of `spacing`, such as from ``medial_axis(..., squared=True)``. Only cells of the
+        axis are read.
     out : array, optional
-        Of the axis' type; filled instead of a new array.
+        Array of the type of `axis` to fill instead of a new one.
     spacing, border, batch_axes, device, threads, progress
-        As in `medial_axis`; a closed border is as good as an open one.
+        As in `medial_axis`; a closed border has the effect of an open one.
 
     Returns
     -------
     array
-        Shape and type of `axis`; 0 outside of all balls. Of cells in several balls the one decides for which squared
-        distance less squared radius is smallest.
+        Shape and type of `axis`; cells outside all balls get 0. If several balls hold a cell, the one with the smallest
+        squared distance less squared radius wins.
 
     Examples
     --------
@@ -194,7 +197,7 @@ def reconstruct(
 
 
 class _Packed(NamedTuple):
-    """An array of the host that the library fills, contiguous, and the caller's own, to which it goes."""
+    """A contiguous host array that the library fills, and the caller's own array, which receives its content."""
 
     view: np.ndarray[Any, Any]
     filled: np.ndarray[Any, Any]
@@ -213,7 +216,7 @@ def _packed(slot: Slot) -> _Packed:
 
 
 class _Where:
-    """Where a call runs: where its arrays are, or on a device to which the library copies them."""
+    """Says where a call runs: where its arrays are, or on a device to which the library copies them."""
 
     def __init__(self, work: Workplace, device: str | None, threads: int | None, progress: Progress) -> None:
         self.work = work
@@ -252,7 +255,7 @@ class _Where:
         return self._copied(self.work.name, self.work.array) if self.staged else self.work.described()
 
     def other(self, name: str, x: Any) -> _core.Array:
-        """Another array to be read."""
+        """Describes another array for reading."""
         return self._copied(name, x) if self.staged else self.work.read(name, x)
 
     @staticmethod
@@ -264,7 +267,7 @@ class _Where:
 
 
 def _halves(two: Slot | None) -> tuple[_core.Array | None, _core.Array | None]:
-    """The two arrays of one that was made here, so that it is contiguous."""
+    """Splits an array made here, and so contiguous, into its two arrays."""
     if two is None:
         return None, None
     whole = two.described
@@ -290,7 +293,7 @@ _WORDS = (
 
 @contextmanager
 def _words(name: str) -> Iterator[None]:
-    """Errors of the library speak of Python's keywords."""
+    """Makes errors of the library name Python's keywords."""
     with arguments_named(name, {}):
         try:
             yield

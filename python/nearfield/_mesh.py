@@ -1,4 +1,4 @@
-"""Triangle meshes: arrays of vertices and faces, their measures and files, and those of other packages."""
+"""Triangle meshes: vertices and faces as arrays, measures, files, and meshes of other packages."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Mesh:
     ----------
     vertices : array of numbers, shape (n, 3); or a mesh of trimesh, PyVista or VTK, without `faces`
     faces : array of integers, shape (m, 3)
-        Numbers of three vertices each, counter-clockwise as seen from outside.
+        Numbers of three vertices each, counter-clockwise seen from outside.
 
     Attributes
     ----------
     vertices : array of float64, shape (n, 3)
     faces : array of int32, shape (m, 3)
     closed : bool
-        Every edge belongs to two faces, which run along it in opposite directions.
+        True if every edge belongs to two faces that traverse it in opposite directions.
     open_edges : int
-        Edges that faces do not run along equally often in both directions.
+        Number of edges that faces do not traverse equally often in both directions.
     euler : int
-        Vertices in use - edges + faces: 2 for a sphere, 0 for a torus.
+        Euler number: used vertices - edges + faces; 2 for a sphere, 0 for a torus.
     volume, area : float
-        Enclosed volume, negative where faces point inwards; area of the surface.
+        Enclosed volume, which is negative if faces point inwards; and area of the surface.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Mesh:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Mesh:
-        """The mesh of a file, by suffix: ``.stl .obj .ply .off``, as text or binary. See docs/surfaces.md."""
+        """Reads a mesh from a file, by suffix: ``.stl .obj .ply .off``, as text or binary. See docs/surfaces.md."""
         name = os.fspath(path)
         with open(name, "rb") as file:
             return cls(*_unpacked(_core.read_mesh(file.read(), str(name))))
@@ -104,13 +104,13 @@ class Mesh:
         return self._measures.area
 
     def to_trimesh(self) -> Any:
-        """A ``trimesh.Trimesh`` with the same vertices and faces."""
+        """Returns a ``trimesh.Trimesh`` with the same vertices and faces."""
         import trimesh
 
         return trimesh.Trimesh(self.vertices, self.faces, process=False)
 
     def to_pyvista(self) -> Any:
-        """A ``pyvista.PolyData``."""
+        """Returns a ``pyvista.PolyData`` with the same vertices and faces."""
         import pyvista
 
         threes = np.full((len(self.faces), 1), 3, np.int64)
@@ -149,7 +149,7 @@ class OffsetMesh(Mesh):
 
 
 def mesh_of(x: Any) -> Mesh:
-    """The argument `mesh` of a call."""
+    """Converts the argument `mesh` of a call."""
     if isinstance(x, Mesh):
         return x
     try:
@@ -185,7 +185,7 @@ def _table(name: str, given: Any, dtype: str) -> Array:
 
 
 def _of_other_package(x: Any) -> tuple[Any, Any]:
-    """Vertices and faces of a mesh of trimesh, PyVista or VTK, whose polygons become fans of triangles."""
+    """Vertices and faces of a mesh of trimesh, PyVista or VTK; polygons become fans of triangles."""
     if isinstance(x, Mesh):
         return x.vertices, x.faces
     if hasattr(x, "vertices") and hasattr(x, "faces"):
@@ -202,7 +202,7 @@ def _of_other_package(x: Any) -> tuple[Any, Any]:
 
 
 def _fans(corner: Array, first: Array) -> Array:
-    """Triangles of polygons corner[first[i]:first[i + 1]], in their order."""
+    """Triangulates the polygons corner[first[i]:first[i + 1]], in their order."""
     size = np.maximum(np.diff(first) - 2, 0)
     polygon = np.repeat(np.arange(len(size)), size)
     step = np.arange(len(polygon)) - np.repeat(np.cumsum(size) - size, size)

@@ -1,4 +1,4 @@
-"""The published methods behind `method=`, and `compare`: what each of them gets wrong."""
+"""The published methods behind `method=`; `compare` counts what each of them gets wrong."""
 
 from __future__ import annotations
 
@@ -51,26 +51,26 @@ class Stage(NamedTuple):
 class Comparison(NamedTuple):
     """One method against the exact answer."""
 
-    #: What ran: on a GPU brushfire in its parallel form and chamfer iterated.
+    #: What ran. On a GPU, brushfire runs in its parallel form and chamfer iterated.
     method: str
-    #: Cells whose site is farther than the nearest one, and those without one although there is one.
+    #: Cells whose site is farther than the nearest one, and cells without a site although there is one.
     wrong_sites: int
     missing_sites: int
-    #: Cells whose site is as near as the nearest one, but not the one that the tie rule names.
+    #: Cells whose site is as near as the nearest one, but is not the one that the tie rule names.
     other_ties: int
-    #: Cells whose distance is not the exact one, those without a site too. Chamfer's are prices of paths.
+    #: Cells whose distance is not exact, including those without a site. Chamfer's distances are prices of paths.
     wrong_distances: int
-    #: Of distances less the exact ones, without a sign, in units of the spacing: mean over the wrong ones that are
-    #: finite, largest, and largest share of the exact distance.
+    #: Absolute errors of the distances, in units of the spacing: the mean over the wrong ones that are finite, the
+    #: largest, and the largest as a share of the exact distance.
     mean_error: float
     largest_error: float
     largest_relative_error: float
     milliseconds: float
     rounds: int
-    #: Read and written at least, each cell counted once in a round.
+    #: Bytes read and written at least; each cell counts once in a round.
     bytes: int
     stages: tuple[Stage, ...]
-    #: float32: every cell's error, inf where a site is missing; None unless asked for.
+    #: float32: every cell's error, inf where a site is missing; None unless requested.
     error: np.ndarray | None
 
 
@@ -85,7 +85,7 @@ def compute_by_method(
     threads: int | None = None,
     progress: Progress = None,
 ) -> tuple[list[Any], dict[str, Any]]:
-    """As `compute`, by a published method; and what it says of its stages. Waits for a GPU."""
+    """Computes as `compute` does, by a published method; also returns a report on its stages. Waits for a GPU."""
     count = threads_of(threads)
     tell = callable_of(progress)
     framework, array, place, out = taken(image, request, given, name)
@@ -127,26 +127,27 @@ def compare(
     device: str | None = None,
     threads: int | None = None,
 ) -> list[Comparison]:
-    """Published methods on one input, each against the exact answer.
+    """Runs published methods on one input and compares each with the exact answer.
 
     Parameters
     ----------
     image : array of 1 to 3 axes
-        As that of `distance_transform`; arrays on a GPU are compared there and counted on the CPU.
+        As in `distance_transform`. Arrays on a GPU are processed there; the errors are counted on the CPU.
     methods : sequence of str or of nearfield.methods
-        ``'jump-flood:order=doubling,after=1'`` or ``nf.methods.JumpFlood(order="doubling", after=1)``; docs/methods.md
-        lists them. On a GPU brushfire is meant in its parallel form and chamfer iterated.
+        Methods as text or objects: ``'jump-flood:order=doubling,after=1'`` or
+        ``nf.methods.JumpFlood(order="doubling", after=1)``; docs/methods.md lists them. On a GPU, brushfire runs in its
+        parallel form and chamfer iterated.
     sites : {'nonzero', 'zero'}
-        Which cells are sites.
+        Says which cells are sites. Default: 'nonzero'.
     spacing, max_distance, device, threads
         As in `distance_transform`.
     return_errors : bool
-        Also give every cell's error.
+        Also return every cell's error.
 
     Returns
     -------
     list of Comparison
-        In the order of `methods`.
+        One entry for each method, in their order.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def compare(
 
 
 def _on_host(x: Any) -> np.ndarray[Any, Any]:
-    """A copy where x lives on a GPU: by the names that CuPy, PyTorch and Numba have for it, of JAX by ``__array__``."""
+    """Copies x from a GPU by the method that CuPy, PyTorch or Numba has for it; JAX's by ``__array__``."""
     for name in ("get", "cpu", "copy_to_host"):
         if hasattr(x, name):
             x = getattr(x, name)()
@@ -203,7 +204,7 @@ def _compare_one(
         threads_of(threads),
     )
     error = np.zeros(exact.shape)
-    np.subtract(distance, exact, out=error, where=distance != exact)  # of two infinities there is no difference
+    np.subtract(distance, exact, out=error, where=distance != exact)  # two infinities have no difference
     np.abs(error, out=error)
     wrong = (error != 0) & np.isfinite(error)
     errors = error[wrong]

@@ -1,4 +1,4 @@
-"""Euclidean morphology: shapes grown and shrunk by a ball of any radius."""
+"""Euclidean morphology: grows and shrinks shapes by a ball of any radius."""
 
 from __future__ import annotations
 
@@ -24,43 +24,44 @@ def erosion(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Cells farther than `radius` from every cell outside the shape: those from which a ball does not lead out of it.
+    """Cells farther than `radius` from every cell outside the shape: a ball centred on them stays inside it.
 
     Parameters
     ----------
     image : array of 1 to 8 axes
-        Foreground is what is not zero. NumPy, CuPy, PyTorch, JAX and others, as in `distance_transform`. Not changed.
+        Cells that are not zero are foreground. NumPy, CuPy, PyTorch, JAX and others, as in `distance_transform`. The
+        call does not change it.
     radius : float
-        Of the ball, in units of `spacing`; at least 0, and 0 changes nothing. Distances are exact, and compared with
-        it as doubles.
+        Radius of the ball, in units of `spacing`; at least 0, and 0 changes nothing. Distances are exact, and compared
+        with the radius as doubles.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis, in array order.
+        Length of a cell along each axis, in array order. Default: 1.
     border : {'open', 'closed', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis. Open: nothing that changes a cell. Closed: background for `erosion` and
-        `opening`, foreground for `dilation` and `closing`. Periodic: its other end.
+        Says what lies beyond the ends of an axis. Open: nothing that changes a cell. Closed: background for `erosion`
+        and `opening`, foreground for `dilation` and `closing`. Periodic: the axis' other end.
     labels : bool
-        The values of `image` are labels (integers), each a shape of its own; 0 is background.
+        Treat the values of `image` as labels (integers): each label is a shape of its own, and 0 is background.
     batch_axes : int
-        Leading axes that number images, each by itself.
+        Number of leading axes that number images; each image is processed by itself. Default: 0.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array
-        Shape and kind of `image`: bool, or with `labels` the image's values where they stay, else 0.
+        Shape and kind of `image`. It is bool; with `labels` it holds the image's values in cells that stay, else 0.
 
     Raises
     ------
     TypeError, ValueError, MemoryError, RuntimeError
-        As `distance_transform`.
+        As in `distance_transform`.
 
     Notes
     -----
-    The same bits on the CPU and on GPUs. One or two distance transforms bounded by `radius`, whose distances are never
-    written: cost does not grow with the ball's volume. What a flat ball of scikit-image or SciPy gives (`ball(r)` with
-    r whole) is this with the same radius; `dilation` with ``border='open'`` is theirs, `erosion` is theirs with
-    foreground beyond the border.
+    The CPU and GPUs give the same bits. The call takes one or two distance transforms bounded by `radius`, and never
+    writes their distances: the cost does not grow with the ball's volume. For whole r, the same radius corresponds to
+    flat balls of scikit-image and SciPy (`ball(r)`). `dilation` with ``border='open'`` equals theirs; `erosion` equals
+    theirs with foreground beyond the border.
 
     Examples
     --------
@@ -90,8 +91,8 @@ def dilation(
 ) -> Any:
     """Cells within `radius` of the shape.
 
-    Arguments and answer are those of `erosion`. With `labels` a background cell within `radius` takes its nearest
-    label: this is `expand_labels`.
+    Arguments and answer are those of `erosion`. With `labels`, a background cell within `radius` takes its nearest
+    label, as by `expand_labels`.
 
     Examples
     --------
@@ -116,9 +117,9 @@ def opening(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """The union of all balls of `radius` that fit the shape: the dilation of its erosion. Thin parts go.
+    """The union of all balls of `radius` that fit the shape: the dilation of its erosion. It removes thin parts.
 
-    Arguments and answer are those of `erosion`. With `labels` each label is opened by itself.
+    Arguments and answer are those of `erosion`. With `labels`, each label is opened by itself.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def opening(
     image = with_shape("image", image)
     left = how.within(image, "other_labels" if labels else "zero")
     opened = how.second().within(left, "zero")
-    # What lies within reach of a cell of an eroded label has its label.
+    # Cells within reach of an eroded label's cell have that label.
     return _kept(image, opened) if labels else opened
 
 
@@ -146,10 +147,10 @@ def closing(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """What no ball of `radius` beside the shape reaches: the erosion of its dilation. Gaps and small holes fill.
+    """Cells that no ball of `radius` beside the shape reaches: the erosion of its dilation. It fills gaps and holes.
 
-    Arguments and answer are those of `erosion`. With `labels` it is the closing of all labels together, whose new cells
-    take their nearest label.
+    Arguments and answer are those of `erosion`. With `labels`, it closes the union of all labels; new cells take their
+    nearest label.
 
     Examples
     --------
@@ -165,13 +166,13 @@ def closing(
 
 
 class _Ball:
-    """A radius and what goes with it: the arguments of every distance transform of a call."""
+    """Radius and the arguments that every distance transform of a call shares."""
 
     def __init__(self, radius: float, ends: Border, every: dict[str, Any]) -> None:
         self.radius, self.ends, self.every = radius, ends, every
 
     def within(self, image: Any, sites: Any) -> Any:
-        """Where there is a site within the radius: bool."""
+        """Says as bool where a site lies within the radius."""
         given = {"sites": sites, "max_distance": self.radius, "dtype": "bool", "border": self.ends}
         return _in_words(lambda: distance_transform(image, **given, **self.every))
 
@@ -179,12 +180,12 @@ class _Ball:
         return _in_words(lambda: expand_labels(image, self.radius, border=self.ends, **self.every))
 
     def second(self) -> _Ball:
-        """Of a second step, which sees nothing beyond closed ends."""
+        """The ball of the second step, for which closed ends are open."""
         return _Ball(self.radius, open_ends(self.ends), self.every)
 
 
 def open_ends(border: Border) -> Border:
-    """The same without closed ends, beyond which a second step sees nothing."""
+    """Replaces closed ends by open ones: a second step sees nothing beyond them."""
     if isinstance(border, str):
         return "open" if border == "closed" else border
     return ["open" if end == "closed" else end for end in border]
@@ -210,12 +211,12 @@ def _how(
 
 
 def _kept(labels: Any, where: Any) -> Any:
-    """The labels where that is true, else 0."""
+    """Keeps the labels where the mask is true; sets 0 elsewhere."""
     return labels & where if element_type(labels) == "bool" else labels * where
 
 
 def _in_words(call: Callable[[], Any]) -> Any:
-    """Errors speak of this module's arguments."""
+    """Makes errors name this module's arguments."""
     try:
         return call()
     except (TypeError, ValueError) as problem:

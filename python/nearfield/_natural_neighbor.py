@@ -1,4 +1,4 @@
-"""Smooth fields from values at some cells."""
+"""Smooth fields interpolated from values at some cells."""
 
 from __future__ import annotations
 
@@ -28,33 +28,34 @@ def natural_neighbor(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Smooth values everywhere from values at some cells: Sibson's natural neighbours, in their discrete form.
+    """Interpolates smoothly from values at some cells by Sibson's natural neighbours, in their discrete form.
 
     Parameters
     ----------
     values : array of 1 to 3 axes, besides those of batches
-        Of numbers; on the CPU or a GPU. NaN and infinite values are never known.
+        Numbers, on the CPU or a GPU. NaN and infinite values are never known.
     known : array of the same shape, optional
-        Where `values` counts: what is not zero. Default: everywhere, so that NaN marks what is to be filled.
+        Cells that are not zero have a known value. Default: all cells whose value is finite, so that NaN marks what is
+        to be filled.
     spacing, batch_axes, device, threads, progress
         As in `distance_transform`.
     border : {'open', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis: nothing, or the other end.
+        Says what lies beyond the ends of an axis: nothing, or the other end.
     dtype : {'float32', 'float64'}, optional
-        Of the answer. Default: float32 where `values` is float32, else float64.
+        Type of the answer. Default: float32 if `values` is float32 or is traced by JAX, else float64.
     out : array, optional
-        Filled instead of a new array.
+        Array to fill instead of a new one.
 
     Returns
     -------
     array
-        Shape and kind of `values`. Known cells keep their values; without any known cell all are NaN.
+        Values of the shape and kind of `values`. Known cells keep theirs. Without any known cell, all are NaN.
 
     Notes
     -----
-    Every cell gives the value of its nearest known cell to all cells that are nearer to it than that one is, and to
-    itself; the answer is the mean of what a cell is given. Sums are exact integers, of values rounded once (see
-    natural_neighbor.hpp): the same bits on the CPU and on GPUs.
+    Every cell sends the value of its nearest known cell to itself and to all cells that are nearer to it than that one
+    is; the answer is the mean of what a cell receives. Sums are exact integers of values rounded once (see
+    natural_neighbor.hpp), so the CPU and GPUs give the same bits.
 
     References
     ----------
@@ -70,7 +71,7 @@ def natural_neighbor(
     if is_traced(values):
         from nearfield import _jax_workplace
 
-        made = _type_of(values.dtype.name, dtype, "float32")  # JAX has no float64 unless it is told to
+        made = _type_of(values.dtype.name, dtype, "float32")  # JAX has no float64 by default
         words = {"known": known, "spacing": spacing, "border": border, "dtype": made, "batch_axes": batch_axes}
         words |= {"device": device, "threads": threads}
         return _jax_workplace.called_back(natural_neighbor, "values", values, values.shape, made, out, False, **words)

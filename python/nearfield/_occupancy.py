@@ -1,4 +1,4 @@
-"""Which cells of an occupancy grid are obstacles."""
+"""Finds the obstacles of an occupancy grid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Unknown = Literal["obstacle", "free"]
 
 
 def obstacles_of(name: str, occupancy: Any, unknown: Unknown) -> Workplace:
-    """The grid as bool where it has unknown cells: negative values and NaN, as -1 in ROS. Else as it came."""
+    """Returns the grid as bool if it can hold unknown cells (negative values and NaN, as -1 in ROS), else unchanged."""
     free = word_of("unknown", unknown, ("obstacle", "free")) == "free"
     work = workplace_of(name, occupancy)
     values = work.array

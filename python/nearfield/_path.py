@@ -32,21 +32,21 @@ _OBJECTIVES = ("shortest", "safe", "widest")
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A path, or why there is none: then `cells` is empty and `length` infinite."""
+    """A path; if there is none, `reason` says why, `cells` is empty and `length` infinite."""
 
-    #: (n, axes) int64, from the start to the goal; smooth: ends of straight lines. Along periodic axes they go on
-    #: beyond the ends.
+    #: (n, axes) int64, from the start to the goal; of a smooth path, ends of straight lines. Along periodic axes they
+    #: continue beyond the ends.
     cells: np.ndarray[Any, Any]
-    length: float  #: of the lines between the centres of cells, in units of the spacing
+    length: float  #: length of the lines between the centres of cells, in units of the spacing
     clearance: float  #: least distance to an obstacle, over the cells that the path touches
-    cost: int  #: of its steps: length (safe: times 32) in 1/4096 of the shortest side of a cell
-    reason: str  #: 'found', or why there is none
-    goal: int  #: number of the goal that it leads to; -1: none
-    start_component: int  #: where not connected: of free cells joined by faces, from 1 in raster order; else 0
-    goal_components: tuple[int, ...]  #: where not connected: of each goal; 0 where that is blocked
+    cost: int  #: cost of the steps: length (safe: times 32) in 1/4096 of the shortest side of a cell
+    reason: str  #: 'found', or why there is no path
+    goal: int  #: number of the goal that it reaches; -1 if none
+    start_component: int  #: if not connected: number of the free component, joined by faces, from 1 in raster order
+    goal_components: tuple[int, ...]  #: if not connected: component of each goal; 0 for a blocked one
 
     def __bool__(self) -> bool:
-        """Whether there is a path."""
+        """Says whether there is a path."""
         return self.goal >= 0
 
 
@@ -68,38 +68,41 @@ def plan_path(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """The best path for a round robot from a start to the nearest of the goals.
+    """Finds the best path for a round robot from a start to the nearest of the goals.
 
     Parameters
     ----------
     obstacles : array of 1 to 8 axes, on the CPU or a GPU
-        What is not zero is an obstacle. Negative values and NaN are unknown, as -1 in ROS.
+        Cells that are not zero are obstacles. Negative values and NaN are unknown, as -1 in ROS.
     start : coordinates, or rows of coordinates
         A cell; or several, ``(n, axes)``, for a list of paths.
     goals : coordinates, or rows of coordinates
+        Cells to reach; the path leads to the best one.
     radius : float
-        Of the robot: a cell is free where its exact clearance, the distance to the nearest obstacle, is larger.
+        Radius of the robot, in units of `spacing`: a cell is free if its exact clearance, the distance to the nearest
+        obstacle, is larger. Default: 0.
     spacing : float or sequence, optional
-        Size of a cell along each axis.
+        Length of a cell along each axis. Default: 1.
     objective : {'shortest', 'safe', 'widest'}
-        Least length; least length times a price that grows near obstacles; or the largest least clearance, and of such
-        paths the shortest.
+        Quantity to optimise. 'shortest': least length. 'safe': least length times a price that grows near obstacles.
+        'widest': largest least clearance, and the shortest of such paths.
     clearance_weight, clearance_decay : float
-        Of 'safe': a unit of length costs ``1 + weight * exp(-(clearance - radius) / decay)``. Default decay: 8 times
-        the shortest side of a cell.
+        Price of 'safe': a unit of length costs ``1 + weight * exp(-(clearance - radius) / decay)``. Default decay: 8
+        times the shortest side of a cell.
     unknown : {'obstacle', 'free'}
+        Says what unknown cells count as. Default: 'obstacle'.
     border : {'open', 'periodic'} or sequence of one per axis
-        Periodic axes go on at their other end, for clearances and for steps. Coordinates of a path go on beyond it:
-        ``path.cells % shape`` are cells.
+        Says what lies beyond the ends of an axis. Periodic axes continue at their other end, for clearances and for
+        steps. Coordinates of a path continue beyond the end: ``path.cells % shape`` are cells.
     connectivity : int, optional
-        How many coordinates a step may change; default all of them. No step passes between two obstacles that touch at
-        a corner, nor round a corner that the line touches.
+        Number of coordinates that a step may change. Default: all of them. No step passes between two obstacles that
+        touch at a corner, nor round a corner that the line touches.
     smooth : bool
-        Replace parts of the path by straight lines that touch free cells only (for 'safe' and 'widest': with no less
+        Replace parts of the path by straight lines that touch only free cells (for 'safe' and 'widest': with no less
         clearance than the part).
     device, threads, progress
-        As in `distance_transform`. On a GPU distances and costs are computed there; the call waits for them, and walks
-        the paths on the CPU.
+        As in `distance_transform`. A GPU computes distances and costs; the call waits for them, and traces the paths
+        on the CPU.
 
     Returns
     -------
@@ -136,18 +139,18 @@ def plan_path(
 
 
 class Roadmap:
-    """The skeleton of free space as a graph, on which paths are found in microseconds. Made by `roadmap`.
+    """The skeleton of free space as a graph, on which paths take microseconds to find. `roadmap` makes it.
 
     Attributes
     ----------
     nodes : array of int64, shape (nodes, axes)
-        Cells where roads meet or end; of a ring one cell.
+        Cells where roads meet or end; a ring has one.
     radii : array of float64
         Clearance of each node.
     edges : array of int64, shape (roads, 2)
-        The nodes between which each road leads.
+        Numbers of the nodes at both ends of each road.
     lengths, clearances : array of float64
-        Of each road: length of the lines between its cells, in units of the spacing, and its least clearance.
+        Length of each road, along the lines between its cells, in units of the spacing; and its least clearance.
     roads : list of arrays of int64, shape (n, axes)
         Cells of each road, from one node to the other.
     """
@@ -166,10 +169,10 @@ class Roadmap:
         return f"Roadmap of {len(self.nodes)} nodes and {len(self.edges)} roads"
 
     def path(self, start: Any, goal: Any, *, smooth: bool = False) -> Path:
-        """The shortest path by roads: down to the nearest road, along roads, and up to the goal.
+        """Finds the shortest path by roads: down to the nearest road, along roads, and up to the goal.
 
-        As a rule it is longer than that of `plan_path` and farther from obstacles; `smooth` replaces parts of it by
-        clear straight lines. It exists exactly where `plan_path` finds one.
+        It is usually longer than that of `plan_path` and farther from obstacles; `smooth` replaces parts of it by
+        clear straight lines. It exists exactly if `plan_path` finds one.
         """
         ends = [_one_cell(name, given, self._shape) for name, given in (("start", start), ("goal", goal))]
         return _path_of(self._made.find(ends[0], ends[1], flag_of("smooth", smooth)), len(self._shape))
@@ -184,23 +187,23 @@ def roadmap(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Roadmap:
-    """The skeleton of free space as a graph with clearances, made once for a map.
+    """Makes the skeleton of free space as a graph with clearances, once for a map.
 
     Parameters
     ----------
     obstacles : array of 1 to 3 axes, on the CPU
-        What is not zero is an obstacle. Negative values and NaN are unknown, as -1 in ROS.
+        Cells that are not zero are obstacles. Negative values and NaN are unknown, as -1 in ROS.
     radius, spacing, unknown, threads, progress
         As in `plan_path`.
 
     Returns
     -------
     Roadmap
-        With `nodes`, `radii`, `edges`, `lengths`, `clearances`, `roads`, and `path(start, goal)`.
+        The graph: `nodes`, `radii`, `edges`, `lengths`, `clearances`, `roads`, and `path(start, goal)`.
 
     Notes
     -----
-    The skeleton is that of `skeletonize` with neighbours that share a face, so that no road cuts a corner.
+    The skeleton is that of `skeletonize` with neighbours that share a face, so no road cuts a corner.
 
     Examples
     --------
@@ -235,7 +238,7 @@ def _one_cell(name: str, given: Any, shape: tuple[int, ...]) -> list[int]:
 
 
 def _cells(name: str, given: Any, shape: tuple[int, ...]) -> tuple[list[int], bool]:
-    """Coordinates one after the other, and whether they came as rows."""
+    """Returns coordinates one after the other, and whether they came as rows."""
     try:
         rows = np.asarray(given)
     except ValueError:

@@ -38,29 +38,28 @@ _SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 
 
 class PoreNetwork(Mapping[str, Array]):
-    """Pores and throats: arrays of NumPy by OpenPNM's names, in the order of the pores. Made by `pore_network`.
+    """Pores and throats: arrays of NumPy by OpenPNM's names, in the order of the pores. `pore_network` makes it.
 
-    ``network["pore.coords"]`` and so on; ``dict(network)`` is what `openpnm.io.network_from_porespy` takes. Lengths are
-    in units of `spacing`, coordinates those of cells times their length, three for each, 0 along axes that are not
-    there.
+    ``network["pore.coords"]`` reads an array; `openpnm.io.network_from_porespy` takes ``dict(network)``. Lengths are in
+    units of `spacing`. Coordinates are those of cells times their length, three for each pore, with 0 for missing axes.
 
     Attributes
     ----------
     regions : array
-        The label of the pore of each cell, 0 in the solid; of the kind of the mask.
+        Label of the pore of each cell, 0 in the solid; of the kind of the mask.
 
     Notes
     -----
-    ``pore.coords`` is the centre of the largest ball of a region, ``pore.inscribed_diameter`` its diameter,
-    ``pore.geometric_centroid`` and ``pore.volume`` are of the region's cells, ``pore.equivalent_diameter`` is that of a
-    ball (2-D: a disc) of the volume, ``pore.region_label`` its label in `regions`. With boundaries ``pore.boundary``
-    and ``pore.xmin`` to ``pore.zmax``, of axes 0 to 2, tell pores on the ends of the sample.
+    For each region, ``pore.coords`` is the centre of its largest ball and ``pore.inscribed_diameter`` that ball's
+    diameter. ``pore.geometric_centroid`` and ``pore.volume`` measure its cells; ``pore.equivalent_diameter`` belongs to
+    a ball (2-D: a disc) of the same volume; ``pore.region_label`` is its label in `regions`. With boundaries,
+    ``pore.boundary`` and ``pore.xmin`` to ``pore.zmax``, of axes 0 to 2, mark pores on the ends of the sample.
 
-    ``throat.conns`` holds the rows of the two pores, ``throat.global_peak`` the centre of the largest ball that passes,
-    ``throat.inscribed_diameter`` its diameter, ``throat.total_length`` the way between the centres of the pores over
-    it, ``throat.direct_length`` that without it, ``throat.cross_sectional_area`` (2-D: a length) the root of the sum of
-    squares, over the axes, of the faces across each that both regions share, and ``throat.equivalent_diameter`` that of
-    a disc of the area.
+    ``throat.conns`` holds the rows of the two pores. ``throat.global_peak`` is the centre of the largest ball that
+    passes, ``throat.inscribed_diameter`` its diameter. ``throat.total_length`` is the distance between the centres of
+    the pores over that peak, ``throat.direct_length`` the straight one. ``throat.cross_sectional_area`` (2-D: a length)
+    is the root of the sum of squares, over the axes, of the faces across each that both regions share.
+    ``throat.equivalent_diameter`` belongs to a disc of that area.
     """
 
     def __init__(self, made: _core.PoreNetwork, regions: Any, axes: int) -> None:
@@ -100,7 +99,7 @@ class PoreNetwork(Mapping[str, Array]):
         return f"PoreNetwork({pores} pore{'s' * (pores != 1)}, {throats} throat{'s' * (throats != 1)})"
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
-        """Writes the table that `openpnm.io.network_from_csv` reads; without a path the text is returned."""
+        """Writes the table that `openpnm.io.network_from_csv` reads; without a path, returns the text."""
         text = self._made.csv()
         if path is None:
             return text
@@ -109,7 +108,7 @@ class PoreNetwork(Mapping[str, Array]):
         return None
 
     def to_pandas(self) -> dict[str, Any]:
-        """A ``pandas.DataFrame`` of pores and one of throats, ``{"pore": ..., "throat": ...}``, as OpenPNM has them."""
+        """Returns a ``pandas.DataFrame`` of pores and one of throats, ``{"pore": ..., "throat": ...}``, as OpenPNM."""
         import pandas
 
         frames = {}
@@ -136,39 +135,39 @@ def pore_network(
     threads: int | None = None,
     progress: Progress = None,
 ) -> PoreNetwork:
-    """The pores of a porous material, the throats between them, and their sizes. Exact and reproducible.
+    """Finds the pores of a porous material, the throats between them, and their sizes. Exact and reproducible.
 
     Parameters
     ----------
     mask : array of 1 to 3 axes
-        The pores: what is not zero. On the CPU or a GPU, where distances and regions are computed; tables are made on
-        the CPU.
+        Cells that are not zero are pores. Distances and regions are computed where the array is, on the CPU or a GPU;
+        tables are made on the CPU.
     h : float, optional
-        How much smaller a ball must become on its way to a larger one, in units of `spacing`, to be a pore of its own:
-        the height of its peak of the distance. Default: the shortest length of a cell.
+        Least amount by which a ball must shrink on its way to a larger one, in units of `spacing`, to be a pore of its
+        own: the height of its peak of the distance. Default: the shortest length of a cell.
     regions : array of integers of the mask's shape, optional
-        A partition of the pores: labels from 1, 0 for solid. Default: the watershed of the distance, from its peaks.
+        Partition of the pores: labels from 1, and 0 for solid. Default: the watershed of the distance from its peaks.
     boundaries : bool
-        Also a pore without volume on the end of each open axis for each pore that has cells there, and a throat to it.
+        Add a pore without volume on the end of each open axis for each pore with cells there, and a throat to it.
     connectivity : int
-        How many coordinates a step to a neighbour may change. With 1, the default, throats share faces.
+        Number of coordinates that a step to a neighbour may change. With 1, the default, throats share faces.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis.
+        Length of a cell along each axis. Default: 1.
     border : {'open', 'closed', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis: more pores that nobody knows, solid, or the other end.
+        Says what lies beyond the ends of an axis: unknown pores, solid, or the other end.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     PoreNetwork
-        A mapping of OpenPNM's names to arrays, with `to_csv`, `to_pandas` and `regions`.
+        Mapping of OpenPNM's names to arrays, with `to_csv`, `to_pandas` and `regions`.
 
     Notes
     -----
-    As SNOW has it (PoreSpy's `snow2`), but nothing is blurred, trimmed or rounded. The largest ball that passes from a
-    region to a neighbouring one is round the cell with the largest min(D(p), D(q)) among all pairs of neighbours p and
-    q of both.
+    The method is SNOW (PoreSpy's `snow2`), but nothing is blurred, trimmed or rounded. The largest ball that passes
+    from a region to a neighbouring one is centred on the cell with the largest min(D(p), D(q)) among all pairs of
+    neighbours p and q of both.
 
     References
     ----------
@@ -197,7 +196,7 @@ def pore_network(
     height = min(lengths or (1.0,)) if h is None else length_of("h", h)
     where: dict[str, Any] = {"device": device, "threads": threads}
     squared = distance_transform(mask, squared=True, spacing=spacing, border=border, **where)
-    if framework_of(squared).dtype(squared) != "uint32":  # a device floods types of up to 4 bytes
+    if framework_of(squared).dtype(squared) != "uint32":  # a device floods only types of up to 4 bytes
         squared, where = _on_host(squared), {"threads": threads}
     if regions is None:
         found = watershed(

@@ -1,4 +1,4 @@
-"""A bar for people at a terminal."""
+"""A progress bar for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Progress = bool | Callable[[float], object] | None
 
 
 class Bar:
-    """Draws on standard error, from half a second on, and clears its line at the end."""
+    """Draws on standard error after the first half second, and clears its line at the end."""
 
     width = 40
 
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._drawn = False
-        self._first: float | None = None  # share that was done when it began
+        self._first: float | None = None  # share that was done at the first call
 
     def __call__(self, share: float) -> None:
         elapsed = time.monotonic() - self._start
@@ -37,11 +37,11 @@ class Bar:
 
 
 def callable_of(progress: Progress) -> Callable[[float], object] | None:
-    """What the library is to call, if anything: a bar is for terminals and notebooks."""
+    """Returns what the library is to call: None without progress; a bar only in terminals and notebooks."""
     if progress is None or progress is False:
         return None
     if progress is True:
-        notebook = "ipykernel" in sys.modules  # its stderr is no terminal, and draws the bar all the same
+        notebook = "ipykernel" in sys.modules  # its stderr is no terminal, but draws the bar
         return Bar() if sys.stderr is not None and (notebook or sys.stderr.isatty()) else None
     if not callable(progress):
         raise TypeError(f"progress is {said(progress)}; give True, or a callable that takes the share done")
@@ -53,5 +53,5 @@ def callable_of(progress: Progress) -> Callable[[float], object] | None:
 
 
 def is_false(answer: object) -> bool:
-    """False, also NumPy's and of other frameworks. None, 0 and whatever else callables happen to return are not."""
+    """True for False of Python, NumPy and other frameworks. None, 0 and other values of callables do not stop work."""
     return "bool" in (type(answer).__name__, str(getattr(answer, "dtype", "")).removeprefix("torch.")) and not answer

@@ -14,12 +14,12 @@ from nearfield._workplace import Slot, Workplace, keywords_named
 
 
 class PropagationReport(NamedTuple):
-    """What happened."""
+    """Report on one run."""
 
     rounds: int
-    """Including the last one, in which nothing changed."""
+    """Number of rounds, including the last one, in which nothing changed."""
     link_steps: int
-    """Doublings of the links' reach."""
+    """Number of doublings of the links' reach."""
     components: int
     seconds_links: float
     seconds_rounds: float
@@ -44,35 +44,35 @@ def label_by_propagation(
     device: str | None = None,
     threads: int | None = None,
 ) -> tuple[Any, PropagationReport]:
-    """The labels of `label`, found by propagation of labels along links, and how many rounds that took.
+    """Finds the labels of `label` by propagation along links, and reports how many rounds that took.
 
     Parameters
     ----------
     image : array of 1 to 3 axes, and channels
-        As in `label`, of fewer than 2**31 - 1 cells.
+        As in `label`, with fewer than 2**31 - 1 cells.
     connectivity, criterion, background, norm, channels, dtype, out, threads
         As in `label`.
     links : bool
-        Look at the far end of the links in every direction as well as at the neighbours.
+        Inspect the far end of the links in every direction as well as the neighbours.
     neighbours : bool
-        Look at the neighbours; without them cells in the middle of a link can be left out.
+        Inspect the neighbours. Without them, cells in the middle of a link can be left out.
     masters : bool
-        Take over the label that the cell addressed by one's own label has by now.
+        Take over the current label of the cell that the own label addresses.
     hooked : bool
-        Write a better label into that cell as well: far fewer rounds for winding components.
+        Write a better label into that cell as well: winding components take far fewer rounds.
     gather_length : int
         Longest link, in cells.
     most_rounds : int, optional
-        A ValueError, and no labels, where these are not enough; None or 0: until nothing changes.
+        Raise a ValueError, without labels, if these rounds are not enough. None or 0 sets no limit.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
-        Where `image` is.
+        Must be where `image` is.
 
     Returns
     -------
     labels : array
-        The same as those of `label`.
+        The labels, the same as those of `label`.
     report : PropagationReport
-        A call on a GPU waits for it.
+        The report. A call on a GPU waits for it.
 
     References
     ----------
@@ -141,7 +141,7 @@ def label_as_published(
     device: str | None,
     threads: int | None,
 ) -> Any:
-    """`label` with ``method='propagation'``."""
+    """Labels as `label` with ``method='propagation'``."""
     work = workplace_of("image", image)
     request = label_request(len(work.shape), **keywords)
     slot = label_slot(work, request, dtype, out)

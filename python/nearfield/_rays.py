@@ -20,21 +20,21 @@ _SKIPS = ("none", "cubes", "octants")
 
 @dataclass(frozen=True, eq=False)
 class RayHits:
-    """What rays hit, a row for each."""
+    """Hits of rays on cells, one a row."""
 
-    cells: Any  #: (n, axes) int32: the first occupied cell; -1 where none is hit
-    faces: Any  #: (n,) int8: 2 * axis + side of the face it is entered by, side 0 at the smaller coordinate; or -1
-    entry: Any  #: (n,) float64: t at that face, at origin + t * direction; inf where none is hit
-    steps: Any  #: (n,) int32: cells looked at
+    cells: Any  #: (n, axes) int32: first occupied cell; -1 if the ray hits none
+    faces: Any  #: (n,) int8: 2 * axis + side of the face through which the ray enters, side 0 at the lower end; or -1
+    entry: Any  #: (n,) float64: t at that face, at origin + t * direction; inf if the ray hits nothing
+    steps: Any  #: (n,) int32: number of cells inspected
 
 
 @dataclass(frozen=True, eq=False)
 class SurfaceHits:
-    """Where rays meet a surface, a row for each."""
+    """Hits of rays on a surface, one a row."""
 
-    entry: Any  #: (n,) float64: t of the point origin + t * direction; inf where none is met
-    normals: Any  #: (n, axes) float32: unit vectors towards larger values of the field; 0 where none is met
-    steps: Any  #: (n,) int32: cells looked at
+    entry: Any  #: (n,) float64: t of the point origin + t * direction; inf if the ray meets nothing
+    normals: Any  #: (n, axes) float32: unit vectors towards larger values of the field; 0 if the ray meets nothing
+    steps: Any  #: (n,) int32: number of cells inspected
 
 
 def raycast(
@@ -46,17 +46,17 @@ def raycast(
     threads: int | None = None,
     progress: Progress = None,
 ) -> RayHits:
-    """The first occupied cell on each ray: that of the plain walk from cell to cell, always.
+    """Finds the first occupied cell on each ray, always that of the plain walk from cell to cell.
 
     Parameters
     ----------
     mask : array of 2 or 3 axes
-        Occupied is what is not zero. Any element type; on the CPU or a GPU.
+        Cells that are not zero are occupied. Any element type, on the CPU or a GPU.
     rays : pair of arrays, each (n, axes) or (axes,)
         Origins and directions in cells, in the order of the mask's axes; cell centres are at integers. A direction may
-        have any length but 0. `Camera.rays` makes those of a picture.
+        have any length but 0. `Camera.rays` makes the rays of a picture.
     skips : {'none', 'cubes', 'octants'}
-        How empty cells are passed: one by one, by cubes of chessboard distances, or by those that lie ahead, which are
+        How to pass empty cells: one by one, by cubes of chessboard distances, or by cubes that lie ahead, which are
         larger and take longer to find (CPU only). The hits are the same.
     device, threads, progress
         As in `distance_transform`.
@@ -64,12 +64,13 @@ def raycast(
     Returns
     -------
     RayHits
-        ``cells``, ``faces``, ``entry`` and ``steps``, of the mask's kind and on its device.
+        Arrays ``cells``, ``faces``, ``entry`` and ``steps``, of the mask's kind and on its device.
 
     Notes
     -----
-    Origins are rounded to 1/65536 of a cell and directions to 26 bits; from there on all is integers, so the same hits
-    come from the CPU and GPUs. Of faces at the same t that across the last axis is first. raycast.hpp has the details.
+    Origins are rounded to 1/65536 of a cell and directions to 26 bits; all later steps use integers, so the CPU and
+    GPUs give the same hits. If a ray meets faces at the same t, the one across the last axis comes first. raycast.hpp
+    has the details.
 
     References
     ----------
@@ -112,30 +113,31 @@ def sphere_trace(
     threads: int | None = None,
     progress: Progress = None,
 ) -> SurfaceHits:
-    """Where each ray first meets the surface on which a distance field has a value.
+    """Finds the first point on each ray at which a distance field has a given value.
 
     Parameters
     ----------
     field : array of 2 or 3 axes
-        Distances, signed or not: rays are free where they exceed `level`. Computed with float32; on the CPU or a GPU.
+        Distances, signed or not; rays are free where they exceed `level`. They are used as float32, on the CPU or a
+        GPU.
     rays : pair of arrays, each (n, axes) or (axes,)
         Origins and directions in cells, as in `raycast`.
     level : float
         Value of the field on the surface, in units of `spacing`.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis.
+        Length of a cell along each axis. Default: 1.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     SurfaceHits
-        ``entry``, ``normals`` and ``steps``, of the field's kind and on its device.
+        Arrays ``entry``, ``normals`` and ``steps``, of the field's kind and on its device.
 
     Notes
     -----
-    Between the cells' centres the field is linear along each axis. Steps are proved to be safe, see sphere_trace.hpp,
-    so no surface of the interpolated field is passed, however thin; the same bits on the CPU and on GPUs.
+    Between the cells' centres the field is linear along each axis. Steps are proved to be safe (see sphere_trace.hpp):
+    a ray never passes a surface of the interpolated field, however thin. The CPU and GPUs give the same bits.
 
     References
     ----------
@@ -177,7 +179,7 @@ def _axes_of(work: Workplace) -> int:
 
 
 def as_floats(work: Workplace) -> Any:
-    """The array as float32."""
+    """Converts the array to float32."""
     return work.array.float() if work.framework.name == "torch" else work.array.astype("float32")
 
 
@@ -204,5 +206,5 @@ def _read(work: Workplace, where: _Where, *tables: np.ndarray[Any, Any]) -> list
 
 
 def _written(slots: list[Slot]) -> list[_core.Array]:
-    """Arrays made here are contiguous."""
+    """Describes arrays made here, which are contiguous."""
     return [_packed(each).described() if isinstance(each.array, np.ndarray) else each.described for each in slots]

@@ -37,7 +37,7 @@ Triple = Sequence[float]
 
 @dataclass(frozen=True)
 class Camera:
-    """Where a picture is taken from. Places are in units of the spacing, in array order, from the centre of cell 0."""
+    """Position and view of a camera, in units of the spacing, in array order, from the centre of cell 0."""
 
     eye: Triple
     target: Triple
@@ -54,10 +54,10 @@ class Camera:
         elevation: float = 25.0,
         aspect: float = 1.0,
     ) -> Camera:
-        """A camera that has a whole volume in its picture, which is `aspect` times as wide as high.
+        """Places a camera so that a whole volume fits its picture, which is `aspect` times as wide as high.
 
-        The first axis points up. The camera looks along the second axis from its far end, `turn` degrees round the
-        first axis towards the far end of the last one, and from `elevation` degrees above.
+        The first axis points up. The camera looks along the second axis from its far end. It is turned `turn` degrees
+        round the first axis towards the far end of the last one, and raised by `elevation` degrees.
         """
         sides = [count_of("shape", each, 0) for each in shape]
         request = Request((), spacing_of(spacing, len(sides), 0))
@@ -71,7 +71,7 @@ class Camera:
         cell = np.broadcast_to(np.asarray(spacing_of(spacing, 3, 0) or 1.0, "float64"), 3)
         eye, forward = np.asarray(self.eye, "float64"), np.subtract(self.target, self.eye)
         forward = forward / np.linalg.norm(forward)
-        right = -np.cross(forward, self.up)  # of vectors whose components come in the other order
+        right = -np.cross(forward, self.up)  # components come in the other order, which turns the sign
         right = right / np.linalg.norm(right)
         down = np.cross(right, forward)
         pixel = 2 * tan(radians(self.field_of_view) / 2) / rows
@@ -105,55 +105,58 @@ def render(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Render a volume: its surface with soft shadows, a cloud, or a cut with isolines.
+    """Renders a volume: its surface with soft shadows, a cloud, or a cut with isolines.
 
     Parameters
     ----------
     volume : array of 3 axes
-        A mask, grey values, or a distance field. Bool, uint8 and float32 as they are, others as float32; on the CPU or
-        a GPU.
+        A mask, gray values, or a distance field. Bool, uint8 and float32 are used as they are, others as float32; on
+        the CPU or a GPU.
     camera : Camera, optional
-        Default: ``Camera.fit``, which has all of the volume in the picture.
+        Camera of the picture. Default: ``Camera.fit``, which shows the whole volume.
     mode : {'surface', 'volume', 'isolines'}
-        The surface on which the volume has the value `threshold`; all values above it as a cloud in the colours of
-        the map; or a cut across the axis that faces the camera most, with values and their isolines.
+        'surface' draws the surface on which the volume has the value `threshold`. 'volume' draws all values above it as
+        a cloud in the colours of the map. 'isolines' draws a cut across the axis that faces the camera most, with
+        values and their isolines.
     threshold : float, optional
-        Default: 0.5 of masks, 0 of distance fields, else halfway between least and largest value.
+        Value of the surface, and least value of a cloud. Default: 0.5 for masks, 0 for distance fields, else halfway
+        between least and largest value.
     distance : bool
-        The volume is a distance field in units of `spacing`: inside is what is below the threshold, and rays go as far
-        as values say. Else inside is what is at least the threshold.
+        The volume is a distance field in units of `spacing`: values below the threshold are inside, and rays skip as
+        far as values allow. Else values of at least the threshold are inside.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis.
+        Length of a cell along each axis. Default: 1.
     width, height : int
-        Of the picture, in pixels.
+        Size of the picture in pixels.
     light : 3 floats, optional
-        Towards the light, in array order. Default: from above the camera's left shoulder.
+        Direction towards the light, in array order. Default: from above the camera's left shoulder.
     shadows, ambient : float
-        How dark shadows and corners are, 0 to 1. 0 for both saves the distances they are measured on.
+        Darkness of shadows and of corners, 0 to 1. 0 for both saves the distance field that they take.
     color, background : 3 floats
-        Red, green and blue, 0 to 1.
+        Colour of the surface and of the background: red, green and blue, 0 to 1.
     colormap : (256, 3) array of uint8, or function, optional
-        Of clouds and cuts. A function is given 256 numbers from 0 to 1, as matplotlib's are. Default: black to white.
+        Colours of clouds and cuts. A function gets 256 numbers from 0 to 1, as matplotlib's do. Default:
+        black to white.
     low, high : float, optional
         Values at the ends of the map. Default: the least (in a cloud the threshold) and the largest one.
     opacity : float
-        Of a cell at `high` in a cloud.
+        Opacity of a cell whose value is `high`, in a cloud.
     interval : float, optional
-        Between isolines. Default: a sixteenth from `low` to `high`.
+        Distance between isolines, in values. Default: a sixteenth of the range from `low` to `high`.
     samples : int
-        Rays a pixel along each side, 1 to 8.
+        Number of rays a pixel along each side, 1 to 8.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array
-        uint8 of shape ``(height, width, 3)``, of the volume's kind and on its device.
+        Picture as uint8 of shape ``(height, width, 3)``, of the volume's kind and on its device.
 
     Notes
     -----
     Between the cells' centres the volume is linear along each axis. Shadows and ambient light are measured on the exact
-    distance to the surface. The same bytes on the CPU and on GPUs, with any number of threads; see render.hpp.
+    distance to the surface. The CPU and GPUs give the same bytes, with any number of threads; see render.hpp.
 
     Examples
     --------
@@ -214,7 +217,7 @@ def _triple(name: str, value: Any) -> list[float]:
 def _values_of(
     work: Workplace, how: int, distance: bool, threshold: float | None, low: float | None, high: float | None
 ) -> list[float]:
-    """Threshold, whether it is a distance field, and the map's ends."""
+    """Returns the threshold, whether the volume is a distance field, and the map's ends."""
     least = most = None
     if work.dtype == "bool":
         least, most = 0.0, 1.0

@@ -1,4 +1,4 @@
-"""What one call asks for: the keywords of the public functions, checked and in the library's words."""
+"""Checks the keywords of the public functions and translates them for the library."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Border = Literal["open", "closed", "periodic"] | Sequence[Literal["open", "close
 Indices = bool | Literal["coordinates", "linear"]
 
 BORDERS = ("open", "closed", "periodic")
-NARROWEST = "narrowest"  # a type of squared distances that an operation of PyTorch finds by the shape
+NARROWEST = "narrowest"  # type of squared distances that PyTorch's operation chooses by the shape
 FIELDS = ("distance", "squared", "index", "coordinates", "label", "trusted")
 
 
 class Request(NamedTuple):
-    """One call's options, hashable, and the fields it fills: pairs of a name of `FIELDS` and an element type."""
+    """Options of one call, hashable, and the fields it fills: pairs of a name of `FIELDS` and an element type."""
 
     fields: tuple[tuple[str, str], ...]
     spacing: tuple[float, ...] = ()
@@ -39,7 +39,7 @@ class Request(NamedTuple):
         return _options(self[1:])
 
     def shape_of(self, field: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Shape of a field of an image of `shape`: coordinates have one axis more, in front."""
+        """Shape of a field of an image of `shape`: coordinates have one more axis, in front."""
         return (len(shape) - self.batch_axes, *shape) if field == "coordinates" else shape
 
 
@@ -55,7 +55,7 @@ def request_for(
     max_distance: float | None,
     batch_axes: int,
 ) -> Request:
-    """The keywords of `distance_transform` for an image of `ndim` axes, no fields yet."""
+    """Request for the keywords of `distance_transform` and an image of `ndim` axes, without fields."""
     batch = batch_of(batch_axes, ndim)
     return Request(
         (),
@@ -76,7 +76,7 @@ def _options(words: tuple[Any, ...]) -> _core.Options:
 
 
 def spacing_of(value: Spacing, ndim: int, batch_axes: int) -> tuple[float, ...]:
-    """One length per axis, in array order. With batch axes one per axis of an image will do."""
+    """One length per axis, in array order. With batch axes, one per axis of an image suffices."""
     if value is None:
         return ()
     each = items_of(value)
@@ -97,7 +97,7 @@ def border_of(value: Border, ndim: int, batch_axes: int) -> tuple[str, ...]:
 
 
 def _check_enough(name: str, came: int, axes: int) -> None:
-    """The library takes a sequence of one for all axes; other wrong numbers it refuses itself, naming the shape."""
+    """Refuses a sequence of one for several axes, which the library would accept; it refuses other wrong lengths."""
     if came == 0 or (came == 1 and axes > 1):
         raise ValueError(
             f"{name} has {came} value{'' if came else 's'} for {axes} axes; give one per axis, or one for all "
@@ -106,7 +106,7 @@ def _check_enough(name: str, came: int, axes: int) -> None:
 
 
 def items_of(value: Any) -> list[Any] | None:
-    """The items of a sequence, in their order; None for what is none."""
+    """Items of a sequence, in their order; None if the value is no sequence."""
     if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
         return None
     return None if getattr(value, "ndim", 1) == 0 else list(value)
@@ -137,7 +137,7 @@ def max_distance_of(value: float | None) -> float:
 
 
 def said(value: Any) -> str:
-    """A value as messages show it: on one line, not too long, whatever it is."""
+    """Prints any value for a message: on one line, and not too long."""
     try:
         text = " ".join(repr(value).split())
     except Exception:
@@ -155,7 +155,7 @@ def not_taken(name: str, value: Any, wanted: str) -> TypeError:
 
 
 def word_of(name: str, value: Any, words: Sequence[str]) -> str:
-    """One of a few words."""
+    """Checks that a value is one of a few words."""
     if isinstance(value, str) and value in words:
         return str(value)
     wanted = f"one of {', '.join(map(repr, words))}"
@@ -168,7 +168,7 @@ _LARGEST = 2**63 - 1
 
 
 def count_of(name: str, value: Any, least: int, most: int = _LARGEST) -> int:
-    """An integer from `least` to `most`. True and False are none."""
+    """Checks that a value is an integer from `least` to `most`; refuses True and False."""
     try:
         number = value.__index__()
     except (AttributeError, TypeError):
@@ -184,7 +184,7 @@ def count_of(name: str, value: Any, least: int, most: int = _LARGEST) -> int:
     return int(number)
 
 
-_NO_NUMBERS = ("S", "U", "m", "M")  # kinds of NumPy's types that float() takes all the same: words and times
+_NO_NUMBERS = ("S", "U", "m", "M")  # kinds of NumPy's types that float() would accept: words and times
 
 
 def _kind_of(value: Any) -> str | None:
@@ -192,7 +192,7 @@ def _kind_of(value: Any) -> str | None:
 
 
 def number_of(name: str, value: Any) -> int | float:
-    """An integer as it is, to the last digit; anything else as a float."""
+    """Returns an integer exactly, and any other number as a float."""
     if isinstance(value, str | bytes | bytearray) or _kind_of(value) in _NO_NUMBERS:
         raise TypeError(f"{name} is {said(value)}; give a number")
     try:
@@ -206,7 +206,7 @@ def number_of(name: str, value: Any) -> int | float:
 
 
 def length_of(name: str, value: Any) -> float:
-    """A number as a float, no word and neither true nor false. Whether it may be negative the library says."""
+    """Returns a number as a float; refuses words and bools. The library checks its sign."""
     if str(getattr(value, "dtype", type(value).__name__)) == "bool":
         raise not_taken(name, value, "a number")
     try:
@@ -216,7 +216,7 @@ def length_of(name: str, value: Any) -> float:
 
 
 def flag_of(name: str, value: Any) -> bool:
-    """True or False, also NumPy's and as 0 or 1. Whatever else Python counts as true is refused."""
+    """Accepts True and False, NumPy's bools, and 0 and 1; refuses everything else that Python counts as true."""
     if isinstance(value, bool):
         return value
     if hasattr(value, "__bool__") and value is not None and _kind_of(value) not in (*_NO_NUMBERS, "O"):
@@ -237,11 +237,11 @@ def batch_of(batch_axes: Any, ndim: int) -> int:
 
 
 def check_flags(**flags: Any) -> None:
-    """Throws for what is neither true nor false, before anything is done."""
+    """Refuses values that are neither true nor false, before any work."""
     for name, value in flags.items():
         flag_of(name, value)
 
 
 def threads_of(threads: Any) -> int:
-    """As the library takes them: 0 for every core, never more than it uses."""
+    """Number of threads for the library: 0 for every core, and never more than it uses."""
     return 0 if threads is None else min(count_of("threads", threads, 1), 4096)

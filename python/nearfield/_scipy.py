@@ -1,4 +1,4 @@
-"""What SciPy's distance functions do with their arguments before and after the work: the same rules and errors."""
+"""Checks and outputs of SciPy's distance functions: the same rules and errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Sampling = float | Sequence[float] | Array | None
 
 
 def check_asked(return_distances: Any, return_indices: Any, distances: Any, indices: Any) -> None:
-    """Something is asked for, and what is given to be filled is asked for."""
+    """Checks that something is requested, and that every given output is requested."""
     if not return_distances and not return_indices:
         raise RuntimeError("at least one of return_distances/return_indices must be True")
     if distances is not None and not return_distances:
@@ -26,9 +26,9 @@ def check_asked(return_distances: Any, return_indices: Any, distances: Any, indi
 
 
 def mask_of(input: Any) -> Array:
-    """The image as an array the library reads: whatever NumPy can tell true from false.
+    """Converts the image to an array that the library reads; any type that NumPy can test for zero.
 
-    A DataArray is its cells here, as in SciPy; the images that NumPy would flatten are refused.
+    A DataArray stands for its cells, as in SciPy. Images that NumPy would flatten are refused.
     """
     refuse_image("input", input, taken=("xarray",))
     a = np.asarray(input)
@@ -38,7 +38,7 @@ def mask_of(input: Any) -> Array:
 
 
 def lengths_of(sampling: Any, ndim: int) -> tuple[float, ...]:
-    """One length per axis; none for no sampling."""
+    """One length per axis; empty without sampling."""
     if sampling is None:
         return ()
     if is_traced(sampling):
@@ -57,7 +57,7 @@ def lengths_of(sampling: Any, ndim: int) -> tuple[float, ...]:
 
 
 class Output:
-    """An array to be filled: the caller's own, a new one, or one that is copied to the caller's at the end."""
+    """An output: the caller's array, a new one, or one that is copied to the caller's at the end."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Output:
         self.array = given if plain and not shared else np.empty(shape, dtype)
 
     def finish(self) -> Any:
-        """Copies to the caller's array where there is one, and returns what the function is to return."""
+        """Copies to the caller's array if there is one, and returns what the function returns."""
         if self.given is not None:
             if self.given is not self.array:
                 self.given[...] = self.array
@@ -99,7 +99,7 @@ def array_of(field: Output | None) -> Array | None:
 
 
 def answer(*fields: Output | None) -> Any:
-    """Two fields as a tuple, one alone, None where all were filled in place."""
+    """Returns two fields as a tuple, a single one without it, and None if all were filled in place."""
     made = [each.finish() for each in fields if each is not None]
     new = [each for each in made if each is not None]
     return tuple(new) if len(new) == 2 else new[0] if new else None

@@ -18,28 +18,28 @@ from nearfield._traced import refuse_traced
 
 
 def label(input: Any, structure: Any = None, output: Any = None) -> Any:
-    """Number the connected components of what is not zero, in raster order of their first cells.
+    """Numbers the connected components of cells that are not zero, in raster order of their first cells.
 
     Parameters
     ----------
     input : array_like
-        Whatever is not zero is labelled; NaN is not zero. NumPy, CuPy, PyTorch or JAX; lists. Up to 8 axes.
+        Cells that are not zero are labelled; NaN is not zero. NumPy, CuPy, PyTorch or JAX; lists. Up to 8 axes.
     structure : array_like of 3 cells along each axis, optional
-        Which of a cell's neighbours belong with it; symmetric about its middle. Default: those along the axes. On a GPU
-        one that `generate_binary_structure` makes.
+        Marks the neighbours of a cell that belong with it; symmetric about its middle. Default: those along the axes.
+        On a GPU it must be one that `generate_binary_structure` makes.
     output : dtype or array, optional
-        The labels' type, int32 by default; or an array of any real type that is filled, and then not returned. It may
+        Type of the labels, int32 by default; or an array of any real type to fill, which is then not returned. It may
         be `input`.
 
     Returns
     -------
     labels, num : array and int
-        Or `num` alone, where `output` is an array.
+        The labels and the number of components. If `output` is an array, only `num` is returned.
 
     Raises
     ------
     TypeError
-        A complex input.
+        The input is complex.
     RuntimeError
         `structure` has another number of axes than `input`; more components than `output` can number.
     ValueError
@@ -82,19 +82,19 @@ def label(input: Any, structure: Any = None, output: Any = None) -> Any:
 
 
 def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | None]:
-    """The smallest box around each label, as slices.
+    """Finds the smallest box around each label, as slices.
 
     Parameters
     ----------
     input : array_like of integers
-        Labels; values below 1 are ignored. Up to 8 axes, in CPU memory or on a GPU, from where JAX's are copied.
+        Labels; values below 1 are ignored. Up to 8 axes, in CPU memory or on a GPU; JAX's are copied from there.
     max_label : int
-        Of the last object; 0: the largest value.
+        Label of the last object. 0, the default, takes the largest value.
 
     Returns
     -------
     list of tuples of slices
-        That of label ``l`` is entry ``l - 1``; None where there is no such label.
+        The box of label ``l`` is entry ``l - 1``; None if there is no such label.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | Non
 
 
 def _boxes(labels: Any, rows: int) -> tuple[list[int], list[list[int]], list[list[int]]]:
-    """Of more than three axes each by itself, with those before and behind it as one."""
+    """Measures more than three axes one by one: the axes before and behind each count as one axis."""
     if labels.ndim <= 3:
         table = component_statistics(labels, count=rows)
         box = table.box.tolist()
@@ -180,7 +180,7 @@ def _type_of(output: Any, wide: str) -> np.dtype[Any]:
 
 
 def _place_for(output: Any, dtype: np.dtype[Any], image: Array, wide: str) -> Array | None:
-    """Where the library can write at once: an array that is plain, wide enough and nowhere read."""
+    """Returns `output` if the library can write it directly: it is plain, wide enough and not read."""
     if not isinstance(output, np.ndarray) or dtype.name not in LABEL_TYPES or dtype.itemsize < np.dtype(wide).itemsize:
         return None
     plain = dtype.isnative and in_elements(output) and 0 not in output.strides and output.ndim > 0
@@ -203,7 +203,7 @@ def _convert(labels: Array, output: Array) -> None:
 
 
 def _elsewhere(input: Any, structure: Any, output: Any) -> Any:
-    """Arrays of other frameworks: theirs in, theirs out."""
+    """Serves arrays of other frameworks, and returns such."""
     image = input if input.ndim else input.reshape(1)
     work = workplace_of("input", image)
     request = _request(len(work.shape), structure, input.ndim)

@@ -38,33 +38,34 @@ def sdf(
     ----------
     image : array of 2 axes, besides those of a batch
         Coverage: bool, uint8 or uint16 whose largest value is full, or float32 or float64 in [0, 1]. Or a mask of any
-        type. On the CPU or a GPU.
+        type. It may be on the CPU or a GPU.
     radius, cutoff : number
-        Of integer types: how many pixels the whole range spans, and the share of it that lies above the outline's
-        value. A value is ``floor(most * (1 - cutoff + d / radius) + 0.5)``, clamped.
+        For integer types: the number of pixels that the whole range spans (default 8), and the share of it that lies
+        above the outline's value (default 0.25). A value is ``floor(most * (1 - cutoff + d / radius) + 0.5)``, clamped.
     supersample : int
-        Cells of the image along each axis that make a pixel, 1 to 256; the image's sides are multiples of it.
+        Number of cells of the image along each axis that make a pixel, 1 to 256; the image's sides are multiples of it.
     antialias : bool, optional
-        True: values are coverage, and the outline is found between pixels. False: the image is a mask, whose shape is
-        made of whole cells that are not zero, and distances to it are exact. Default: false for bool.
+        True: values are coverage, and the outline runs between pixels. False: the image is a mask; its shape consists
+        of the whole cells that are not zero, and distances to it are exact. Default: False for bool, else True.
     border : {'open', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis: nothing, or the other end, for fields that tile.
+        Says what lies beyond the ends of an axis: nothing, or the other end, for fields that tile.
     dtype : {'float32', 'uint8', 'uint16'}
-        Of the answer.
+        Type of the answer. Default: float32.
     out : array, optional
-        Filled instead of a new array; its type counts instead of `dtype`.
+        Array to fill instead of a new one; its type replaces `dtype`.
     batch_axes, device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array
-        Shape of `image`, its last two sides divided by `supersample`. Infinite without an outline.
+        The field, of the shape of `image` with its last two sides divided by `supersample`. It is infinite if there is
+        no outline.
 
     Notes
     -----
-    Of coverage the error within two pixels of straight and round outlines is 0.01 pixels RMS, with corners 0.05;
-    supersampling divides it. sdf.hpp has the definition. The same bits on the CPU and on GPUs.
+    For coverage, the error within two pixels of straight and round outlines is 0.01 pixels RMS, and 0.05 with corners;
+    supersampling divides it. sdf.hpp has the definition. The CPU and GPUs give the same bits.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def sdf(
 
 
 def filled(work: Workplace, slot: Slot, where: _Where, call: Callable[[_core.Array, _core.Array], None]) -> Any:
-    """`slot`, filled by a call that is given what it reads and what it writes."""
+    """Fills `slot` by a call that receives what it reads and what it writes."""
     with _words(work.name):
         packed = _packed(slot) if where.staged else None
         call(where.read(), slot.described if packed is None else packed.described())

@@ -1,4 +1,4 @@
-"""How labelled regions are shaped."""
+"""Shapes of labelled regions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nearfield._label_request import lengths_of
 from nearfield._request import Spacing
 from nearfield._workplace import keywords_named
 
-# As the library packs a row (component_shape).
+# Types in the order in which the library packs a row (component_shape).
 _ROW = np.dtype(
     [(name, "i8") for name in ("num_pixels", "euler_number", "euler_number_faces")]
     + [(name, "f8") for name in ("area", "perimeter", "perimeter_crofton", "surface_area", "area_convex")]
@@ -33,40 +33,40 @@ _POWERS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShapeTable:
-    """How regions are shaped: row i is label i + 1. Arrays of NumPy, of float64 unless said otherwise.
+    """Shapes of regions: row i belongs to label i + 1. Arrays of NumPy, float64 unless noted.
 
-    Names and values are those of scikit-image's `regionprops` where it has them; lengths are in units of `spacing`.
-    What is not defined for the number of axes is None; NaN stands where a label has no cells. ``table[2:5]`` and
+    Names and values are those of scikit-image's `regionprops` if it has them; lengths are in units of `spacing`. A
+    measure that is not defined for the number of axes is None; a label without cells has NaN. ``table[2:5]`` and
     ``table[table.solidity > 0.9]`` are tables.
 
     Attributes
     ----------
     label, num_pixels : array of int64
     area : array
-        Of volumes the volume.
+        Area, or volume in 3-D.
     extent : array
         Share of its box that a region fills.
     equivalent_diameter_area : array
-        Of a disc, or a ball, as large.
+        Diameter of a disc, or a ball, of the same area or volume.
     euler_number : array of int64
-        Parts less holes, in volumes parts and cavities less tunnels, of cells that hang together by corners.
+        Number of parts less holes, in volumes of parts and cavities less tunnels. Cells that share a corner connect.
     euler_number_faces : array of int64
-        The same of cells that hang together by faces.
+        The same number if only cells that share a face connect.
     inertia_tensor : array, shape (n, axes, axes)
     inertia_tensor_eigvals : array, shape (n, axes)
-        Descending.
+        Eigenvalues, descending.
     axis_major_length, axis_minor_length : array
-        Of the ellipse, or the ellipsoid, with the same inertia.
+        Axes of the ellipse, or the ellipsoid, with the same inertia.
     orientation, eccentricity : array or None
-        Of that ellipse; the angle is that from axis 0.
+        Orientation and eccentricity of that ellipse; the angle starts from axis 0. None in 3-D.
     perimeter : array or None
-        Of images whose axes have one spacing.
+        Length of the outline; None in 3-D and if the axes' spacings differ.
     perimeter_crofton : array or None
-        Of images, from crossings along 4 directions.
+        Length of the outline from crossings along 4 directions; None in 3-D.
     surface_area : array or None
-        Of volumes, from crossings along 13 directions.
+        Area of the surface from crossings along 13 directions; None in 2-D.
     area_convex, solidity, feret_diameter_max : array or None
-        Of images: area of the convex hull, share of it, longest diameter.
+        Area of the convex hull, share of it that the region fills, and longest diameter; None in 3-D.
     spacing : tuple of floats
     """
 
@@ -102,13 +102,13 @@ class ShapeTable:
         return f"ShapeTable({len(self)} regions: {', '.join(self.to_dict())})"
 
     def _repr_html_(self) -> str:
-        """The first rows, for notebooks."""
+        """Shows the first rows, for notebooks."""
         return html_of(self.to_dict(), len(self))
 
     def to_dict(self, *, unit: str = "") -> dict[str, np.ndarray[Any, Any]]:
         """Columns by name: those of scikit-image's `regionprops_table`, such as ``inertia_tensor-0-1``.
 
-        With a `unit` of the spacing, such as 'mm', ``perimeter_mm``, ``area_mm2``, ``inertia_tensor-0-1_mm2``.
+        A `unit` of the spacing, such as 'mm', gives ``perimeter_mm``, ``area_mm2``, ``inertia_tensor-0-1_mm2``.
         """
         suffix, axes = suffix_of(unit), len(self.spacing)
         columns: dict[str, np.ndarray[Any, Any]] = {}
@@ -120,39 +120,38 @@ class ShapeTable:
         return columns
 
     def to_csv(self, path: str | PathLike[str] | None = None, *, unit: str = "") -> str | None:
-        """Writes the columns of `to_dict` as CSV; without a path the text is returned."""
+        """Writes the columns of `to_dict` as CSV; without a path, returns the text."""
         return csv_of(self.to_dict(unit=unit), path)
 
     def to_pandas(self, *, unit: str = "") -> Any:
-        """A ``pandas.DataFrame`` of the columns of `to_dict`."""
+        """Returns the columns of `to_dict` as a ``pandas.DataFrame``."""
         return pandas_of(self.to_dict(unit=unit))
 
 
 def shape_measures(
     labels: Any, *, count: int | None = None, spacing: Spacing = None, threads: int | None = None
 ) -> ShapeTable:
-    """Measure how labelled regions are shaped: outlines, hulls, inertia, Euler numbers.
+    """Measures the shapes of labelled regions: outlines, hulls, inertia, Euler numbers.
 
     Parameters
     ----------
     labels : array of integers, 2 or 3 axes
-        Values below 1 and beyond `count` are not measured. A label's cells need not hang together.
+        Labels of the cells. Values below 1 and above `count` are not measured. A label's cells need not be connected.
     count : int, optional
-        How many rows; default: the largest value, as in `component_statistics`.
+        Number of rows. Default: the largest value, as in `component_statistics`.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis.
+        Length of a cell along each axis. Default: 1.
     threads : int, optional
         As in `label`.
 
     Returns
     -------
     ShapeTable
-        A row for each label. A call on a GPU waits for it.
+        One row for each label. A call on a GPU waits for it.
 
     Notes
     -----
-    All that is counted and summed is exact, and lengths are made of it in one place: the same bits on the CPU and on
-    GPUs.
+    All counts and sums are exact, and lengths are computed from them in one place: the CPU and GPUs give the same bits.
 
     Examples
     --------

@@ -42,21 +42,23 @@ def skeletonize(
     Parameters
     ----------
     image : array of 1 to 3 axes, besides those of batches
-        The shape is what is not zero. NumPy, CuPy, PyTorch, JAX and others, as in `distance_transform`. Not changed.
+        Cells that are not zero are the shape. NumPy, CuPy, PyTorch, JAX and others, as in `distance_transform`. The
+        call does not change it.
     keep : {'ends', 'isthmuses'}, array or None
-        Which cells stay although the topology does not need them. ``'ends'``: cells with one neighbour, where curves
-        end. ``'isthmuses'``: cells that join two or more parts of their surroundings. An array of the image's shape:
-        cells that are not zero there. None: nothing, so that a solid body becomes one cell.
+        Says which cells stay although the topology does not need them. ``'ends'``: cells with one neighbour, where
+        curves end. ``'isthmuses'``: cells that join two or more parts of their surroundings. An array of the image's
+        shape: cells that are not zero in it. None: no cell, so that a solid body shrinks to one cell.
     connectivity : int, optional
-        Which cells of the shape are neighbours: those that share a face (1; 4 in 2-D, 6 in 3-D), or also an edge or a
-        corner (2 or 8 in 2-D, 3 or 26 in 3-D), which is the default. Cells outside are neighbours the other way.
+        Says which cells of the shape are neighbours: those that share a face (1; 4 in 2-D, 6 in 3-D), or also those
+        that share an edge or a corner (2 or 8 in 2-D, 3 or 26 in 3-D), which is the default. Cells outside the shape
+        take the other rule.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis, in array order.
+        Length of a cell along each axis, in array order. Default: 1.
     border : {'open', 'closed', 'periodic'} or sequence of one per axis
-        Of distances, as in `distance_transform`. Beyond open and closed ends there is nothing of the shape; along a
-        periodic axis the other end follows.
+        Ends of the axes for distances, as in `distance_transform`. The shape stops at open and closed ends; along a
+        periodic axis it continues at the other end.
     batch_axes : int
-        Leading axes that number images, each by itself.
+        Number of leading axes that number images; each image is thinned by itself. Default: 0.
     device, threads, progress
         As in `distance_transform`.
 
@@ -68,14 +70,14 @@ def skeletonize(
     Raises
     ------
     TypeError, ValueError, MemoryError, RuntimeError
-        As `distance_transform`.
+        As in `distance_transform`.
 
     Notes
     -----
-    Cells go in the order of their exact distance to the nearest cell outside, in layers an eighth of a cell thick,
-    those of a layer in turns by the parity of their coordinates, each only while it is simple: its removal changes no
-    component, tunnel or cavity. The same bits on the CPU and on a GPU, whatever the number of threads.
-    `skeleton_graph` makes branches of the answer.
+    Cells are removed in the order of their exact distance to the nearest cell outside, in layers an eighth of a cell
+    thick. Within a layer, cells take turns by the parity of their coordinates. Only a simple cell is removed, one whose
+    removal changes no component, tunnel or cavity. The CPU and GPUs give the same bits with any number of threads.
+    `skeleton_graph` turns the answer into branches.
 
     Examples
     --------
@@ -108,7 +110,7 @@ def skeletonize(
 
 
 def _kept(work: Workplace, keep: Any) -> tuple[str, Any]:
-    """The word of the library, and the cells that stay, as bool."""
+    """Returns the library's word, and the cells that stay as bool."""
     if keep is None:
         return "nothing", None
     if isinstance(keep, str):
@@ -123,7 +125,7 @@ def _kept(work: Workplace, keep: Any) -> tuple[str, Any]:
 
 
 def _faces(connectivity: int | None, axes: int) -> bool:
-    """Whether neighbours in the shape share faces only."""
+    """Says whether neighbours in the shape share faces only."""
     if connectivity is None:
         return False
     number = count_of("connectivity", connectivity, 1)

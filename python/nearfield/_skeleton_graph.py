@@ -1,4 +1,4 @@
-"""Graphs of skeletons: tips, junctions and the branches between them, measured."""
+"""Graphs of skeletons: tips, junctions and the branches between them, with measurements."""
 
 from __future__ import annotations
 
@@ -47,29 +47,30 @@ class _Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SkeletonGraph:
-    """Branches of a skeleton, one a row, in the order of their nodes. Made by `skeleton_graph`.
+    """Branches of a skeleton, one a row, in the order of their nodes. `skeleton_graph` makes it.
 
-    A node is a tip (a cell with one neighbour), a junction (all cells with three or more neighbours that touch each
-    other), a cell alone, or the first cell of a cycle without either. Nodes are numbered in C order of their first
-    cells, skeletons (components) from 1 in the same order.
+    A node is a tip (a cell with one neighbour), a junction (a set of touching cells with three or more neighbours
+    each), a single cell, or the first cell of a cycle without either. Nodes are numbered in C order of their first
+    cells; skeletons (components) are numbered from 1 in the same order.
 
     Attributes
     ----------
     skeleton_id, node_id_src, node_id_dst : array of int64
+        Number of the skeleton, and of the nodes at both ends.
     branch_type : array of int64
-        0 tip to tip, 1 tip to junction, 2 junction to junction, 3 cycle without a node.
+        0: tip to tip; 1: tip to junction; 2: junction to junction; 3: cycle without a node.
     steps : array of int64, shape (n, axes)
-        How many steps of the branch go along one axis, two and three at once.
+        Numbers of steps of the branch along one axis, along two and along three at once.
     branch_distance, euclidean_distance : array of float64
-        Length along the steps, and in a straight line between the ends, in units of `spacing`.
+        Length along the steps, and straight distance between the ends, in units of `spacing`.
     mean_value, least_value, largest_value : array of float64 or None
-        Of `values` at the branch's cells, those at its ends included.
+        Statistics of `values` at the branch's cells, including those at its ends. None without `values`.
     src, dst : array of int64, shape (n, axes)
-        Cells of the ends; of a junction the one from which the branch leaves.
+        Cells at the ends; at a junction, the cell from which the branch leaves.
     node_kind : array of int64
-        Of each node: 0 tip, 1 junction, 2 cycle, 3 alone.
+        Kind of each node. 0: tip; 1: junction; 2: cycle; 3: single cell.
     node_cell : array of int64, shape (nodes, axes)
-        Its first cell.
+        First cell of each node.
     """
 
     skeleton_id: Array
@@ -95,7 +96,7 @@ class SkeletonGraph:
         return f"SkeletonGraph({len(self)} branches, {self.node_kind.size} nodes)"
 
     def to_dict(self) -> dict[str, Array]:
-        """Columns by skan's names; those it lacks are the steps and the least and largest values."""
+        """Columns by skan's names. skan lacks the steps and the least and largest values."""
         axes, spacing = range(len(self._cells.shape)), self._cells.spacing
         columns = {
             "skeleton-id": self.skeleton_id,
@@ -115,17 +116,17 @@ class SkeletonGraph:
         return columns | {f"steps-{axis + 1}": self.steps[:, axis] for axis in axes}
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
-        """Writes the columns of `to_dict`; without a path the text is returned."""
+        """Writes the columns of `to_dict` as CSV; without a path, returns the text."""
         return self._text(path, swc=False)
 
     def to_pandas(self) -> Any:
-        """A ``pandas.DataFrame`` of the columns of `to_dict`."""
+        """Returns the columns of `to_dict` as a ``pandas.DataFrame``."""
         import pandas
 
         return pandas.DataFrame(self.to_dict())
 
     def to_networkx(self) -> Any:
-        """A ``networkx.MultiGraph``: nodes with `kind` and `cell`, edges with the columns of `to_dict`."""
+        """Returns a ``networkx.MultiGraph``: nodes have `kind` and `cell`, edges the columns of `to_dict`."""
         import networkx
 
         graph = networkx.MultiGraph()
@@ -138,10 +139,10 @@ class SkeletonGraph:
         return graph
 
     def to_swc(self, path: str | PathLike[str] | None = None) -> str | None:
-        """SWC, as neuron tracing uses it: a sample for each cell, radii from `values`, else 1; x is the last axis.
+        """Writes SWC, as neuron tracing uses it; without a path, returns the text. x is the last axis.
 
-        A tree for each skeleton, from its first cell, breadth first: of a cycle one step is left out. Along a periodic
-        axis a tree goes on beyond the end.
+        Each cell is a sample, with its radius from `values`, else 1. Each skeleton is a tree from its first cell,
+        breadth first, so one step of a cycle is left out. Along a periodic axis, coordinates continue beyond the end.
         """
         return self._text(path, swc=True)
 
@@ -154,7 +155,7 @@ class SkeletonGraph:
         return None
 
     def to_mask(self) -> Array:
-        """The cells of the graph: bool, of the skeleton's shape."""
+        """Cells of the graph as bool, of the skeleton's shape."""
         mask = np.zeros(self._cells.shape, bool)
         mask.reshape(-1)[self._cells.linear] = True
         return mask
@@ -162,17 +163,17 @@ class SkeletonGraph:
     def prune(
         self, length: float | None = None, *, ratio: float | None = None, angle: float | None = None
     ) -> SkeletonGraph:
-        """The graph without its short branches to a tip, the rest joined, until no branch is short.
+        """Removes short branches to a tip and joins the rest, until no branch is short.
 
         Parameters
         ----------
         length : float, optional
-            Branches from a tip to a junction that are shorter go, in units of `spacing`.
+            Remove branches from a tip to a junction that are shorter than this, in units of `spacing`.
         ratio : float, optional
-            Those go that are shorter than this times the value at their junction: a radius there.
+            Remove those that are shorter than this times the value, a radius, at their junction.
         angle : float, optional
-            Values are radii, and those go from which both sides of the shape are seen under less than so many degrees:
-            where the radius falls towards the tip by more than ``cos(angle / 2)`` times the length.
+            Remove those from which both sides of the shape are seen under less than so many degrees; values are radii.
+            In them, the radius falls towards the tip by more than ``cos(angle / 2)`` times the length.
         """
         given = [(rule, bound) for rule, bound in enumerate((length, ratio, angle)) if bound is not None]
         if len(given) != 1:
@@ -187,18 +188,19 @@ class SkeletonGraph:
 def skeleton_graph(
     skeleton: Any, *, values: Any = None, spacing: Spacing = None, border: Border = "open"
 ) -> SkeletonGraph:
-    """Branches of a skeleton and the tips and junctions between them.
+    """Finds the branches of a skeleton and the tips and junctions between them.
 
     Parameters
     ----------
     skeleton : array of 1 to 3 axes
-        What is not zero; copied to the CPU from a device. Cells that share a face, an edge or a corner are neighbours.
+        Cells that are not zero are the skeleton; a device's array is copied to the CPU. Cells that share a face, an
+        edge or a corner are neighbours.
     values : array of the same shape, optional
-        Measured along branches: ``distance_transform(mask)`` gives radii.
+        Values to measure along branches, such as radii from ``distance_transform(mask)``.
     spacing : float or sequence of floats, optional
         Length of a cell along each axis.
     border : {'open', 'closed', 'periodic'} or sequence of one per axis
-        Branches go on at the other end of periodic axes.
+        Says what lies beyond the ends of an axis. Branches continue at the other end of periodic axes.
 
     Returns
     -------

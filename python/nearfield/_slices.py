@@ -1,4 +1,4 @@
-"""Label images between drawn slices."""
+"""Interpolates label images between drawn slices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nearfield._progress import Progress
 from nearfield._request import Request, Spacing, count_of, flag_of, items_of, length_of, said, spacing_of
 from nearfield._workplace import Workplace
 
-_FINEST = 1000  # denominators of positions that are floats
+_FINEST = 1000  # largest denominator for positions that are floats
 
 
 def interpolate_slices(
@@ -33,43 +33,42 @@ def interpolate_slices(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Label images between drawn ones, by the signed distances to their outlines.
+    """Makes label images between drawn ones, by the signed distances to their outlines.
 
     Parameters
     ----------
     labels : array of bool or integers, 2 to 4 axes
         Slices along `axis`; 0 is background. On the CPU or a GPU.
     axis : int
-        Across the slices; a negative one counts from the last.
+        Axis across the slices; a negative one counts from the last. Default: 0.
     positions : sequence of numbers, optional
-        Where the answer's slices lie, counted in slices of `labels`: integers, fractions, or floats, which stand for
-        the nearest fraction with a denominator of at most 1000. Default: at all slices of `labels`.
+        Positions of the answer's slices, counted in slices of `labels`: integers, fractions, or floats, which stand for
+        the nearest fraction with a denominator of at most 1000. Default: all slices of `labels`.
     drawn : sequence of ints, optional
-        Numbers of the slices that are drawn, ascending; the others are not read. Default: all where `positions` are
-        given, else those in which something is not 0.
+        Ascending numbers of the drawn slices; the others are not read. Default: all slices if `positions` are given,
+        else those that hold a value other than 0.
     align : bool
-        Shapes move from slice to slice: lay those of each label on each other by their centroids first.
+        Align the shapes of each label by their centroids first, for shapes that move from slice to slice.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis of `labels`; along `axis` it does not matter.
+        Length of a cell along each axis of `labels`; the one along `axis` has no effect. Default: 1.
     out : array, optional
-        Filled instead of a new array.
+        Array to fill instead of a new one.
     device, threads, progress
-        As in `distance_transform`. On a GPU the call waits, to learn which labels the slices hold.
+        As in `distance_transform`. On a GPU the call waits to learn which labels the slices hold.
 
     Returns
     -------
     array
-        Type and kind of `labels`, with a slice for each position along `axis`. The position of a drawn slice gets that
-        slice. Beyond the outermost drawn slices there is nothing: 0.
+        Labels of the type and kind of `labels`, with a slice for each position along `axis`. The position of a drawn
+        slice gives that slice. Slices beyond the outermost drawn ones are 0.
 
     Notes
     -----
-    Between slices a and b, at the share t of the way, a cell gets the label with the smallest ``(1 - t) A + t B``: A
-    and B are its distances to the label in both slices, negative within it. Of equal ones the smaller label wins, and
-    0 is a label like the others; a label that only one of both slices holds ends there. With `align` the distances are
-    read where the shapes, moved by the whole cells nearest to the way of their centroids, lie, and 0 is what the other
-    labels leave. Roots are compared exactly where the spacing has a common measure: the same bits on the CPU and on
-    GPUs.
+    Between slices a and b, at the share t of the way, a cell gets the label with the smallest ``(1 - t) A + t B``. A
+    and B are its distances to the label in both slices, negative within it. Among equals the smaller label wins, and 0
+    is a label like the others; a label that only one of the slices holds ends there. `align` reads distances after it
+    moves the shapes by the whole cells nearest to the path of their centroids; 0 takes what the other labels leave.
+    Roots are compared exactly if the lengths have a common measure: the CPU and GPUs give the same bits.
 
     References
     ----------
@@ -133,7 +132,7 @@ def _fraction_of(value: Any) -> Fraction:
 
 
 def _drawn_of(work: Workplace, axis: int, drawn: Any, seen: bool) -> list[int]:
-    """Numbers of slices; none for all."""
+    """Numbers of the drawn slices; empty for all."""
     if drawn is not None:
         each = items_of(drawn)
         if not each:

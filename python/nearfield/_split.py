@@ -1,4 +1,4 @@
-"""Objects that touch, separated: from a mask to labels, and to a table of objects."""
+"""Separates objects that touch: from a mask to labels, and to a table of objects."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ def split(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Separate objects that touch.
+    """Separates objects that touch.
 
     Parameters
     ----------
     mask : array of 1 to 3 axes
-        Objects are what is not zero. On a GPU by 'watershed', with integral spacing, and by 'geodesic', with `h`.
+        Cells that are not zero are objects. A GPU runs 'watershed' with integral spacing, and 'geodesic' with `h`.
     method : {'watershed', 'lecture', 'voronoi', 'geodesic'}
-        'watershed': of the distance to the background, upside down, from its peaks of height `h`. The others start from
-        the components of the cells farther than `h` from the background. 'lecture': a cell of the mask goes to the
-        nearest of their barycentres, rounded to cells. 'voronoi': to the nearest component. 'geodesic': to the
-        component that is reached in the fewest steps within the mask.
+        'watershed' takes the watershed of the inverted distance to the background, from its peaks of height `h`. The
+        others start from the components of the cells farther than `h` from the background. 'lecture' gives a cell of
+        the mask to the nearest of their barycentres, rounded to cells; 'voronoi' to the nearest component; 'geodesic'
+        to the component that is reached in the fewest steps within the mask.
     h : float, optional
-        In units of `spacing`. Default: three quarters of the shortest length of a cell; for the other methods half of
-        the largest distance.
+        Height, or distance, in units of `spacing`. Default: three quarters of the shortest length of a cell; for the
+        other methods half of the largest distance.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis.
+        Length of a cell along each axis. Default: 1.
     border : {'open', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis: nothing, or its other end.
+        Says what lies beyond the ends of an axis: nothing, or its other end.
     min_size : int
-        Objects of fewer cells are dropped.
+        Least number of cells of an object; smaller ones are dropped.
     return_table : bool
         Also return the `ComponentTable` of the objects.
     device, threads, progress
@@ -66,7 +66,8 @@ def split(
     Returns
     -------
     array of int32, or with `return_table` a tuple of it and a table
-        Objects from 1 in raster order; 0 is background. By the last two methods what no component reaches is 0 too.
+        Labels of the objects, from 1 in raster order; 0 is background. The last two methods also give 0 to cells that
+        no component reaches.
 
     Examples
     --------

@@ -13,33 +13,33 @@ from nearfield._columns import csv_of, html_of, pandas_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SurfaceTable:
-    """How far two segmentations are apart, a row for each label of each image. Arrays of NumPy, n rows.
+    """Distances between two segmentations, one row for each label of each image. Arrays of NumPy, n rows.
 
     Attributes
     ----------
     label : array of int64
     hausdorff : array of float64
-        The larger one of the two directed distances.
+        Larger of the two directed distances.
     percentile : array of float64, shape (n, percentiles)
-        The larger one of both directions' percentiles.
+        Larger of the percentiles of the two directions.
     average, average_b : array of float64
         Mean distance from a's surface to b's, and from b's to a's.
     symmetric_average : array of float64
         Mean over the points of both surfaces.
     surface_dice, overlap_a, overlap_b : array of float64, shape (n, tolerances)
-        Share of both surfaces, of a's, and of b's, that is within the tolerance of the other one.
+        Share of both surfaces, of a's, and of b's, that lies within the tolerance of the other surface.
     dice : array of float64
-        Of the cells.
+        Dice coefficient of the cells.
     hausdorff_a, hausdorff_b : array of float64
-        Directed: from a's surface, and from b's.
+        Directed Hausdorff distances: from a's surface, and from b's.
     area_a, area_b : array of float64
-        Of the surfaces: numbers of cells, or areas (2-D: lengths) of elements.
+        Sizes of the surfaces: numbers of cells, or areas (2-D: lengths) of elements.
     size_a, size_b : array of int64
-        Cells of the masks.
+        Numbers of cells of the masks.
     image : array of int64 or None
-        Of a batch: which of its images, in C order.
+        In a batch, number of the image in C order; else None.
     percentiles, tolerances : tuple of floats
-        What was asked for.
+        The values given.
     """
 
     label: np.ndarray[Any, Any]
@@ -69,13 +69,13 @@ class SurfaceTable:
         return f"SurfaceTable({len(self)} rows: {', '.join(self.to_dict())})"
 
     def _repr_html_(self) -> str:
-        """The first rows, for notebooks."""
+        """Shows the first rows, for notebooks."""
         return html_of(self.to_dict(), len(self))
 
     def to_dict(self) -> dict[str, np.ndarray[Any, Any]]:
         """Columns by name, those of ``nearfield metrics``.
 
-        Of several percentiles or tolerances each has a column: ``percentile_95``, ``surface_dice_1.5``.
+        Each of several percentiles or tolerances has a column: ``percentile_95``, ``surface_dice_1.5``.
         """
         columns: dict[str, np.ndarray[Any, Any]] = {} if self.image is None else {"image": self.image}
         for each in fields(self):
@@ -91,18 +91,18 @@ class SurfaceTable:
         return columns
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
-        """Writes what ``nearfield metrics -o FILE.csv`` would; without a path the text is returned."""
+        """Writes the file that ``nearfield metrics -o FILE.csv`` writes; without a path, returns the text."""
         return csv_of(self.to_dict(), path)
 
     def to_pandas(self) -> Any:
-        """A ``pandas.DataFrame`` of the columns of `to_dict`."""
+        """Returns the columns of `to_dict` as a ``pandas.DataFrame``."""
         return pandas_of(self.to_dict())
 
 
 def table_of(
     whole: bytes, real: bytes, percentiles: tuple[float, ...], tolerances: tuple[float, ...], batch: bool
 ) -> SurfaceTable:
-    """From the rows that the library packs."""
+    """Makes the table of the rows that the library packs."""
     counts = np.frombuffer(whole, np.int64).reshape(-1, 4)
     p, t = len(percentiles), len(tolerances)
     rows = np.frombuffer(real, np.float64).reshape(-1, 9 + p + 3 * t)

@@ -40,12 +40,12 @@ class VoxelGrid:
     origin : three numbers
         Centre of the first cell.
     pitch : float or three floats
-        Length of a cell along each axis.
+        Length of a cell along each axis; positive.
 
     Attributes
     ----------
     cells : array of bool, or what `voxelize` was given as `out`, or None
-        What `voxelize` marked; ``np.asarray(grid)`` reads it.
+        Cells that `voxelize` marked; ``np.asarray(grid)`` reads them.
     """
 
     def __init__(self, shape: Sequence[int], origin: Sequence[float] = (0, 0, 0), pitch: Lengths = 1.0) -> None:
@@ -61,7 +61,7 @@ class VoxelGrid:
     def around(
         cls, mesh: Any, pitch: float | None = None, *, shape: int | Sequence[int] | None = None, margin: int = 1
     ) -> VoxelGrid:
-        """The smallest grid of cubes that has a mesh and `margin` cells on every side: of a pitch, or of a shape."""
+        """Smallest grid of cubes that holds a mesh and `margin` cells on every side, by its pitch or its shape."""
         if (pitch is None) == (shape is None):
             raise TypeError("pitch or shape: give one of them")
         sizes = items_of(shape) or ([0] * 3 if shape is None else [shape] * 3)
@@ -102,31 +102,31 @@ def voxelize(
     threads: int | None = None,
     progress: Progress = None,
 ) -> VoxelGrid:
-    """The cells of a mesh, by exact tests.
+    """Marks the cells of a mesh, by exact tests.
 
     Parameters
     ----------
     mesh : Mesh, or one of trimesh, PyVista or VTK, or a pair of vertices and faces
     pitch : float
-        Side of a cell; or give `shape` (one integer for all axes, or three), or a whole `grid`.
+        Side of a cell, in the mesh's unit. Or give `shape` (one integer for all axes, or three), or a whole `grid`.
     margin : int
-        Cells on every side of the mesh.
+        Number of cells to leave on every side of the mesh.
     solid : bool
         Mark cells whose centre lies inside.
     surface : bool
         Mark cells that a triangle meets.
     winding : bool
-        Inside is where the generalised winding number is above 1/2 in size: takes open meshes, and keeps what several
-        shells cover. Without it the mesh has no open edges, and what two shells cover is outside again.
+        Take cells as inside if the size of their generalised winding number is above 1/2. This accepts open meshes, and
+        keeps regions that several shells cover. Else the mesh must be closed, and regions of two shells are outside.
     out : array of bool or uint8, of the grid's shape
-        Becomes `cells`: of NumPy, or on a GPU of CuPy, torch and others, where the call then runs.
+        Array to use as `cells`: of NumPy, or on a GPU of CuPy, torch and others, in which case the call runs there.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     VoxelGrid
-        With `cells` (bool), `origin` and `pitch`; ``np.asarray`` gives the cells. Axis k runs along coordinate k.
+        The grid with its `cells` (bool); ``np.asarray`` gives the cells. Axis k runs along coordinate k.
 
     Examples
     --------
@@ -173,28 +173,29 @@ def mesh_distance(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """The distance from every cell of a grid to a mesh, exact unless `samples`, and the triangle that is nearest.
+    """Measures the distance from every cell of a grid to a mesh, exactly unless `samples`, and the nearest triangle.
 
     Parameters
     ----------
     mesh : Mesh, or one of trimesh, PyVista or VTK, or a pair of vertices and faces
     grid : VoxelGrid
-        Such as ``nf.VoxelGrid.around(mesh, 0.5)``; distances are those of cell centres.
+        Grid such as ``nf.VoxelGrid.around(mesh, 0.5)``. Distances are measured from cell centres.
     signed : bool
-        Negative inside, as `voxelize` has it.
+        Make distances inside negative; `voxelize` defines inside.
     winding : bool
         As in `voxelize`.
     max_distance : float, optional
-        Farther cells get inf (inside -inf) and triangle -1: faster.
+        Largest distance to compute; a small one is faster. Farther cells get inf (inside -inf) and triangle -1.
     samples : bool
-        Faster: only cells within two cell diagonals of the mesh are exact. Farther ones take a triangle from the
-        nearest of those, and their distances are never too small, and too large by at most the diagonal of a cell. The
-        mesh has to lie within the grid.
+        Compute faster, with exact distances only within two cell diagonals of the mesh. Farther cells take a triangle
+        from the nearest of those; their distances are never too small, and too large by at most a cell's diagonal. The
+        mesh must lie within the grid.
     return_triangle : bool
-        Also return the number of the nearest face, the first one of several.
+        Also return the number of the nearest face, the first one if several are equally near.
     dtype : {'float32', 'float64'}
+        Type of the distances and of `out`.
     out, triangle_out : arrays of the grid's shape
-        To be filled, the second one of int32: of NumPy, or on a GPU of CuPy, torch and others, where the call runs.
+        Arrays to fill, the second one of int32: of NumPy, or of a GPU's framework, in which case the call runs there.
     device, threads, progress
         As in `distance_transform`.
 
@@ -245,29 +246,29 @@ def isosurface(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Mesh:
-    """The surface on which a field has a value, as a mesh whose faces look outwards.
+    """Makes a mesh of the surface on which a field has a given value; its faces look outwards.
 
     Parameters
     ----------
     field : array of three axes, or VoxelGrid
-        Of any numbers but complex ones.
+        Values of any type but complex.
     level : float
     spacing, origin : optional
-        Distance between values along each axis, and where the first one lies. Default: those of a `VoxelGrid`, else 1
+        Distance between values along each axis, and position of the first one. Default: those of a `VoxelGrid`, else 1
         and 0.
     inside : {'above', 'below'}
-        Which values are inside: those of a bright part are above the level, those of a signed distance below it.
+        Says which values are inside: above the level for a bright part, below it for a signed distance.
     closed : bool
-        Outside lies beyond the ends of the grid: caps close what reaches them.
+        Treat the space beyond the ends of the grid as outside: caps close the surface there.
     method : {'marching_cubes', 'dual_contouring'}
-        The second one keeps sharp edges of distance fields; it runs on the CPU only.
+        Algorithm. 'dual_contouring' keeps sharp edges of distance fields, and runs on the CPU only.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     Mesh
-        Closed if the surface keeps away from the ends of the grid, or `closed`.
+        The surface. It is closed if it stays away from the ends of the grid, or if `closed`.
 
     Examples
     --------
@@ -363,7 +364,7 @@ def offset(
 
 
 def _three(name: str, value: Any) -> tuple[float, ...]:
-    """Three lengths or coordinates; one number stands for all."""
+    """Converts to three lengths or coordinates; one number stands for all."""
     items = items_of(value)
     if items is None:
         items = [value] * 3

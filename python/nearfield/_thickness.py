@@ -1,4 +1,4 @@
-"""Local thickness: the largest ball over every cell."""
+"""Local thickness: diameter of the largest ball over every cell."""
 
 from __future__ import annotations
 
@@ -36,44 +36,46 @@ def local_thickness(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """For every cell the diameter of the largest ball that covers it and fits into the foreground. Exact.
+    """For every cell, the diameter of the largest ball that covers it and fits into the foreground. Exact.
 
     Parameters
     ----------
     mask : array of 1 to 3 axes besides batch axes
-        Foreground is what is not zero (NaN is not); any element type and any framework that `distance_transform` takes.
+        Cells that are not zero are foreground; NaN is not. Any element type, from any framework that
+        `distance_transform` takes.
     squared : bool
-        The squared radius T2 instead of the diameter ``2 * sqrt(T2)``: an exact integer where the spacing is integral.
+        Return the squared radius T2 instead of the diameter ``2 * sqrt(T2)``: exact integers if the spacing is
+        integral.
     sizes : sequence of floats, optional
-        Ascending diameters in units of `spacing`: that of each ball is rounded down to one of them, smaller balls are
-        left out, and cells in no ball get 0.
+        Ascending diameters in units of `spacing`. Each ball's diameter is rounded down to one of them; smaller balls
+        are left out, and cells in no ball get 0.
     spacing : float or sequence of floats, optional
         Length of a cell along each axis, in array order; positive. Default: 1.
     border : {'open', 'closed', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis, as in `distance_transform`.
+        Says what lies beyond the ends of an axis, as in `distance_transform`.
     multilabel : bool
-        Every label of an integer image is a shape of its own; all of them in one pass.
+        Treat every label of an integer image as a shape of its own, all in one pass.
     dtype : dtype, optional
-        float32 (default) or float64; with `squared` uint32, uint64 or float64, default the narrowest that holds every
-        answer.
+        Type of the answer: float32 (default) or float64. With `squared` it is uint32, uint64 or float64; the default is
+        the narrowest that holds every answer.
     out : array, optional
-        Filled instead of a new array; same device as `mask`.
+        Array to fill instead of a new one, on the device of `mask`.
     batch_axes : int
-        Leading axes that number images, each solved by itself.
+        Number of leading axes that number images; each image is solved by itself. Default: 0.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array
-        Of the mask's kind and shape, on its device. Background is 0; without any background inf (squared: the type's
-        maximum).
+        Diameters, of the mask's kind and shape and on its device. Background is 0. Without any background, all cells
+        have inf (squared: the type's maximum).
 
     Notes
     -----
-    ``T2(p) = max { D2(c) : |p - c|^2 < D2(c) }`` over all foreground cells c, D2 the squared distance to the nearest
-    background cell. No skeleton stands in for the centres and no radius is rounded. The same bits on the CPU and on
-    GPUs.
+    ``T2(p) = max { D2(c) : |p - c|^2 < D2(c) }`` over all foreground cells c, where D2 is the squared distance to the
+    nearest background cell. All foreground cells serve as centres, and no radius is rounded. The CPU and GPUs give the
+    same bits.
 
     References
     ----------
@@ -107,7 +109,7 @@ def local_thickness(
 
 
 class ThicknessCall(NamedTuple):
-    """What is asked of the library besides arrays; `balls`: the image holds squared radii."""
+    """Request to the library besides arrays. With `balls`, the image holds squared radii."""
 
     name: str
     squared: bool
@@ -146,7 +148,7 @@ def _request_of(
 
 
 def filled(work: Workplace, call: ThicknessCall, words: dict[str, Any], dtype: Any, out: Any) -> Any:
-    """The answer as an array of the workplace, `out` where it is given."""
+    """Returns the answer as an array of the workplace: `out` if it is given."""
     request = _request_of(len(work.shape), **words)
     slot = _slot_of(work, call, request, dtype, out)
     tell = callable_of(call.progress)
@@ -167,7 +169,7 @@ def filled(work: Workplace, call: ThicknessCall, words: dict[str, Any], dtype: A
 def _arguments(
     image: _core.Array, out: _core.Array, call: ThicknessCall, request: Request
 ) -> tuple[_core.Array, _core.Array | None, _core.Array | None, _core.Options, list[float], bool]:
-    """What comes first in every call of the library."""
+    """First arguments of every call of the library."""
     thickness, squared = (None, out) if call.squared else (out, None)
     return image, thickness, squared, request.options(), list(call.sizes), call.balls
 
@@ -182,7 +184,7 @@ def _slot_of(work: Workplace, call: ThicknessCall, request: Request, dtype: Any,
 
 
 def _staged(work: Workplace, slot: Slot, call: ThicknessCall, request: Request, ordinal: int) -> None:
-    """Arrays of the host on a device: the library copies contiguous memory there and back."""
+    """Computes host arrays on a device: the library copies contiguous memory there and back."""
     image = np.ascontiguousarray(as_numpy(work.array))
     view = as_numpy(slot.array)
     packed = view if view.flags.c_contiguous else np.empty(view.shape, view.dtype)
@@ -193,7 +195,7 @@ def _staged(work: Workplace, slot: Slot, call: ThicknessCall, request: Request, 
 
 
 def sizes_of(sizes: Any) -> tuple[float, ...]:
-    """Diameters as floats, ascending; () for None."""
+    """Converts diameters to ascending floats; None gives ()."""
     if sizes is None:
         return ()
     each = items_of(sizes)

@@ -1,4 +1,4 @@
-"""What stands for an array or a number while JAX or PyTorch trace a function, and has no values."""
+"""Recognises values that stand for arrays or numbers while JAX or PyTorch trace a function."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 def is_traced(x: Any) -> bool:
-    """Stands for arrays or numbers within `jax.jit`, `jax.vmap` or `jax.grad`: has shape and type, but no values."""
+    """True for values within `jax.jit`, `jax.vmap` or `jax.grad`, which have shape and type but no content."""
     jax = sys.modules.get("jax")
     return jax is not None and isinstance(x, jax.core.Tracer)
 
 
 def is_transformed(x: Any) -> bool:
-    """Stands for tensors in `torch.vmap`, `torch.func.grad`, `make_fx` or FakeTensorMode: has no memory of its own."""
+    """True for tensors in `torch.vmap`, `torch.func.grad`, `make_fx` or FakeTensorMode, which have no memory."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(x, torch.Tensor):
         return False
@@ -24,7 +24,7 @@ def is_transformed(x: Any) -> bool:
 
 
 def _records(torch: Any) -> bool:
-    """Every operation on tensors is recorded, or done without values."""
+    """Says whether every operation on tensors is recorded, or runs without values."""
     keys = getattr(torch._C, "_TorchDispatchModeKey", None)
     if keys is None or torch._C._len_torch_dispatch_stack() == 0:
         return False

@@ -1,4 +1,4 @@
-"""Kinds of arrays, for type checkers: what is given decides what comes back."""
+"""Kinds of arrays for type checkers: the argument's kind decides the result's."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class HasMemory(Protocol):
 
 
 Tensor = TypeVar("Tensor", bound=HasMemory)
-Asked = Literal[True, "coordinates", "linear"]  # of `return_indices`
+Asked = Literal[True, "coordinates", "linear"]  # values of `return_indices`

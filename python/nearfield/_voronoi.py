@@ -1,4 +1,4 @@
-"""Discrete Voronoi diagrams: whose cell is it."""
+"""Discrete Voronoi diagrams: the nearest seed of every cell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class GrowthKeywords(TypedDict, total=False):
-    """What `voronoi` and `expand_labels` share."""
+    """Keywords that `voronoi` and `expand_labels` share."""
 
     weights: Any
     where: Any
@@ -43,7 +43,7 @@ class GrowthKeywords(TypedDict, total=False):
 
 
 class VoronoiKeywords(GrowthKeywords, total=False):
-    """What `voronoi` takes beside the seeds and what to return."""
+    """Keywords of `voronoi` besides the seeds and the `return_` flags."""
 
     spacing: Spacing
     max_distance: float | None
@@ -93,30 +93,30 @@ def voronoi(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Nearest seed of every cell; the seeds are the cells that are not zero.
+    """Nearest seed of every cell; seeds are the cells that are not zero.
 
     Parameters
     ----------
     seeds : array of 1 to 8 axes, or list of arrays
-        As the image of `distance_transform`.
+        As `image` of `distance_transform`.
     weights : array of the shape of `seeds`, optional
-        The power diagram: a seed of weight r*r reaches as far as a ball of radius r. In squared units of `spacing`,
-        read at seeds only; integers up to 2**53, float32 or float64. The distances are then powers, squared
-        distance less weight, float64, and `max_distance` is not taken.
+        Weights of the power diagram: a seed of weight r*r reaches as far as a ball of radius r. They are in squared
+        units of `spacing`, integers up to 2**53, float32 or float64; only those of seeds are read. The distances are
+        then powers, squared distance less weight, as float64. `max_distance` is not taken.
     return_indices, return_labels, return_distances, return_trusted : bool
-        What to return. Indices: int32 coordinates of shape ``(ndim, *seeds.shape)``, or with ``'linear'`` int64 C-order
-        linear indices. Labels: the seeds' values carried to their cells, in the seeds' type. Distances: float32.
-        Trusted, bool, as in `distance_transform`.
+        Say what to return. Indices are int32 coordinates of shape ``(ndim, *seeds.shape)``, or with ``'linear'`` int64
+        C-order linear indices. Labels are the values of the nearest seeds, in the seeds' type. Distances are float32.
+        Trusted is bool, as in `distance_transform`.
     indices_out, labels_out, out : array, optional
-        Filled instead of new arrays: the indices, the labels, the distances.
+        Arrays to fill instead of new ones: with the indices, the labels, the distances.
     spacing, border, max_distance, where, batch_axes, method, device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array or tuple of arrays
-        Those asked for, in the order indices, labels, distances, trusted; alone, not in a tuple. Cells without a seed
-        have -1, 0 and inf. Of a list of arrays a list of these.
+        The requested fields, in the order indices, labels, distances, trusted. A single one comes without a tuple.
+        Cells without a seed have -1, 0 and inf. A list of arrays gives a list of these.
 
     Examples
     --------
@@ -197,22 +197,22 @@ def expand_labels(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Labels grown by up to `distance` without running into each other, as scikit-image's function of this name.
+    """Grows labels by up to `distance` without overlap, as scikit-image's function of this name.
 
     Parameters
     ----------
     labels : array of 1 to 8 axes, or list of arrays
-        Zero is background.
+        Labels to grow; zero is background.
     distance : float or None
-        How far, in units of `spacing`; None: until nothing is left.
-    spacing, and by keyword the others
+        How far to grow, in units of `spacing`. Default: 1. None grows until no background is left.
+    spacing and other keywords
         As in `voronoi`.
 
     Returns
     -------
     array
-        Shape and type of `labels`. Where two labels are equally near, the tie rule of `distance_transform` decides.
-        With `return_distances` also the distances.
+        The grown labels, of shape and type of `labels`. If two labels are equally near, the tie rule of
+        `distance_transform` decides. With `return_distances` the distances follow.
 
     Examples
     --------

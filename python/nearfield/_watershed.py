@@ -1,4 +1,4 @@
-"""Watersheds, and what else the lowest pass between two cells decides: floods, reconstructions, holes."""
+"""Watersheds, floods, reconstructions and hole filling: all follow from the lowest pass between two cells."""
 
 from __future__ import annotations
 
@@ -40,41 +40,42 @@ def watershed(
     Parameters
     ----------
     image : array of 1 to 8 axes; on a GPU 1 to 3, of types of up to 4 bytes
-        The landscape: bool, integers, float32 or float64. NaN is no cell. Not changed.
+        The landscape: bool, integers, float32 or float64. NaN cells take no part. The call does not change it.
     markers : array of integers of the image's shape, or coordinates, optional
-        What is not 0 is a marker, and its label. Or rows of coordinates, ``(n, axes)``, whose labels are 1, 2, ...
-        Left out: the minima of height `h`, numbered in raster order.
+        An array of labels, in which every cell that is not 0 is a marker; or rows of coordinates, ``(n, axes)``, whose
+        labels are 1, 2, ... Default: the minima of height `h`, numbered in raster order.
     connectivity : int
-        How many coordinates a step to a neighbour may change; or the number of neighbours: 4, 8, 6, 18, 26.
+        Number of coordinates that a step to a neighbour may change; or number of neighbours: 4, 8, 6, 18, 26.
+        Default: 1.
     mask : array of bool, optional
-        Cells that count.
+        Cells that take part. Default: all.
     border : {'open', 'periodic'} or sequence of one per axis
-        What lies beyond the ends of an axis: nothing, or its other end.
+        Says what lies beyond the ends of an axis: nothing, or its other end.
     lines : bool
-        Cells between labels get 0.
+        Set cells between labels to 0.
     maxima : bool
-        Look at the image upside down: labels grow from maxima, as those of a distance.
+        Turn the image upside down: labels grow from maxima, as for distances.
     h : float
-        Without markers: how high a minimum's lowest pass to a lower minimum must lie above it. 0: every minimum.
+        Without markers: least height of a minimum below its lowest pass to a lower minimum. 0 takes every minimum.
     squared : bool
-        The image holds squared lengths, and `h` is a length: the height is the difference of roots, exactly.
+        The image holds squared lengths, and `h` is a length: heights are differences of roots, compared exactly.
     return_passes : bool
-        Also return what the water rises to until it reaches each cell; the type's largest value where none comes (with
-        `maxima` the least).
+        Also return the level to which water rises until it reaches each cell. Cells that it does not reach get the
+        type's largest value (with `maxima` the least).
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array, or with `return_passes` a tuple of two
-        Labels of the type of the markers, else int32; 0 where no marker leads.
+        Labels, of the type of the markers, else int32; cells that no marker reaches get 0. Then the levels.
 
     Notes
     -----
-    With v the image, L(p) is the least, over all paths to p from markers, of the largest v on the path, and s(p) the
-    number of steps since a path reached L(p). A cell takes the label of its neighbour with the smallest (L, s); of
-    several the one with the smallest coordinates, the last axis first. No order of work enters: the same bits on the
-    CPU and on GPUs, and the same partition for every increasing map of the values.
+    Let v be the image. L(p) is the least, over all paths to p from markers, of the largest v on the path; s(p) is the
+    number of steps since a path reached L(p). A cell takes the label of its neighbour with the smallest (L, s); if
+    several tie, the one with the smallest coordinates wins, compared from the last axis. The order of work has no
+    influence: the CPU and GPUs give the same bits, and every increasing map of the values gives the same partition.
 
     Examples
     --------
@@ -113,23 +114,24 @@ def flood(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """What hangs together with the seeds among the cells of at most `level`; without a level, the least such level.
+    """Cells of at most `level` that are connected to the seeds; without a level, the least such level of every cell.
 
     Parameters
     ----------
-    seeds : as the markers of `watershed`
-        Where the water comes from.
+    seeds : array or coordinates
+        Where the water comes from; given as the markers of `watershed`.
     level : float, optional
-        Left out: the answer for all levels at once.
+        Highest value that water covers. Default: answer for all levels at once.
     maxima : bool
-        Cells of at least `level` instead, and the largest such level.
+        Take cells of at least `level` instead, and the largest such level.
     image, connectivity, mask, border, device, threads, progress
         As in `watershed`.
 
     Returns
     -------
     array
-        bool; without a level of the image's type, its largest value (with `maxima` the least) where none reaches.
+        bool with a level. Without one, the least levels in the image's type; cells that no water reaches get its
+        largest value (with `maxima` the least).
 
     Examples
     --------
@@ -166,15 +168,16 @@ def reconstruct_gray(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Grey reconstruction of `mask` from `seed`.
+    """Gray reconstruction of `mask` from `seed`.
 
     Parameters
     ----------
     seed, mask : arrays of one shape and type
-        By dilation the seed grows as far as the mask allows: the answer is the greatest, over all paths to a cell, of
-        the least of the seed where the path begins and of the mask along it. By erosion the least of the greatest.
-        A seed above the mask (by erosion: below) counts as the mask.
+        By dilation, the seed grows as far as the mask allows. The value of a cell is the greatest over all paths to it;
+        a path counts with the least of the seed at its beginning and the mask along it. Erosion exchanges least and
+        greatest. A seed above the mask (by erosion: below it) counts as the mask.
     method : {'dilation', 'erosion'}
+        Says how the seed grows. Default: 'dilation'.
     connectivity, border, device, threads, progress
         As in `watershed`.
 
@@ -208,16 +211,16 @@ def fill_holes(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """The image without holes: what no water from the ends of its axes reaches is filled to the lowest pass.
+    """Fills holes: raises cells that no water from the ends of the axes reaches to their lowest pass.
 
     Parameters
     ----------
     image : array
-        A mask, whose holes are background within foreground; or values of any other type that `watershed` takes.
+        A mask, whose holes are background enclosed by foreground; or values of any other type that `watershed` takes.
     connectivity : int
-        Of the water, as in `watershed`: 1 for SciPy's `binary_fill_holes`.
+        Neighbours through which water flows, as in `watershed`; 1 is the rule of SciPy's `binary_fill_holes`.
     border : {'open', 'periodic'} or sequence of one per axis
-        Water does not come from the ends of a periodic axis.
+        Says what lies beyond the ends of an axis. Water enters at open ends, not at periodic ones.
     device, threads, progress
         As in `watershed`.
 
@@ -251,7 +254,7 @@ def fill_holes(
 
 
 class Call(_Where):
-    """One call, where its arrays are or on a device to which the library copies them."""
+    """One call of the library: where its arrays are, or on a device to which the library copies them."""
 
     def flood(
         self, markers: Any, mask: Any, label: Slot | None, passes: Slot | None, options: _core.WatershedOptions,
@@ -315,7 +318,7 @@ def options_of(
 
 
 def markers_of(work: Workplace, markers: Any, name: str = "markers") -> Any:
-    """Markers as an array of the image's shape; rows of coordinates become one."""
+    """Converts markers to an array of the image's shape; rows of coordinates become one."""
     framework = framework_of(markers)
     given = framework.array(name, markers)
     shape = framework.shape(given)
@@ -344,7 +347,7 @@ def _level_of(level: Any) -> Any:
 
 @contextmanager
 def words(name: str, **renamed: str) -> Iterator[None]:
-    """Errors of the library speak of Python's arguments."""
+    """Makes errors of the library name Python's arguments."""
     with keywords_named(name):
         try:
             yield

@@ -1,6 +1,6 @@
 """Where a call's arrays live and how new ones of the same kind are made, for calls whose outputs are known late.
 
-JAX, whose arrays cannot be written, has its own (_jax_workplace.py); `_dispatch.workplace_of` picks the class.
+JAX, whose arrays cannot be written, has its own class (_jax_workplace.py); `_dispatch.workplace_of` chooses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nearfield._arrays import NUMPY, Framework, Place, check_axes, copied, frame
 
 
 class Slot(NamedTuple):
-    """An array to be filled, as its framework sees it and as the library does; `given` is one of the caller's own."""
+    """An array to fill, as its framework sees it and as the library does; `given` marks one of the caller's."""
 
     array: Any
     described: _core.Array
@@ -27,7 +27,7 @@ class Slot(NamedTuple):
 
 
 class Workplace:
-    """The arrays of one framework on one place. `name` is what errors call the first of them."""
+    """Arrays of one framework in one place. Errors call the first of them `name`."""
 
     def __init__(self, name: str, x: Any) -> None:
         self.framework: Framework = framework_of(x)
@@ -42,7 +42,7 @@ class Workplace:
         check_axes(name, len(self.shape))
 
     def _in_known_type(self, x: Any) -> Any:
-        """The library compares no float16; as float32 the values are the same."""
+        """Converts float16 to float32, which keeps the values: the library compares no float16."""
         if self.framework.dtype(x) != "float16":
             return x
         if self.framework.name == "torch":
@@ -59,7 +59,7 @@ class Workplace:
         return self.framework.describe(self.name, self.array, False)
 
     def read(self, name: str, x: Any) -> _core.Array:
-        """Another array to be read, on the same place."""
+        """Describes another array for reading; it must be in the same place."""
         framework = framework_of(x)
         array = framework.array(name, x)
         self._check_place(name, framework.place(array))
@@ -72,7 +72,7 @@ class Workplace:
         return Slot(made, self.framework.describe("out", made, True))
 
     def given(self, name: str, out: Any) -> Slot:
-        """An array of the caller's to be filled."""
+        """Describes a caller's array for filling."""
         framework = framework_of_output(name, out)
         self._check_place(name, framework.place(out))
         return Slot(out, framework.describe(name, out, True), given=True)
@@ -81,7 +81,7 @@ class Workplace:
         return slot.array
 
     def constant(self, values: np.ndarray[Any, Any]) -> Any:
-        """A small array of the host as one of this framework, on its device."""
+        """Copies a small host array to this framework and device."""
         if self.framework.name == "torch":
             return sys.modules["torch"].from_numpy(values).to(self.array.device)
         if self.framework.name == "cupy":
@@ -93,13 +93,13 @@ class Workplace:
         return values
 
     def in_given_type(self, x: Any) -> Any:
-        """What was made of float16 as float32, as float16 again."""
+        """Converts results back to float16 if the input was float16."""
         if self.given_dtype != "float16":
             return x
         return x.half() if self.framework.name == "torch" else x.astype("float16")
 
     def finish(self) -> None:
-        """Called when the work is under way."""
+        """Marks that the work is under way."""
 
     def _check_place(self, name: str, there: Place) -> None:
         if there.ordinal != self.place.ordinal:
@@ -117,7 +117,7 @@ _KEYWORDS = (
 
 @contextmanager
 def keywords_named(image: str, out: Slot | None = None) -> Iterator[None]:
-    """Errors of the library speak of Python's keywords; of `dtype` where `out` is a new array."""
+    """Makes errors of the library name Python's keywords, and `dtype` if `out` is a new array."""
     try:
         yield
     except ValueError as problem:

@@ -1,15 +1,15 @@
 """Fields of grids that do not fit into memory, from chunks that do: the steps of which drivers are made.
 
-`nearfield.dask` and `nearfield.outofcore` are drivers. Arrays are NumPy's or CuPy's, no step keeps anything, and the
-answers have the bits of the whole grid.
+`nearfield.dask` and `nearfield.outofcore` are such drivers. Arrays are NumPy's or CuPy's. No step keeps state, and the
+answers have the bits that the whole grid gives.
 
-Distances and nearest sites, for any content: `planes` of slabs of whole planes of the grid, then `lines` of pencils,
-chunks that are whole along axis 0, then `distance`. Between the two lie 4 or 8 bytes a cell, and as many for its site,
-which change places once: write what `planes` gives chunked as slabs, read it as pencils. Within a limit there is a
-simpler way: fields of windows, which are chunks and what lies within the limit round them (`halo`).
+Distances and nearest sites, for any content: apply `planes` to slabs of whole planes of the grid, then `lines` to
+pencils, chunks that are whole along axis 0, then `distance`. Between the two lie 4 or 8 bytes a cell, and as many for
+its site. They change places once: write the results of `planes` in chunks as slabs, and read them as pencils. Within a
+limit there is a simpler way: fields of windows, a window being a chunk with its surroundings within the limit (`halo`).
 
-Components: `faces` of every window, a chunk with one more cell at the high end of each axis; `merge` of all of them;
-`renumber` of every window by its table; `measure` of every window, and `tabulate` of these for a table.
+Components: apply `faces` to every window, a chunk with one more cell at the high end of each axis; `merge` to all
+results; `renumber` to every window with its table. For a table, apply `measure` to every window, then `tabulate`.
 
 >>> import numpy as np
 >>> from nearfield import chunks
@@ -33,7 +33,7 @@ from nearfield._request import Spacing, spacing_of
 
 
 def halo(limit: float, spacing: Spacing, axes: int) -> tuple[int, ...]:
-    """How many cells round a chunk, along each axis, a field within `limit` depends on."""
+    """Number of cells round a chunk, along each axis, on which a field within `limit` depends."""
     lengths = spacing_of(spacing, axes, 0) or (1.0,)
     return tuple(math.floor(limit / s) + 1 for s in (lengths * axes if len(lengths) == 1 else lengths))
 

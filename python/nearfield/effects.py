@@ -44,18 +44,18 @@ Canvas = np.ndarray[Any, np.dtype[np.float32]]
 
 # ---- layers ----------------------------------------------------------------------------------------------------------
 #
-# All take `field`, a float32 array of 2 axes on the CPU or a GPU, positive inside; border ('open' or 'periodic', for
-# layers that tile), out (a float32 array to be filled), device and threads as `nearfield.sdf`; and return a float32
-# array of the field's shape, alpha in [0, 1]. Lengths are pixels.
+# Every layer takes `field`, a float32 array of 2 axes on the CPU or a GPU, positive inside. It also takes border
+# ('open' or 'periodic', for layers that tile), out (a float32 array to fill), device and threads as `nearfield.sdf`.
+# It returns a float32 array of the field's shape: alpha in [0, 1]. Lengths are in pixels.
 
 
 def outline(field: Any, inner: float = 0.0, outer: float = 2.0, **where: Any) -> Any:
-    """A line along the outline, `inner` pixels to its inside and `outer` to its outside; a large `inner` fills."""
+    """Draws a line along the outline, `inner` pixels to its inside and `outer` to its outside; large `inner` fills."""
     return _layer("outline", field, where, length_of("inner", inner), length_of("outer", outer))
 
 
 def glow(field: Any, radius: float = 12.0, side: Side = "outside", power: int = 2, **where: Any) -> Any:
-    """``t ** power``, t from 1 at the outline to 0 at `radius`. Outside it is 1 in the shape, inside 0 beside it."""
+    """Makes ``t ** power``, t from 1 at the outline to 0 at `radius`. Outside it is 1 in the shape, inside 0 beside."""
     inside = SIDES.index(word_of("side", side, SIDES))
     return _layer("glow", field, where, length_of("radius", radius), inside, count_of("power", power, 1, 16))
 
@@ -63,7 +63,7 @@ def glow(field: Any, radius: float = 12.0, side: Side = "outside", power: int = 
 def shadow(
     field: Any, down: float = 6.0, right: float = 6.0, blur: float = 6.0, spread: float = 0.0, **where: Any
 ) -> Any:
-    """The shape, `spread` pixels larger, moved and blurred over `blur` pixels to each side of its outline."""
+    """Draws the shape, `spread` pixels larger, moved, and blurred over `blur` pixels to each side of its outline."""
     lengths = {"down": down, "right": right, "blur": blur, "spread": spread}
     return _layer("shadow", field, where, *(length_of(name, value) for name, value in lengths.items()))
 
@@ -71,11 +71,11 @@ def shadow(
 def bevel(
     field: Any, width: float = 8.0, azimuth: float = 135.0, elevation: float = 45.0, round: bool = True, **where: Any
 ) -> Any:
-    """The brightness of an edge that rises by `width` pixels inwards, less that of a flat one: -1 to 1.
+    """Brightness of an edge that rises by `width` pixels inwards, less that of a flat one: -1 to 1.
 
     The light comes from `azimuth` degrees, anticlockwise from the right, and `elevation` degrees above the plane. The
-    edge is a quarter of a circle, or with ``round=False`` a slope of 45 degrees. Paint it twice: its bright sides, and
-    with ``strength=-1`` its dark ones.
+    edge is a quarter of a circle, or with ``round=False`` a slope of 45 degrees. Paint the layer twice: once for its
+    bright sides, and with ``strength=-1`` for its dark ones.
     """
     numbers = {"width": width, "azimuth": azimuth, "elevation": elevation}
     angles = (length_of(name, value) for name, value in numbers.items())
@@ -83,26 +83,26 @@ def bevel(
 
 
 def contour(field: Any, every: float = 8.0, width: float = 1.5, side: Side = "outside", **where: Any) -> Any:
-    """Lines of equal distance, every so many pixels, `width` wide, on one side of the outline."""
+    """Draws lines of equal distance, every `every` pixels, `width` wide, on one side of the outline."""
     inside = SIDES.index(word_of("side", side, SIDES))
     return _layer("contour", field, where, length_of("every", every), length_of("width", width), inside)
 
 
 def trail(field: Any, down: float = 0.0, right: float = 24.0, **where: Any) -> Any:
-    """What the shape leaves behind towards (down, right): 1 in the shape, falling to 0 at the end."""
+    """Drags the shape towards (down, right): the layer is 1 in the shape and falls to 0 at the end."""
     return _layer("trail", field, where, length_of("down", down), length_of("right", right))
 
 
 def light(field: Any, row: float, column: float, radius: float = 6.0, reach: float = 256.0, **where: Any) -> Any:
-    """What a lamp at (row, column) lights, up to `reach`; a larger `radius` of the lamp has softer shadows."""
+    """Lights up to `reach` from a lamp at (row, column); a larger `radius` of the lamp gives softer shadows."""
     numbers = {"row": row, "column": column, "radius": radius, "reach": reach}
     return _layer("light", field, where, *(length_of(name, value) for name, value in numbers.items()))
 
 
 def halftone(tone: Any, pitch: float = 8.0, angle: float = 45.0, **where: Any) -> Any:
-    """Round dots, `pitch` pixels apart on a turned square lattice, that cover the share that `tone`, in [0, 1], says.
+    """Draws round dots, `pitch` pixels apart on a turned square lattice, that cover the share given by `tone`.
 
-    `tone` is no distance: a float32 image, or another layer.
+    `tone` is no distance, but a float32 image in [0, 1] or another layer.
     """
     return _layer("halftone", tone, where, length_of("pitch", pitch), length_of("angle", angle))
 
@@ -145,25 +145,26 @@ def pad(
     device: str | None = None,
     threads: int | None = None,
 ) -> Any:
-    """Pad the islands of a texture: every pixel that is not known gets the colour of the nearest known one.
+    """Pads the islands of a texture: every unknown pixel gets the colour of the nearest known one.
 
     Parameters
     ----------
     image : array of shape (rows, columns, channels)
-        uint8, uint16 or float32, with straight alpha: of 2 or 4 channels the last one is alpha, which stays.
+        uint8, uint16 or float32, with straight alpha. The last of 2 or 4 channels is alpha, which does not change.
     known : array of shape (rows, columns), optional
-        What is not zero is known. Default: pixels whose alpha, as a share of full, is above `least`.
+        Pixels that are not zero are known. Default: pixels whose alpha, as a share of full, is above `least`.
     radius : number, optional
-        Pixels farther from every known one stay as they are. Default: none is too far.
+        Largest distance to a known pixel, in pixels; farther pixels do not change. Default: no limit.
     border : {'open', 'periodic'} or one per axis
-        'periodic' for textures that tile.
+        Says what lies beyond the ends of an axis; 'periodic' is for textures that tile.
     out, device, threads
         As in `nearfield.sdf`.
 
     Returns
     -------
     array
-        Type and shape of `image`. Among equally near pixels the one with the smallest coordinates, the last axis first.
+        The padded texture, of type and shape of `image`. Among equally near pixels, the one with the smallest
+        coordinates wins, compared from the last axis.
     """
     work = workplace_of("image", image)
     request = Request((), border=border_of(border, 2, 0))
@@ -185,7 +186,7 @@ def pad(
 
 
 def canvas(shape: Sequence[int], colour: str = "#00000000") -> Canvas:
-    """An empty canvas, a float32 array of shape (rows, columns, 4): linear light times alpha, and alpha."""
+    """Makes an empty canvas, a float32 array of shape (rows, columns, 4): linear light times alpha, and alpha."""
     rows, columns = (count_of("shape", n, 0) for n in shape)
     made = np.zeros((rows, columns, 4), np.float32)
     return paint(made, np.ones((rows, columns), np.float32), colour)
@@ -200,10 +201,10 @@ def paint(
     blend: Literal["over", "under", "add"] = "over",
     threads: int | None = None,
 ) -> Canvas:
-    """Paint a layer on a canvas, which is changed and returned.
+    """Paints a layer on a canvas, which it changes and returns.
 
     `colour` is sRGB, "#f80", "#ff8800" or with alpha "#ff8800cc". `strength` multiplies the layer; a negative one
-    paints where the layer is negative. 'under' goes beneath what is there, 'add' adds light to it.
+    paints where the layer is negative. `blend` 'under' paints beneath the content, and 'add' adds light to it.
     """
     values = np.asarray(as_numpy(layer))
     if values.dtype != np.float32:
@@ -219,7 +220,7 @@ def paint(
 
 
 def decode(image: Any, *, threads: int | None = None) -> Canvas:
-    """A canvas from an sRGB image of uint8 or uint16: gray, gray and alpha, RGB or RGBA, with straight alpha."""
+    """Makes a canvas from an sRGB image, uint8 or uint16: gray, gray and alpha, RGB or RGBA, with straight alpha."""
     values = np.ascontiguousarray(as_numpy(image))
     values = values[..., None] if values.ndim == 2 else values
     made = np.empty((*values.shape[:2], 4), np.float32)
@@ -232,7 +233,7 @@ def decode(image: Any, *, threads: int | None = None) -> Canvas:
 def encode(
     canvas: Canvas, *, alpha: bool = True, dtype: Literal["uint8", "uint16"] = "uint8", threads: int | None = None
 ) -> np.ndarray[Any, Any]:
-    """An sRGB image of a canvas, RGBA with straight alpha, or without `alpha` RGB over black."""
+    """Makes an sRGB image of a canvas: RGBA with straight alpha, or without `alpha` RGB over black."""
     channels = 4 if flag_of("alpha", alpha) else 3
     values = np.ascontiguousarray(as_numpy(canvas))
     made = np.empty((*values.shape[:2], channels), word_of("dtype", dtype, ("uint8", "uint16")))

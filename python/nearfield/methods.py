@@ -1,4 +1,4 @@
-"""The published methods with typed options: what `method=` and `compare` take besides text.
+"""Published methods with typed options, for `method=` and `compare`, which also take them as text.
 
 >>> import nearfield as nf
 >>> str(nf.methods.JumpFlood(order="doubling", after=1))
@@ -22,14 +22,14 @@ __all__ = ["Banding", "Brushfire", "Chamfer", "Exact", "JumpFlood", "Method", "P
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """What all of them are; as text it is what the command line's ``--method`` takes."""
+    """Base of all methods. Its text is what the command line's ``--method`` takes."""
 
     _name: ClassVar[str]
 
     def __post_init__(self) -> None:
         for each in fields(self):
             object.__setattr__(self, each.name, self._checked(each.name, getattr(self, each.name), each.default))
-        _core.method_text(str(self))  # a word that is none is an error here, a number out of range in the call
+        _core.method_text(str(self))  # raises for unknown words; the call checks ranges of numbers
 
     def __str__(self) -> str:
         given = [(each.name, getattr(self, each.name)) for each in fields(self)]
@@ -37,7 +37,7 @@ class Method:
         return f"{self._name}:{','.join(words)}" if words else self._name
 
     def _checked(self, option: str, value: Any, default: Any) -> Any:
-        """The value as one of the kind of the default."""
+        """Returns the value in the kind of the default."""
         name = f"{option} of {type(self).__name__}"
         if isinstance(default, bool):
             return flag_of(name, value)
@@ -72,17 +72,17 @@ def _written(value: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Exact(Method):
-    """The library's own engine."""
+    """The library's own engine; exact."""
 
     _name: ClassVar[str] = "exact"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Banding(Method):
-    """Parallel banding; exact. 0 is the measured best for the size."""
+    """Parallel banding; exact. 0 takes the measured best for the size."""
 
     _name: ClassVar[str] = "banding"
-    #: Bands of phase 1, of phase 2, and rows coloured together in phase 3.
+    #: Number of bands of phase 1, of phase 2, and of rows coloured together in phase 3.
     m1: int = 0
     m2: int = 0
     m3: int = 0
@@ -94,32 +94,32 @@ class JumpFlood(Method):
 
     _name: ClassVar[str] = "jump-flood"
     order: Literal["halving", "doubling"] = "halving"
-    #: Rounds of step 1 before (1+JFA), and of steps 2, 1 and so on after (JFA+1, JFA+2).
+    #: Number of rounds of step 1 before (1+JFA), and of steps 2, 1 and so on after (JFA+1, JFA+2).
     before: int = 0
     after: int = 0
-    #: 2: the two nearest are kept (JFA2).
+    #: 2 keeps the two nearest sites (JFA2).
     sites: int = 1
-    #: 2: the whole series again, from its own result (JFA squared).
+    #: 2 repeats the whole series from its own result (JFA squared).
     runs: int = 1
-    #: Cells without a site ask on behalf of one drawn from a table of the sites, by this seed.
+    #: Cells without a site ask on behalf of a site drawn from a table; `seed` starts the draws.
     randomised: bool = False
     seed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlaneSweep(Method):
-    """Sweeps along every axis, forth and back; nearly exact."""
+    """Sweeps along every axis, forward and backward; nearly exact."""
 
     _name: ClassVar[str] = "plane-sweep"
-    #: All sweeps start from the sites and are merged at the end.
+    #: All sweeps start from the sites; their results are merged at the end.
     independent: bool = False
-    #: How a GPU goes from line to line.
+    #: How a GPU proceeds from line to line.
     launch: Literal["automatic", "cooperative", "banded", "shuffled"] = "automatic"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Brushfire(Method):
-    """Flood filling by a priority queue, or all cells at once until nothing changes; nearly exact."""
+    """Flood filling by a priority queue, or in parallel over all cells until nothing changes; nearly exact."""
 
     _name: ClassVar[str] = "brushfire"
     parallel: bool = False
@@ -130,13 +130,13 @@ class Chamfer(Method):
     """Cheapest paths of weighted steps; the distance is their price in units of the first weight."""
 
     _name: ClassVar[str] = "chamfer"
-    #: By number of coordinates changed; in 2-D a third one is the knight's move. None: 3, 4, 5, as many as the axes.
+    #: Prices by number of coordinates changed; in 2-D a third one is the knight's move. () takes 3, 4, 5, one an axis.
     weights: tuple[int, ...] = ()
     iterated: bool = False
 
 
 def text_of(method: str | Method, name: str = "method") -> str:
-    """The one way to write a method. Throws for what is none."""
+    """Normalised text of a method. Raises for an unknown one."""
     if not isinstance(method, str | Method):
         raise TypeError(
             f"{name} is {said(method)}; give a name such as 'jump-flood:after=1', or one of nearfield.methods, such as "

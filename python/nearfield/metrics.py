@@ -1,4 +1,4 @@
-"""How far two segmentations are apart, and weights for losses that tell a network so.
+"""Distances between two segmentations, and weights for losses of neural networks.
 
 >>> import nearfield as nf
 >>> table = nf.metrics.surface([0, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 1])
@@ -44,36 +44,37 @@ def surface(
     Parameters
     ----------
     a, b : arrays of bool or integers, of one shape
-        Labels, 0 being background: 1 to 3 axes, besides those of batches; on the CPU or a GPU. Masks that overlap go
+        Labels, where 0 is background: 1 to 3 axes besides those of batches, on the CPU or a GPU. Masks that overlap go
         into a batch, as channels of bool.
     labels : sequence of ints, optional
-        Values to compare, each a mask. Default: those other than 0 that occur in either, which must be 1 to 65535.
+        Values to compare, each as a mask. Default: all values but 0 that occur in either, which must be 1 to 65535.
     spacing : float or sequence of floats, optional
-        Length of a cell along each axis, in array order.
+        Length of a cell along each axis, in array order. Default: 1.
     percentile : float or sequence of floats
-        In percent. Of cells NumPy's 'linear', of elements its 'inverted_cdf' with areas as weights.
+        Percentiles of the distances, in percent. For cells they follow NumPy's 'linear', for elements its
+        'inverted_cdf' with areas as weights. Default: 95.
     tolerance : float or sequence of floats
-        Up to which distance a point of a surface counts as right, in units of `spacing`.
+        Distances up to which a point of a surface counts as right, in units of `spacing`. Default: 1.
     surface : {'cells', 'elements'}
-        'cells': a surface is the cells of the mask with a face neighbour outside, each counting 1, as MONAI's and
-        SimpleITK's. 'elements': the corners between cells inside and outside, counting the area between them, as
-        DeepMind's surface-distance. Beyond the ends of the image all is outside.
+        'cells': a surface consists of the cells of the mask with a face neighbour outside, each counting 1, as for
+        MONAI and SimpleITK. 'elements': it consists of the corners between cells inside and outside, weighted by the
+        area between them, as for DeepMind's surface-distance. All cells beyond the ends of the image are outside.
     batch_axes : int
-        Leading axes that number images, each compared by itself.
+        Number of leading axes that number images; each image is compared by itself. Default: 0.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     SurfaceTable
-        Columns `label`, `hausdorff`, `percentile`, `average`, `symmetric_average`, `surface_dice`, `dice` and more;
-        ``to_pandas()``, ``to_dict()``, ``to_csv()``. A call on a GPU waits for it.
+        A table with columns `label`, `hausdorff`, `percentile`, `average`, `symmetric_average`, `surface_dice`, `dice`
+        and more, and with ``to_pandas()``, ``to_dict()`` and ``to_csv()``. A call on a GPU waits for it.
 
     Notes
     -----
-    Without cells of a label in one of the two, distances that need both are infinite and overlaps 0; what is a mean
-    over no points is NaN. Without any in either, all are NaN. Hausdorff distances are exact; the same bits on the CPU
-    and on GPUs, and of a batch those of a loop. See docs/metrics.md.
+    If a label has no cells in one of the two, distances that need both are infinite and overlaps 0; a mean over no
+    points is NaN. If it has none in either, all are NaN. Hausdorff distances are exact. The CPU and GPUs give the same
+    bits, and a batch those of a loop. See docs/metrics.md.
 
     References
     ----------
@@ -119,25 +120,26 @@ def boundary_weights(
     device: str | None = None,
     threads: int | None = None,
 ) -> Any:
-    """Signed distance to the boundary of each mask: the weights of boundary and Hausdorff losses.
+    """Signed distance to the boundary of each mask, as weights of boundary and Hausdorff losses.
 
     Parameters
     ----------
     target : array
-        Labels, with `labels`; else masks: what is not zero.
+        With `labels`, an array of labels; else masks, whose cells are not zero.
     labels : sequence of ints, optional
-        The classes. The answer has one more axis for them, behind those of batches.
+        The classes. The answer has one more axis for them, after those of batches.
     half_cell : bool
-        Distances to the faces between cells, instead of to the nearest cell's centre on the other side.
+        Measure to the faces between cells, instead of to the nearest cell's centre on the other side.
     dtype : {'float16', 'float32', 'float64'}
+        Type of the answer. Default: float32.
     spacing, batch_axes, device, threads
         As in `surface`.
 
     Returns
     -------
     array
-        Kind of `target`: negative inside, positive outside, 0 throughout where a mask has no boundary, because it is
-        empty or fills its image. A constant: no gradient flows through it.
+        Distances of the kind of `target`: negative inside, positive outside. They are 0 throughout if a mask has no
+        boundary, because it is empty or fills its image. The answer is a constant: no gradient flows through it.
 
     References
     ----------
@@ -155,7 +157,7 @@ def boundary_weights(
             [ 0.,  0.,  0.,  0.]]], dtype=float32)
     """
     work = workplace_of("target", target)
-    given = target if hasattr(target, "at") else work.array  # arrays of JAX stay what they are
+    given = target if hasattr(target, "at") else work.array  # keeps arrays of JAX
     given = given.detach() if hasattr(given, "detach") else given
     batch = batch_of(batch_axes, len(work.shape))
     made_of = name_of(dtype)
@@ -175,7 +177,7 @@ def _without_boundary_0(field: Any) -> Any:
     endless = abs(field) == math.inf
     if hasattr(field, "masked_fill"):
         return field.masked_fill(endless, 0)
-    if hasattr(field, "at"):  # JAX
+    if hasattr(field, "at"):  # an array of JAX
         return field.at[endless].set(0)
     field[endless] = 0
     return field
@@ -198,7 +200,7 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
 
 
 def _labels_of(labels: Any) -> list[int]:
-    """Integers of 64 bits."""
+    """Converts labels to integers of 64 bits."""
     each = items_of(labels)
     if each is None:
         raise TypeError(f"labels is {said(labels)}; give a sequence of integers, such as [1, 2]")

@@ -1,7 +1,7 @@
 """`scipy.ndimage`'s distance functions, `label` and `find_objects`, with its signatures, types and errors.
 
-``from nearfield import ndimage`` in place of ``from scipy import ndimage``. All of them take linear time and use all
-cores. Deliberate differences:
+Write ``from nearfield import ndimage`` in place of ``from scipy import ndimage``. All functions take linear time and
+use all cores. They differ from SciPy on purpose:
 
 - Without any zero in the image, every distance of `distance_transform_edt` and of the Euclidean `distance_transform_bf`
   is inf and every index -1 (SciPy measures to a cell outside the image, or returns 1.3e154, and the indices 0 or the
@@ -14,10 +14,10 @@ cores. Deliberate differences:
   must have as many axes as the image; the distances are those of the cheapest path for every such array (SciPy stops
   after two passes, too early where steps along the axes are missing).
 - `distances` and `indices` that are no arrays are a TypeError; images have up to 8 axes.
-- `label` takes every byte order and any real type; a `structure` that is not symmetric is a ValueError (SciPy:
-  AssertionError), an `output` that is read-only is refused (SciPy writes it). Numbers come in C order whatever the
-  memory order of `output` (SciPy's go along its first axis where that is the contiguous one). `find_objects` takes bool
-  without `max_label`.
+- `label` takes every byte order and any real type. A `structure` that is not symmetric is a ValueError (SciPy:
+  AssertionError), and a read-only `output` is refused (SciPy writes it). Numbers come in C order whatever the memory
+  order of `output` (SciPy's follow its first axis if that is the contiguous one). `find_objects` takes bool without
+  `max_label`.
 """
 
 from __future__ import annotations
@@ -51,37 +51,36 @@ def distance_transform_edt(
     block_params: Any = None,
     float64_distances: bool = True,
 ) -> Any:
-    """Exact Euclidean distance from every cell to the nearest zero, that cell, or both.
+    """Exact Euclidean distance from every cell to the nearest zero, that zero's coordinates, or both.
 
     Parameters
     ----------
     input : array_like
-        Whatever is not zero is measured from; NaN is not zero. NumPy, CuPy, PyTorch or JAX; lists. A number is taken as
-        an array of one cell.
+        Distances are measured from cells that are not zero; NaN is not zero. NumPy, CuPy, PyTorch or JAX; lists. A
+        number counts as an array of one cell.
     sampling : float or sequence of floats, optional
-        Spacing of the cells along each axis, or along all of them; positive.
+        Length of a cell along each axis, or along all of them; must be positive. Default: 1.
     return_distances, return_indices : bool
-        What to return.
+        Say what to return.
     distances : float64 array of the shape of `input`, optional
-        Filled instead of a new array, and then not returned.
+        Array to fill instead of a new one; it is then not returned.
     indices : int32 array of shape ``(input.ndim, *input.shape)``, optional
-        Filled instead of a new array, and then not returned.
+        Array to fill instead of a new one; it is then not returned.
     block_params
-        Of `cupyx.scipy.ndimage`, whose algorithm it tunes; not read.
+        Parameter of `cupyx.scipy.ndimage`, whose algorithm it tunes; it is ignored.
     float64_distances : bool
-        Of `cupyx.scipy.ndimage`: False asks for float32 distances.
+        Parameter of `cupyx.scipy.ndimage`: False asks for float32 distances.
 
     Returns
     -------
     array, tuple of arrays, or None
-        Distances, float64 (float32 of a JAX array without ``jax_enable_x64``, where there is no float64), and
-        coordinates of the nearest zero, int32; inf and -1 where there is none. Arrays of a device give arrays of that
-        device.
+        Distances, float64 (float32 for JAX arrays without ``jax_enable_x64``, which have no float64), and coordinates
+        of the nearest zero, int32; inf and -1 if there is none. Arrays of a device give arrays of that device.
 
     Raises
     ------
     RuntimeError
-        Nothing is asked for; `distances` or `indices` is given and not asked for, or has a wrong shape or type;
+        Nothing is requested; `distances` or `indices` is given but not requested, or has a wrong shape or type;
         `sampling` has a wrong length.
     ValueError
         `sampling` is not positive.
@@ -116,33 +115,34 @@ def distance_transform_cdt(
     distances: Any = None,
     indices: Any = None,
 ) -> Any:
-    """Distance in steps between neighbouring cells from every cell to the nearest zero, that cell, or both.
+    """Number of steps between neighbours from every cell to the nearest zero, that zero's coordinates, or both.
 
     Parameters
     ----------
     input : array_like
-        Whatever is not zero is measured from; NaN is not zero. On a GPU for distances by name of a metric.
+        Distances are measured from cells that are not zero; NaN is not zero. Arrays on a GPU take metrics by name, and
+        give distances only.
     metric : {'chessboard', 'taxicab', 'cityblock', 'manhattan'} or array of 3 cells along each axis
-        Steps to all neighbours, steps along the axes, or steps to those that are not zero in the array. Of an array the
-        cells before its middle are read; the steps are those and their opposites.
+        Steps to all neighbours, steps along the axes, or steps to the cells that are not zero in the array. Only an
+        array's cells before its middle are read; steps lead to those and to their opposites.
     return_distances, return_indices : bool
-        What to return.
+        Say what to return.
     distances : int32 array of the shape of `input`, optional
-        Filled instead of a new array, and then not returned.
+        Array to fill instead of a new one; it is then not returned.
     indices : int32 array of shape ``(input.ndim, *input.shape)``, optional
-        Filled instead of a new array, and then not returned.
+        Array to fill instead of a new one; it is then not returned.
 
     Returns
     -------
     array, tuple of arrays, or None
-        Distances and coordinates of the nearest zero, both int32; -1 where no path leads to any.
+        Distances and coordinates of the nearest zero, both int32; -1 if no path leads to one.
 
     Raises
     ------
     ValueError
         `metric` is none of these; `distances` or `indices` has a wrong shape or type.
     RuntimeError
-        Nothing is asked for; `distances` or `indices` is given and not asked for.
+        Nothing is requested; `distances` or `indices` is given but not requested.
 
     Examples
     --------
@@ -179,33 +179,33 @@ def distance_transform_bf(
     distances: Any = None,
     indices: Any = None,
 ) -> Any:
-    """The answer of SciPy's comparison of every cell with every zero, in linear time.
+    """Answer of SciPy's comparison of every cell with every zero, in linear time.
 
     Parameters
     ----------
     input : array_like
-        Whatever is not zero is measured from; NaN is not zero. On a GPU for distances.
+        Distances are measured from cells that are not zero; NaN is not zero. Arrays on a GPU give distances only.
     metric : {'euclidean', 'taxicab', 'cityblock', 'manhattan', 'chessboard'}
-        In any case of letters.
+        Name of the metric, in upper or lower case.
     sampling : float or sequence of floats, optional
-        Spacing of the cells along each axis, or along all of them; for 'euclidean' only.
+        Length of a cell along each axis, or along all of them; only for 'euclidean'. Default: 1.
     return_distances, return_indices : bool
-        What to return.
+        Say what to return.
     distances : array of the shape of `input`, optional
-        float64 for 'euclidean', else uint32. Filled instead of a new array, and then not returned.
+        Array of float64 for 'euclidean', else of uint32, to fill instead of a new one; it is then not returned.
     indices : int32 array of shape ``(input.ndim, *input.shape)``, optional
-        Filled instead of a new array, and then not returned.
+        Array to fill instead of a new one; it is then not returned.
 
     Returns
     -------
     array, tuple of arrays, or None
         Distances, float64 or uint32, and coordinates of the nearest zero, int32; without any zero inf or 4294967295,
-        and -1. Of equally near zeros the last in C order.
+        and -1. Among equally near zeros, the last one in C order wins.
 
     Raises
     ------
     RuntimeError
-        `metric` is none of these, and as `distance_transform_edt`.
+        `metric` is none of these; or a reason of `distance_transform_edt` applies.
 
     Examples
     --------
@@ -242,13 +242,13 @@ def _is_on_device(input: Any) -> bool:
 
 
 def _steps_there(name: str, input: Any, metric: Any, dtype: str, return_indices: bool, distances: Any) -> Any:
-    """Distances in steps of arrays on a device, in theirs."""
+    """Distances in steps for arrays on a device, as arrays of its framework."""
     if return_indices or not isinstance(metric, str):
         raise TypeError(
             f"{name} on a device gives distances in a metric that has a name; copy input to the CPU, or use "
             "distance_transform_edt, which gives indices on the device too"
         )
-    _weights_of(metric, 1)  # refuses what is none
+    _weights_of(metric, 1)  # refuses unknown metrics
     word: Literal["chessboard", "cityblock"] = "chessboard" if metric == "chessboard" else "cityblock"
     image = input if input.ndim else input.reshape(1)
     far = distance_transform(image, metric=word, dtype=dtype, out=distances)
@@ -269,7 +269,7 @@ def _edt_elsewhere(
     distances: Any,
     indices: Any,
 ) -> Any:
-    """Arrays of other frameworks: theirs in, theirs out."""
+    """Serves arrays of other frameworks, and returns such."""
     filled = distance_transform(
         input if input.ndim else input.reshape(1),
         spacing=lengths_of(sampling, max(input.ndim, 1)) or None,
@@ -285,7 +285,7 @@ def _edt_elsewhere(
 
 
 def _is_narrow(input: Any) -> bool:
-    """An array of JAX where it has no float64."""
+    """Says whether this is an array of JAX without float64."""
     return is_jax(input) and not sys.modules["jax"].config.read("jax_enable_x64")
 
 
@@ -330,7 +330,7 @@ def _weights_of(metric: Any, ndim: int) -> list[int]:
 
 
 def _turned(a: Array, ndim: int) -> Array:
-    """The last `ndim` axes in the other order, and every axis from its end."""
+    """Reverses the order of the last `ndim` axes, and the direction of every axis."""
     leading = a.ndim - ndim
     backward = a[(slice(None, None, -1),) * a.ndim]
     return backward.transpose(*range(leading), *range(a.ndim - 1, leading - 1, -1))
@@ -339,9 +339,9 @@ def _turned(a: Array, ndim: int) -> Array:
 def _last_of_ties(
     image: Array, metric: str, lengths: tuple[float, ...], far: Array | None, where: Array | None
 ) -> None:
-    """With the axes turned round, the library's first among equally near sites is the last in C order."""
+    """Turns the axes round: then the library's first among equally near sites is the last in C order."""
     ndim = image.ndim
-    if where is not None and where.ndim != ndim + 1:  # of an image that is a number, and has no coordinates
+    if where is not None and where.ndim != ndim + 1:  # the image is a number, and has no coordinates
         where = None
     if far is None and where is None:
         return

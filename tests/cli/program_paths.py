@@ -95,7 +95,7 @@ class Paths(Case):
         self.assertIn("y from 2 to 3", self.refusal(*words[:3], "0,3", *words[4:]))
         self.assertIn("map.yaml", self.refusal("path", "map.pgm", *words[2:]))
         (self.folder / "map.yaml").write_text(MAP.replace("0.0]", "1.5]"))
-        self.assertIn("turned by 1.5", self.refusal(*words))
+        self.assertIn("rotated by 1.5", self.refusal(*words))
 
     def test_messages(self):
         for words, said in (
@@ -106,7 +106,7 @@ class Paths(Case):
             (("path", "-", "--start", "0,0", "--goal", "1,1", "-o", "p.txt"), "-o is p.txt"),
             (("path", "-", "--start", "0,0", "--goal", "1,1", "--radius", "-1"), "radius is -1"),
             (("path", "-", "--start", "0,0;1,1", "--goal", "1,1"), "give one cell"),
-            (("roadmap", "-", "--start", "0,0"), "--start and --goal"),
+            (("roadmap", "-", "--start", "0,0"), "--start or --goal is missing"),
             (("roadmap", "-", "--path", "p.csv"), "--start and --goal"),
             (("roadmap", "-", "--start", "0,0", "--goal", "0,9"), "--goal is 0,9"),
             (("roadmap", "-", "-o", "g.txt"), "-o is g.txt"),

@@ -108,7 +108,7 @@ class Skeleton(Case):
             (("-", "--prune-length", "-2"), "--prune-length is -2"),
             (("-", "--prune-angle", "wide"), "--prune-angle"),
             (("-", "--graph", "-", "-o", "-"), "stdout"),
-            (("-", "--graph", "g.csv", "--batch-axes", "1"), "a graph is of one"),
+            (("-", "--graph", "g.csv", "--batch-axes", "1"), "a graph takes one"),
             (("-", "-q"), "nothing to make"),
             (("-", "--keep", "tips"), "--keep"),
             (("-", "--picture", "p.tif"), "PNG"),

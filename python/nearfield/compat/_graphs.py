@@ -13,18 +13,18 @@ from nearfield.compat._labels import DimensionError, cells, changes_of
 
 Array = np.ndarray[Any, Any]
 
-_BLOCK = 1 << 14  # cells whose bits stay in the cache while all steps are gone through
+_BLOCK = 1 << 14  # cells whose bits stay in the cache during all steps
 
 
 def voxel_connectivity_graph(data: Any, connectivity: int = 26) -> Array:
-    """Which neighbours of each cell have its value: a bit each, set beyond the ends of the image too.
+    """Marks which neighbours of each cell have its value, by a bit each; bits across the image's ends are set too.
 
     Parameters
     ----------
     data : array_like of 1 to 3 axes
         Bool or integers. 0 is a value like others.
     connectivity : {26, 18, 6} or, in 2-D, {8, 4}
-        With 26, 18 and 6 an image is a volume of one plane.
+        Number of neighbours. With 26, 18 and 6 an image is a volume of one plane.
 
     Returns
     -------
@@ -56,16 +56,16 @@ def voxel_connectivity_graph(data: Any, connectivity: int = 26) -> Array:
 
 
 def color_connectivity_graph(vcg: Any, connectivity: int = 26, return_N: bool = False) -> Any:
-    """Number the components of a voxel connectivity graph, as they lie in Fortran order. No cell is background.
+    """Numbers the components of a voxel connectivity graph in Fortran order. No cell is background.
 
-    Of two neighbours the one that comes later in that order says whether they belong together, as in `cc3d`.
+    Of two neighbours, the one that comes later in that order decides whether they belong together, as in `cc3d`.
 
     Parameters
     ----------
     vcg : array_like of uint8 or uint32, 2 or 3 axes
-        What `voxel_connectivity_graph` returns, or like it. An image of uint32 has the bits of a volume of one plane.
+        Result of `voxel_connectivity_graph`, or alike. An image of uint32 has the bits of a volume of one plane.
     connectivity : {26, 6} or, in 2-D, {8, 4} also
-        Which bits count.
+        Bits that count.
     return_N : bool
         Also return the number of components.
 

@@ -10,8 +10,9 @@ from nearfield._distance import distance_transform
 
 
 def signed_maurer(image: Any, spacing: Any, inside_is_positive: bool, squared: bool, background: float) -> Any:
-    """Distances, float32, to the nearest contour cell: one of the object that touches the background at a side, an
-    edge or a corner; 0 there, with a sign inside.
+    """Distances, float32, to the nearest contour cell; contour cells have 0, and a sign marks the inside.
+
+    A contour cell belongs to the object and touches the background at a side, an edge or a corner.
     """
     if not 1 <= image.ndim <= 3:
         raise ValueError(f"image has {image.ndim} axes; give one of 1 to 3, as ITK's filter has no others")

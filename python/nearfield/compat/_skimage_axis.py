@@ -1,4 +1,4 @@
-"""scikit-image's medial_axis."""
+"""The medial axis of scikit-image."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def medial_axis(image: Any, mask: Any = None, return_distance: bool = False, *, 
     Parameters
     ----------
     image : array of 2 axes
-        The shape is what is not zero.
+        Cells that are not zero are the shape.
     mask : array of bool, optional
-        Cells that are computed; those outside of it keep their value.
+        Cells to compute; cells outside keep their value.
     return_distance : bool
         Also return the distance transform, float64.
     rng : optional
-        Taken for the signature's sake: nothing is drawn.
+        Accepted for the signature's sake; no random numbers are drawn.
 
     Returns
     -------
@@ -29,8 +29,8 @@ def medial_axis(image: Any, mask: Any = None, return_distance: bool = False, *, 
 
     Notes
     -----
-    It differs from scikit-image in how the axis is chosen: this is the integer medial axis with square-root pruning,
-    one local test instead of a thinning in random order. So every call gives the same axis, it may be two cells thick
+    It differs from scikit-image in the choice of the axis: this is the integer medial axis with square-root pruning,
+    one local test instead of a thinning in random order. Every call gives the same axis, which may be two cells thick
     and need not be connected.
     """
     shape = np.asarray(image).astype(bool)

@@ -4,23 +4,24 @@ Components are numbered as there: in the order in which their first cells lie in
 differences:
 
 - Binary images (of bool, or with `binary_image=True`) with `connectivity=8` are numbered in that order too; `cc3d` 4.1
-  goes through these by pairs of rows, so a cell of the second row may come before one of the first, and where a side is
-  odd it sometimes numbers cells of the background, which stay 0 here.
-- Labels are uint16 where the number of components fits, else uint32, then uint64; `cc3d` goes by an estimate, which may
-  say uint32 for fewer. No image runs out of labels; `cc3d` 4.1 does for some binary ones with 26 neighbours,
+  visits these by pairs of rows, so a cell of the second row may come before one of the first. If a side is odd, it
+  sometimes numbers cells of the background, which stay 0 here.
+- Labels are uint16 if the number of components fits, else uint32, then uint64; `cc3d` uses an estimate, which may give
+  uint32 for fewer. No image runs out of labels; `cc3d` 4.1 does for some binary ones with 26 neighbours,
   such as points two cells apart.
 - `delta` with 8, 18 and 26 neighbours joins all cells that a path of small enough steps joins; `cc3d` 4.1 misses some.
 - `periodic_boundary` works for every connectivity, and for the smallest images. `out_file` is refused with
-  NotImplementedError. `max_labels` is not looked at, as there.
+  NotImplementedError. `max_labels` is ignored, as in `cc3d`.
 - `contacts` counts each pair of cells once (`cc3d` counts some diagonal ones twice, with 8 and with 26 neighbours), in
   the order of the labels; a label may be negative.
-- Of components of one size `largest_k` prefers those that come first.
+- Among components of one size, `largest_k` prefers those that come first.
 - `each` takes every integer type; `statistics` any that holds no negative label.
-- A negative `delta` is a ValueError; arguments that are no arrays are made some.
+- A negative `delta` is a ValueError; arguments that are no arrays are converted.
 - `largest_k` with ``k=0, return_N=True`` returns a pair as well.
-- `dust` keeps the type of a signed image; `cc3d` returns int8 as uint8 if nothing goes. `largest_k` does not depend on
-  what is installed; `cc3d`'s has other numbers, and types from uint8 on, where `fastremap` is.
+- `dust` keeps the type of a signed image; `cc3d` returns int8 as uint8 if it removes nothing. `largest_k` does not
+  depend on installed packages; with `fastremap`, `cc3d` returns other numbers, and types from uint8 on.
 - `binary_image=True` makes components of all cells that are not zero with 4 neighbours, too; `cc3d` compares values
+  in that case.
   there.
 - With `delta` float16 is a TypeError, as there.
 - `connected_components_stack` returns an array of NumPy, which has to fit the memory; `cc3d` compresses with `crackle`.
@@ -79,33 +80,33 @@ def connected_components(
     periodic_boundary: bool = False,
     binary_image: bool = False,
 ) -> Any:
-    """Number the components of cells of equal value; 0 is background.
+    """Numbers the components of cells of equal value; 0 is background.
 
     Parameters
     ----------
     data : array_like of 1 to 3 axes
         Bool, integers or floats.
     max_labels : int
-        Not looked at.
+        Ignored.
     connectivity : {26, 18, 6} or, in 2-D, {8, 4}
-        Number of neighbours; 26 and 18 of an image are 8, 6 is 4.
+        Number of neighbours. In images, 26 and 18 mean 8, and 6 means 4.
     return_N : bool
         Also return the number of components.
     delta : number
-        Neighbours belong together whose values differ by at most that much.
+        Join neighbours whose values differ by at most this.
     out_dtype : {uint16, uint32, uint64}, optional
-        Default: the narrowest that holds the number of components.
+        Type of the labels. Default: the narrowest that holds the number of components.
     out_file : None
         Not supported.
     periodic_boundary : bool
-        Cells at both ends of every axis are neighbours.
+        Make cells at both ends of every axis neighbours.
     binary_image : bool
-        All cells that are not zero are alike.
+        Treat all cells that are not zero as equal.
 
     Returns
     -------
     numpy.ndarray, or with `return_N` a pair of it and the number
-        Of a tensor of PyTorch a tensor, in CPU memory.
+        The labels. A tensor of PyTorch gives a tensor, in CPU memory.
 
     Examples
     --------
@@ -139,14 +140,14 @@ def connected_components(
 
 
 def statistics(out_labels: Any, no_slice_conversion: bool = False) -> dict[str, Any]:
-    """Sizes, bounding boxes and centroids of labels; row 0 is the background's.
+    """Measures labels: sizes, bounding boxes and centroids; row 0 belongs to the background.
 
     Parameters
     ----------
     out_labels : array_like of integers, 1 to 3 axes
-        None may be negative, or larger than the number of cells.
+        Labels; none may be negative, or larger than the number of cells.
     no_slice_conversion : bool
-        Boxes as an array: first and last cell along each axis.
+        Return boxes as an array: first and last cell along each axis.
 
     Returns
     -------
@@ -195,16 +196,16 @@ def dust(
     invert: bool = False,
     return_N: bool = False,
 ) -> Any:
-    """The image without its components of fewer than `threshold` cells, or outside a range ``[least, below)``.
+    """Removes components of fewer than `threshold` cells, or with sizes outside a range ``[least, below)``.
 
     Parameters
     ----------
     img : array_like of 1 to 3 axes
         An image, or with `precomputed_ccl` the labels of its components.
     threshold : int or pair of ints
-        In cells.
+        Size in cells.
     invert : bool
-        Keep what else would go.
+        Keep what would be removed, and remove the rest.
     in_place : bool
         Change `img` itself.
     connectivity, binary_image, return_N
@@ -224,7 +225,7 @@ def dust(
     ranged = np.ndim(threshold) != 0
     if ranged and np.shape(threshold) != (2,):
         raise ValueError(f"threshold is {threshold!r}; give a number of cells, or a pair of them: least and below")
-    written = image.dtype.isnative and image.dtype != np.float16 and in_elements(image)  # by the library as it is
+    written = image.dtype.isnative and image.dtype != np.float16 and in_elements(image)  # the library can write to it
     if written and not (ranged or precomputed_ccl or invert or return_N):
         return _without_small(image, threshold, connectivity, in_place, binary_image)
     if precomputed_ccl:
@@ -250,10 +251,10 @@ def largest_k(
     binary_image: bool = False,
     precomputed_ccl: bool = False,
 ) -> Any:
-    """Labels of the `k` components with the most cells, 1 for the smallest of them up to `k`; a mask for ``k=1``.
+    """Labels the `k` components with the most cells, from 1 for the smallest of them up to `k`; a mask for ``k=1``.
 
-    With `k` components or fewer all of them, as `connected_components` numbers them. Parameters as there; with
-    `precomputed_ccl`, `img` has the labels of the components.
+    If there are `k` components or fewer, it returns all of them, as `connected_components` numbers them. Parameters
+    are those of that function; with `precomputed_ccl`, `img` holds the labels of the components.
 
     Examples
     --------
@@ -293,7 +294,7 @@ def contacts(
     surface_area: bool = True,
     anisotropy: Sequence[float] = (1, 1, 1),
 ) -> dict[tuple[int, int], float]:
-    """Which labels touch: for each pair the area of the faces that they share, or the number of neighbouring cells.
+    """Finds the labels that touch: for each pair, the area of their shared faces or the number of neighbouring cells.
 
     Parameters
     ----------
@@ -301,9 +302,9 @@ def contacts(
     connectivity : {26, 18, 6} or, in 2-D, {8, 4}
         With 26, 18 and 6 an image is a volume of one plane.
     surface_area : bool
-        Area; otherwise pairs of cells.
+        Return the area; otherwise the number of pairs of cells.
     anisotropy : sequence of three floats
-        Length of a cell along each axis; of an image with 4 and 8 the first two count.
+        Length of a cell along each axis; images with 4 and 8 neighbours use the first two.
 
     Examples
     --------
@@ -324,7 +325,7 @@ def contacts(
 
 
 def region_graph(labels: Any, connectivity: int = 26) -> set[tuple[int, int]]:
-    """The pairs of labels that touch, as `contacts` finds them.
+    """Finds the pairs of labels that touch, as `contacts` does.
 
     Examples
     --------
@@ -336,20 +337,20 @@ def region_graph(labels: Any, connectivity: int = 26) -> set[tuple[int, int]]:
 
 
 def each(labels: Any, binary: bool = False, in_place: bool = False) -> Each:
-    """One image per label, labels ascending, without 0.
+    """Yields one image per label, labels ascending, without 0.
 
     Parameters
     ----------
     labels : array_like of integers
     binary : bool
-        Images of bool; otherwise of the labels' type, with the label.
+        Return images of bool; otherwise of the labels' type, holding the label.
     in_place : bool
-        Every image is the same read-only array, written again for each label: faster, and gone with the next step.
+        Reuse one read-only array for every image: this is faster, but each step overwrites the last image.
 
     Returns
     -------
     iterable
-        Pairs of a label and an image; it has a length and may be gone through again.
+        Pairs of a label and an image. It has a length, and can be iterated again.
 
     Examples
     --------
@@ -371,7 +372,7 @@ def _checked(image: Any) -> Any:
 
 
 def _without_small(image: Any, threshold: Any, connectivity: int, in_place: bool, binary: bool) -> Any:
-    """What `dust` does without its other words, which needs no labels."""
+    """Runs `dust` without its other options, which takes no labels."""
     return remove_small(
         image,
         max(0, math.ceil(threshold)),

@@ -1,11 +1,11 @@
 """The functions of the package `edt`, with its signatures; to migrate, ``import nearfield.compat.edt as edt``.
 
-Distances are float32 and end at the centres of the cells: a cell next to another label, or to 0, has the length of one
+Distances are float32 and measured to the centres of cells: a cell next to another label, or to 0, has the length of one
 cell. The border of the image is open unless `black_border`. Arrays whose first axis is contiguous give such arrays.
 
 Values are the exact distances, rounded once to float32. Those of `edt` are equal as long as the lengths are whole
-numbers and squared distances stay below 2**24; beyond, it computes in float32, and its last digits differ (of squares
-around 4e8 by up to 17). Deliberate differences:
+numbers and squared distances stay below 2**24. Beyond that, `edt` computes in float32, and its last digits differ
+(squares around 4e8 by up to 17). Deliberate differences:
 
 - float16 is read (`edt` returns zeros for it); types that are no numbers are a TypeError (`edt` returns zeros); any
   byte order is read as what it is; up to 8 axes.
@@ -54,21 +54,21 @@ def edt(
     anisotropy : float or sequence of floats, optional
         Length of a cell along each axis of the array, or along all of them.
     black_border : bool
-        Everything beyond the image is background.
+        Treat everything beyond the image as background.
     parallel : int
         Number of threads; 0 or less takes every core. The answer does not depend on it.
     voxel_graph : array_like of integers, shape of `data`, 2 or 3 axes, optional
-        Which steps between cells are allowed, as by `cc3d.voxel_connectivity_graph`: a bit of each cell for the step
-        forwards along the last axis (1; where the first axis lies contiguous, along that one), along the one before it
-        (4) and along the first of three (16). Where one is not set the middle of that face is background. Labels that
-        differ are then no boundary. Takes 4 or 8 times the cells: about 10 or 40 bytes a cell while it runs.
+        Marks the allowed steps between cells, as by `cc3d.voxel_connectivity_graph`. A cell's bits stand for the step
+        forward along the last axis (1; the first axis if that is contiguous), along the one before it (4) and along
+        the first of three (16). If a bit is not set, the middle of that face is background. Labels that differ are then
+        no boundary. The graph takes 4 or 8 times the cells: about 10 or 40 bytes a cell while it runs.
     order : str, optional
-        Not looked at: the memory order is that of `data`.
+        Ignored: the memory order is that of `data`.
 
     Returns
     -------
     numpy.ndarray
-        float32, shape of `data`; inf where there is no other label.
+        Distances as float32, of the shape of `data`; inf if there is no other label.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def edtsq(
     voxel_graph: Any = None,
     order: str | None = None,
 ) -> Array:
-    """Squares of the distances of `edt`, whose parameters these are. The exact squares, rounded once to float32.
+    """Squares of the distances of `edt`, with its parameters: the exact squares, rounded once to float32.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def sdf(
     voxel_graph: Any = None,
     order: str | None = None,
 ) -> Array:
-    """Distances of `edt`, whose parameters these are, and in the background less that to the nearest label.
+    """Distances of `edt`, with its parameters, and in the background minus the distance to the nearest label.
 
     Examples
     --------
@@ -148,21 +148,21 @@ def sdfsq(
 
 
 def each(labels: Any, dt: Any, in_place: bool = False) -> _Each:
-    """One image per label: the distances where the label is, 0 elsewhere.
+    """Yields one image per label: the distances in the label's cells, 0 elsewhere.
 
     Parameters
     ----------
     labels : array_like
-        What the distances were computed from.
+        Labels from which the distances were computed.
     dt : array_like of the shape of `labels`
         Distances.
     in_place : bool
-        Every image is the same read-only array, written again for each label: faster, and gone with the next step.
+        Reuse one read-only array for every image: this is faster, but each step overwrites the last image.
 
     Returns
     -------
     iterable
-        Pairs of a label and an image, labels ascending, without 0; it has a length and may be gone through again.
+        Pairs of a label and an image, labels ascending, without 0. It has a length, and can be iterated again.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def each(labels: Any, dt: Any, in_place: bool = False) -> _Each:
 
 
 class _Each:
-    """Cells sorted by label once; an image then costs its own cells, and, unless in place, new memory."""
+    """Sorts cells by label once; an image then costs its own cells, and, unless in place, new memory."""
 
     def __init__(self, labels: Array, dt: Array, in_place: bool) -> None:
         if labels.shape != dt.shape:
@@ -235,7 +235,7 @@ def _field(
 
 @contextmanager
 def _anisotropy_named() -> Iterator[None]:
-    """Errors about lengths speak of `anisotropy`; there is no other type of distances."""
+    """Makes errors about lengths name `anisotropy`; there is no other type of distances."""
     try:
         yield
     except ValueError as problem:
@@ -274,7 +274,7 @@ def _field_of(
         threads=threads,
     )
     if not exact:
-        with np.errstate(over="ignore"):  # what float32 does not hold is inf
+        with np.errstate(over="ignore"):  # values too large for float32 become inf
             out[...] = answer
     return out
 
@@ -292,14 +292,14 @@ def _lengths_of(anisotropy: Anisotropy, ndim: int) -> float | tuple[float, ...] 
 
 
 def _fits(shape: tuple[int, ...], spacing: float | tuple[float, ...] | None) -> bool:
-    """All squared distances are integers that float32 holds."""
+    """True if all squared distances are integers that float32 holds."""
     lengths = spacing if isinstance(spacing, tuple) else (1.0 if spacing is None else float(spacing),) * len(shape)
     whole = all(each.is_integer() for each in lengths)
     return whole and sum((n * each) ** 2 for n, each in zip(shape, lengths)) < _EXACT_IN_FLOAT32
 
 
 def _labels_of(image: Array) -> Array:
-    """Labels as integers, equal where they were: of floats the bits, without the zeros' signs."""
+    """Labels as integers that are equal if the labels are: floats by their bits, without the sign of zero."""
     if image.dtype.kind == "b":
         return image.view("uint8")
     if image.dtype.kind != "f":
