@@ -54,10 +54,10 @@ struct watershed_fields {
 ///   markers  shape of the image, any integer type: what is not 0 is a marker, and its label
 ///   mask     shape of the image, bool or uint8: cells that count; all, where it is left out
 ///
-/// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 20 (28 for types of 8 bytes),
-/// about 24 for each basin and each pair of basins that touch, 8 for each cell of a plateau, 32 for each cell with a
-/// marker; device 36, with room for one such pair in 4 cells.
-/// Where a device meets more pairs, its rounds look at all cells instead, which takes more time.
+/// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 10 (14 for types of 8 bytes;
+/// 4 more with lines), about 24 for each basin and each pair of basins that touch, 8 for each cell of a plateau, 32 for
+/// each cell with a marker; device 36, with room for one such pair in 4 cells. Where a device meets
+/// more pairs, its rounds look at all cells instead, which takes more time. Minima of height 0 alone: 4 bytes (8).
 ///
 /// Throws nearfield::error before any work is started.
 ///
