@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/with_integer.hpp"
+
 namespace nearfield::watersheds {
 
 template <class Key>
@@ -147,13 +149,17 @@ void cells_of_call<Key>::write_labels(const list<marker>& markers) {
         for_rows(team_, f_, [&](std::int64_t row, const std::int64_t*, int) {
             for (std::int64_t i = row; i < row + f_.row_size(); ++i) follow(up, i);
         });
-    for_rows(team_, f_, [&](std::int64_t row, const std::int64_t* at, int) {
-        const std::int64_t to = p_.label.offset(at, f_.axes), along = p_.label.stride[f_.axes - 1];
-        for (std::int64_t i = 0; i < f_.row_size(); ++i) {
-            const std::int32_t code = follow(up, row + i);
-            const bool none = code == nowhere || (p_.lines && on_line(row + i, up, markers));
-            put_integer(p_.label, to + i * along, none ? 0 : markers[static_cast<std::size_t>(number_of(code))].label);
-        }
+    with_integer(p_.label.type, [&]<class Label>(Label) {
+        for_rows(team_, f_, [&](std::int64_t row, const std::int64_t* at, int) {
+            Label* const to = static_cast<Label*>(p_.label.data) + p_.label.offset(at, f_.axes);
+            const std::int64_t along = p_.label.stride[f_.axes - 1];
+            for (std::int64_t i = 0; i < f_.row_size(); ++i) {
+                const std::int32_t code = follow(up, row + i);
+                const bool none = code == nowhere || (p_.lines && on_line(row + i, up, markers));
+                to[i * along] =
+                    none ? Label{0} : static_cast<Label>(markers[static_cast<std::size_t>(number_of(code))].label);
+            }
+        });
     });
 }
 

@@ -199,6 +199,7 @@ struct host_graph<Key>::edge_cache {
     static constexpr int bits = 12;
     std::vector<edge> slot = std::vector<edge>(std::size_t{1} << bits, edge{-1, -1, 0});
     list<edge> noted;
+    std::vector<chunk_bits> found;  ///< of the cells that are looked at
 
     void add(std::int32_t a, std::int32_t b, Key pass) {
         if (a > b) std::swap(a, b);
@@ -222,14 +223,15 @@ list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) 
     const frame& f = asked_.where;
     const Key* const key = key_.get();
     const std::int32_t* const basin = basin_.get();
-    std::vector<edge_cache> of_thread(static_cast<std::size_t>(team.threads()));
     // A pass beside a cell that is not above it leads over that cell, too: such pairs are left out.
     const std::int32_t* keys = nullptr;
-    if constexpr (sizeof(Key) == 4) keys = part_.get() == nullptr ? key : nullptr;
-    std::vector<std::pair<std::int32_t, std::vector<std::int32_t>>> pairs;
+    if constexpr (sizeof(Key) == 4) keys = key;
+    const bool some = sizeof(Key) == 4 && part_.get() == nullptr;
+    std::vector<far_step> far;
     for (const step& s : asked_.steps)
-        if (s.offset > 0)
-            pairs.emplace_back(s.offset, keys == nullptr ? std::vector<std::int32_t>{} : near_.between(s));
+        if (s.offset > 0) far.push_back({s.offset, some ? near_.between(s) : std::vector<std::int32_t>{}});
+    std::vector<edge_cache> of_thread(static_cast<std::size_t>(team.threads()));
+    for (edge_cache& each : of_thread) each.found.resize(far.size());
     for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int thread) {
         edge_cache& to = of_thread[static_cast<std::size_t>(thread)];
         const auto look = [&](std::int64_t a, std::int64_t b) {
@@ -238,9 +240,10 @@ list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) 
                        std::max(key[a], key[b]));
         };
         const auto inner = [&](std::int64_t first, std::int64_t count) {
-            for (const auto& [offset, between] : pairs)
-                for_bits(differing(keys == nullptr ? keys : keys + first, basin + first, offset, between, count),
-                         [&, apart = offset](std::int64_t i) { look(first + i, first + i + apart); });
+            if (std::all_of(basin + first, basin + first + count, [](std::int32_t b) { return b == nowhere; })) return;
+            find_differing(keys == nullptr ? keys : keys + first, basin + first, far, count, to.found.data());
+            for (std::size_t k = 0; k < far.size(); ++k)
+                for_bits(to.found[k], [&](std::int64_t i) { look(first + i, first + i + far[k].offset); });
         };
         near_.split(row, at, inner,
                     [&](std::int64_t place) { near_.of(place, [&](std::int64_t there) { look(place, there); }); });

@@ -90,19 +90,22 @@ void lowest_by_steps(const Key* key, const std::int32_t* steps, offsets_of_steps
     }
 }
 
-chunk_bits differing_codes(const std::int32_t* key, const std::int32_t* code, std::int32_t offset,
-                           offsets_of_steps between, std::int64_t count) {
+void differing(const std::int32_t* key, const std::int32_t* code, std::span<const far_step> all, std::int64_t count,
+               chunk_bits* found) {
     const hn::CappedTag<std::int32_t, 64> d;
     const auto none = hn::Set(d, -1);
-    return bits_where(d, count, [&](std::int64_t i) HWY_ATTR {
-        const auto a = hn::LoadU(d, code + i), b = hn::LoadU(d, code + offset + i);
-        const auto differ = hn::And(hn::Ne(a, b), hn::And(hn::Ne(a, none), hn::Ne(b, none)));
-        if (between.empty() || hn::AllFalse(d, differ)) return differ;
-        const auto pass = hn::Max(hn::LoadU(d, key + i), hn::LoadU(d, key + offset + i));
-        auto least = hn::LoadU(d, key + between[0] + i);
-        for (const std::int32_t other : between) least = hn::Min(least, hn::LoadU(d, key + other + i));
-        return hn::And(differ, hn::Lt(pass, least));
-    });
+    for (const auto& [offset, between] : all)
+        *found++ = bits_where(
+            d, count,
+            [&, to = code + offset, other = key + offset, beside = offsets_of_steps(between)](std::int64_t i) HWY_ATTR {
+                const auto a = hn::LoadU(d, code + i), b = hn::LoadU(d, to + i);
+                const auto differ = hn::And(hn::Ne(a, b), hn::And(hn::Ne(a, none), hn::Ne(b, none)));
+                if (beside.empty() || hn::AllFalse(d, differ)) return differ;
+                const auto pass = hn::Max(hn::LoadU(d, key + i), hn::LoadU(d, other + i));
+                auto least = hn::LoadU(d, key + beside[0] + i);
+                for (const std::int32_t each : beside) least = hn::Min(least, hn::LoadU(d, key + each + i));
+                return hn::And(differ, hn::Lt(pass, least));
+            });
 }
 
 row_loops<std::int32_t> narrow_loops() {
@@ -120,7 +123,7 @@ namespace nearfield::watersheds {
 
 HWY_EXPORT(narrow_loops);
 HWY_EXPORT(wide_loops);
-HWY_EXPORT(differing_codes);
+HWY_EXPORT(differing);
 
 template <>
 const row_loops<std::int32_t>& loops() {
@@ -132,9 +135,9 @@ const row_loops<std::int64_t>& loops() {
     static const row_loops<std::int64_t> found = HWY_DYNAMIC_DISPATCH(wide_loops)();
     return found;
 }
-chunk_bits differing(const std::int32_t* key, const std::int32_t* code, std::int32_t offset, offsets_of_steps between,
-                     std::int64_t count) {
-    return HWY_DYNAMIC_DISPATCH(differing_codes)(key, code, offset, between, count);
+void find_differing(const std::int32_t* key, const std::int32_t* code, std::span<const far_step> all,
+                    std::int64_t count, chunk_bits* found) {
+    HWY_DYNAMIC_DISPATCH(differing)(key, code, all, count, found);
 }
 
 }  // namespace nearfield::watersheds

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace nearfield::watersheds {
 
@@ -34,10 +35,16 @@ struct row_loops {
 template <class Key>
 const row_loops<Key>& loops();
 
-/// Cells whose code differs from that at an offset, and neither is -1; but those of which a cell between the two is not
-/// above both. `between` leads to such cells; without any, keys are not looked at.
-chunk_bits differing(const std::int32_t* key, const std::int32_t* code, std::int32_t offset, offsets_of_steps between,
-                     std::int64_t count);
+/// An offset, and those of cells between a cell and what it leads to.
+struct far_step {
+    std::int32_t offset;
+    std::vector<std::int32_t> between;
+};
+
+/// found[k]: cells whose code differs from that at the offset of step k, and neither is -1; but those of which a cell
+/// between the two is not above both. Where a step has none between, keys are not looked at.
+void find_differing(const std::int32_t* key, const std::int32_t* code, std::span<const far_step> all,
+                    std::int64_t count, chunk_bits* found);
 
 /// use(i) for every bit that is set.
 template <class Use>
