@@ -143,27 +143,18 @@ computed find_peaks(const arguments& args, flood_run& run) {
     return compute(args, call);
 }
 
-/// Coordinates and value, the outermost first; of two nearer to each other than `apart` only the first.
-std::vector<std::pair<std::vector<std::int64_t>, double>> rows_of(const flood_run& run, double apart) {
-    const std::vector<std::int64_t>& shape = run.input.image.shape;
-    std::vector<peak> sorted = run.found;
-    std::ranges::stable_sort(sorted, [&](double a, double b) { return run.how.maxima ? a > b : a < b; }, &peak::value);
-    std::vector<std::pair<std::vector<std::int64_t>, double>> rows;
-    for (const peak& each : sorted) {
-        std::vector<std::int64_t> at(shape.size());
+/// Coordinates and values.
+std::string table_of(const std::vector<peak>& found, const std::vector<std::int64_t>& shape) {
+    std::string text;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) text += fmt::format("axis_{},", axis);
+    text += "value\n";
+    std::vector<std::int64_t> at(shape.size());
+    for (const peak& each : found) {
         std::int64_t rest = each.cell;
         for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) at[axis] = rest % shape[axis];
-        const auto is_near = [&](const auto& row) {
-            double square = 0;
-            for (std::size_t axis = 0; axis < at.size(); ++axis) {
-                const auto step = static_cast<double>(row.first[axis] - at[axis]);
-                square += step * step;
-            }
-            return square < apart * apart;
-        };
-        if (apart == 0 || std::ranges::none_of(rows, is_near)) rows.emplace_back(at, each.value);
+        text += fmt::format("{},{}\n", fmt::join(at, ","), each.value);
     }
-    return rows;
+    return text;
 }
 
 }  // namespace
@@ -203,12 +194,8 @@ int peaks_verb(const arguments& args) {
             run.result = make_like(image, dtype::uint8, image.shape);
         }
         const computed done = find_peaks(args, run);
-        const auto rows = rows_of(run, apart);
-        std::string text;
-        for (std::size_t axis = 0; axis < image.shape.size(); ++axis) text += fmt::format("axis_{},", axis);
-        text += "value\n";
-        for (const auto& [at, value] : rows) text += fmt::format("{},{}\n", fmt::join(at, ","), value);
-        if (!args.output.empty()) write_text(args.output, text);
+        const std::vector<peak> rows = sorted_peaks(run.found, image.shape, run.how.maxima, apart);
+        if (!args.output.empty()) write_text(args.output, table_of(rows, image.shape));
         if (!args.labels.empty()) count_cells(run, true), io::write(args.labels, run.result);
         report(args, run, done, "peak", rows.size(), {args.output, args.labels});
     });

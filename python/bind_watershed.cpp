@@ -164,6 +164,17 @@ void bind_watershed(nb::module_& module) {
     module.def("peaks", &peaks_of, nb::arg("image"), nb::arg("mask").none(), nb::arg("labels").none(),
                nb::arg("options"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
                nb::arg("progress").none());
+    module.def(
+        "sorted_peaks",
+        [](const std::vector<std::tuple<std::int64_t, double>>& rows, const std::vector<std::int64_t>& shape,
+           double apart) {
+            std::vector<peak> found;
+            for (const auto& [cell, value] : rows) found.push_back({cell, value});
+            std::vector<std::int64_t> cells;
+            for (const peak& each : sorted_peaks(std::move(found), shape, true, apart)) cells.push_back(each.cell);
+            return cells;
+        },
+        nb::arg("rows"), nb::arg("shape"), nb::arg("apart"));
     nb::class_<split_options>(module, "SplitOptions")
         .def(
             "__init__",

@@ -54,10 +54,10 @@ struct watershed_fields {
 ///   markers  shape of the image, any integer type: cells that are not 0 are markers, and their values the labels
 ///   mask     shape of the image, bool or uint8: cells that count; all if it is left out
 ///
-/// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 20 (28 for types of 8 bytes),
-/// about 24 for each basin and each pair of basins that touch, 8 for each cell of a plateau, 32 for each cell with a
-/// marker; device 36, with room for one pair of basins in 4 cells. If a device finds more pairs, its rounds visit all
-/// cells instead, which takes more time.
+/// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 10 (14 for types of 8 bytes; 4
+/// more with lines), about 24 for each basin and each pair of basins that touch, 8 for each cell of a plateau, 32 for
+/// each cell with a marker; minima of height 0 alone take 4 (8). Device 36, with room for one pair of basins in 4 cells.
+/// If a device finds more pairs, its rounds visit all cells instead, which takes more time.
 ///
 /// Throws nearfield::error before any work is started.
 ///
@@ -90,6 +90,11 @@ struct peak {
 [[nodiscard]] std::vector<peak> peaks(const device& on, const any_input<device>& image,
                                       const watershed_options& options = {}, const any_input<device>& mask = {},
                                       const any_input<device>& labels = {});
+
+/// Peaks of an image of that shape in the order of their values, maxima the highest first, minima the lowest; of equal
+/// ones the first cell. Of two nearer to each other than `apart`, in cells, only the first stays.
+[[nodiscard]] std::vector<peak> sorted_peaks(std::vector<peak> found, const std::vector<std::int64_t>& shape,
+                                             bool maxima, double apart = 0);
 
 /// An extremum of an image, by its first cell in raster order.
 struct extremum {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-from operator import add
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -357,33 +355,15 @@ def peaks(
     axes = len(work.shape)
     options = options_of(axes, axes if connectivity is None else connectivity, border, True, False, h, squared)
     with words("distance"):
-        found = peaks_in(Call(work, device, threads, None), work.array > 0, labels, options)
-    return apart_from_each_other(found, apart)
+        rows = Call(work, device, threads, None).peaks(work.array > 0, labels, options)
+    return sorted_peaks(rows, work.shape, apart)
 
 
-def peaks_in(call: Call, mask: Any, labels: Any, options: _core.WatershedOptions) -> Array:
-    """Coordinates of maxima, the highest first; of equal ones the first in raster order."""
-    rows = call.peaks(mask, labels, options)
-    cell, value = (np.array(column) for column in zip(*rows)) if rows else (np.empty(0, np.int64), np.empty(0))
-    highest = cell[np.argsort(-value, kind="stable")]
-    made: Array = np.stack(np.unravel_index(highest, call.work.shape), axis=1).astype(np.int64)
+def sorted_peaks(rows: list[tuple[int, float]], shape: tuple[int, ...], apart: float) -> Array:
+    """Coordinates of cells with values, the highest first; of equal ones the first in raster order."""
+    cells = np.array(_core.sorted_peaks(rows, shape, apart), np.int64)
+    made: Array = np.stack(np.unravel_index(cells, shape), axis=1).astype(np.int64)
     return made
-
-
-def apart_from_each_other(found: Array, least: float) -> Array:
-    """From the highest on, what is as far as that from all that were kept, which lie in buckets of that side."""
-    if least <= 1:
-        return found
-    rows, kept = found.tolist(), []
-    buckets: dict[tuple[int, ...], list[list[int]]] = {}
-    around = list(product((-1, 0, 1), repeat=found.shape[1]))
-    for i, each in enumerate(rows):
-        home = [int(x // least) for x in each]
-        near = (other for step in around for other in buckets.get(tuple(map(add, home, step)), ()))
-        if all(sum((a - b) ** 2 for a, b in zip(each, other)) >= least * least for other in near):
-            kept.append(i)
-            buckets.setdefault(tuple(home), []).append(each)
-    return found[kept]
 
 
 def on_host(name: str, image: Any) -> Workplace:

@@ -611,6 +611,7 @@ def peaks(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> list[tuple[int, float]]: ...
+def sorted_peaks(rows: list[tuple[int, float]], shape: Sequence[int], apart: float) -> list[int]: ...
 def split(
     mask: Array,
     out: Array,

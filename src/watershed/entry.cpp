@@ -223,7 +223,7 @@ basins::basins(const host& on, const any_input<host>& image, const watershed_opt
           const named_view<host> all[] = {{"image", image}, {"mask", mask}};
           check_data<host>(all);
           made->like.data = nullptr;
-          if (image.cells() > 0) made->found = graph_of(on, made->asked);
+          if (image.cells() > 0) made->found = graph_of(on, made->asked, asked::often);
           return made;
       })) {}
 basins::basins(basins&&) noexcept = default;

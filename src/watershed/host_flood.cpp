@@ -10,16 +10,19 @@ namespace nearfield::watersheds {
 
 void run(const host& on, const problem& p) {
     const host first = part_of(on, 0, 0.5), second = part_of(on, 0.5, 0.5);
-    graph_of(first, p)->flood(second, p);
+    graph_of(first, p, asked::once)->flood(second, p);
 }
 std::vector<peak> find_peaks(const host& on, const problem& p) {
     std::vector<peak> found;
-    for (const extremum& each : graph_of(on, p)->extrema(p.least)) found.push_back({each.cell, each.value});
+    // A key of 8 bytes may be that of no cell, and only a graph knows which.
+    const bool plain = size_of(p.image.type) <= 4 || p.image.type == dtype::float64;
+    const asked how = p.least.h == 0 && p.parts.data == nullptr && plain ? asked::minima : asked::once;
+    for (const extremum& each : graph_of(on, p, how)->extrema(p.least)) found.push_back({each.cell, each.value});
     return found;
 }
 void reconstruct(const host& on, const problem& p) {
     const host first = part_of(on, 0, 0.5), second = part_of(on, 0.5, 0.5);
-    graph_of(first, p)->reconstruct(second, p);
+    graph_of(first, p, asked::once)->reconstruct(second, p);
 }
 
 // ---- basins ---------------------------------------------------------------------------------------------------------
@@ -215,27 +218,29 @@ void host_graph<Key>::reconstruct(const host& on, const problem& p) const {
 }
 
 template <class Key>
-void host_graph<Key>::flood(const host& on, const problem& p) const {
+void host_graph<Key>::flood(const host& on, const problem& p) {
     const frame& f = p.where;
     if (p.extrema.data != nullptr) mark({on.threads, {}}, p.least, p.extrema);
     if (p.label.data == nullptr && p.passes.data == nullptr) return;
-    workers team(on, 7 * f.places);
+    workers team(on, 5 * f.places);
     const list<marker> markers = markers_of(team, p);
-    list<Key> level(cell_.size(), outside<Key>);
+    list<Key> level_of(cell_.size(), outside<Key>);
     list<std::uint8_t> reached(cell_.size(), 0);
     for (const marker& each : markers) {
         const auto own = static_cast<std::size_t>(number_of(basin_.get()[each.place]));
-        level[own] = std::min(level[own], key_.get()[each.place]), reached[own] = 1;
+        level_of[own] = std::min(level_of[own], key_.get()[each.place]), reached[own] = 1;
     }
-    spread(level, reached);
-    if (p.passes.data != nullptr) write_passes(team, p, level, reached);
+    spread(level_of, reached);
+    if (p.passes.data != nullptr) write_passes(team, p, level_of, reached);
     if (p.label.data == nullptr) return;
-    cells_of_call<Key> cells(team, p, near_);
-    cells.raise(key_.get(), basin_.get(), level, reached);
+    const bool once = how_ == asked::once;
+    const host_scratch<Key> level(once ? 0 : f.places + chunk);
+    const host_scratch<std::int32_t> steps(once ? 0 : f.places + chunk);
+    cells_of_call<Key> cells(team, p, near_, once ? key_.get() : level.get(), once ? basin_.get() : steps.get());
+    cells.raise(key_.get(), basin_.get(), level_of, reached);
     // A mask is a plateau, whose cells are listed twice.
     const bool listed = rehearsing() != nullptr && asked_.image.type == dtype::boolean;
     const host_scratch<std::int64_t> supposed(listed ? f.places : 0);
-    cells.count_steps(markers);
     cells.choose_parents(markers);
     cells.write_labels(markers);
 }

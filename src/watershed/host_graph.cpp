@@ -6,29 +6,36 @@
 
 namespace nearfield::watersheds {
 
-neighbours::neighbours(const frame& f, const std::vector<step>& all) : where(f), steps(all) {
-    for (const step& s : all) offsets.push_back(s.offset);
-    ascending = offsets, ascending.push_back(0);
-    std::sort(ascending.begin(), ascending.end());
+std::vector<std::int32_t> neighbours::between(const step& s) const {
+    std::vector<std::int32_t> found;
+    for (int axis = 0; axis < where.axes; ++axis)
+        if (const auto part = static_cast<std::int32_t>(s.by[axis] * where.pitch[axis]); part != 0 && part != s.offset)
+            found.push_back(part), found.push_back(s.offset - part);
+    return found;
 }
 
-std::unique_ptr<graph> graph_of(const host& on, const problem& p) {
+std::unique_ptr<graph> graph_of(const host& on, const problem& p, asked how) {
     if (size_of(p.image.type) <= 4)
-        if (auto narrow = std::make_unique<host_graph<std::int32_t>>(on, p); narrow->distinct()) return narrow;
-    return std::make_unique<host_graph<std::int64_t>>(on, p);
+        if (auto narrow = std::make_unique<host_graph<std::int32_t>>(on, p, how); narrow->distinct()) return narrow;
+    return std::make_unique<host_graph<std::int64_t>>(on, p, how);
 }
 
 template <class Key>
-host_graph<Key>::host_graph(const host& on, const problem& p)
+host_graph<Key>::host_graph(const host& on, const problem& p, asked how)
     : asked_(p),
+      how_(how),
       near_(asked_.where, asked_.steps),
-      key_(p.where.places),
-      basin_(p.where.places),
+      key_(p.where.places + chunk),
+      basin_(how == asked::minima ? 0 : p.where.places + chunk),
       part_(p.parts.data == nullptr ? 0 : p.where.places) {
-    workers team(on, 5 * p.where.places);
+    workers team(on, (how == asked::minima ? 2 : 5) * p.where.places);
     read_keys(team);
     if (!distinct_ && sizeof(Key) == 4) return;
     distinct_ = true;
+    if (how_ == asked::minima) {
+        find_minima(team);
+        return;
+    }
     descend(team);
     list<edge> edges = find_edges(team);
     connect(edges);
@@ -41,7 +48,7 @@ void host_graph<Key>::read_keys(workers& team) {
     std::int32_t* const basin = basin_.get();
     const std::int32_t* const part = part_.get();
     fill_frame(team, f, key, outside<Key>);
-    fill_frame(team, f, basin, nowhere);
+    if (basin != nullptr) fill_frame(team, f, basin, nowhere);
     if (asked_.parts.data != nullptr) read_parts(team);
     std::atomic<bool> ambiguous{false};
     with_value(asked_.image.type, [&]<class Value>(Value) {
@@ -62,7 +69,7 @@ void host_graph<Key>::read_keys(workers& team) {
                     const Key own = turned(ordered<Key>(v), asked_.maxima);
                     some |= inside && own == outside<Key>;
                     key[row + i] = inside ? own : outside<Key>;
-                    basin[row + i] = inside ? static_cast<std::int32_t>(row + i) : nowhere;
+                    if (basin != nullptr) basin[row + i] = inside ? static_cast<std::int32_t>(row + i) : nowhere;
                 }
                 if (some) ambiguous = true;
             });
@@ -85,7 +92,7 @@ void host_graph<Key>::read_parts(workers& team) {
     });
 }
 
-/// Every cell points to the lowest of its neighbours and itself, of equal ones to the first; then to the end of the
+/// Every cell points to the lowest neighbour below it, or to an equal one that comes first; then to the end of the
 /// descent, whose number in raster order is the basin's.
 template <class Key>
 void host_graph<Key>::descend(workers& team) {
@@ -97,7 +104,7 @@ void host_graph<Key>::descend(workers& team) {
         const auto inner = [&](std::int64_t first, std::int64_t count) {
             if (std::all_of(up + first, up + first + count, [](std::int32_t to) { return to < 0; })) return;
             std::int32_t by[chunk];
-            loops<Key>().lowest(key + first, near_.ascending, count, by);
+            loops<Key>().descent(key + first, near_.offsets, count, by);
             for (std::int64_t i = 0; i < count; ++i) up[first + i] += up[first + i] < 0 ? 0 : by[i];
         };
         const auto single = [&](std::int64_t place) {
@@ -137,12 +144,62 @@ void host_graph<Key>::number_ends(workers& team, list<std::int32_t>& ends) {
     });
 }
 
+template <class Key>
+void host_graph<Key>::find_minima(workers& team) {
+    const frame& f = asked_.where;
+    const Key* const key = key_.get();
+    std::vector<list<std::int32_t>> of_thread(static_cast<std::size_t>(team.threads()));
+    for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int thread) {
+        auto& found = of_thread[static_cast<std::size_t>(thread)];
+        const auto inner = [&](std::int64_t first, std::int64_t count) {
+            std::int32_t by[chunk];
+            if (std::all_of(key + first, key + first + count, [](Key k) { return k == outside<Key>; })) return;
+            loops<Key>().descent(key + first, near_.offsets, count, by);
+            for (std::int64_t i = first; i < first + count; ++i)
+                if (by[i - first] == 0 && key[i] != outside<Key>) found.push_back(static_cast<std::int32_t>(i));
+        };
+        near_.split(row, at, inner, [&](std::int64_t place) {
+            bool ends = key[place] != outside<Key>;
+            near_.of(place, [&](std::int64_t there) {
+                ends = ends && key[there] >= key[place] && (key[there] != key[place] || there > place);
+            });
+            if (ends) found.push_back(static_cast<std::int32_t>(place));
+        });
+    });
+    list<std::int32_t> ends;
+    for (const auto& each : of_thread) ends.insert(ends.end(), each.begin(), each.end());
+    std::sort(ends.begin(), ends.end());
+    bits met(f.places), now(f.places);
+    std::copy_if(ends.begin(), ends.end(), std::back_inserter(cell_),
+                 [&](std::int32_t place) { return is_minimum(place, met, now); });
+    into_.assign(cell_.size(), -1);
+}
+
+/// Whether no cell that hangs together with an end at its level has a lower neighbour or was met before: the search
+/// ends there, so that all searches together meet a cell once.
+template <class Key>
+bool host_graph<Key>::is_minimum(std::int64_t place, bits& met, bits& now) const {
+    const Key* const key = key_.get();
+    bool minimum = !met[place];
+    list<std::int32_t> level{static_cast<std::int32_t>(place)};
+    now.set(place);
+    for (std::size_t i = 0; i < level.size() && minimum; ++i)
+        near_.of(level[i], [&](std::int64_t there) {
+            minimum = minimum && key[there] >= key[place] && (key[there] > key[place] || !met[there]);
+            if (key[there] == key[place] && !now[there])
+                now.set(there), level.push_back(static_cast<std::int32_t>(there));
+        });
+    for (const std::int32_t each : level) met.set(each);
+    return minimum;
+}
+
 /// Passes between basins as they are met; one that was met lately is not noted again.
 template <class Key>
 struct host_graph<Key>::edge_cache {
     static constexpr int bits = 12;
     std::vector<edge> slot = std::vector<edge>(std::size_t{1} << bits, edge{-1, -1, 0});
     list<edge> noted;
+    std::vector<chunk_bits> found;  ///< of the cells that are looked at
 
     void add(std::int32_t a, std::int32_t b, Key pass) {
         if (a > b) std::swap(a, b);
@@ -166,7 +223,15 @@ list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) 
     const frame& f = asked_.where;
     const Key* const key = key_.get();
     const std::int32_t* const basin = basin_.get();
+    // A pass beside a cell that is not above it leads over that cell, too: such pairs are left out.
+    const std::int32_t* keys = nullptr;
+    if constexpr (sizeof(Key) == 4) keys = key;
+    const bool some = sizeof(Key) == 4 && part_.get() == nullptr;
+    std::vector<far_step> far;
+    for (const step& s : asked_.steps)
+        if (s.offset > 0) far.push_back({s.offset, some ? near_.between(s) : std::vector<std::int32_t>{}});
     std::vector<edge_cache> of_thread(static_cast<std::size_t>(team.threads()));
+    for (edge_cache& each : of_thread) each.found.resize(far.size());
     for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int thread) {
         edge_cache& to = of_thread[static_cast<std::size_t>(thread)];
         const auto look = [&](std::int64_t a, std::int64_t b) {
@@ -175,10 +240,10 @@ list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) 
                        std::max(key[a], key[b]));
         };
         const auto inner = [&](std::int64_t first, std::int64_t count) {
-            for (const std::int32_t offset : near_.ascending)
-                if (offset > 0)
-                    for_bits(differing(basin + first, offset, count),
-                             [&](std::int64_t i) { look(first + i, first + i + offset); });
+            if (std::all_of(basin + first, basin + first + count, [](std::int32_t b) { return b == nowhere; })) return;
+            find_differing(keys == nullptr ? keys : keys + first, basin + first, far, count, to.found.data());
+            for (std::size_t k = 0; k < far.size(); ++k)
+                for_bits(to.found[k], [&](std::int64_t i) { look(first + i, first + i + far[k].offset); });
         };
         near_.split(row, at, inner,
                     [&](std::int64_t place) { near_.of(place, [&](std::int64_t there) { look(place, there); }); });

@@ -43,25 +43,42 @@ void fill_frame(workers& team, const frame& f, T* a, T value) {
     });
 }
 
+/// How a cell leads to a neighbour: the number of the step, from 1; 0: it does not. The bit is set at periodic ends.
+using way = std::uint16_t;
+inline constexpr way over_end = 0x8000;
+
 /// The neighbours of cells: at the ends of periodic axes one by one, else by offsets.
 struct neighbours {
     const frame& where;
     const std::vector<step>& steps;
-    std::vector<std::int32_t> offsets;    ///< of all steps
-    std::vector<std::int32_t> ascending;  ///< the same and 0, sorted
+    std::vector<std::int32_t> offsets;  ///< of all steps
 
-    neighbours(const frame& f, const std::vector<step>& all);
+    neighbours(const frame& f, const std::vector<step>& all) : where(f), steps(all) {
+        for (const step& s : all) offsets.push_back(s.offset);
+    }
+    /// Offsets of cells between one and its neighbour: of steps that change one of the coordinates or all but one.
+    [[nodiscard]] std::vector<std::int32_t> between(const step& s) const;
 
-    /// use(place) for all of a cell, in the order of ties unless it lies at a periodic end.
+    /// use(place, way to it) for all of a cell, in the order of ties unless it lies at a periodic end.
+    template <class Use>
+    void ways_of(std::int64_t place, const Use& use) const {
+        std::int64_t at[max_rank]{};
+        const bool end = where.any_wraps && (where.locate(place, at), where.at_end(at, where.axes));
+        for (std::size_t k = 0; k < steps.size(); ++k)
+            if (!end) use(place + steps[k].offset, static_cast<way>(k + 1));
+            else if (const std::int64_t there = where.neighbour(at, steps[k].by); there >= 0)
+                use(there, static_cast<way>((k + 1) | over_end));
+    }
     template <class Use>
     void of(std::int64_t place, const Use& use) const {
+        ways_of(place, [&](std::int64_t there, way) { use(there); });
+    }
+    /// Where a way that is not 0 leads to.
+    [[nodiscard]] std::int64_t next(std::int64_t place, way by) const {
+        if ((by & over_end) == 0) return place + offsets[by - std::size_t{1}];
         std::int64_t at[max_rank]{};
-        if (where.any_wraps && (where.locate(place, at), where.at_end(at, where.axes))) {
-            for (const step& s : steps)
-                if (const std::int64_t there = where.neighbour(at, s.by); there >= 0) use(there);
-        } else {
-            for (const step& s : steps) use(place + s.offset);
-        }
+        where.locate(place, at);
+        return where.neighbour(at, steps[(by ^ over_end) - std::size_t{1}].by);
     }
     /// Splits a row: inner(first, count) for cells whose neighbours are at offsets, single(place) for all others.
     template <class Inner, class Single>
@@ -80,16 +97,36 @@ inline constexpr std::int32_t nowhere = -1;
 constexpr std::int32_t code_of(std::int64_t number) { return static_cast<std::int32_t>(-2 - number); }
 constexpr std::int64_t number_of(std::int32_t code) { return -2 - std::int64_t{code}; }
 
-inline std::int32_t read(std::int32_t& from) { return std::atomic_ref(from).load(std::memory_order_relaxed); }
-inline void write(std::int32_t& to, std::int32_t value) { std::atomic_ref(to).store(value, std::memory_order_relaxed); }
-
-/// Replaces the pointers on the chain from a place by the code at its end; from several threads at once.
-inline void follow(std::int32_t* up, std::int64_t place) {
-    std::int32_t end = read(up[place]);
-    if (end < 0) return;
-    for (std::int32_t at = end; (end = read(up[at])) >= 0;) at = end;
-    for (std::int32_t next = 0; (next = read(up[place])) >= 0; place = next) write(up[place], end);
+template <class T>
+T read(T& from) {
+    return std::atomic_ref(from).load(std::memory_order_relaxed);
 }
+template <class T>
+void write(T& to, T value) {
+    std::atomic_ref(to).store(value, std::memory_order_relaxed);
+}
+
+/// Replaces the pointers on the chain from a place by the code at its end, and returns that; from several threads at
+/// once.
+inline std::int32_t follow(std::int32_t* up, std::int64_t place) {
+    std::int32_t end = read(up[place]);
+    while (end >= 0) end = read(up[end]);
+    for (std::int32_t next = 0; (next = read(up[place])) >= 0; place = next) write(up[place], end);
+    return end;
+}
+
+/// A bit of every place.
+class bits {
+public:
+    explicit bits(std::int64_t places) : word_(static_cast<std::size_t>(places / 64 + 1)) {}
+    [[nodiscard]] bool operator[](std::int64_t place) const {
+        return (word_[static_cast<std::size_t>(place / 64)] >> place % 64 & 1) != 0;
+    }
+    void set(std::int64_t place) { word_[static_cast<std::size_t>(place / 64)] |= std::uint64_t{1} << place % 64; }
+
+private:
+    list<std::uint64_t> word_;
+};
 
 /// A cell with a marker.
 struct marker {
@@ -103,16 +140,16 @@ struct region_tree;
 template <class Key>
 class host_graph final : public graph {
 public:
-    host_graph(const host& on, const problem& p);
+    host_graph(const host& on, const problem& p, asked how);
     /// False where the keys are too narrow: the key of a cell is that of none.
     [[nodiscard]] bool distinct() const { return distinct_; }
 
     [[nodiscard]] std::vector<extremum> extrema(const height& least) const override;
     void mark(const host& on, const height& least, const target& out) const override;
-    void flood(const host& on, const problem& p) const override;
+    void flood(const host& on, const problem& p) override;
     void reconstruct(const host& on, const problem& p) const override;
     [[nodiscard]] std::vector<extinction> extinctions(attribute by, bool roots) const override;
-    void cut(const host& on, const cut_options& cut, const height& least, const target& out) const override;
+    void cut(const host& on, const cut_options& cut, const height& least, const target& out) override;
     [[nodiscard]] std::vector<double> passes(const std::vector<std::int64_t>& a,
                                              const std::vector<std::int64_t>& b) const override;
 
@@ -127,6 +164,9 @@ private:
     void read_parts(workers& team);
     void descend(workers& team);
     void number_ends(workers& team, list<std::int32_t>& ends);
+    /// Instead of basins the minima alone, which do not merge.
+    void find_minima(workers& team);
+    [[nodiscard]] bool is_minimum(std::int64_t place, bits& met, bits& now) const;
     list<edge> find_edges(workers& team);
     void connect(list<edge>& edges);
 
@@ -152,6 +192,7 @@ private:
     void write_passes(workers& team, const problem& p, const list<Key>& level, const list<std::uint8_t>& reached) const;
 
     problem asked_;
+    asked how_;
     neighbours near_;
     bool distinct_ = true;
     host_scratch<Key> key_;

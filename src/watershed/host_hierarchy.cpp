@@ -251,7 +251,7 @@ list<std::uint8_t> host_graph<Key>::kept(const region_tree& tree, const cut_opti
 }
 
 template <class Key>
-void host_graph<Key>::cut(const host& on, const cut_options& cut, const height& least, const target& out) const {
+void host_graph<Key>::cut(const host& on, const cut_options& cut, const height& least, const target& out) {
     const region_tree tree = regions_by(part_of(on, 0, 0.2), cut.by, cut.roots);
     const list<std::uint8_t> stay = kept(tree, cut, least);
     list<std::int32_t> region(cell_.size(), 0), of_minimum{0};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "refused.hpp"
 #include "scale.hpp"
@@ -27,6 +28,29 @@ TEST(Watershed, ReconstructionIsDijkstras) {
 TEST(Watershed, PeaksOfLabelsAreThoseOfEachAlone) {
     check_peaks([](const watershed_case& c) { return peaks_on_host(c, 1 + static_cast<int>(c.value.size() % 2)); },
                 70000, 71000, 4, 8);
+}
+
+TEST(Watershed, SortedPeaksAreApart) {
+    std::mt19937_64 random(3);
+    for (const shape_t& shape : {shape_t{900}, shape_t{70, 1, 90}, shape_t{30, 40, 50}, shape_t{9, 8, 7, 6}})
+        for (const double apart : {0.0, 1.0, 1.5, 3.0, 7.25, 1e9})
+            for (const bool maxima : {false, true}) {
+                std::vector<peak> found, want;
+                for (std::int64_t cell = 0; cell < cells_of(shape); ++cell)
+                    if (random() % 5 == 0) found.push_back({cell, static_cast<double>(random() % 20)});
+                std::vector<peak> sorted = found;
+                std::ranges::stable_sort(sorted, {}, [&](const peak& p) { return maxima ? -p.value : p.value; });
+                const auto near = [&](std::int64_t a, std::int64_t b) {
+                    double square = 0;
+                    for (std::size_t axis = shape.size(); axis-- > 0; a /= shape[axis], b /= shape[axis])
+                        square += std::pow(static_cast<double>(a % shape[axis] - b % shape[axis]), 2);
+                    return square < apart * apart;
+                };
+                for (const peak& each : sorted)
+                    if (std::ranges::none_of(want, [&](const peak& kept) { return near(kept.cell, each.cell); }))
+                        want.push_back(each);
+                EXPECT_EQ(sorted_peaks(found, shape, maxima, apart), want) << apart;
+            }
 }
 
 /// Images large enough for several threads, chunks and blocks; one thread and several; and rows in reverse order.
