@@ -15,6 +15,7 @@
 #include "cli/report.hpp"
 #include "io/bytes.hpp"
 #include "nearfield/system.hpp"
+#include "os/process.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -185,7 +186,7 @@ int fail(const tongue& how, const std::string& message, int status) {
 
 void listen_for_signals(const tongue& how) {
     std::vector<last_words> words;
-    for (const int number : ending_signals()) {
+    for (const int number : os::ending_signals()) {
         words.push_back(words_of(how, "cancelled", 128 + number));
         words.back().signal = number;
     }

@@ -1,7 +1,6 @@
 #include "cli/files.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "cli/report.hpp"
 #include "io/bytes.hpp"
+#include "os/files.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -37,7 +37,7 @@ std::vector<named_file> files_of(const verb& chosen, const arguments& args, bool
 /// Empty where the input cannot be had; its reader says why.
 std::string identity_of_input(const std::string& path) {
     try {
-        return io::identity_of(path, STDIN_FILENO);
+        return io::identity_of(path, os::standard_input);
     } catch (const error&) {
         return {};
     }
@@ -67,7 +67,7 @@ void refuse_lost_files(const arguments& args, const std::vector<named_file>& wri
     std::map<std::string, const named_file*> taken;
     const std::vector<named_file> read = files_read(*find_verb(args.verb), args);
     for (const named_file& each : written) {
-        const std::string identity = io::identity_of(each.path, STDOUT_FILENO);
+        const std::string identity = io::identity_of(each.path, os::standard_output);
         if (identity.empty()) continue;
         const auto [other, fresh] = taken.try_emplace(identity, &each);
         if (!fresh)
@@ -86,7 +86,7 @@ void refuse_lost_files(const arguments& args, const std::vector<named_file>& wri
 void refuse_lost_data(const arguments& args, const std::string& path, const std::string& identity) {
     if (identity.empty() || args.overwrite || args.plan || args.inputs.size() > 1) return;
     for (const named_file& each : files_written(*find_verb(args.verb), args))
-        if (io::identity_of(each.path, STDOUT_FILENO) == identity)
+        if (io::identity_of(each.path, os::standard_output) == identity)
             throw error(error_code::invalid_argument,
                         fmt::format("{} {} would replace the data file of {}; give another file, or --overwrite to "
                                     "lose it",

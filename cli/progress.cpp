@@ -1,16 +1,17 @@
 #include "cli/progress.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "io/io.hpp"
+#include "os/files.hpp"
+#include "os/process.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -24,42 +25,31 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touc
 std::vector<last_words>& words_for_signals = *new std::vector<last_words>;
 
 void say(int fd, std::string_view text) {
-    if (::write(fd, text.data(), text.size()) < 0) return;  // there is nobody left to tell
+    static_cast<void>(os::write(fd, text.data(), text.size()));  // where it fails there is nobody left to tell
 }
 
 /// Runs in the midst of anything, so it calls nothing but what POSIX lists as safe in a handler.
 void on_signal(int number) {
     // Nobody may be reading stderr; the second signal does not wait for that.
-    if (leaving.exchange(true)) _exit(128 + number);
+    if (leaving.exchange(true)) std::_Exit(128 + number);
     io::abandon_outputs();
-    sigset_t none;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, nullptr);
-    if (bar_is_drawn.load()) say(STDERR_FILENO, clear_line);
+    os::accept_signals();
+    if (bar_is_drawn.load()) say(os::standard_error, clear_line);
     for (const last_words& each : words_for_signals)
-        if (each.signal == number) say(STDOUT_FILENO, each.to_stdout), say(STDERR_FILENO, each.to_stderr);
-    _exit(128 + number);
+        if (each.signal == number) say(os::standard_output, each.to_stdout), say(os::standard_error, each.to_stderr);
+    std::_Exit(128 + number);
 }
 
 }  // namespace
 
-std::vector<int> ending_signals() { return {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU}; }
-
 void leave_on_signals(std::vector<last_words> words) {
     words_for_signals = std::move(words);
-    for (const last_words& each : words_for_signals) {
-        struct sigaction action {
-        }, before{};
-        action.sa_handler = on_signal;
-        sigfillset(&action.sa_mask);  // until the files are removed
-        if (sigaction(each.signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(each.signal, &action, nullptr);
-    }
-    signal(SIGXFSZ, SIG_IGN);
+    for (const last_words& each : words_for_signals) os::catch_signal(each.signal, on_signal);
+    os::ignore_file_limit();
 }
 
 progress_bar::progress_bar(std::string what, bool wanted)
-    : what_(std::move(what)), shown_(wanted && isatty(STDERR_FILENO) == 1) {}
+    : what_(std::move(what)), shown_(wanted && os::is_terminal(os::standard_error)) {}
 
 progress_bar::~progress_bar() {
     if (!drawn_) return;

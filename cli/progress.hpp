@@ -13,9 +13,6 @@ struct last_words {
     std::string to_stdout, to_stderr;
 };
 
-/// The signals that end the program: Ctrl-C, a closed terminal, `kill`, a limit of processor time.
-[[nodiscard]] std::vector<int> ending_signals();
-
 /// From here on these signals remove unfinished files, write their last words and end the process with 128 and their
 /// number, whatever it is doing. Signals that whoever started the program ignores stay ignored. A file that grows
 /// beyond its limit is an error of the write instead of a signal.

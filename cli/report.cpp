@@ -1,8 +1,6 @@
 #include "cli/report.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +9,7 @@
 
 #include "cli/parse.hpp"
 #include "io/bytes.hpp"
+#include "os/files.hpp"
 
 namespace nearfield::cli {
 
@@ -74,11 +73,9 @@ namespace {
 
 /// "-", or another name of the pipe that stdout is, such as /dev/stdout.
 bool is_stdout(const std::string& path) {
-    struct stat named {
-    }, out{};
     if (path == "-") return true;
-    return stat(path.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &out) == 0 && io::is_pipe(path) &&
-           named.st_dev == out.st_dev && named.st_ino == out.st_ino;
+    const auto named = os::facts_of(path), out = os::facts_of(os::standard_output);
+    return named && out && io::is_pipe(path) && named->volume == out->volume && named->number == out->number;
 }
 
 }  // namespace
@@ -86,7 +83,7 @@ bool is_stdout(const std::string& path) {
 bool one_stdout(const std::vector<std::string>& paths) {
     const auto count = std::count_if(paths.begin(), paths.end(), is_stdout);
     if (count > 1) throw error(error_code::invalid_argument, "more than one output is '-'; stdout can carry only one");
-    if (count == 1 && isatty(STDOUT_FILENO) == 1)
+    if (count == 1 && os::is_terminal(os::standard_output))
         throw error(error_code::invalid_argument,
                     "output is '-' but stdout is a terminal; send it to a file or a pipe: ... -o - > distance.npy");
     return count == 1;

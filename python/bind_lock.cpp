@@ -1,10 +1,10 @@
 #include "python/bind_lock.hpp"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 #include <thread>
+
+#include "os/process.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -35,7 +35,7 @@ bool native_work::in_vain() noexcept { return python_is_gone; }
 
 void native_work::wait_at_exit() {
     Py_AtExit(last_step);
-    pthread_atfork(nullptr, nullptr, [] { works = 0; });  // a child has none of the threads that worked
+    os::on_fork(nullptr, nullptr, [] { works = 0; });  // a child has none of the threads that worked
 }
 
 nb::object called(const nb::object& function, const nb::object& argument) {

@@ -4,10 +4,12 @@
 // does from 3.14 on.
 #pragma once
 
-#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 
 #include <optional>
+#ifdef __GLIBCXX__
+#include <cxxabi.h>
+#endif
 
 namespace nearfield::python {
 

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# ./dev wheel: wheels for the CPU in build/wheel/wheels that need glibc and nothing else, each checked in fresh virtual
-# environments. NEARFIELD_PYTHONS names the interpreters; without it, those of wheel_pythons.
+# ./dev wheel [--gpu]: wheels in build/wheel/wheels that need glibc and nothing else, each checked in fresh virtual
+# environments. NEARFIELD_PYTHONS names the interpreters; without it, those of wheel_pythons. With --gpu the library has
+# kernels for NEARFIELD_ARCHITECTURES, and serves machines without a GPU or driver as the other wheel does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-made=$PWD/build/wheel jobs=${NEARFIELD_JOBS:-$(nproc)}
+made=$PWD/build/wheel kind=cpu options=(-C cmake.define.NEARFIELD_CUDA=OFF) jobs=${NEARFIELD_JOBS:-$(nproc)}
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
+# 80 runs on 86 and 89 as well. PTX of the newest is for GPUs still to come.
+[ "${1:-}" = --gpu ] && kind=gpu options=(-C cmake.define.NEARFIELD_CUDA=ON
+    -C "cmake.define.CMAKE_CUDA_ARCHITECTURES=${NEARFIELD_ARCHITECTURES:-80-real;90-real;100-real;120}")
 
 say() { printf '\n== %4ds  %s\n' "$SECONDS" "$*"; }
 fail() { printf '\nwheel.sh: %s\n' "$*" >&2; exit 1; }
@@ -48,7 +53,7 @@ check_wheel() {
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$1"
     (cd "$venv" && bin/nearfield --version && bin/nearfield sample blobs -o b.tif --size 60x80 && bin/nearfield label b.tif -o l.npy &&
         bin/python -c 'import nearfield as nf; assert nf.distance_transform([[0, 1], [1, 1]])[1, 1] > 1.4; print(nf.info())')
-    ! ldd "$venv"/lib/python*/site-packages/nearfield/bin/nearfield | grep -E 'jbig|not found' || fail "$1 is not whole"
+    ! ldd "$venv"/lib/python*/site-packages/nearfield/{bin/nearfield,*.so,lib/*.so} | grep -E 'jbig|not found' || fail "$1 is not whole"
 }
 
 make_wheels() {
@@ -62,10 +67,10 @@ make_wheels() {
     for python in $pythons; do
         say "wheel with $("$python" -V)"
         rm -rf "$made/plain"
-        "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps -w "$made/plain" -C cmake.define.NEARFIELD_CUDA=OFF \
+        "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps -w "$made/plain" "${options[@]}" \
             -C cmake.define.NEARFIELD_WERROR=ON -C cmake.define.CMAKE_PREFIX_PATH="$made/tiff" .
         PATH=$made/tools/bin:$PATH "$made/tools/bin/python" tools/wheel.py "$made"/plain/*.whl "$made/wheels" --static libtiff6 \
-            --static nlohmann-json3-dev --static libcli11-dev
+            --static nlohmann-json3-dev --static libcli11-dev --kind "$kind"
         wheel=$(ls -t "$made"/wheels/*.whl | head -n 1)
         check_wheel "$wheel" "$python"
         # One wheel serves all newer ones.

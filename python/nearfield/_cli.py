@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,9 +22,11 @@ TYPES = ("uint16", "int32", "uint32", "int64", "uint64")
 def main() -> None:
     if is_out_of_core(sys.argv[1:]):
         sys.exit(run(sys.argv[1:]))
-    program = Path(__file__).parent / "bin" / "nearfield"
+    program = Path(__file__).parent / "bin" / ("nearfield.exe" if os.name == "nt" else "nearfield")
     if not program.is_file():
         sys.exit("nearfield: this installation has no command line; it was built with NEARFIELD_CLI=OFF")
+    if os.name == "nt":  # whose execv returns to the shell before the program ends
+        sys.exit(subprocess.call([program, *sys.argv[1:]]))
     os.execv(program, [str(program), *sys.argv[1:]])
 
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/control_groups.hpp"
+#include "os/process.hpp"
 
 namespace nearfield {
 namespace {
@@ -30,7 +31,7 @@ int paid_cores() {
 
 int usable_cores() {
     static const int paid = paid_cores();  // asked once: it takes longer than small calls
-    const int allowed = processor_set::here().count();
+    const int allowed = os::processors().count();
     const int cores = allowed > 0 ? allowed : static_cast<int>(std::thread::hardware_concurrency());
     return std::max(1, std::min(cores, paid));
 }

@@ -1,8 +1,6 @@
 #include "base/memory.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <climits>
@@ -10,6 +8,7 @@
 
 #include "base/control_groups.hpp"
 #include "nearfield/error.hpp"
+#include "os/process.hpp"
 
 namespace nearfield {
 namespace {
@@ -17,7 +16,7 @@ namespace {
 std::optional<std::int64_t> of_machine(const std::string& root) {
     const std::string info = root + "/proc/meminfo";
     const auto available = number_in(info, "MemAvailable:");
-    if (!available) return std::nullopt;
+    if (!available) return os::machine_memory();
     return (*available + number_in(info, "SwapFree:").value_or(0)) * 1024;
 }
 
@@ -32,15 +31,13 @@ std::optional<std::int64_t> of_group(const control_group& group) {
 }
 
 /// Address space (field 0 of statm: what the process has in all) or data (field 5) that the process's own limit leaves.
-std::optional<std::int64_t> of_process(__rlimit_resource which, int field, const std::string& root) {
-    rlimit limit{};
-    if (getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+std::optional<std::int64_t> of_process(std::optional<std::int64_t> limit, int field, const std::string& root) {
+    if (!limit) return std::nullopt;
     std::ifstream pages(root + "/proc/self/statm");
     std::int64_t used = 0;
     for (int i = 0; i <= field; ++i) pages >> used;
     if (!pages) return std::nullopt;
-    const auto most = std::min<rlim_t>(limit.rlim_cur, INT64_MAX);
-    return static_cast<std::int64_t>(most) - used * sysconf(_SC_PAGESIZE);
+    return *limit - used * os::page_bytes();
 }
 
 constexpr int statm_all = 0, statm_data = 5;
@@ -55,8 +52,8 @@ std::optional<std::int64_t> free_memory_in(const std::string& root) {
         if (bytes) least = std::max<std::int64_t>(0, std::min(*bytes, least.value_or(INT64_MAX)));
     };
     for (const control_group& group : control_groups("memory", root)) consider(of_group(group));
-    consider(of_process(RLIMIT_AS, statm_all, root));
-    consider(of_process(RLIMIT_DATA, statm_data, root));
+    consider(of_process(os::address_space_limit(), statm_all, root));
+    consider(of_process(os::data_limit(), statm_data, root));
     return least;
 }
 
@@ -65,7 +62,8 @@ int threads_with_room() {
     // time.
     constexpr std::int64_t a_thread = std::int64_t{72} << 20;
     std::int64_t left = INT64_MAX;
-    for (const auto& each : {of_process(RLIMIT_AS, statm_all, {}), of_process(RLIMIT_DATA, statm_data, {})})
+    for (const auto& each :
+         {of_process(os::address_space_limit(), statm_all, {}), of_process(os::data_limit(), statm_data, {})})
         left = std::min(left, each.value_or(INT64_MAX));
     return static_cast<int>(std::clamp<std::int64_t>(left / (4 * a_thread), 0, INT_MAX));
 }

@@ -3,10 +3,6 @@
 // never an error.
 #include "base/parallel.hpp"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <cfenv>
 #include <exception>
@@ -17,6 +13,7 @@
 #include "base/memory.hpp"
 #include "base/rehearsal.hpp"
 #include "nearfield/error.hpp"
+#include "os/process.hpp"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
@@ -40,24 +37,6 @@ void rest() {
     asm volatile("yield");
 #endif
 }
-
-/// Keeps signals meant for the program away from the threads started while this lives. Signals that a thread causes
-/// itself stay, and the profiler's.
-class signals_blocked {
-public:
-    signals_blocked() {
-        sigset_t all;
-        sigfillset(&all);
-        for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) sigdelset(&all, own);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    signals_blocked(const signals_blocked&) = delete;
-    signals_blocked& operator=(const signals_blocked&) = delete;
-
-private:
-    sigset_t before_;
-};
 
 }  // namespace
 
@@ -109,14 +88,14 @@ struct workers::helper : member {
     std::atomic<int> patience{looks};
     loop* work = nullptr;
     helper* chained = nullptr;  ///< the next one of the same team, or of the pool
-    processor_set runs_on{};
-    pthread_t thread{};
+    os::processor_set runs_on{};
+    std::thread::native_handle_type thread{};
 
     /// Where the borrower may run, which the borrower before need not have shared.
-    void run_where(const processor_set& borrowers) {
+    void run_where(const os::processor_set& borrowers) {
         if (runs_on == borrowers) return;
         runs_on = borrowers;
-        runs_on.take(thread);
+        os::move_thread(thread, runs_on);
     }
     void post(loop& what) {
         work = &what;
@@ -160,7 +139,7 @@ public:
     static thread_pool& get() {
         thread_pool* found = current_.load();
         if (found != nullptr) return *found;
-        stay_loaded();
+        os::stay_loaded();  // whoever unloads a plug-in with this library leaves the code that the threads return to
         auto* const made = new thread_pool;
         if (current_.compare_exchange_strong(found, made)) return *made;
         delete made;
@@ -226,9 +205,8 @@ private:
             }
             if (one == nullptr) one = new helper;
             one->state = helper::idle;
-            one->runs_on = processor_set::here();
-            const signals_blocked during;
-            std::thread made([this, one] {
+            one->runs_on = os::processors();
+            std::thread made = os::start_thread([this, one] {
                 std::fesetenv(FE_DFL_ENV);
                 be_ready_to_throw();
                 one->serve();
@@ -245,15 +223,8 @@ private:
         }
     }
 
-    /// Whoever unloads a plug-in that contains this library leaves the code that the threads return to.
-    static void stay_loaded() {
-        Dl_info here;
-        if (dladdr(reinterpret_cast<void*>(&thread_pool::stay_loaded), &here) != 0 && here.dli_fname != nullptr)
-            dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    }
-
     static std::atomic<thread_pool*> current_;
-    static const int at_fork_;
+    static const bool at_fork_;
 
     const int kept_ = std::max(kept_threads, static_cast<int>(std::thread::hardware_concurrency()));
     std::mutex mutex_;
@@ -263,7 +234,7 @@ private:
 };
 
 std::atomic<thread_pool*> thread_pool::current_{nullptr};
-const int thread_pool::at_fork_ = pthread_atfork(nullptr, nullptr, [] { thread_pool::current_ = nullptr; });
+const bool thread_pool::at_fork_ = os::on_fork(nullptr, nullptr, [] { thread_pool::current_ = nullptr; });
 
 // ---- a call's team --------------------------------------------------------------------------------------------------
 
@@ -283,7 +254,7 @@ void workers::recruit(std::int64_t wanted) noexcept {
     } catch (...) {
         return;  // no memory for a pool
     }
-    const processor_set here = lent != nullptr ? processor_set::here() : processor_set{};
+    const os::processor_set here = lent != nullptr ? os::processors() : os::processor_set{};
     for (helper* one; (one = lent) != nullptr;) {
         lent = one->chained;
         one->run_where(here);

@@ -1,14 +1,9 @@
 #include "base/rehearsal.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include "nearfield/call_plan.hpp"
-
-#ifndef MAP_NORESERVE
-#define MAP_NORESERVE 0
-#endif
+#include "os/process.hpp"
 
 namespace nearfield {
 namespace {
@@ -21,18 +16,17 @@ rehearsal* rehearsing() noexcept { return current; }
 
 rehearsal::rehearsal() : before_(current), told_(std::make_unique<call_plan>()) { current = this; }
 rehearsal::~rehearsal() {
-    for (const block& each : blocks_) munmap(each.start, static_cast<std::size_t>(each.bytes));
+    for (const block& each : blocks_) os::give_back(each.start, each.bytes);
     current = before_;
 }
 
 void* rehearsal::take(std::int64_t bytes) noexcept {
-    void* const start = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (start == MAP_FAILED) return nullptr;
+    void* const start = os::reserve(bytes);
+    if (start == nullptr) return nullptr;
     try {
         blocks_.push_back({start, bytes});
     } catch (const std::bad_alloc&) {
-        munmap(start, static_cast<std::size_t>(bytes));
+        os::give_back(start, bytes);
         return nullptr;
     }
     count(bytes);
@@ -42,7 +36,7 @@ void* rehearsal::take(std::int64_t bytes) noexcept {
 void rehearsal::give(void* start) noexcept {
     const auto found = std::ranges::find(blocks_, start, &block::start);
     if (found == blocks_.end()) return;
-    munmap(found->start, static_cast<std::size_t>(found->bytes));
+    os::give_back(found->start, found->bytes);
     bytes_ -= found->bytes;
     blocks_.erase(found);
 }

@@ -1,9 +1,5 @@
 #include "base/scratch.hpp"
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include <cstdint>
 #include <cstring>
 
@@ -11,6 +7,7 @@
 #include "base/memory.hpp"
 #include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
+#include "os/process.hpp"
 
 namespace nearfield {
 
@@ -20,14 +17,11 @@ namespace {
 /// pages of 2 MiB, where the system leaves that to its callers. Smaller blocks are mostly used again.
 constexpr std::int64_t large_page = std::int64_t{1} << 21, worth_large_pages = 2 * large_page;
 
-void* on_large_pages(void* memory, [[maybe_unused]] std::int64_t bytes) {
+void* on_large_pages(void* memory, std::int64_t bytes) {
     const auto up = [](std::uintptr_t at) { return (at + large_page - 1) / large_page * large_page; };
     const std::uintptr_t first = up(reinterpret_cast<std::uintptr_t>(memory));
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    // A refusal changes nothing but speed.
     const std::uintptr_t last = up(first + static_cast<std::uintptr_t>(bytes));
-    (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-#endif
+    os::prefer_large_pages(reinterpret_cast<void*>(first), static_cast<std::int64_t>(last - first));
     return reinterpret_cast<void*>(first);
 }
 

@@ -1,11 +1,5 @@
 #include "base/unwritten.hpp"
 
-#ifdef __linux__
-#include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
-
 #include <algorithm>
 #include <fstream>
 #include <mutex>
@@ -14,6 +8,7 @@
 
 #include "base/memory.hpp"
 #include "base/rehearsal.hpp"
+#include "os/process.hpp"
 
 namespace nearfield {
 namespace {
@@ -32,10 +27,8 @@ struct registry {
 registry& all_blocks() {
     static registry* const made = [] {
         static registry* const kept = new registry;
-#ifdef __linux__
         // A child of fork() finds the lock open, whatever other threads were doing.
-        pthread_atfork([] { kept->lock.lock(); }, [] { kept->lock.unlock(); }, [] { kept->lock.unlock(); });
-#endif
+        os::on_fork([] { kept->lock.lock(); }, [] { kept->lock.unlock(); }, [] { kept->lock.unlock(); });
         return kept;
     }();
     return *made;
@@ -47,8 +40,7 @@ std::vector<block> blocks_now() {
     return all.blocks;
 }
 
-#ifdef __linux__
-/// Private memory of no file, in ascending order.
+/// Private memory of no file, in ascending order; none where the system is not Linux.
 std::vector<block> anonymous_memory() {
     std::vector<block> found;
     std::ifstream maps("/proc/self/maps");
@@ -64,31 +56,15 @@ std::vector<block> anonymous_memory() {
     return found;
 }
 
-/// Bytes on pages that are not in memory; 0 where the system does not say.
-std::int64_t absent_bytes(std::uintptr_t start, std::uintptr_t end) {
-    static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    std::int64_t absent = 0;
-    unsigned char present[4096];
-    for (std::uintptr_t at = start / page * page; at < end; at += page * sizeof(present)) {
-        const std::uintptr_t pages = std::min<std::uintptr_t>(sizeof(present), (end - at + page - 1) / page);
-        if (mincore(reinterpret_cast<void*>(at), pages * page, present) != 0) return absent;
-        absent += std::count_if(present, present + pages, [](unsigned char p) { return (p & 1) == 0; });
-    }
-    return absent * static_cast<std::int64_t>(page);
-}
-
 std::int64_t unwritten_bytes_of(const std::vector<block>& blocks) {
     std::int64_t sum = 0;
     for (const block& memory : anonymous_memory())
         for (const block& each : blocks) {
             const std::uintptr_t start = std::max(each.start, memory.start), end = std::min(each.end, memory.end);
-            if (start < end) sum += absent_bytes(start, end);
+            if (start < end) sum += os::absent_bytes(start, end);
         }
     return sum;
 }
-#else
-std::int64_t unwritten_bytes_of(const std::vector<block>&) { return 0; }
-#endif
 
 block block_of(const any_output<host>& view) {
     std::int64_t first = 0, last = 0;

@@ -6,7 +6,8 @@
 
 #include "edge/device_run.hpp"
 
-namespace nearfield::edge {
+namespace nearfield {
+namespace [[gnu::visibility("default")]] edge {
 
 /// A call, given device views of its inputs and outputs in the order in which the host arrays were given.
 using device_work = std::function<void(const device& on, std::span<const any_input<device>> in,
@@ -18,4 +19,5 @@ device_timing run_arrays_on_device(int ordinal, std::span<const any_input<host>>
                                    std::span<const any_output<host>> out, const device_work& work, int warmups = 0,
                                    int repeat = 1);
 
-}  // namespace nearfield::edge
+}  // namespace edge
+}  // namespace nearfield

@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-namespace nearfield::edge {
+namespace nearfield {
+namespace [[gnu::visibility("default")]] edge {
 
 /// Makes device `ordinal` the calling thread's current one while it lives, then restores the one before.
 class current_device {
@@ -41,4 +42,5 @@ void read_back(int ordinal, void* stream, void* to, const void* from, std::int64
 [[nodiscard]] bool has_passed(void* marked);
 void forget(void* marked) noexcept;
 
-}  // namespace nearfield::edge
+}  // namespace edge
+}  // namespace nearfield

@@ -5,7 +5,8 @@
 
 #include "edge/work.hpp"
 
-namespace nearfield::edge {
+namespace nearfield {
+namespace [[gnu::visibility("default")]] edge {
 
 struct device_timing {
     double copy_ms = 0;                ///< to the device and back
@@ -18,4 +19,5 @@ struct device_timing {
 /// device for other failures of the runtime, and unsupported if the build has no CUDA.
 device_timing run_on_device(int ordinal, const work<host>& what, int warmups, int repeat);
 
-}  // namespace nearfield::edge
+}  // namespace edge
+}  // namespace nearfield

@@ -6,7 +6,8 @@
 #include "edge/device_run.hpp"
 #include "nearfield/link_propagation.hpp"
 
-namespace nearfield::edge {
+namespace nearfield {
+namespace [[gnu::visibility("default")]] edge {
 
 /// Pointers to the tables' members, for loops over all of them.
 template <class Place>
@@ -26,4 +27,5 @@ device_timing propagate_on_device(int ordinal, const any_input<host>& image, con
                                   const label_options& options, const propagation_options& propagation,
                                   propagation_report& report);
 
-}  // namespace nearfield::edge
+}  // namespace edge
+}  // namespace nearfield

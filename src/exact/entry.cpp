@@ -1,4 +1,6 @@
 // The public calls: they check arguments, plan, and start a backend.
+#include "nearfield/plan.hpp"  // before base/rehearsal.hpp, whose declaration of call_plan would hide call_plan::text
+
 #include <fmt/format.h>
 
 #include <vector>
@@ -11,7 +13,6 @@
 #include "exact/gpu/route/route.hpp"
 #include "exact/host.hpp"
 #include "exact/types.hpp"
-#include "nearfield/plan.hpp"
 #include "nearfield/voronoi.hpp"
 
 namespace nearfield {

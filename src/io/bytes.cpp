@@ -1,10 +1,7 @@
 // Bytes in: files, memory, standard input, gzip.
 #include "io/bytes.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -12,6 +9,7 @@
 #include <limits>
 
 #include "base/memory.hpp"
+#include "os/files.hpp"
 
 namespace nearfield::io {
 
@@ -54,24 +52,16 @@ error bad_file(std::string_view name, std::string_view what, std::source_locatio
 
 namespace {
 
-std::size_t read_all(int fd, const std::string& name, void* to, std::size_t count) {
-    std::size_t done = 0;
-    while (done < count) {
-        // Linux moves at most 0x7ffff000 bytes a call.
-        const std::size_t chunk = std::min<std::size_t>(count - done, std::size_t{1} << 30);
-        const ssize_t n = ::read(fd, static_cast<std::byte*>(to) + done, chunk);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) throw bad_file(name, fmt::format("cannot be read: {}", std::strerror(errno)));
-        if (n == 0) break;
-        done += static_cast<std::size_t>(n);
-    }
-    return done;
+/// `came`: what a read says.
+std::size_t checked(std::int64_t came, const std::string& name) {
+    if (came < 0) throw bad_file(name, fmt::format("cannot be read: {}", std::strerror(errno)));
+    return static_cast<std::size_t>(came);
 }
 
 }  // namespace
 
 source::source(const std::filesystem::path& path, std::int64_t most) : name_(path.string()), most_(most) {
-    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    fd_ = os::open_to_read(path);
     open_as(path);
 }
 
@@ -83,23 +73,22 @@ source::source(std::span<const std::byte> bytes, std::string name)
     : name_(std::move(name)), size_(static_cast<std::int64_t>(bytes.size())), bytes_(bytes) {}
 
 source::~source() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) os::close(fd_);
 }
 
 void source::open_as(const std::filesystem::path& path) {
     if (fd_ < 0) throw bad_file(name_, fmt::format("cannot be opened: {}", std::strerror(errno)));
-    struct stat info {};
-    const bool known = ::fstat(fd_, &info) == 0;
-    const std::string problem = !known                  ? fmt::format("cannot be read: {}", std::strerror(errno))
-                                : S_ISDIR(info.st_mode) ? "is a folder, expected a file"
-                                                        : "";
+    const auto facts = os::facts_of(fd_);
+    const std::string problem = !facts ? fmt::format("cannot be read: {}", std::strerror(errno))
+                                : facts->kind == os::file_kind::folder ? "is a folder, expected a file"
+                                                                       : "";
     if (!problem.empty()) {
-        ::close(fd_);
+        os::close(fd_);
         throw bad_file(name_, problem);
     }
-    pipe_ = !S_ISREG(info.st_mode) || (path.empty() && ::lseek(fd_, 0, SEEK_CUR) > 0);
+    pipe_ = facts->kind != os::file_kind::regular || (path.empty() && os::position(fd_) > 0);
     if (pipe_) return;
-    size_ = info.st_size;
+    size_ = facts->bytes;
     // A descriptor's name says nothing about the folder that a header came from.
     const bool descriptor = name_ == "/dev/stdin" || name_.starts_with("/dev/fd/") || name_.starts_with("/proc/");
     if (!descriptor) path_ = path;
@@ -116,7 +105,7 @@ void source::fill(std::int64_t end) const {
                                               bytes_text(most_)));
         const auto more = static_cast<std::size_t>(std::min({end - have, std::max(step, have), most_ - have}));
         arrived_.resize(static_cast<std::size_t>(have) + more);
-        const std::size_t n = read_all(fd_, name_, arrived_.data() + have, more);
+        const std::size_t n = checked(os::read(fd_, arrived_.data() + have, more), name_);
         ended_ = n < more;
         arrived_.resize(static_cast<std::size_t>(have) + n);
     }
@@ -144,16 +133,7 @@ std::size_t source::read(std::int64_t offset, void* to, std::size_t count) const
         std::memcpy(to, (pipe_ ? arrived_.data() : bytes_.data()) + offset, count);
         return count;
     }
-    std::size_t done = 0;
-    while (done < count) {
-        const std::size_t chunk = std::min<std::size_t>(count - done, std::size_t{1} << 30);
-        const ssize_t n = ::pread(fd_, static_cast<std::byte*>(to) + done, chunk, offset + static_cast<off_t>(done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) throw bad_file(name_, fmt::format("cannot be read: {}", std::strerror(errno)));
-        if (n == 0) break;
-        done += static_cast<std::size_t>(n);
-    }
-    return done;
+    return checked(os::read_at(fd_, to, count, offset), name_);
 }
 
 std::string source::head(std::size_t count) const {
@@ -177,10 +157,9 @@ source open_beside(const source& header, const std::string& name, bool allow_out
                                    "--allow-outside if you know where the header comes from",
                                    name));
     // Not blocking, so that a FIFO is opened and refused; no link is followed that was not there a moment ago.
-    const int fd = ::open(data.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-    struct stat info {};
-    if (fd >= 0 && (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
-        ::close(fd);
+    const int fd = os::open_to_read(data, true);
+    if (const auto facts = os::facts_of(fd); fd >= 0 && (!facts || facts->kind != os::file_kind::regular)) {
+        os::close(fd);
         throw bad_file(header.name(), fmt::format("names the data file {}, which is no regular file", name));
     }
     return {fd, data.string(), 0};
@@ -217,7 +196,7 @@ std::size_t pipe_stream::read(void* to, std::size_t count) {
     const std::size_t early = std::min(count, head_.size());
     std::memcpy(to, head_.data(), early);
     head_.erase(0, early);
-    return early + read_all(fd_, name_, static_cast<std::byte*>(to) + early, count - early);
+    return early + checked(os::read(fd_, static_cast<std::byte*>(to) + early, count - early), name_);
 }
 
 struct gzip_stream::state {

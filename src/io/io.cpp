@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +10,7 @@
 #include <optional>
 
 #include "io/formats.hpp"
+#include "os/files.hpp"
 
 namespace nearfield::io {
 
@@ -152,7 +152,7 @@ format format_of(const std::filesystem::path& path) { return suffix_or_throw(pat
 namespace {
 
 array read_standard_input(const read_limits& limits, std::int64_t most) {
-    const source from(::dup(STDIN_FILENO), "standard input", most);
+    const source from(os::duplicate(os::standard_input), "standard input", most);
     const auto found = format_by_content(from);
     if (!found) {
         if (from.head(1).empty()) throw bad_file(from.name(), "is empty");
@@ -162,7 +162,7 @@ array read_standard_input(const read_limits& limits, std::int64_t most) {
     }
     if (*found != format::npy || from.known_size()) return read(from, *found, limits);
     // Straight into the array, not by way of what a source keeps of a pipe.
-    pipe_stream bytes(STDIN_FILENO, from.name(), from.head(6));
+    pipe_stream bytes(os::standard_input, from.name(), from.head(6));
     return read_npy(bytes, limits);
 }
 
@@ -215,7 +215,7 @@ void write(const std::filesystem::path& path, const array& values, const write_o
     require_writable(path, values.type, values.shape, values.color, values.axes);
     check_data_and_spacing(path, values);
     if (is_standard_stream(path)) {
-        output to(STDOUT_FILENO, "standard output");
+        output to(os::standard_output, "standard output");
         write_npy(to, values);
         to.commit();
         return;

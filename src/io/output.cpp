@@ -1,8 +1,5 @@
 // Bytes out: a file that appears whole or not at all, and gzip.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -14,6 +11,7 @@
 #include <utility>
 
 #include "io/bytes.hpp"
+#include "os/files.hpp"
 
 namespace nearfield::io {
 
@@ -34,7 +32,7 @@ std::array<std::atomic<char*>, 16> temporaries;
 static_assert(std::atomic<char*>::is_always_lock_free, "a signal handler may touch nothing else");
 
 std::atomic<char*>* remember(const std::filesystem::path& path) {
-    char* const name = ::strdup(path.c_str());
+    char* const name = ::strdup(path.string().c_str());
     for (auto& each : temporaries)
         if (char* none = nullptr; each.compare_exchange_strong(none, name)) return &each;
     std::free(name);
@@ -49,19 +47,19 @@ void forget(std::atomic<char*>*& entry) {
 /// What a name stands for, once links are followed.
 struct place {
     std::filesystem::path path;
-    bool exists = false, direct = false;  ///< direct: a device or pipe, which is not replaced
-    struct stat info {};
+    std::optional<os::file_facts> facts = os::facts_of(path);  ///< nothing where there is no such file
+    bool direct = false;                                       ///< a device or pipe, which is not replaced
 };
 
 place place_of(const std::filesystem::path& path) {
     place to{path};
-    to.exists = ::stat(path.c_str(), &to.info) == 0;
     std::error_code failed;
-    if (to.exists && S_ISREG(to.info.st_mode)) {
+    if (to.facts && to.facts->kind == os::file_kind::regular) {
         to.path = std::filesystem::canonical(path, failed);
         if (failed) throw bad_file(path.string(), fmt::format("cannot be replaced: {}", failed.message()));
-    } else if (to.exists) {
-        if (S_ISDIR(to.info.st_mode)) throw bad_file(path.string(), "is a folder, expected the name of a file");
+    } else if (to.facts) {
+        if (to.facts->kind == os::file_kind::folder)
+            throw bad_file(path.string(), "is a folder, expected the name of a file");
         // By its own name: a pipe's link in /proc leads to no name that can be opened.
         to.direct = true;
     } else if (errno != ENOENT) {
@@ -74,75 +72,59 @@ place place_of(const std::filesystem::path& path) {
     return to;
 }
 
-std::filesystem::path folder_of(const place& to) {
-    return to.path.has_parent_path() ? to.path.parent_path() : std::filesystem::path(".");
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
 place writable_place(const std::filesystem::path& path) {
     const std::string name = path.string();
     place to = place_of(path);
-    if (to.exists && ::access(to.path.c_str(), W_OK) != 0)
+    if (to.facts && !os::may_write(to.path))
         throw bad_file(name, fmt::format("may not be written to: {}", std::strerror(errno)));
     if (to.direct) return to;
-    const std::filesystem::path folder = folder_of(to);
+    const std::filesystem::path folder = folder_of(to.path);
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored))
         throw bad_file(name, fmt::format("cannot be created: there is no folder {}; make it first", folder.string()));
-    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    if (!os::may_write(folder))
         throw bad_file(name, fmt::format("cannot be created in folder {}: {}", folder.string(), std::strerror(errno)));
     return to;
 }
 
 int open_direct(const place& to) {
-    // Opened for reading as well, a pipe would have its own writer for a reader and never see the other one leave.
-    const bool pipe = S_ISFIFO(to.info.st_mode);
-    // libtiff reads what it wrote, which devices may allow.
-    const int fd = pipe ? -1 : ::open(to.path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY);
-    return fd >= 0 ? fd : ::open(to.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    // libtiff reads what it wrote, which devices may allow. Opened for reading as well, a pipe would have its own
+    // writer for a reader and never see the other one leave.
+    return os::open_to_write(to.path, to.facts->kind != os::file_kind::pipe);
 }
-
-/// Mode and, as far as the system allows, owner and group of the file that is replaced. Where the group cannot be kept,
-/// the new one may do what everybody may.
-void keep_permissions(int fd, const struct stat& old) {
-    mode_t mode = old.st_mode & 0777;
-    if (::fchown(fd, old.st_uid, old.st_gid) != 0 && ::fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0)
-        mode = (mode & ~mode_t{070}) | (mode & ((mode & 07) << 3));
-    static_cast<void>(::fchmod(fd, mode));  // some file systems have no modes
-}
-
-/// False when the system tried to store the file and could not; file systems that cannot be asked count as good.
-bool stored(int fd) { return ::fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS; }
 
 }  // namespace
 
 void require_place(const std::filesystem::path& path) { static_cast<void>(writable_place(path)); }
 
 bool is_pipe(const std::filesystem::path& path) {
-    struct stat info {};
-    return ::stat(path.c_str(), &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+    const auto facts = os::facts_of(path);
+    return facts && (facts->kind == os::file_kind::pipe || facts->kind == os::file_kind::socket);
 }
 
 std::string identity_of(const std::filesystem::path& path, int standard_stream) {
-    struct stat info {};
+    std::optional<os::file_facts> facts;
     if (path == "-") {
-        if (::fstat(standard_stream, &info) != 0) return {};
+        facts = os::facts_of(standard_stream);
+    } else if (const place to = place_of(path); to.facts) {
+        facts = to.facts;
+    } else if (const auto folder = os::facts_of(folder_of(to.path))) {
+        return fmt::format("{}:{}/{}", folder->volume, folder->number, to.path.filename().string());
     } else {
-        const place to = place_of(path);
-        info = to.info;
-        if (!to.exists) {
-            std::error_code ignored;
-            if (::stat(folder_of(to).c_str(), &info) != 0)
-                return std::filesystem::weakly_canonical(std::filesystem::absolute(to.path), ignored).string();
-            return fmt::format("{}:{}/{}", info.st_dev, info.st_ino, to.path.filename().string());
-        }
+        std::error_code ignored;
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(to.path), ignored).string();
     }
-    const bool one_file = S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode);
-    return one_file ? fmt::format("{}:{}", info.st_dev, info.st_ino) : "";
+    const bool one_file = facts && (facts->kind == os::file_kind::regular || facts->kind == os::file_kind::pipe);
+    return one_file ? fmt::format("{}:{}", facts->volume, facts->number) : "";
 }
 
 void abandon_outputs() noexcept {
     for (auto& each : temporaries)
-        if (const char* name = each.exchange(nullptr)) ::unlink(name);
+        if (const char* name = each.exchange(nullptr)) os::remove(name);
 }
 
 output::output(const std::filesystem::path& path) : name_(path.string()) {
@@ -154,9 +136,9 @@ output::output(const std::filesystem::path& path) : name_(path.string()) {
         temporary_ = temporary_name(path_);
         remembered_ = remember(temporary_);
         // What replaces a private file is private from its first byte on.
-        fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, to.exists ? 0600 : 0666);
+        fd_ = os::open_new(temporary_, to.facts.has_value());
         if (fd_ < 0) forget(remembered_);
-        else if (to.exists) keep_permissions(fd_, to.info);
+        else if (to.facts) os::keep_permissions(fd_, to.path);
     }
     if (fd_ < 0) throw bad_file(name_, fmt::format("cannot be created: {}", std::strerror(errno)));
 }
@@ -164,8 +146,8 @@ output::output(const std::filesystem::path& path) : name_(path.string()) {
 output::output(int fd, std::string name) : name_(std::move(name)), fd_(fd), owned_(false) {}
 
 output::~output() {
-    if (owned_ && fd_ >= 0) ::close(fd_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    if (owned_ && fd_ >= 0) os::close(fd_);
+    if (!temporary_.empty()) os::remove(temporary_.string().c_str());
     forget(remembered_);
 }
 
@@ -184,12 +166,10 @@ void output::write(const void* data, std::size_t count) {
 
 void output::put(const std::byte* bytes, std::size_t count) {
     while (count > 0) {
-        const ssize_t n = ::write(fd_, bytes, std::min<std::size_t>(count, sync_bytes));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) failed("writing");
-        bytes += n;
-        count -= static_cast<std::size_t>(n);
-        wrote(n);
+        const std::size_t n = std::min<std::size_t>(count, sync_bytes);
+        if (!os::write(fd_, bytes, n)) failed("writing");
+        bytes += n, count -= n;
+        wrote(static_cast<std::int64_t>(n));
     }
 }
 
@@ -201,11 +181,7 @@ void output::flush() {
 void output::wrote(std::int64_t count) {
     written_ += count;
     if (temporary_.empty() || written_ - started_ < sync_bytes) return;
-    // Advice: where the system does not take it, commit() has more to do.
-    ::sync_file_range(fd_, started_, written_ - started_, SYNC_FILE_RANGE_WRITE);
-    if (started_ > 0)
-        ::sync_file_range(fd_, 0, started_,
-                          SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    os::start_storing(fd_, started_, written_);
     started_ = written_;
 }
 
@@ -213,18 +189,15 @@ void output::commit() {
     flush();
     if (!owned_) return;
     // Before the rename: a crash may not put an empty file in the place of a whole one.
-    if (!temporary_.empty() && !stored(fd_)) failed("storing");
-    const int fd = std::exchange(fd_, -1);
-    if (::close(fd) != 0) failed("closing");
+    if (!temporary_.empty() && !os::store(fd_)) failed("storing");
+    if (!os::close(std::exchange(fd_, -1))) failed("closing");
     if (temporary_.empty()) return;
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) failed("renaming the finished file");
+    std::error_code problem;
+    std::filesystem::rename(temporary_, path_, problem);
+    if (problem) throw bad_file(name_, fmt::format("renaming the finished file failed: {}", problem.message()));
     temporary_.clear();
     forget(remembered_);
-    const int folder =
-        ::open(path_.has_parent_path() ? path_.parent_path().c_str() : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool kept = folder < 0 || stored(folder);  // a folder that may not be read cannot be asked
-    if (folder >= 0) ::close(folder);
-    if (!kept) failed("storing the file's name");
+    if (!os::store_folder(folder_of(path_))) failed("storing the file's name");
 }
 
 struct gzip_writer::state {

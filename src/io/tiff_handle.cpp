@@ -1,12 +1,12 @@
 #include "io/tiff_handle.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+
+#include "os/files.hpp"
 
 namespace nearfield::io {
 
@@ -24,27 +24,20 @@ struct tiff_handle::callbacks {
                 h.failure_ = std::current_exception();
             }
         } else {
-            done = ::pread(h.fd_, to, static_cast<std::size_t>(count), h.at_);
+            done = os::read_at(h.fd_, to, static_cast<std::size_t>(count), h.at_);
         }
         if (done > 0) h.at_ += done;
         return done;
     }
     static tmsize_t write(thandle_t handle, void* from, tmsize_t count) {
         tiff_handle& h = self(handle);
-        tmsize_t done = 0;
-        while (done < count) {
-            const ssize_t n =
-                ::pwrite(h.fd_, static_cast<char*>(from) + done, static_cast<std::size_t>(count - done), h.at_);
-            if (n < 0 && errno == EINTR) continue;
-            if (n <= 0) {
-                if (h.message_.empty()) h.message_ = std::strerror(errno);
-                return -1;
-            }
-            done += n;
-            h.at_ += n;
+        if (!os::write_at(h.fd_, from, static_cast<std::size_t>(count), h.at_)) {
+            if (h.message_.empty()) h.message_ = std::strerror(errno);
+            return -1;
         }
-        h.to_->wrote(done);
-        return done;
+        h.at_ += count;
+        h.to_->wrote(count);
+        return count;
     }
     static toff_t seek(thandle_t handle, toff_t offset, int from) {
         tiff_handle& h = self(handle);
@@ -57,8 +50,8 @@ struct tiff_handle::callbacks {
     static toff_t size(thandle_t handle) {
         const tiff_handle& h = self(handle);
         if (h.from_) return static_cast<toff_t>(h.from_->size());
-        struct stat info {};
-        return ::fstat(h.fd_, &info) == 0 ? static_cast<toff_t>(info.st_size) : 0;
+        const auto facts = os::facts_of(h.fd_);
+        return facts ? static_cast<toff_t>(facts->bytes) : 0;
     }
     static int close(thandle_t) { return 0; }
     static int no_map(thandle_t, void**, toff_t*) { return 0; }

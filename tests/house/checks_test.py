@@ -128,6 +128,17 @@ class LayersTest(TreeOfLayers):
     def test_way_round_by_relative_path(self) -> None:
         self.breaks("cli/verb.cpp", '"../src/exact/core.hpp"')
 
+    def test_only_one_folder_asks_the_system(self) -> None:
+        self.write("src/os/posix.cpp", "#include <sys/stat.h>\n#include <unistd.h>\n")
+        self.write("src/base/memory.cpp", '#include "os/process.hpp"\n')
+        self.write("tests/base/fork.cpp", "#include <unistd.h>\n")
+        self.assertEqual(layers.complaints(self.root), [])
+        self.breaks("src/exact/host.cpp", "<sys/mman.h>")
+
+    def test_room_asks_the_system(self) -> None:
+        self.write("src/os/process.hpp", "#include <thread>\n")
+        self.breaks("src/exact/entry.cpp", '"os/process.hpp"')
+
     def test_oracle_includes_source(self) -> None:
         self.breaks("tests/oracle/oracle.cpp", '"exact/core.hpp"')
 

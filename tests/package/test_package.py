@@ -152,11 +152,25 @@ def test_command_line():
     assert nf.__version__ in asked.stdout
 
 
-def test_module_is_hardened_and_exports_its_initialisation_alone():
+@pytest.mark.parametrize(
+    "file, exports", [(Path(nf._core.__file__).name, "^PyInit__core$"), ("lib/libnearfield.so", "nearfield")]
+)
+def test_compiled_files_are_hardened_and_export_their_interface_alone(file, exports):
     check = Path(__file__).parents[1] / "house" / "binaries.py"
-    command = [sys.executable, str(check), "--exports", "^PyInit__core$", nf._core.__file__]
+    small = ["--small"] if file.startswith("_core") else []  # the library has what could be fortified
+    command = [sys.executable, str(check), "--exports", exports, *small, str(FOLDER / file)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_module_and_command_line_share_one_library():
+    symbol = "_ZN9nearfield12query_systemEv"
+    for file in (Path(nf._core.__file__), FOLDER / "bin" / "nearfield", FOLDER / "lib" / "libnearfield.so"):
+        if not file.is_file():
+            continue  # built without the command line
+        table = subprocess.run(["nm", "-D", file], capture_output=True, text=True, check=True).stdout
+        kind = next((line.split()[-2] for line in table.splitlines() if line.endswith(symbol)), None)
+        assert kind == ("T" if file.name == "libnearfield.so" else "U"), file
 
 
 def test_version_is_the_distribution_s():
