@@ -48,8 +48,8 @@ constexpr std::int64_t groups_for_sweeps = 4096;
 // Keys above this value cannot be settled by 64 steps; after the first steps they stop the search early if a sweep is
 // the fallback. 512^3 of balls 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56,
 // 2.30; H200, 2026-11-23).
-constexpr std::uint32_t steps_in_vain = 66 * 66 * one_value;
-static_assert(steps_in_vain > (most_steps + 1) * (most_steps + 1) * one_value && steps_in_vain < near_cap);
+constexpr std::uint32_t beyond_most_steps = 66 * 66 * one_value;
+static_assert(beyond_most_steps > (most_steps + 1) * (most_steps + 1) * one_value && beyond_most_steps < near_cap);
 
 /// True if near sites may be searched by bits: in volumes that fill at least half of its tiles, and whose planes are
 /// counted in 32 bits.
@@ -299,7 +299,7 @@ private:
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m,
-                                    hard, before<End>(c), sweeps(axis) ? steps_in_vain : near_cap, c.to);
+                                    hard, before<End>(c), sweeps(axis) ? beyond_most_steps : near_cap, c.to);
         });
         finish<End>(c, from, axis, cut.into, hard, nullptr);
     }

@@ -264,7 +264,7 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
-                           const hard_tiles hard, const done_before before, const std::uint32_t hopeless,
+                           const hard_tiles hard, const done_before before, const std::uint32_t beyond_steps,
                            const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t edges[];
@@ -287,7 +287,8 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     }
 #pragma unroll
     for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = min(v[i], near_cap);
-    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t), hopeless))
+    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t),
+                             beyond_steps))
         hard.add(at.group.number);
 }
 

@@ -130,7 +130,7 @@ __device__ void exchange_edges(strip<Rows>& v, std::uint32_t* edges, int pitch) 
 /// step. A strip with open rows in the margin only goes on as long as others do.
 template <int Rows, class Target>
 __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target& target, bool writes,
-                              std::uint32_t* edges, int pitch, std::uint32_t hopeless = near_cap) {
+                              std::uint32_t* edges, int pitch, std::uint32_t beyond_steps = near_cap) {
     const int first_row = b.strip_start();
     const int from = max(b.own_from - first_row, 0), to = min(b.own_to - first_row, Rows);
     bool settled = false, written = from >= to;
@@ -156,7 +156,7 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
             for (int i = 1; i < strip_halo; ++i)
                 steps += static_cast<std::uint32_t>((k + i) * (k + i)) * one_value <= most ? 1 : 0;
             if (round == patient_rounds && target.to.limit >= offset_reach * offset_reach) {
-                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= hopeless);
+                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= beyond_steps);
                 steps = __popc(capped) >= patient_columns ? 0 : steps;
             }
         }
