@@ -28,7 +28,7 @@ public:
           step_(s_.after * shape.length),
           writer_(p, a),
           rule_(p),
-          past_caches_(p.cells >= worth_streaming) {
+          past_caches_(p.cells >= least_streamed_cells) {
         const fields<host>& out = a.out;
         const bool alone = !number<T>::sited && !p.negative_side && out.distance.wanted() &&
                            out.distance.type == dtype::float32 && !out.squared.wanted() && !out.trusted.wanted();
@@ -146,7 +146,7 @@ private:
         }
     }
 
-    static constexpr std::int64_t worth_streaming = std::int64_t{1} << 20;
+    static constexpr std::int64_t least_streamed_cells = std::int64_t{1} << 20;
 
     void put_signs(float* root, const std::uint8_t* zero) const {
         const auto of_zero = static_cast<float>(of_zero_);

@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
 /// Steps to either side beyond which pivots cost less.
-constexpr std::int64_t patience = 24;
+constexpr std::int64_t most_outward = 24;
 /// Rows from one pivot to the next.
 constexpr std::int64_t strip = 16;
 /// Lines with at most this number of rows with a site need no pivots: each site is offered to all rows.
@@ -123,7 +123,7 @@ private:
             if constexpr (First)
                 best[i] = lanes_of::nearer(best[i], lanes_of::load(t_.first + (m + i) * t_.pitch, column_));
         }
-        if (pivots_ready_ || !outward<R>(m, patience, best)) among_pivots<R>(m, best);
+        if (pivots_ready_ || !outward<R>(m, most_outward, best)) among_pivots<R>(m, best);
 #pragma GCC unroll 8
         for (int i = 0; i < R; ++i) lanes_of::store(best[i], t_.best + (m + i) * t_.pitch, column_);
     }

@@ -26,7 +26,7 @@ constexpr int near_rows = 512;  // rows of a window
 constexpr int near_most = 112;  // largest distance in rows to a winner
 constexpr int near_warps = 8;
 constexpr int near_threads = near_warps * cuda::warp;
-constexpr int near_patience = 4;                // failed blocks after which the rest of a window is given up
+constexpr int most_failures = 4;                // failed blocks after which the rest of a window is given up
 constexpr int near_round = 4;                   // steps between two tests for the end
 constexpr int near_early = 17, near_late = 64;  // steps after which some cell, and every cell, must have a candidate
 
@@ -265,7 +265,7 @@ struct near_progress {
 
     __device__ void begin(int warps) { taken = warps, failures = 0, left = 0; }
     [[nodiscard]] __device__ bool has_enough() const {
-        return *static_cast<const volatile int*>(&failures) >= near_patience;
+        return *static_cast<const volatile int*>(&failures) >= most_failures;
     }
     /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to). If it returns false,
     /// the block's strip stays unresolved. The last block shares rows with the one before.

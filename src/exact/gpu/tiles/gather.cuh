@@ -128,7 +128,7 @@ struct row_samples {
 /// wide gap, seen from the middle of every second 32 rows (in short lines, of all). `counts` holds one number per warp.
 /// Fills `samples` for tiles that use them.
 template <int Pairs>
-__device__ int steps_worth(const line_word* words, int rows, int width, int* counts, row_samples<Pairs>& samples) {
+__device__ int least_steps(const line_word* words, int rows, int width, int* counts, row_samples<Pairs>& samples) {
     constexpr int groups = (2 * tile<Pairs>::half + tile_threads<Pairs> - 1) / tile_threads<Pairs>;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     int sites = 0;
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
                                       width};
     // Within a limit below the cap steps always finish.
     const int steps =
-        to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts, samples);
+        to.limit < cap ? first_check : least_steps<Pairs>(words + r.first, r.rows, width, counts, samples);
     if (steps > 0) {
         const tile<Pairs> t{tile_words};
         if constexpr (Last) fill_roots(t, to.out.unit2);
