@@ -110,7 +110,7 @@ void plane_search<Keyed>::solve(const std::uint16_t* steps, const std::int16_t* 
 
 template <bool Keyed>
 void plane_search<Keyed>::number_columns(const std::int16_t* toward, std::int64_t row) {
-    const cell_number& number = writer_.index_alone() != nullptr ? terms_.linear : terms_.packed;
+    const cell_number& number = writer_.only_index() != nullptr ? terms_.linear : terms_.packed;
     for (std::int64_t y = 0; y < at_.lines; ++y)
         number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(row * number.row + y * number.line),
                      number, site_.get() + y * at_.length);
@@ -273,13 +273,13 @@ void plane_search<Keyed>::write(const line_buffers<N>& b, std::int64_t first) {
     const N* const best = b.best.get();
     if constexpr (!Keyed && sizeof(N) == 4) return writer_.write(first, at_.length, best, nullptr);
     if constexpr (Keyed) {
-        if (const target* to = writer_.index_alone()) {
+        if (const target* to = writer_.only_index()) {
             if (to->type == dtype::int64) return write_index(best, reinterpret_cast<std::int64_t*>(to->data) + first);
             return write_index(best, reinterpret_cast<std::int32_t*>(to->data) + first);
         }
     }
     if constexpr (sizeof(N) == 2)
-        if (float* to = writer_.distances_alone()) return write_roots(best, to + first);
+        if (float* to = writer_.only_distances()) return write_roots(best, to + first);
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
         std::int32_t value[batch], key[batch];
         for (std::int64_t i = 0; i < n; ++i) {

@@ -73,14 +73,14 @@ public:
             return crew_.for_each(shape_.images, 1, 2 * shape_.rows * shape_.plane(),
                                   [&](std::int64_t first, std::int64_t last, int thread) {
                                       for (std::int64_t image = first; image < last; ++image)
-                                          solve_alone(image, thread);
+                                          solve_by_one_thread(image, thread);
                                   });
         }
-        for (std::int64_t image = 0; image < shape_.images; ++image) solve_together(image);
+        for (std::int64_t image = 0; image < shape_.images; ++image) solve_by_all_threads(image);
     }
 
 private:
-    void solve_alone(std::int64_t image, int thread) {
+    void solve_by_one_thread(std::int64_t image, int thread) {
         slab_ends& ends = ends_[static_cast<std::size_t>(thread)];
         prepare(ends);
         for (std::int64_t slab = 0; slab < shape_.slabs(); ++slab) note_slab(image, slab, ends, thread);
@@ -88,7 +88,7 @@ private:
         for (std::int64_t slab = 0; slab < shape_.slabs(); ++slab) search_slab(image, slab, ends, thread);
     }
 
-    void solve_together(std::int64_t image) {
+    void solve_by_all_threads(std::int64_t image) {
         slab_ends& ends = ends_.front();
         prepare(ends);
         const std::int64_t weight = shape_.slab * shape_.plane();

@@ -22,7 +22,7 @@ struct site_offer {
     static constexpr std::int32_t bias = 1 << 15;
     static constexpr std::uint32_t zero = 15900;
     static constexpr std::uint32_t most = (1u << (32 - tie_bits)) - 1 - zero;  // largest R: greater values never win
-    static_assert(zero > 62 * most_alone_rows && most > 64 * most_alone_rows);
+    static_assert(zero > 62 * most_warp_rows && most > 64 * most_warp_rows);
 
     /// Returns the word of the square's first row, `s` rows behind the first remaining one.
     __device__ std::uint32_t word() const { return (min(r, most) + zero) << tie_bits | tie; }

@@ -18,10 +18,10 @@ constexpr int between_warps = 8;
 constexpr int between_blocks = 4;  // blocks on a multiprocessor
 constexpr int between_threads = between_warps * cuda::warp;
 // Rows between the first and the last remaining row of a lane: up to most_own_rows are offered without a test; more
-// than most_alone_rows are shared by all warps of a block.
-constexpr int most_own_rows = 96, most_alone_rows = 256;
+// than most_warp_rows are shared by all warps of a block.
+constexpr int most_own_rows = 96, most_warp_rows = 256;
 constexpr int most_relative = 511;  // limit of the offset s in words
-static_assert(most_own_rows <= most_alone_rows && most_alone_rows <= most_relative);
+static_assert(most_own_rows <= most_warp_rows && most_warp_rows <= most_relative);
 constexpr int looked_squares = 16;  // squares that a warp examines before its block finishes the shared ones
 
 /// Rows of a lane's line that can win in its square, and a bound of the values of the square's 32 rows.
@@ -352,7 +352,7 @@ __device__ void finish_squares(const windows& cut, const hard_tiles& hard, const
             const std::int64_t nth = first + static_cast<std::int64_t>(i) * gridDim.x;
             if (nth >= count) break;
             const auto here = square_at(nth);
-            if (here.within && here.most_left() > most_alone_rows && lane == 0)
+            if (here.within && here.most_left() > most_warp_rows && lane == 0)
                 shared[atomicAdd(&shared_count, 1)] = static_cast<int>(nth);
         }
         __syncthreads();
@@ -368,8 +368,8 @@ __device__ void finish_squares(const windows& cut, const hard_tiles& hard, const
         int taken = 0;
         if (lane == 0) taken = atomicAdd(posts.taken, 1);
         auto here = square_at(nth);
-        const int left = here.within ? here.most_left() : most_alone_rows + 1;
-        if (left <= most_alone_rows) here.find_bound(), here.finish(left);
+        const int left = here.within ? here.most_left() : most_warp_rows + 1;
+        if (left <= most_warp_rows) here.find_bound(), here.finish(left);
         next = step + __shfl_sync(cuda::every_lane, taken, 0);
     }
 }
