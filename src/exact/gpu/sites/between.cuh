@@ -102,14 +102,15 @@ __device__ inline std::int32_t small_root(std::int32_t square) {
 
 /// A square of an unresolved window, the remaining rows of its lanes, and the destination of its sites.
 template <ending End>
-struct sites_between : hard_square {
+struct sites_between : unresolved_square {
     site_target<End, 1> target;
     int width;
 
     template <class V>
     __device__ sites_between(const site_words& lines, const windows& cut, const metric<std::int32_t>& m,
-                             const hard_tiles& hard, const post_lines<V>& posts, const site_sink& to, std::int64_t nth)
-        : hard_square(lines, cut, hard, posts, nth),
+                             const unresolved_tiles& unresolved, const post_lines<V>& posts, const site_sink& to,
+                             std::int64_t nth)
+        : unresolved_square(lines, cut, unresolved, posts, nth),
           target(lines.template target<End>(m, nullptr, to, within ? group : word_group{}, lane_of_warp())),
           width(within ? lines.width(group) : 0) {}
 
@@ -224,13 +225,13 @@ private:
 
 template <ending End>
 __global__ void __launch_bounds__(between_threads, between_blocks)
-    finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                         const post_lines<std::int32_t> posts, const site_sink to) {
+    finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m,
+                         const unresolved_tiles unresolved, const post_lines<std::int32_t> posts, const site_sink to) {
     cuda::wait_for_kernel_before();
     __shared__ std::int32_t best[2 * square_rows * cuda::warp];
     finish_squares(
-        cut, hard, posts, [&](std::int64_t nth) { return sites_between<End>(lines, cut, m, hard, posts, to, nth); },
-        best);
+        cut, unresolved, posts,
+        [&](std::int64_t nth) { return sites_between<End>(lines, cut, m, unresolved, posts, to, nth); }, best);
 }
 
 }  // namespace

@@ -164,16 +164,16 @@ private:
         return posts;
     }
     /// Returns the list for the pass along `axis`; packing clears its count, and the marks of the next pass.
-    [[nodiscard]] hard_tiles nothing_hard(const call& c, int axis) const {
-        hard_tiles hard;
-        hard.count = c.memory.get<std::int32_t>(counts_) + axis;
-        hard.list = c.memory.get<std::int32_t>(list_);
-        if (!far(axis)) return hard;
-        hard.owner_count = hard.count + max_rank;
-        hard.owners = c.memory.get<std::int32_t>(groups_);
-        hard.marks = c.memory.get<std::uint32_t>(marks_);
-        if (axis != p_.rank - 2) clear(c, hard.marks, groups_of(axis));
-        return hard;
+    [[nodiscard]] unresolved_tiles empty_list(const call& c, int axis) const {
+        unresolved_tiles unresolved;
+        unresolved.count = c.memory.get<std::int32_t>(counts_) + axis;
+        unresolved.list = c.memory.get<std::int32_t>(list_);
+        if (!far(axis)) return unresolved;
+        unresolved.owner_count = unresolved.count + max_rank;
+        unresolved.owners = c.memory.get<std::int32_t>(groups_);
+        unresolved.marks = c.memory.get<std::uint32_t>(marks_);
+        if (axis != p_.rank - 2) clear(c, unresolved.marks, groups_of(axis));
+        return unresolved;
     }
     template <class T>
     static void clear(const call& c, T* numbers, std::int64_t count) {
@@ -265,31 +265,32 @@ private:
     template <ending End, ending Last>
     void second(const call& c, const site_words& from, int axis, std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
-        const hard_tiles hard = nothing_hard(c, axis);
+        const unresolved_tiles unresolved = empty_list(c, axis);
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
-                                    c.m, hard, before<Last>(c), sweeps(axis), state, c.to);
+                                    c.m, unresolved, before<Last>(c), sweeps(axis), state, c.to);
         });
         if constexpr (End == Last)
-            if (by_posts(axis)) return finish_by_posts<End>(c, from, cut.into, hard);
-        finish<End>(c, from, axis, cut.into, hard, state);
+            if (by_posts(axis)) return finish_by_posts<End>(c, from, cut.into, unresolved);
+        finish<End>(c, from, axis, cut.into, unresolved, state);
     }
     template <ending End>
-    void finish_by_posts(const call& c, const site_words& from, const windows& cut, const hard_tiles& hard) const {
+    void finish_by_posts(const call& c, const site_words& from, const windows& cut,
+                         const unresolved_tiles& unresolved) const {
         const auto posts = this->posts(c.memory);
-        launch_posts(c.on, from, hard, posts);
+        launch_posts(c.on, from, unresolved, posts);
         cuda::launch_overlapped(
             c.on, finish_sites_between<End>,
             std::min(blocks_for(from.lines.tiles * blocks_for(posts.rows, square_rows), between_warps),
                      between_blocks * multiprocessors),
-            dim3(between_threads), 0, from, cut, c.m, hard, posts, c.to);
+            dim3(between_threads), 0, from, cut, c.m, unresolved, posts, c.to);
     }
 
     template <ending End>
     void third(const call& c, int axis, const std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
-        const hard_tiles hard = nothing_hard(c, axis);
+        const unresolved_tiles unresolved = empty_list(c, axis);
         pass g;
         g.axis = axis;
         g.rows = rows_of(axis);
@@ -299,9 +300,9 @@ private:
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m,
-                                    hard, before<End>(c), sweeps(axis) ? beyond_most_steps : near_cap, c.to);
+                                    unresolved, before<End>(c), sweeps(axis) ? beyond_most_steps : near_cap, c.to);
         });
-        finish<End>(c, from, axis, cut.into, hard, nullptr);
+        finish<End>(c, from, axis, cut.into, unresolved, nullptr);
     }
 
     template <ending Last>
@@ -317,35 +318,36 @@ private:
 
     /// Solves the unresolved windows. Only the device knows their number, so as many blocks as a GPU holds share them.
     template <ending End, class Lines>
-    void finish(const call& c, const Lines& from, int axis, const windows& cut, const hard_tiles& hard,
+    void finish(const call& c, const Lines& from, int axis, const windows& cut, const unresolved_tiles& unresolved,
                 std::uint32_t* state) const {
         const std::int64_t rows = rows_of(axis), groups = groups_of(axis);
         if (!far(axis)) {
             const std::int64_t bands = blocks_for(rows, band_rows);
             const auto shared = static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2);
-            cuda::launch_overlapped(c.on, search_hard_sites<End, Lines>,
+            cuda::launch_overlapped(c.on, search_unresolved_sites<End, Lines>,
                                     std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
-                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard,
+                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, unresolved,
                                     sweeps(axis), state, c.to);
             if (sweeps(axis)) {
-                cuda::launch_overlapped(c.on, sweep_hard_sites<End, Lines>,
+                cuda::launch_overlapped(c.on, sweep_unresolved_sites<End, Lines>,
                                         std::min(blocks_for(groups, sweep_warps), sweep_blocks * multiprocessors),
-                                        dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, c.m, hard,
-                                        state, c.to);
+                                        dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, c.m,
+                                        unresolved, state, c.to);
             }
             return;
         }
         const far_lists lists{c.memory.template get<slab_row>(lists_), c.memory.template get<list_range>(ranges_),
                               static_cast<int>(blocks_for(rows, slab_rows))};
-        cuda::launch_overlapped(c.on, build_far<Lines, hard_site_groups>,
+        cuda::launch_overlapped(c.on, build_far<Lines, unresolved_site_groups>,
                                 std::min(groups * lists.slabs, slab_blocks * multiprocessors),
-                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard, lists);
+                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, unresolved, lists);
         if (lists.slabs > 1)
-            cuda::launch_overlapped(c.on, merge_far<Lines, hard_site_groups>, std::min(groups, 4 * multiprocessors),
-                                    dim3(cuda::warp, merge_warps), 0, from, hard, lists);
+            cuda::launch_overlapped(c.on, merge_far<Lines, unresolved_site_groups>,
+                                    std::min(groups, 4 * multiprocessors), dim3(cuda::warp, merge_warps), 0, from,
+                                    unresolved, lists);
         cuda::launch_overlapped(c.on, walk_far_sites<End, Lines>,
                                 std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
-                                dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);
+                                dim3(cuda::warp, walk_warps), 0, from, cut, c.m, unresolved, lists, state, c.to);
     }
 
     const plan& p_;

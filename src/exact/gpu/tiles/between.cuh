@@ -332,20 +332,20 @@ __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const G
 /// 0.70 + 0.73, but 256^3 0.057 + 0.085 and 0.053 + 0.083 (H200, 2026-11-23).
 constexpr int bands_of(std::int64_t rows) { return rows > 256 && rows <= 544 ? 2 : 1; }
 template <int Bands>
-inline constexpr int hard_threads = Bands == 1 ? short_threads : 9 * cuda::warp;
+inline constexpr int unresolved_threads = Bands == 1 ? short_threads : 9 * cuda::warp;
 template <int Bands>
-inline constexpr int hard_blocks = Bands == 1 ? 1 : 3;
+inline constexpr int unresolved_blocks = Bands == 1 ? 1 : 3;
 
 /// Solves unresolved tiles, one after another per block.
 template <bool Last, int Bands>
-__global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
-    search_hard_words(const word_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
-                      const sink<std::int32_t, std::int32_t, false, Last> to) {
+__global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
+    search_unresolved_words(const word_lines lines, const metric<std::int32_t> m, const unresolved_tiles unresolved,
+                            const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ row_word rows[];
-    const int count = *hard.count;
+    const int count = *unresolved.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const word_group group = lines.group_of(hard.list[nth]);
+        const word_group group = lines.group_of(unresolved.list[nth]);
         // Lanes beyond the last line repeat it.
         const posted_lines of(rows, lines.rows(), min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
         for (int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); row < of.rows;
@@ -358,14 +358,14 @@ __global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
 
 /// Does the same for a pass that reads a state.
 template <bool Last, int Bands>
-__global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
-    search_hard(const value_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
-                const sink<std::int32_t, std::int32_t, false, Last> to) {
+__global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
+    search_unresolved(const value_lines lines, const metric<std::int32_t> m, const unresolved_tiles unresolved,
+                      const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ row_word rows[];
-    const int count = *hard.count;
+    const int count = *unresolved.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const value_group group = lines.group_of(hard.list[nth]);
+        const value_group group = lines.group_of(unresolved.list[nth]);
         const value_lines::reader line(lines, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
         const posted_lines of(rows, lines.rows(), static_cast<int>(threadIdx.x));
         for (int from = static_cast<int>(threadIdx.y) * band_rows; from < of.rows;

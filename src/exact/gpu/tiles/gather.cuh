@@ -80,12 +80,12 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
 
 /// True if samples of rows are tested before they are listed, which short lines do not need.
 template <int Pairs>
-inline constexpr bool looks_for_hard = Pairs >= 128;
+inline constexpr bool tests_samples = Pairs >= 128;
 constexpr int sample_step = 8;
 // Threshold of winning rows among 64 samples: three times as many rows as a square may be offered; fewer if unresolved
 // tiles are finished in shared memory: tiles of 512^3 with balls take 0.256 and 0.129 ms, random sites of 0.3 % 1.01
 // and 1.04; with 6 0.076 and 1.06 (H200, 2026-11-23).
-constexpr int hard_samples = 24, hard_samples_short = 8;
+constexpr int unresolved_samples = 24, unresolved_samples_short = 8;
 
 /// Every eighth row of a tile as distances from sites: near | reach << 16. They identify an unresolved tile before its
 /// rows are listed.
@@ -138,7 +138,7 @@ __device__ int least_steps(const line_word* words, int rows, int width, int* cou
         const int row = static_cast<int>(threadIdx.x) + i * tile_threads<Pairs>, top = row - lane;
         const line_word word = row < rows ? words[row] : word_without_sites();
         sites += __popc(word.sites);
-        if constexpr (looks_for_hard<Pairs>)
+        if constexpr (tests_samples<Pairs>)
             if (row < 2 * Pairs) samples.put(word, row);
         if ((Pairs > 2 * cuda::warp && top % (2 * cuda::warp) != 0) || top >= rows) continue;
         const std::int32_t near = min(near_word(word), cap_distance), apart = lane - min(rows - top, cuda::warp) / 2;
@@ -161,7 +161,7 @@ __device__ int least_steps(const line_word* words, int rows, int width, int* cou
 /// because each method reuses the tile's shared memory and barriers of the one before.
 template <int Pairs, class V, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_words(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
+    search_words(const word_lines lines, const windows cut, const metric<V> m, const unresolved_tiles unresolved,
                  const value_sink<V, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
@@ -182,11 +182,11 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         if constexpr (Last) fill_roots(t, to.out.unit2);
         fill_from_words(t, words + r.first, r.rows);
         if (finish_tile(t, target, r, steps)) return;
-    } else if constexpr (looks_for_hard<Pairs>) {
+    } else if constexpr (tests_samples<Pairs>) {
         bool many = false;
         for (int top = r.from + warp * square_rows; top < r.end; top += tile_warps<Pairs> * square_rows)
-            many |= samples.many_win(top, cut.count == 1 ? hard_samples_short : hard_samples);
-        if (__syncthreads_or(many)) return hard.add(at.group.outer);
+            many |= samples.many_win(top, cut.count == 1 ? unresolved_samples_short : unresolved_samples);
+        if (__syncthreads_or(many)) return unresolved.add(at.group.outer);
     }
     __syncthreads();
     const row_list list = list_sited_rows<Pairs>(words, lines.sited(at.group), r, lines.rows(), counts, tile_words);
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
                 return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
             });
         } else {
-            return hard.add(at.group.outer);
+            return unresolved.add(at.group.outer);
         }
     }
     static_assert(most_squares <= 2);

@@ -255,18 +255,18 @@ __device__ void finish_between_wide(const square& s, const left_rows& mine,
 }
 
 /// A square of an unresolved tile, and the remaining rows of its lanes.
-struct hard_square {
+struct unresolved_square {
     square s;
     left_rows left;
     word_group group;
     bool within;  ///< the square lies within the image
 
     template <class V>
-    __device__ hard_square(const word_lines& lines, const windows& cut, const hard_tiles& hard,
-                           const post_lines<V>& posts, std::int64_t nth) {
+    __device__ unresolved_square(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
+                                 const post_lines<V>& posts, std::int64_t nth) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
         const std::int64_t above = quotient(nth, squares);
-        const auto at = lines.place(cut, hard.list[above]);
+        const auto at = lines.place(cut, unresolved.list[above]);
         const int top = at.window * cut.rows + static_cast<int>(nth - above * squares) * square_rows;
         const int end = min((at.window + 1) * cut.rows, lines.rows());
         group = at.group, within = top < end;
@@ -291,12 +291,14 @@ struct hard_square {
 
 /// A square with the output of its values.
 template <class V, bool Last>
-struct square_between : hard_square {
+struct square_between : unresolved_square {
     tile_target<V, Last> target;
 
-    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m, const hard_tiles& hard,
-                              const post_lines<V>& posts, const value_sink<V, Last>& to, std::int64_t nth)
-        : hard_square(lines, cut, hard, posts, nth), target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m,
+                              const unresolved_tiles& unresolved, const post_lines<V>& posts,
+                              const value_sink<V, Last>& to, std::int64_t nth)
+        : unresolved_square(lines, cut, unresolved, posts, nth),
+          target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
         if (!within) return;
         target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
     }
@@ -338,11 +340,11 @@ struct square_between : hard_square {
 /// that none remains at the end; then each warp takes one of the others after another. `square_at(n)` makes one; `best`
 /// has room for one.
 template <class SquareAt, class V>
-__device__ void finish_squares(const windows& cut, const hard_tiles& hard, const post_lines<V>& posts,
+__device__ void finish_squares(const windows& cut, const unresolved_tiles& unresolved, const post_lines<V>& posts,
                                const SquareAt& square_at, std::int32_t* best) {
     __shared__ int shared[between_warps * looked_squares], shared_count;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * hard_square::squares_of(cut);
+    const std::int64_t count = static_cast<std::int64_t>(*unresolved.count) * unresolved_square::squares_of(cut);
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * between_warps;
     // Neighbours go to different blocks, because squares that take long are neighbours.
     for (std::int64_t first = blockIdx.x; first < count; first += looked_squares * step) {
@@ -376,13 +378,13 @@ __device__ void finish_squares(const windows& cut, const hard_tiles& hard, const
 
 template <class V, bool Last>
 __global__ void __launch_bounds__(between_threads, between_blocks)
-    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
+    finish_between(const word_lines lines, const windows cut, const metric<V> m, const unresolved_tiles unresolved,
                    const post_lines<V> posts, const value_sink<V, Last> to) {
     cuda::wait_for_kernel_before();
     __shared__ std::int32_t best[square_rows * cuda::warp];
     finish_squares(
-        cut, hard, posts,
-        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, hard, posts, to, nth); }, best);
+        cut, unresolved, posts,
+        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, unresolved, posts, to, nth); }, best);
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ int winner_shares(const post_lines<V>& lines) {
 /// pivot row after another.
 template <class V>
 __global__ void __launch_bounds__(winner_threads, 2)
-    winners_at_posts(const hard_tiles hard, const post_lines<V> lines, const int shares) {
+    winners_at_posts(const unresolved_tiles unresolved, const post_lines<V> lines, const int shares) {
     cuda::wait_for_kernel_before();
     extern __shared__ int4 memory[];
     const auto length = static_cast<int>(lines.length);
@@ -269,11 +269,11 @@ __global__ void __launch_bounds__(winner_threads, 2)
     auto* const winners = reinterpret_cast<int*>(parts + winner_warps);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const int all_segments = (length + cuda::warp - 1) / cuda::warp;
-    const std::int64_t count = static_cast<std::int64_t>(*hard.owner_count) * lines.posts * shares;
+    const std::int64_t count = static_cast<std::int64_t>(*unresolved.owner_count) * lines.posts * shares;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, shares), image = quotient(above, lines.posts);
         const int share = static_cast<int>(nth - above * shares), post = static_cast<int>(above - image * lines.posts);
-        const std::int64_t first = lines.first_cell(hard.owners[image], post);
+        const std::int64_t first = lines.first_cell(unresolved.owners[image], post);
         const int begin = all_segments * share / shares, segments = all_segments * (share + 1) / shares - begin;
         const std::int32_t* const nearest = lines.nearest + first;
         const post_squares<V> of(nearest, lines.row_of(post), squares);
@@ -296,14 +296,15 @@ __global__ void __launch_bounds__(winner_threads, 2)
 
 /// Finds the winners at the pivot rows of all images that have unresolved tiles.
 template <class V>
-void launch_posts(const device& on, const word_lines& from, const hard_tiles& hard, const post_lines<V>& posts) {
+void launch_posts(const device& on, const word_lines& from, const unresolved_tiles& unresolved,
+                  const post_lines<V>& posts) {
     const std::int64_t chunks = blocks_for(posts.posts - 1, chunk_posts);
     cuda::launch_overlapped(on, nearest_to_posts<V>, std::min(from.lines.tiles, multiprocessors), dim3(column_threads),
-                            static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard,
+                            static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, unresolved,
                             posts);
     const int shares = winner_shares(posts);
     cuda::launch_overlapped(on, winners_at_posts<V>, std::min(posts.images * posts.posts * shares, 2 * multiprocessors),
-                            dim3(winner_threads), winner_bytes<V>(posts.length), hard, posts, shares);
+                            dim3(winner_threads), winner_bytes<V>(posts.length), unresolved, posts, shares);
 }
 
 }  // namespace nearfield::exact

@@ -71,18 +71,18 @@ constexpr std::int32_t beyond = 1 << 24;
 /// last pivot lies behind all rows, or on the last one.
 template <class V>
 __global__ void __launch_bounds__(column_threads)
-    nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines<V> to) {
+    nearest_to_posts(const word_lines lines, const unresolved_tiles unresolved, const post_lines<V> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::int32_t ends[];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const int last_post = to.posts - 1, chunks = (last_post + chunk_posts - 1) / chunk_posts;
     std::int32_t* const firsts = ends + lane;
     std::int32_t* const lasts = firsts + chunks * cuda::warp;
-    const std::int64_t columns = lines.lines.columns, count = *hard.owner_count * columns;
+    const std::int64_t columns = lines.lines.columns, count = *unresolved.owner_count * columns;
     chunk_bits bits;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t image = quotient(nth, columns);
-        const word_group g = lines.group_of(hard.owners[image] * columns + nth - image * columns);
+        const word_group g = lines.group_of(unresolved.owners[image] * columns + nth - image * columns);
         const line_word* const words = lines.words(g);
         for (int chunk = warp; chunk < chunks; chunk += column_warps) {
             const int first_row = chunk * chunk_rows;
