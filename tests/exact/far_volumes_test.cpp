@@ -1,5 +1,5 @@
-// Distances that are too far for steps, in volumes whose lines a device finishes between posts in shared memory: bit
-// for bit the host's.
+// Distances that are too far for steps, in volumes whose lines a device finishes between pivot rows in shared memory:
+// bit for bit the host's.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
 // Nearest sites of images whose lines are too long to be searched in shared memory, where steps and lists of sites
-// leave windows: between winners at posts, on a device bit for bit the host's.
+// leave windows: between winners at pivot rows, on a device bit for bit the host's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace nearfield::test {
 namespace {
 
-class PostedSites : public testing::TestWithParam<shape_t> {
+class SitesBetweenPivots : public testing::TestWithParam<shape_t> {
 protected:
     void SetUp() override {
         if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
@@ -38,34 +38,34 @@ protected:
 
 /// Every cell of the middle column ties, those of the middle row with sites above and below, which is where a tie is
 /// decided by the row.
-TEST_P(PostedSites, OfABorder) {
+TEST_P(SitesBetweenPivots, OfABorder) {
     compare(where([&](auto y, auto x) { return y == 0 || x == 0 || y == rows() - 1 || x == columns() - 1; }));
 }
-/// The cells around the middle have hundreds of rows left between two posts.
-TEST_P(PostedSites, OfAnArc) {
+/// The cells around the middle have hundreds of rows left between two pivot rows.
+TEST_P(SitesBetweenPivots, OfAnArc) {
     compare(where([&](auto y, auto x) {
         const auto dy = static_cast<double>(y - rows() / 2), dx = static_cast<double>(x - 5);
         return dx > 0 && std::abs(std::sqrt(dx * dx + dy * dy) - static_cast<double>(columns() - 20)) < 1;
     }));
 }
-/// Equally far from a cell of a post, whose winner is found by a warp: the first column has one above and one below,
-/// the last one below alone.
-TEST_P(PostedSites, OfPointsThatTie) {
+/// Equally far from a cell of a pivot row, whose winner is found by a warp: the first column has one above and one
+/// below, the last one below alone.
+TEST_P(SitesBetweenPivots, OfPointsThatTie) {
     compare(where([&](auto y, auto x) {
         const auto dy = y - 544, dx = x - 96;  // 65^2 = 63^2 + 16^2 = 60^2 + 25^2 = 56^2 + 33^2 = 52^2 + 39^2
         return (dx * dx + dy * dy == 65 * 65 && dy != 0 && (dx < 0 || dy > 0)) || x == columns() - 1;
     }));
 }
-TEST_P(PostedSites, OfADiagonal) {
+TEST_P(SitesBetweenPivots, OfADiagonal) {
     compare(where([&](auto y, auto x) { return x == y * columns() / rows(); }));
 }
 /// Winners within the squares that they win in, of which equal ones are above and below a cell.
-TEST_P(PostedSites, OfCombs) {
+TEST_P(SitesBetweenPivots, OfCombs) {
     compare(where([&](auto y, auto x) { return (x == 0 && y % 2 == 0) || (x == columns() - 1 && y % 3 == 0); }));
 }
 
 /// One image of a batch has such windows; of the others one has no site.
-TEST_P(PostedSites, InABatch) {
+TEST_P(SitesBetweenPivots, InABatch) {
     const shape_t shape{3, rows(), columns()};
     flags_t sites(static_cast<std::size_t>(3 * rows() * columns()));
     sites[7] = 1;
@@ -75,8 +75,8 @@ TEST_P(PostedSites, InABatch) {
     EXPECT_EQ((one_field(shape, sites, all, 1).differs<std::int64_t>(dtype::int64, 1, "int64")), "");
 }
 
-// The last post lies on the last row, and 1 or 32 rows behind the one before. Columns fill words, or do not.
-INSTANTIATE_TEST_SUITE_P(Images, PostedSites,
+// The last pivot row lies on the last row, and 1 or 32 rows behind the one before. Columns fill words, or do not.
+INSTANTIATE_TEST_SUITE_P(Images, SitesBetweenPivots,
                          testing::Values(shape_t{1057, 230}, shape_t{1056, 192}, shape_t{1030, 333}),
                          [](const auto& of) {
                              return std::to_string(of.param[0]) + "x" + std::to_string(of.param[1]);

@@ -68,10 +68,11 @@ void describe_plain(const plan& p, call_plan& to) {
             to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
                                  g.rows, cuda::warp});
         } else if (site_words_fit(p)) {
-            to.passes.push_back({source(axis), "strips of sites in registers, else winners at posts or hulls", groups,
-                                 g.rows, cuda::warp});
+            to.passes.push_back({source(axis), "strips of sites in registers, else winners at pivot rows or hulls",
+                                 groups, g.rows, cuda::warp});
         } else {
-            to.passes.push_back({source(axis), "tiles in 16 bits, else winners at posts", groups, g.rows, cuda::warp});
+            to.passes.push_back(
+                {source(axis), "tiles in 16 bits, else winners at pivot rows", groups, g.rows, cuda::warp});
         }
     }
 }

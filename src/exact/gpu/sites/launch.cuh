@@ -85,15 +85,15 @@ public:
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
             const std::int64_t here = groups_of(axis);
             tiles = std::max(tiles, here * cut_strips(rows_of(axis), here).into.count);
-            if (!far(axis) || by_posts(axis)) continue;
+            if (!far(axis) || uses_pivots(axis)) continue;
             groups = std::max(groups, here);
             ranges = std::max(ranges, here * cuda::warp * blocks_for(rows_of(axis), slab_rows));
         }
         list_ = memory.reserve<std::int32_t>(tiles);
         counts_ = memory.reserve<std::int32_t>(2 * max_rank);
-        if (by_posts(p_.rank - 2)) {
-            const auto posts = this->posts(memory);
-            const std::int64_t cells = posts.images * posts.posts * posts.length;
+        if (uses_pivots(p_.rank - 2)) {
+            const auto pivots = this->pivots(memory);
+            const std::int64_t cells = pivots.images * pivots.pivots * pivots.length;
             nearest_ = memory.reserve<std::int32_t>(cells);
             winners_ = memory.reserve<std::uint16_t>(cells);
             reserve_owners(memory, lines.images);
@@ -127,7 +127,7 @@ private:
     /// True if hulls of long lines solve what the steps leave unresolved.
     [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
     /// True if images are then solved between pivot rows, which requires that no value equals that of no site.
-    [[nodiscard]] bool by_posts(int axis) const { return !volumes() && far(axis) && p_.largest < largest_narrow; }
+    [[nodiscard]] bool uses_pivots(int axis) const { return !volumes() && far(axis) && p_.largest < largest_narrow; }
     /// Returns the number of groups of 32 lines; along the second axis a group lies in one word column.
     [[nodiscard]] std::int64_t groups_of(int axis) const {
         const std::int64_t columns = p_.cells / rows_of(axis), length = rows_of(p_.rank - 1);
@@ -151,17 +151,17 @@ private:
         lines.tiles = lines.images * lines.columns;
         return lines;
     }
-    [[nodiscard]] post_lines<std::int32_t> posts(const cuda::workspace& memory) const {
+    [[nodiscard]] pivot_lines<std::int32_t> pivots(const cuda::workspace& memory) const {
         const packed_lines lines = this->lines(memory);
-        post_lines<std::int32_t> posts;
-        posts.nearest = memory.get<std::int32_t>(nearest_);
-        posts.winners = memory.get<std::uint16_t>(winners_);
-        posts.images = lines.images;
-        posts.length = lines.length;
-        posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
-        posts.rows = static_cast<int>(lines.rows);
-        posts.taken = memory.get<std::int32_t>(counts_) + p_.rank - 1;  // the last axis, where no pass counts tiles
-        return posts;
+        pivot_lines<std::int32_t> pivots;
+        pivots.nearest = memory.get<std::int32_t>(nearest_);
+        pivots.winners = memory.get<std::uint16_t>(winners_);
+        pivots.images = lines.images;
+        pivots.length = lines.length;
+        pivots.pivots = static_cast<int>(blocks_for(lines.rows, pivot_step)) + 1;
+        pivots.rows = static_cast<int>(lines.rows);
+        pivots.taken = memory.get<std::int32_t>(counts_) + p_.rank - 1;  // the last axis, where no pass counts tiles
+        return pivots;
     }
     /// Returns the list for the pass along `axis`; packing clears its count, and the marks of the next pass.
     [[nodiscard]] unresolved_tiles empty_list(const call& c, int axis) const {
@@ -198,7 +198,7 @@ private:
     template <ending End>
     void passes(const call& c, const site_bytes& image) const {
         const int axis = p_.rank - 2;
-        const site_words from{{lines(c.memory)}, by_posts(axis)};
+        const site_words from{{lines(c.memory)}, uses_pivots(axis)};
         pack_sites(c, image, from.lines);
         auto* const state = volumes() ? c.memory.get<std::uint32_t>(state_) : nullptr;
         if (!volumes()) return second<End, End>(c, from, axis, nullptr);
@@ -215,9 +215,9 @@ private:
         const int axis = p_.rank - 2;
         pack(c.on, image, lines, few,
              {c.memory.get<std::int32_t>(counts_), c.memory.get<std::uint32_t>(marks_),
-              by_posts(axis) ? lines.images
-              : far(axis)    ? groups_of(axis)
-                             : 0});
+              uses_pivots(axis) ? lines.images
+              : far(axis)       ? groups_of(axis)
+                                : 0});
     }
 
     template <ending End>
@@ -272,19 +272,19 @@ private:
                                     c.m, unresolved, before<Last>(c), sweeps(axis), state, c.to);
         });
         if constexpr (End == Last)
-            if (by_posts(axis)) return finish_by_posts<End>(c, from, cut.into, unresolved);
+            if (uses_pivots(axis)) return finish_between_pivots<End>(c, from, cut.into, unresolved);
         finish<End>(c, from, axis, cut.into, unresolved, state);
     }
     template <ending End>
-    void finish_by_posts(const call& c, const site_words& from, const windows& cut,
-                         const unresolved_tiles& unresolved) const {
-        const auto posts = this->posts(c.memory);
-        launch_posts(c.on, from, unresolved, posts);
+    void finish_between_pivots(const call& c, const site_words& from, const windows& cut,
+                               const unresolved_tiles& unresolved) const {
+        const auto pivots = this->pivots(c.memory);
+        find_pivot_winners(c.on, from, unresolved, pivots);
         cuda::launch_overlapped(
             c.on, finish_sites_between<End>,
-            std::min(blocks_for(from.lines.tiles * blocks_for(posts.rows, square_rows), between_warps),
+            std::min(blocks_for(from.lines.tiles * blocks_for(pivots.rows, square_rows), between_warps),
                      between_blocks * multiprocessors),
-            dim3(between_threads), 0, from, cut, c.m, unresolved, posts, c.to);
+            dim3(between_threads), 0, from, cut, c.m, unresolved, pivots, c.to);
     }
 
     template <ending End>

@@ -18,7 +18,7 @@ constexpr std::int32_t widest_gap =
 /// Packed lines and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
     using number = std::int64_t;  ///< squares of lines of 65536 cells do not fit 32 bits
-    bool by_posts = false;        ///< unresolved windows are solved between pivot rows; their list then names images
+    bool uses_pivots = false;     ///< unresolved windows are solved between pivot rows; their list then names images
 
     __device__ static number value(std::int32_t loaded) { return square(loaded); }
     __device__ static number square(std::int32_t rows) { return static_cast<number>(rows) * rows; }
@@ -240,9 +240,9 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     } else {
         __syncwarp();
     }
-    const std::int64_t owner = lines.by_posts ? at.group.outer : at.group.number;
+    const std::int64_t owner = lines.uses_pivots ? at.group.outer : at.group.number;
     if (sweeps) return unresolved.add(owner);
-    if (lines.by_posts) {
+    if (lines.uses_pivots) {
         samples.fill(words, b.rows);
         __syncthreads();
         const int top = b.own_from + nth * 2 * square_side;  // first row of every second square

@@ -1,10 +1,10 @@
 // Lines of up to 1024 rows whose sites may be far away, in shared memory: a block owns 32 neighbouring lines, a lane a
 // line, a warp a band of 32 rows, or two.
 //
-// Every 32nd row is a pivot (post), and so is the last one. The winning row never moves back along a line (core.hpp),
-// so between two pivots only the rows from the winner of one to the winner of the other can win: 33 on average,
-// whatever the line holds. A band is offered to every pivot at which its least value might win. Then a warp does the
-// same on a smaller scale: the winners at its rows 8, 16 and 24 leave 9 rows on average for each 8.
+// Every 32nd row is a pivot, and so is the last one. The winning row never moves back along a line (core.hpp), so
+// between two pivots only the rows from the winner of one to the winner of the other can win: 33 on average, whatever
+// the line holds. A band is offered to every pivot at which its least value might win. Then a warp does the same on a
+// smaller scale: the winners at its rows 8, 16 and 24 leave 9 rows on average for each 8.
 #pragma once
 
 #include "exact/gpu/ground/fits.hpp"
@@ -44,36 +44,36 @@ struct row_offer {
 
 /// A lane's view of 32 lines in shared memory: its own line, with a row without a site behind it, and the winners at
 /// pivots.
-struct posted_lines {
+struct lines_with_pivots {
     row_word* line;
-    row_word* posts;
+    row_word* pivots;
     int rows, bands;
 
-    __device__ posted_lines(row_word* memory, int rows, int lane)
+    __device__ lines_with_pivots(row_word* memory, int rows, int lane)
         : line(memory + lane),
-          posts(line + (rows + 1) * row_pitch),
+          pivots(line + (rows + 1) * row_pitch),
           rows(rows),
           bands((rows + band_rows - 1) / band_rows) {}
     static std::size_t bytes(std::int64_t rows) {
         return static_cast<std::size_t>((rows + 1 + blocks_for(rows, band_rows) + 1) * row_pitch) * sizeof(row_word);
     }
-    __device__ int row_of(int post) const { return min(post * band_rows, rows - 1); }
+    __device__ int row_of(int pivot) const { return min(pivot * band_rows, rows - 1); }
     __device__ row_word& at(int row) const { return line[row * row_pitch]; }
-    __device__ row_word& post(int nth) const { return posts[nth * row_pitch]; }
+    __device__ row_word& pivot(int nth) const { return pivots[nth * row_pitch]; }
 };
 
 /// Offers rows [from, end) of a band to a pivot.
-__device__ inline void offer_band(const posted_lines& to, int post, int from, int end) {
+__device__ inline void offer_band(const lines_with_pivots& to, int pivot, int from, int end) {
     row_word best = no_row;
-    std::int32_t apart = (to.row_of(post) - from) * (1 << half_row_bits);
+    std::int32_t apart = (to.row_of(pivot) - from) * (1 << half_row_bits);
 #pragma unroll 8
     for (int row = from; row < end; ++row, apart -= 1 << half_row_bits)
         best = __viaddmin_u32(to.at(row), static_cast<row_word>(apart * apart), best);
-    atomicMin(&to.post(post), best);
+    atomicMin(&to.pivot(pivot), best);
 }
 
 /// Offers a band's own rows to the pivots at its ends; returns the band's least word.
-__device__ inline row_word offer_to_ends(const posted_lines& to, int band, int from, int end) {
+__device__ inline row_word offer_to_ends(const lines_with_pivots& to, int band, int from, int end) {
     row_word least = no_row, at_top = no_row, at_end = no_row;
     constexpr std::int32_t down = 1 << half_row_bits;
     std::int32_t to_top = 0, to_end = (to.row_of(band + 1) - from) * down;
@@ -85,17 +85,17 @@ __device__ inline row_word offer_to_ends(const posted_lines& to, int band, int f
         at_top = __viaddmin_u32(one, static_cast<row_word>(to_top * to_top), at_top);
         at_end = __viaddmin_u32(one, static_cast<row_word>(to_end * to_end), at_end);
     }
-    atomicMin(&to.post(band), at_top);
-    atomicMin(&to.post(band + 1), at_end);
+    atomicMin(&to.pivot(band), at_top);
+    atomicMin(&to.pivot(band + 1), at_end);
     return least;
 }
 
 /// Offers a band's rows to the other pivots, most of which their current winners rule out.
-__device__ inline void offer_to_others(const posted_lines& to, int band, int from, int end, row_word least) {
+__device__ inline void offer_to_others(const lines_with_pivots& to, int band, int from, int end, row_word least) {
     const auto value = static_cast<std::int32_t>(least >> row_bits);
-    const auto wins = [&](int post) {
-        const int at = to.row_of(post), gap = max(from - at, at - (end - 1));
-        const row_word best = *const_cast<const volatile row_word*>(&to.post(post));
+    const auto wins = [&](int pivot) {
+        const int at = to.row_of(pivot), gap = max(from - at, at - (end - 1));
+        const row_word best = *const_cast<const volatile row_word*>(&to.pivot(pivot));
         return value < packed_none && static_cast<row_word>(value + gap * gap) < best >> row_bits;
     };
     // Bit i: pivot i, and after the band's own two pivot i + 2.
@@ -104,8 +104,8 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
 #pragma unroll 4
     for (int i = 0; i < to.bands - 1; ++i) maybe |= wins(i < band ? i : i + 2) ? 1u << i : 0;
     maybe = __reduce_or_sync(cuda::every_lane, maybe);
-    const auto offer = [&](int post) {
-        if (__any_sync(cuda::every_lane, wins(post))) offer_band(to, post, from, end);
+    const auto offer = [&](int pivot) {
+        if (__any_sync(cuda::every_lane, wins(pivot))) offer_band(to, pivot, from, end);
     };
     // Near ones first: their winners rule others out.
     const std::uint32_t before = (1u << band) - 1;
@@ -128,7 +128,7 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
 struct rows_left {
     int from, count;
 
-    __device__ rows_left(const posted_lines& of, int first, int last)
+    __device__ rows_left(const lines_with_pivots& of, int first, int last)
         : count((__reduce_max_sync(cuda::every_lane, last - first) + 2) / 2 * 2) {
         from = max(min(first, of.rows - count), 0);
     }
@@ -136,7 +136,7 @@ struct rows_left {
 
 /// Offers the remaining rows to rows 8, 16, ... from `top` on.
 template <int Count>
-__device__ void offer_rows(const posted_lines& of, const rows_left& left, int top, row_word (&best)[Count]) {
+__device__ void offer_rows(const lines_with_pivots& of, const rows_left& left, int top, row_word (&best)[Count]) {
 #pragma unroll
     for (row_word& one : best) one = no_row;
     const row_word* row = &of.at(left.from);
@@ -166,7 +166,7 @@ static_assert(packed_none + 1023 * 1023 + 2 * 1023 * group_rows + 1024 < 1 << 23
 /// Offers the remaining rows to the rows behind `top`, in floats: sums use another unit than minima, which take bits of
 /// positive numbers as integers. Each is value + (top - row + i)^2 - i^2 + offer_bias. At 512^3 balls take 0.70 + 0.72
 /// ms in both passes, in words of 32 bits 0.84 + 0.86 (H200, 2026-11-23).
-__device__ inline void offer_values(const posted_lines& of, const rows_left& left, int top,
+__device__ inline void offer_values(const lines_with_pivots& of, const rows_left& left, int top,
                                     float (&best)[group_rows - 1]) {
     std::uint32_t least[group_rows - 1];
 #pragma unroll
@@ -226,9 +226,9 @@ __device__ void put_group(const tile_target<std::int32_t, Last>& target, int row
 
 /// Finishes a band between two pivots with known winners.
 template <bool Last>
-__device__ void finish_band(const posted_lines& of, int band, int from, int end,
+__device__ void finish_band(const lines_with_pivots& of, int band, int from, int end,
                             const tile_target<std::int32_t, Last>& target) {
-    const row_word at_top = of.post(band), at_end = of.post(band + 1);
+    const row_word at_top = of.pivot(band), at_end = of.pivot(band + 1);
     constexpr auto row_mask = static_cast<row_word>(short_rows - 1);
     const int first = static_cast<int>(at_top & row_mask), last = static_cast<int>(at_end & row_mask);
     row_word between[groups_a_band - 1];
@@ -259,7 +259,7 @@ __device__ void finish_band(const posted_lines& of, int band, int from, int end,
 
 /// Fills the lanes' own values, `load(row)`; values from packed_none on mean no site.
 template <class Load>
-__device__ void fill_rows(const posted_lines& of, int from, int end, const Load& load) {
+__device__ void fill_rows(const lines_with_pivots& of, int from, int end, const Load& load) {
 #pragma unroll 16
     for (int row = from; row < end; ++row)
         of.at(row) = static_cast<row_word>(min(load(row), packed_none)) << row_bits | static_cast<row_word>(row);
@@ -289,7 +289,7 @@ __device__ inline void fill_row(row_word* memory, const line_word& word, int row
 
 /// Searches 32 filled lines, except for pivots and the row behind the last; a warp takes `Bands` bands.
 template <int Bands, bool Last>
-__device__ void search_between(const posted_lines& of, const tile_target<std::int32_t, Last>& target) {
+__device__ void search_between(const lines_with_pivots& of, const tile_target<std::int32_t, Last>& target) {
     const auto each = [&](const auto& body) {
 #pragma unroll
         for (int i = 0; i < Bands; ++i) {
@@ -299,10 +299,10 @@ __device__ void search_between(const posted_lines& of, const tile_target<std::in
     };
     row_word least[Bands];
     each([&](int, int band, int, int end) {
-        of.post(band) = no_row;
+        of.pivot(band) = no_row;
         if (end < of.rows) return;
         of.at(of.rows) = static_cast<row_word>(packed_none) << row_bits | static_cast<row_word>(of.rows % short_rows);
-        of.post(of.bands) = no_row;
+        of.pivot(of.bands) = no_row;
     });
     __syncthreads();
     each([&](int i, int band, int from, int end) { least[i] = offer_to_ends(of, band, from, end); });
@@ -347,7 +347,7 @@ __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<B
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         const word_group group = lines.group_of(unresolved.list[nth]);
         // Lanes beyond the last line repeat it.
-        const posted_lines of(rows, lines.rows(), min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
+        const lines_with_pivots of(rows, lines.rows(), min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
         for (int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); row < of.rows;
              row += static_cast<int>(blockDim.y) * cuda::warp)
             fill_row(rows, lines.words(group)[row], row);
@@ -367,7 +367,7 @@ __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<B
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         const value_group group = lines.group_of(unresolved.list[nth]);
         const value_lines::reader line(lines, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
-        const posted_lines of(rows, lines.rows(), static_cast<int>(threadIdx.x));
+        const lines_with_pivots of(rows, lines.rows(), static_cast<int>(threadIdx.x));
         for (int from = static_cast<int>(threadIdx.y) * band_rows; from < of.rows;
              from += static_cast<int>(blockDim.y) * band_rows)
             fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.load(row); });

@@ -162,8 +162,8 @@ public:
             if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
             tiles = lines.tiles * cut_lines(lines.rows).into.count;
             if (far(p_.rank - 2)) {
-                const auto posts = this->posts<std::int32_t>(memory);
-                const std::int64_t cells = posts.images * posts.posts * posts.length;
+                const auto pivots = this->pivots<std::int32_t>(memory);
+                const std::int64_t cells = pivots.images * pivots.pivots * pivots.length;
                 nearest_ = memory.reserve<std::int32_t>(cells);
                 winners_ = memory.reserve<std::uint16_t>(cells);
                 owners = lines.images;
@@ -196,17 +196,17 @@ public:
         return lines;
     }
     template <class V>
-    [[nodiscard]] post_lines<V> posts(const cuda::workspace& memory) const {
+    [[nodiscard]] pivot_lines<V> pivots(const cuda::workspace& memory) const {
         const packed_lines lines = this->lines(memory);
-        post_lines<V> posts;
-        posts.nearest = memory.get<std::int32_t>(nearest_);
-        posts.winners = memory.get<std::uint16_t>(winners_);
-        posts.images = lines.images;
-        posts.length = lines.length;
-        posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
-        posts.rows = static_cast<int>(lines.rows);
-        posts.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
-        return posts;
+        pivot_lines<V> pivots;
+        pivots.nearest = memory.get<std::int32_t>(nearest_);
+        pivots.winners = memory.get<std::uint16_t>(winners_);
+        pivots.images = lines.images;
+        pivots.length = lines.length;
+        pivots.pivots = static_cast<int>(blocks_for(lines.rows, pivot_step)) + 1;
+        pivots.rows = static_cast<int>(lines.rows);
+        pivots.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
+        return pivots;
     }
     /// Returns the list of unresolved tiles of the pass along `axis`.
     [[nodiscard]] unresolved_tiles unresolved(const cuda::workspace& memory, int axis) const {
@@ -270,7 +270,7 @@ public:
                                     dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, m_, unresolved_, to_);
         });
         if (tiles_.leave_nothing(axis_)) return;
-        if (tiles_.far(axis_)) return finish_by_posts(from);
+        if (tiles_.far(axis_)) return finish_between_pivots(from);
         if constexpr (std::is_same_v<V, std::int32_t>)
             finish_short(with_bands([&]<int Bands>() { return search_unresolved_words<Last, Bands>; }), from,
                          lines.tiles);
@@ -298,16 +298,16 @@ private:
         cuda::launch_overlapped(
             on_, kernel,
             std::min(tiles, (bands_of(rows_) == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)), threads,
-            posted_lines::bytes(rows_), from, m_, unresolved_, to_);
+            lines_with_pivots::bytes(rows_), from, m_, unresolved_, to_);
     }
-    void finish_by_posts(const word_lines& from) const {
+    void finish_between_pivots(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
-        const auto posts = tiles_.posts<V>(memory_);
-        launch_posts(on_, from, unresolved_, posts);
+        const auto pivots = tiles_.pivots<V>(memory_);
+        find_pivot_winners(on_, from, unresolved_, pivots);
         cuda::launch_overlapped(on_, finish_between<V, Last>,
                                 std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
                                          between_blocks * multiprocessors),
-                                dim3(between_threads), 0, from, cut_.into, m_, unresolved_, posts, to_);
+                                dim3(between_threads), 0, from, cut_.into, m_, unresolved_, pivots, to_);
     }
     template <class Body>
     void with_pairs(const Body& body) const {

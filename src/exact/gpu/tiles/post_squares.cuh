@@ -263,7 +263,7 @@ struct unresolved_square {
 
     template <class V>
     __device__ unresolved_square(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
-                                 const post_lines<V>& posts, std::int64_t nth) {
+                                 const pivot_lines<V>& pivots, std::int64_t nth) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
         const std::int64_t above = quotient(nth, squares);
         const auto at = lines.place(cut, unresolved.list[above]);
@@ -272,9 +272,9 @@ struct unresolved_square {
         group = at.group, within = top < end;
         if (!within) return;
         s = {lines.words(group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
-        const std::uint16_t* const winners = posts.winners + posts.first_cell(group.outer, top / post_rows) + group.x +
-                                             min(lane, lines.width(group) - 1);
-        left = {winners[0], winners[posts.length], 0};
+        const std::uint16_t* const winners = pivots.winners + pivots.first_cell(group.outer, top / pivot_step) +
+                                             group.x + min(lane, lines.width(group) - 1);
+        left = {winners[0], winners[pivots.length], 0};
     }
     static __device__ int squares_of(const windows& cut) { return (cut.rows + square_rows - 1) / square_rows; }
     __device__ int most_left() const { return __reduce_max_sync(cuda::every_lane, left.end - left.from); }
@@ -295,9 +295,9 @@ struct square_between : unresolved_square {
     tile_target<V, Last> target;
 
     __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m,
-                              const unresolved_tiles& unresolved, const post_lines<V>& posts,
+                              const unresolved_tiles& unresolved, const pivot_lines<V>& pivots,
                               const value_sink<V, Last>& to, std::int64_t nth)
-        : unresolved_square(lines, cut, unresolved, posts, nth),
+        : unresolved_square(lines, cut, unresolved, pivots, nth),
           target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
         if (!within) return;
         target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
@@ -340,7 +340,7 @@ struct square_between : unresolved_square {
 /// that none remains at the end; then each warp takes one of the others after another. `square_at(n)` makes one; `best`
 /// has room for one.
 template <class SquareAt, class V>
-__device__ void finish_squares(const windows& cut, const unresolved_tiles& unresolved, const post_lines<V>& posts,
+__device__ void finish_squares(const windows& cut, const unresolved_tiles& unresolved, const pivot_lines<V>& pivots,
                                const SquareAt& square_at, std::int32_t* best) {
     __shared__ int shared[between_warps * looked_squares], shared_count;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -368,7 +368,7 @@ __device__ void finish_squares(const windows& cut, const unresolved_tiles& unres
     for (std::int64_t nth = static_cast<std::int64_t>(warp) * gridDim.x + blockIdx.x, next = 0; nth < count;
          nth = next) {
         int taken = 0;
-        if (lane == 0) taken = atomicAdd(posts.taken, 1);
+        if (lane == 0) taken = atomicAdd(pivots.taken, 1);
         auto here = square_at(nth);
         const int left = here.within ? here.most_left() : most_warp_rows + 1;
         if (left <= most_warp_rows) here.find_bound(), here.finish(left);
@@ -379,12 +379,12 @@ __device__ void finish_squares(const windows& cut, const unresolved_tiles& unres
 template <class V, bool Last>
 __global__ void __launch_bounds__(between_threads, between_blocks)
     finish_between(const word_lines lines, const windows cut, const metric<V> m, const unresolved_tiles unresolved,
-                   const post_lines<V> posts, const value_sink<V, Last> to) {
+                   const pivot_lines<V> pivots, const value_sink<V, Last> to) {
     cuda::wait_for_kernel_before();
     __shared__ std::int32_t best[square_rows * cuda::warp];
     finish_squares(
-        cut, unresolved, posts,
-        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, unresolved, posts, to, nth); }, best);
+        cut, unresolved, pivots,
+        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, unresolved, pivots, to, nth); }, best);
 }
 
 }  // namespace
