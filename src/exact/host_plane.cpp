@@ -23,7 +23,7 @@ constexpr std::int64_t most_window = 240;
 constexpr std::int64_t first_window = 8;
 /// Columns of such a tile: at least 256 bytes of a line.
 constexpr std::int64_t tile_columns = 64;
-/// If at most one column in this number has a site, each is offered to a plane's lines separately, instead of whole
+/// If at most one column in this number has a site, each relaxes a plane's lines separately, instead of whole
 /// lines to each other. With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of
 /// 814, 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
 constexpr std::int64_t few_of_plane = 256;
@@ -201,7 +201,7 @@ void plane_search<Sites>::number_few(const std::uint16_t* steps, std::int64_t im
 /// Does the same as fold_rows() with all lines in the window.
 template <bool Sites>
 template <class N>
-void plane_search<Sites>::offer_few(std::int64_t line, const line_buffers<N>& b) const {
+void plane_search<Sites>::relax_by_few(std::int64_t line, const line_buffers<N>& b) const {
     N* const best = b.cells();
     std::fill_n(best, at_.length, none<N>);
     const wide* const term = terms_.template middle<wide>();
@@ -214,7 +214,7 @@ void plane_search<Sites>::offer_few(std::int64_t line, const line_buffers<N>& b)
 
 template <bool Sites>
 typename plane_search<Sites>::narrow plane_search<Sites>::solve_few(std::int64_t line) {
-    offer_few(line, narrow_);
+    relax_by_few(line, narrow_);
     take_columns(narrow_);
     const bool all = std::min(search_line(line_of(narrow_)), terms_.narrow_limit) < terms_.trusted;
     return static_cast<narrow>(all ? unknown<narrow> : terms_.trusted - 1);
@@ -253,7 +253,7 @@ void plane_search<Sites>::solve_wide(const std::uint16_t* steps, std::int64_t li
     prepare(wide_);
     if (at_.lines > 1) {
         if (few_.all) {
-            offer_few(line, wide_);
+            relax_by_few(line, wide_);
         } else {
             if (!wide_plane_ready_) make_wide_plane(steps);
             std::copy_n(wide_.plane.get() + line * at_.pitch(), at_.length, wide_.cells());

@@ -84,7 +84,7 @@ private:
     std::int64_t reach_ = 0;
 };
 
-/// The columns along the first axis that have a site, in a volume with few of them. Each is offered to every line
+/// The columns along the first axis that have a site, in a volume with few of them. Each relaxes every line
 /// separately.
 struct few_columns {
     struct column {
@@ -127,7 +127,7 @@ private:
     void find_few(const std::uint16_t* steps);
     void number_few(const std::uint16_t* steps, std::int64_t image);
     template <class N>
-    void offer_few(std::int64_t line, const line_buffers<N>& b) const;
+    void relax_by_few(std::int64_t line, const line_buffers<N>& b) const;
     template <class N>
     void take_columns(line_buffers<N>& b);
     void number_columns(const std::int16_t* toward, std::int64_t row);

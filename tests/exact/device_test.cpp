@@ -273,7 +273,7 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
             }
         }
     }
-    // Distances that neither steps nor offers reach, in one window and in several, from words and from values.
+    // Distances that neither steps nor gathering reaches, in one window and in several, from words and from values.
     for (const shape_t& shape : {shape_t{700, 40}, shape_t{1300, 40}, shape_t{40, 1100, 5}, shape_t{1100, 40, 5}})
         for (fill kind : {fill::circle, fill::border, fill::half}) {
             const solved s = solve(shape, make_fill(kind, shape, k++), spacings()[0]);

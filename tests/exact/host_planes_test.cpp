@@ -118,13 +118,13 @@ TEST(PlanesLimits, WinnersBeyondKnownValues) {
         for (std::int64_t row = 0; row < shape[0]; ++row) put(row, 0);
         put(c.row, 1);
         put(c.later_row, c.later);
-        // Out of reach; without them the line has so few columns that each is offered to all cells.
+        // Out of reach; without them the line has so few columns that each relaxes all cells.
         for (std::int64_t column = 3000; column < 3020; ++column) put(0, column);
         ASSERT_EQ(check(host_engine(1), solve(shape, sites, unit), outputs{.index = true}, dress{}), "") << c.why;
     }
 }
 
-/// One column in 256 with sites: as many as are offered to lines one by one, one more, and one alone; in 16 bits and
+/// One column in 256 with sites: as many as relax lines one by one, one more, and one alone; in 16 bits and
 /// beyond.
 TEST(PlanesLimits, FewColumns) {
     for (const shape_t& shape : {shape_t{20, 64, 64}, shape_t{300, 8, 64}, shape_t{3, 300, 64}}) {

@@ -51,7 +51,7 @@ void solve_lines(const line_tile<packed_site>& t);
 void solve_lines(const line_tile<wide_site<std::int64_t>>& t);
 void solve_lines(const line_tile<wide_site<double>>& t);
 
-/// Lines of at most this many rows are solved by offering every row to every other one.
+/// Lines of at most this many rows are solved by relaxing every row with every other one.
 inline constexpr std::int64_t few_rows = 8;
 /// best(q, i) = min over the rows r of value(r, i) + term(|q - r|), for `count` neighbouring lines, a multiple of
 /// columns.

@@ -160,8 +160,8 @@ public:
         for (int i = 0; i < near_block; ++i) best_[i] = own[i] = candidate(i * width, i), some |= own[i];
         if (!__any_sync(cuda::every_lane, some >> shift)) return true;
         if (gives_up()) return false;
-        offer_ends();
-        offer_own(own);
+        relax_by_ends();
+        relax_by_own(own);
         failed = !search();
         return !failed;
     }
@@ -194,26 +194,26 @@ private:
         }
     }
     /// Adds the ends of the runs of labels, which are sites in the lane's own column.
-    __device__ void offer_ends() {
+    __device__ void relax_by_ends() {
         if constexpr (C::labels) {
             const run_word<C> word(c_, m_ / mark_bits), next(c_, (m_ + near_block - 1) / mark_bits);
 #pragma unroll
             for (int i = 0; i < near_block; ++i) {
                 const int m = m_ + i;
                 const run_ends ends = (m / mark_bits == m_ / mark_bits ? word : next).of(m);
-                offer_end(i, m - ends.low, false);
-                offer_end(i, ends.high - m, true);
+                relax_by_end(i, m - ends.low, false);
+                relax_by_end(i, ends.high - m, true);
             }
         }
     }
-    __device__ void offer_end(int i, int away, bool behind) {
+    __device__ void relax_by_end(int i, int away, bool behind) {
         if (away > near_most) return;
         const int row = behind ? i + away : i - away;
         const std::uint32_t here =
             Stored == keys::narrow ? 128 * 256 + 128 + row : 128 * 512 + 128 * 2 + (behind ? 1 : 0);
         best_[i] = min(best_[i], here + plan_.costs[away]);
     }
-    __device__ void offer_own(const std::uint32_t (&own)[near_block]) {
+    __device__ void relax_by_own(const std::uint32_t (&own)[near_block]) {
 #pragma unroll
         for (int i = 0; i < near_block; ++i) {
 #pragma unroll

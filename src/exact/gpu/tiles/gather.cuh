@@ -1,7 +1,7 @@
 // The pass after packed lines (words.cuh). A block owns a window of 32 lines. If the tile has enough sites, it takes 16
-// bits and a few steps (tile.cuh). If sites are few, a warp takes 32 rows of the 32 lines at a time and offers them the
-// rows with sites that could win there (square.cuh), of the whole image if those are few, else of the window and some
-// rows beside it. Unresolved windows are finished between pivot rows (between.cuh, posts.cuh).
+// bits and a few steps (tile.cuh). If sites are few, a warp takes 32 rows of the 32 lines at a time and relaxes them
+// with the rows with sites that could win there (square.cuh), of the whole image if those are few, else of the window
+// and some rows beside it. Unresolved windows are finished between pivot rows (between.cuh, posts.cuh).
 #pragma once
 
 #include "exact/gpu/tiles/square.cuh"
@@ -9,7 +9,7 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int dense_per_10000 = 40;  // share of sites from which steps cost less than offers
+constexpr int dense_per_10000 = 40;  // share of sites from which steps cost less than gathering
 constexpr int listed_rows = 2048;    // largest number of rows with sites
 constexpr int listed_beside = 512;   // rows beside a window whose sites are listed if not all are
 static_assert(bit_rows + 2 * listed_beside <= listed_rows);
@@ -82,7 +82,7 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
 template <int Pairs>
 inline constexpr bool tests_samples = Pairs >= 128;
 constexpr int sample_step = 8;
-// Threshold of winning rows among 64 samples: three times as many rows as a square may be offered; fewer if unresolved
+// Threshold of winning rows among 64 samples: three times as many rows as may relax a square; fewer if unresolved
 // tiles are finished in shared memory: tiles of 512^3 with balls take 0.256 and 0.129 ms, random sites of 0.3 % 1.01
 // and 1.04; with 6 0.076 and 1.06 (H200, 2026-11-23).
 constexpr int unresolved_samples = 24, unresolved_samples_short = 8;
@@ -100,7 +100,7 @@ struct row_samples {
                 word.any() ? sited(word, row).bits : static_cast<std::uint32_t>(far_apart) * 65537;
     }
     /// True if at least `many` sampled rows could win in the square that begins at row `top` of the tile, so that it
-    /// will not be offered all of them. Called by a warp.
+    /// will not be relaxed with all of them. Called by a warp.
     __device__ bool many_win(int top, int many) const {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, middle = (top + square_rows / 2) / sample_step;
         const square here{nullptr, nullptr, 0, 0, top, top + square_rows - 1, lane};
@@ -157,8 +157,8 @@ __device__ int least_steps(const line_word* words, int rows, int width, int* cou
     return max(first_check, static_cast<int>(share * sqrtf(cells_a_site)));
 }
 
-/// Solves tiles: by steps, else by offers, else it adds them to the list. A block owns a tile. It is over 40 lines
-/// because each method reuses the tile's shared memory and barriers of the one before.
+/// Solves tiles: by steps, else by gathering candidates, else it adds them to the list. A block owns a tile. It is over
+/// 40 lines because each method reuses the tile's shared memory and barriers of the one before.
 template <int Pairs, class V, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     search_words(const word_lines lines, const windows cut, const metric<V> m, const unresolved_tiles unresolved,
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         return square{words, list.at, list.count, list.place(top), top, min(top + square_rows, end) - 1, lane};
     };
     __shared__ window windows[tile_warps<Pairs>][most_squares];
-    int offers = 0, squares = 0;
+    int candidates = 0, squares = 0;
     bool fits = true;
 #pragma unroll
     for (int i = 0; i < most_squares; ++i) {
@@ -206,15 +206,15 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         const square s = square_at(top);
         const window w = s.look();
         if (lane == 0) windows[warp][i] = w;
-        const int here = w.bound <= largest_bound ? s.offers(w) : 0;
-        offers += here, ++squares;
+        const int here = w.bound <= largest_bound ? s.count_candidates(w) : 0;
+        candidates += here, ++squares;
         const bool none = list.count == 0 && list.end - list.from == lines.rows();
-        fits &= none || (here <= most_offers && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
+        fits &= none || (here <= most_candidates && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
     }
-    if (__syncthreads_or(!fits || offers > squares * many_offers)) {
-        if constexpr (offers_all_rows<Pairs, V>) {
+    if (__syncthreads_or(!fits || candidates > squares * many_candidates)) {
+        if constexpr (relaxes_all_rows<Pairs, V>) {
             const word_lines::reader line(lines, at.group, lane);
-            return offer_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) {
+            return relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) {
                 const std::int32_t apart = line.load(row);
                 return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
             });

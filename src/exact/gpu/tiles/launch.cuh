@@ -97,8 +97,8 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const std::int32_t* const from =
         lines.cells + lines.first_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
     const auto leave = [&] {
-        if constexpr (offers_all_rows<Pairs, std::int32_t>)
-            offer_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
+        if constexpr (relaxes_all_rows<Pairs, std::int32_t>)
+            relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
                                               [&](int row) { return from[static_cast<std::int64_t>(row) * inner]; });
         else unresolved.add(at.group.number);
     };
@@ -325,7 +325,7 @@ private:
     }
     template <int Pairs>
     static constexpr std::size_t bytes() {
-        constexpr int all = offers_all_rows<Pairs, std::int32_t> ? all_rows * cuda::warp : 0;
+        constexpr int all = relaxes_all_rows<Pairs, std::int32_t> ? all_rows * cuda::warp : 0;
         return sizeof(std::uint32_t) * std::max<int>(tile<Pairs>::words, all);
     }
 

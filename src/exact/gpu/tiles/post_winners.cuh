@@ -15,8 +15,8 @@ namespace {
 
 constexpr int winner_warps = 32;
 constexpr int winner_threads = winner_warps * cuda::warp;
-constexpr int most_own_columns = 64;       // columns that are offered to 32 neighbouring columns without a test
-constexpr int most_offered_columns = 256;  // with a test; more are bisected, too
+constexpr int most_own_columns = 64;      // columns that relax 32 neighbouring columns without a test
+constexpr int most_tested_columns = 256;  // with a test; more are bisected, too
 
 /// The squared distances of a pivot row from the columns' nearest sites. Those in 32 bits are kept in shared memory.
 template <class V>
@@ -67,12 +67,12 @@ struct least_column {
     V value;
     int at;
 
-    /// Offers a column behind all before.
-    __device__ void offer(V other, int from) {
+    /// Relaxes with a column behind all before.
+    __device__ void relax(V other, int from) {
         if (other < value) value = other, at = from;
     }
-    /// Offers any column.
-    __device__ void offer(const least_column& other) {
+    /// Relaxes with any column.
+    __device__ void relax(const least_column& other) {
         if (other.value < value || (other.value == value && other.at < at)) *this = other;
     }
     /// Takes the least of all lanes.
@@ -86,19 +86,19 @@ struct least_column {
             for (int o = cuda::warp / 2; o > 0; o /= 2) {
                 const V other = __shfl_xor_sync(cuda::every_lane, value, o);
                 const int from = __shfl_xor_sync(cuda::every_lane, at, o);
-                offer(least_column{other, from});
+                relax(least_column{other, from});
             }
         }
     }
 };
 
-/// Offers columns from a multiple of four up to `from` on, to at most one behind `end`: all of them may be offered.
+/// Relaxes with columns from a multiple of four up to `from` on, to at most one behind `end`: all of them may compete.
 /// `step` counts groups of four.
 template <class V>
-__device__ void offer_fours(least_column<V>& best, const pivot_squares<V>& of, int x, int from, int end, int step) {
+__device__ void relax_by_fours(least_column<V>& best, const pivot_squares<V>& of, int x, int from, int end, int step) {
     least_column<V> four{std::numeric_limits<V>::max(), -1};
 #pragma unroll 4
-    for (int at = from; at <= end; at += step) four.offer(of.least_of_four(at, x), at);
+    for (int at = from; at <= end; at += step) four.relax(of.least_of_four(at, x), at);
     if (!(four.value < best.value)) return;
     best.value = four.value;
 #pragma unroll
@@ -114,11 +114,11 @@ __device__ least_column<V> search_columns(const pivot_squares<V>& of, int x, int
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     if constexpr (of.kept) {
         constexpr int fours = 4 * cuda::warp;
-        offer_fours(best, of, x, from / 4 * 4 + part * fours + lane * 4, end, parts * fours);
+        relax_by_fours(best, of, x, from / 4 * 4 + part * fours + lane * 4, end, parts * fours);
     } else {
 #pragma unroll 4
         for (int at = from + part * cuda::warp + lane; at <= end; at += parts * cuda::warp)
-            best.offer(of.value(at, x), at);
+            best.relax(of.value(at, x), at);
     }
     best.reduce();
     return best;
@@ -155,23 +155,23 @@ __device__ int winner_of_lane(const pivot_squares<V>& of, int first, int last, i
     least_column<V> best{of.value(from, x), from};
     if (end - from <= most_own_columns) {
         if constexpr (of.kept) {
-            offer_fours(best, of, x, from / 4 * 4, end, 4);
+            relax_by_fours(best, of, x, from / 4 * 4, end, 4);
         } else {
 #pragma unroll 4
-            for (int at = from + 1; at <= end; ++at) best.offer(of.value(at, x), at);
+            for (int at = from + 1; at <= end; ++at) best.relax(of.value(at, x), at);
         }
         return best.at;
     }
     const column_chord<V> line(of, first, from, end);
     int left = 0;
     for (int at = from + 1; at < end; at += cuda::warp) left += __popc(line.below(at));
-    if (left <= most_offered_columns) {
+    if (left <= most_tested_columns) {
         for (int at = from + 1; at < end; at += cuda::warp)
             for (std::uint32_t wanted = line.below(at); wanted != 0; wanted &= wanted - 1) {
                 const int column = at + __ffs(static_cast<int>(wanted)) - 1;
-                best.offer(of.value(column, x), column);
+                best.relax(of.value(column, x), column);
             }
-        best.offer(of.value(end, x), end);
+        best.relax(of.value(end, x), end);
         return best.at;
     }
     int mine = from;
@@ -223,7 +223,7 @@ struct pivot_knots {
             if (parts > 1) {
                 if (static_cast<int>(threadIdx.x) < here) {
                     least_column<V> best = found[threadIdx.x * parts];
-                    for (int part = 1; part < parts; ++part) best.offer(found[threadIdx.x * parts + part]);
+                    for (int part = 1; part < parts; ++part) best.relax(found[threadIdx.x * parts + part]);
                     winners[knot_at(static_cast<int>(threadIdx.x))] = best.at;
                 }
                 __syncthreads();

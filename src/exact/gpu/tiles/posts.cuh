@@ -1,4 +1,4 @@
-// Windows of packed lines that steps (tile.cuh) and offers (gather.cuh) leave unresolved, for any number of rows and
+// Windows of packed lines that steps (tile.cuh) and gathering (gather.cuh) leave unresolved, for any number of rows and
 // sites.
 //
 // Every 32nd row of an image is a pivot row, and so is the last one. The winning row never moves back along a line

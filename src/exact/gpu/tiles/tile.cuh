@@ -25,11 +25,11 @@ constexpr int all_rows = 2 * cuda::warp;  // largest number of rows of a line
 
 /// True if tiles leave nothing unresolved.
 template <int Pairs, class V>
-inline constexpr bool offers_all_rows = Pairs == cuda::warp && std::is_same_v<V, std::int32_t>;
+inline constexpr bool relaxes_all_rows = Pairs == cuda::warp && std::is_same_v<V, std::int32_t>;
 
 /// Finishes 32 lines; a warp owns some of the rows. `load(row)` is a value of the lane's line; `values` holds all.
 template <int Warps, class Target, class Load>
-__device__ void offer_all_rows(std::uint32_t* values, int rows, const Target& target, const Load& load) {
+__device__ void relax_all_rows(std::uint32_t* values, int rows, const Target& target, const Load& load) {
     constexpr int share = all_rows / Warps;
     constexpr std::uint32_t bias = share * share;  // i^2 is added last; the sum without it may be negative
     constexpr auto none = static_cast<std::uint32_t>(no_site<std::int32_t>());
