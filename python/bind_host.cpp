@@ -43,7 +43,7 @@ public:
               try {
                   work([this](double done) {
                       share_.store(done, std::memory_order_relaxed);
-                      return !stop_.load(std::memory_order_relaxed) && !native_work::in_vain();
+                      return !stop_.load(std::memory_order_relaxed) && !native_work::must_stop();
                   });
               } catch (...) {
                   thrown_ = std::current_exception();
@@ -100,7 +100,7 @@ void run_here(const nb::object& progress, const watched_work& work) {
         unlocked released;
         try {
             work([&](double share) {
-                if (native_work::in_vain()) return false;
+                if (native_work::must_stop()) return false;
                 if (std::this_thread::get_id() != caller || clock::now() < due) return true;
                 released.lock();
                 stopped = !listen(progress, share);

@@ -235,7 +235,7 @@ xla::error* run_on_host(xla::call* call) {
     return guarded(*call, [&]() -> xla::error* {
         const native_work counted;
         const Call made(*call);
-        made.run(host{made.said.small("threads"), [](double) { return !native_work::in_vain(); }});
+        made.run(host{made.said.small("threads"), [](double) { return !native_work::must_stop(); }});
         return nullptr;
     });
 }

@@ -12,7 +12,7 @@ namespace {
 std::atomic<int> works{0};
 std::atomic<bool> python_is_gone{false};
 
-// Work looks at in_vain() some 20 times a second. What does not is left running, as Python leaves other libraries'
+// Work looks at must_stop() some 20 times a second. What does not is left running, as Python leaves other libraries'
 // work.
 constexpr auto longest_wait = std::chrono::seconds(1);
 
@@ -31,7 +31,7 @@ void sleep_until_the_process_ends() noexcept {
 
 native_work::native_work() noexcept { ++works; }
 native_work::~native_work() { --works; }
-bool native_work::in_vain() noexcept { return python_is_gone; }
+bool native_work::must_stop() noexcept { return python_is_gone; }
 
 void native_work::wait_at_exit() {
     Py_AtExit(last_step);

@@ -45,7 +45,7 @@ public:
     native_work& operator=(const native_work&) = delete;
 
     /// True once there is no interpreter to come back to: work is to stop.
-    [[nodiscard]] static bool in_vain() noexcept;
+    [[nodiscard]] static bool must_stop() noexcept;
     /// Registers Python's last step. Called once, by the module.
     static void wait_at_exit();
 };

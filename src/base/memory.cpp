@@ -69,7 +69,7 @@ int threads_with_room() {
 }
 
 void require_memory(std::int64_t bytes, const std::string& what) {
-    const auto available = bytes > worth_asking_bytes ? free_memory() : std::nullopt;
+    const auto available = bytes > most_unchecked_bytes ? free_memory() : std::nullopt;
     if (available && bytes > *available) fail_memory(bytes, what);
 }
 

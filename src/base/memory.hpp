@@ -16,8 +16,8 @@ std::optional<std::int64_t> free_memory_in(const std::string& root);
 /// too.
 int threads_with_room();
 
-/// Blocks up to this size are not worth the question.
-inline constexpr std::int64_t worth_asking_bytes = std::int64_t{1} << 26;
+/// Blocks up to this size are not checked against the system's free memory.
+inline constexpr std::int64_t most_unchecked_bytes = std::int64_t{1} << 26;
 
 /// require_memory()'s error: `bytes` could not be had, 0 where nobody said how many.
 [[noreturn]] void fail_memory(std::int64_t bytes, const std::string& what);

@@ -85,7 +85,7 @@ struct workers::helper : member {
     enum order : int { idle, asleep, posted, running, awaited, leave };
 
     alignas(64) std::atomic<int> state{idle};
-    std::atomic<int> patience{looks};
+    std::atomic<int> spins{looks};
     loop* work = nullptr;
     helper* chained = nullptr;  ///< the next one of the same team, or of the pool
     os::processor_set runs_on{};
@@ -108,7 +108,7 @@ struct workers::helper : member {
     void finish() {
         int now = posted;
         if (state.compare_exchange_strong(now, idle)) return;
-        for (int i = patience.load(std::memory_order_relaxed); i > 0 && now == running; --i) rest(), now = state.load();
+        for (int i = spins.load(std::memory_order_relaxed); i > 0 && now == running; --i) rest(), now = state.load();
         if (now == running && state.compare_exchange_strong(now, awaited)) state.wait(awaited);
     }
 
@@ -121,7 +121,7 @@ struct workers::helper : member {
                 work->run(*this);
                 if (state.exchange(idle) == awaited) state.notify_one();
                 looked = 0;
-            } else if (now == idle && looked++ < patience.load(std::memory_order_relaxed)) {
+            } else if (now == idle && looked++ < spins.load(std::memory_order_relaxed)) {
                 rest();
             } else if (now == asleep || state.compare_exchange_strong(now, asleep)) {
                 state.wait(asleep);
@@ -258,7 +258,7 @@ void workers::recruit(std::int64_t wanted) noexcept {
     for (helper* one; (one = lent) != nullptr;) {
         lent = one->chained;
         one->run_where(here);
-        one->patience = threads_ <= usable_cores() ? looks : 0;
+        one->spins = threads_ <= usable_cores() ? looks : 0;
         one->number = ++borrowed_;
         one->after = caller_.after, caller_.after = one;
         one->chained = first_, first_ = one;

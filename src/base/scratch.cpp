@@ -15,7 +15,7 @@ namespace {
 
 /// Memory of such a size comes fresh from the system with most calls, and each page of 4 KiB costs a fault: it lies on
 /// pages of 2 MiB, where the system leaves that to its callers. Smaller blocks are mostly used again.
-constexpr std::int64_t large_page = std::int64_t{1} << 21, worth_large_pages = 2 * large_page;
+constexpr std::int64_t large_page = std::int64_t{1} << 21, least_on_large_pages = 2 * large_page;
 
 void* on_large_pages(void* memory, std::int64_t bytes) {
     const auto up = [](std::uintptr_t at) { return (at + large_page - 1) / large_page * large_page; };
@@ -33,12 +33,12 @@ scratch_block allocate_scratch(std::int64_t bytes) {
         if (counted == nullptr) fail_memory(bytes, "the address space of the plan");
         return {counted, counted, false};
     }
-    if (bytes >= worth_counting_bytes) require_memory_for_all(bytes, "the call's workspace");
-    const bool large = bytes >= worth_large_pages;
+    if (bytes >= least_counted_bytes) require_memory_for_all(bytes, "the call's workspace");
+    const bool large = bytes >= least_on_large_pages;
     void* const memory = ::operator new(static_cast<std::size_t>(large ? bytes + 2 * large_page : bytes),
                                         std::align_val_t{scratch_alignment}, std::nothrow);
     if (memory == nullptr) fail_memory(bytes, "the call's workspace");
-    const bool counted = bytes >= worth_counting_bytes && expect_writes(memory, bytes);
+    const bool counted = bytes >= least_counted_bytes && expect_writes(memory, bytes);
     return {memory, large ? on_large_pages(memory, bytes) : memory, counted};
 }
 

@@ -106,7 +106,7 @@ void require_memory_for_all(std::int64_t bytes, const std::string& what) {
     const std::vector<block> blocks = blocks_now();
     std::int64_t most = bytes;
     for (const block& each : blocks) most += each.bytes();
-    const auto available = most > worth_asking_bytes ? free_memory() : std::nullopt;
+    const auto available = most > most_unchecked_bytes ? free_memory() : std::nullopt;
     if (!available || most <= *available) return;
     // Pages may be written, and their blocks freed, meanwhile: what is counted is never more than what was unwritten.
     const std::int64_t needed = bytes + unwritten_bytes_of(blocks);
@@ -117,7 +117,7 @@ void expected_outputs::count(std::initializer_list<any_output<host>> all) {
     if (rehearsing() != nullptr) return;
     try {
         for (const any_output<host>& view : all) {
-            if (!view.wanted() || view.cells() * size_of(view.type) < worth_counting_bytes) continue;
+            if (!view.wanted() || view.cells() * size_of(view.type) < least_counted_bytes) continue;
             const block lies = block_of(view);
             const void* const start = reinterpret_cast<const void*>(lies.start);
             if (count_ < most && expect_writes(start, lies.bytes()))

@@ -14,7 +14,7 @@
 namespace nearfield {
 
 /// Blocks below this size are not counted.
-inline constexpr std::int64_t worth_counting_bytes = std::int64_t{1} << 22;
+inline constexpr std::int64_t least_counted_bytes = std::int64_t{1} << 22;
 
 /// Counts a block of the process's own memory as needed until its pages are written; from any thread. False where there
 /// was no memory to note it.
@@ -26,7 +26,7 @@ void expect_no_writes(const void* start) noexcept;
 std::int64_t unwritten_bytes();
 
 /// require_memory() for `bytes` more and for every page that expect_writes() counts and nobody has written yet. Asks
-/// the system if they may exceed worth_asking_bytes.
+/// the system if they may exceed most_unchecked_bytes.
 void require_memory_for_all(std::int64_t bytes, const std::string& what);
 
 /// Counts the host outputs of a call while it lasts, and throws where they do not fit. Mapped files do not count.
@@ -66,13 +66,13 @@ struct asking_allocator {
 
     T* allocate(std::size_t count) {
         const auto bytes = static_cast<std::int64_t>(count * sizeof(T));
-        if (bytes >= worth_counting_bytes) require_memory_for_all(bytes, "the call's workspace");
+        if (bytes >= least_counted_bytes) require_memory_for_all(bytes, "the call's workspace");
         T* const made = std::allocator<T>{}.allocate(count);
-        if (bytes >= worth_counting_bytes) expect_writes(made, bytes);
+        if (bytes >= least_counted_bytes) expect_writes(made, bytes);
         return made;
     }
     void deallocate(T* memory, std::size_t count) noexcept {
-        if (static_cast<std::int64_t>(count * sizeof(T)) >= worth_counting_bytes) expect_no_writes(memory);
+        if (static_cast<std::int64_t>(count * sizeof(T)) >= least_counted_bytes) expect_no_writes(memory);
         std::allocator<T>{}.deallocate(memory, count);
     }
     template <class U>

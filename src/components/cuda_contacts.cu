@@ -82,13 +82,13 @@ __global__ void __launch_bounds__(threads_of_block)
 }
 
 /// Writes 32 bits for each cell in C order: its value if the type has no more bits, else the value's number.
-__global__ void __launch_bounds__(threads_of_block) name_values(const keyed_cells in, std::uint32_t* to) {
+__global__ void __launch_bounds__(threads_of_block) name_values(const cell_keys in, std::uint32_t* to) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (cell < in.at.cells())
         to[cell] = static_cast<std::uint32_t>(read_integer(in.at.data, in.type, offset_in(in.at, cell)));
 }
 __global__ void __launch_bounds__(threads_of_block)
-    name_numbers(const keyed_cells in, const value_table<std::uint32_t> table, std::uint32_t* to, word* values) {
+    name_numbers(const cell_keys in, const value_table<std::uint32_t> table, std::uint32_t* to, word* values) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (cell >= in.at.cells()) return;
     const std::uint64_t key = in.key(cell);
@@ -173,7 +173,7 @@ std::vector<touch> touching(const device& on, const any_input<device>& labels, c
         auto* const to = memory.get<std::uint32_t>(copy);
         const std::int64_t blocks = blocks_for(cells, threads_of_block);
         if (narrow) {
-            cuda::launch(on, name_values, blocks, dim3(threads_of_block), 0, keyed_cells(labels), to);
+            cuda::launch(on, name_values, blocks, dim3(threads_of_block), 0, cell_keys(labels), to);
         } else {
             numbering<std::uint32_t> numbers(on, labels);
             numbers.run();

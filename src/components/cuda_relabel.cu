@@ -8,7 +8,7 @@ namespace {
 
 template <class Number, class Label>
 __global__ void __launch_bounds__(threads_of_block)
-    put_numbers(const keyed_cells in, const value_table<Number> table, const array3 out, bool dense, Label* to) {
+    put_numbers(const cell_keys in, const value_table<Number> table, const array3 out, bool dense, Label* to) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (cell < in.at.cells())
         to[dense ? cell : offset_in(out, cell)] = static_cast<Label>(table.number_of(in.key(cell)));

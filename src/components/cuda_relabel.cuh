@@ -10,13 +10,13 @@
 namespace nearfield::components {
 
 /// Integers of any type as unsigned keys; 0 is background.
-struct keyed_cells {
+struct cell_keys {
     array3 at;
     dtype type;
     bool dense;
     std::uint64_t mask;  ///< the type's bits
 
-    keyed_cells(const any_input<device>& labels)
+    cell_keys(const any_input<device>& labels)
         : at(array3_of(labels)),
           type(labels.type),
           dense(at.is_dense()),
@@ -88,7 +88,7 @@ __device__ void for_each_item(std::int64_t count, const Body& body) {
 /// Finds the first cells of small or of large values. Among equal neighbouring cells the first one acts for all.
 template <class Number, bool Large>
 __global__ void __launch_bounds__(threads_of_block)
-    find_first_cells(const keyed_cells in, const value_table<Number> table) {
+    find_first_cells(const cell_keys in, const value_table<Number> table) {
     if (Large && !table.has_large()) return;
     for_each_item(in.at.cells(), [&](std::int64_t cell) {
         const std::uint64_t key = cell < in.at.cells() ? in.key(cell) : 0;
@@ -197,7 +197,7 @@ public:
              static_cast<const Number*>(ranks_));
     }
     [[nodiscard]] const value_table<Number>& table() const { return table_; }
-    [[nodiscard]] const keyed_cells& cells() const { return in_; }
+    [[nodiscard]] const cell_keys& cells() const { return in_; }
     [[nodiscard]] const word* count() const { return sums_ + chunks; }
 
 private:
@@ -213,7 +213,7 @@ private:
         return static_cast<std::int64_t>(table_.most_small + 1 + table_.places);
     }
     const device& on_;
-    keyed_cells in_;
+    cell_keys in_;
     std::int64_t cells_, words_;
     cuda::workspace memory_;
     value_table<Number> table_{};

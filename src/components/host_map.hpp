@@ -54,7 +54,7 @@ private:
         capacity_ = std::max<std::int64_t>(1024, 2 * before);
         // Counts the caller's list of values too: it grows beside the table, in pieces too small to be checked.
         const std::int64_t bytes = capacity_ * static_cast<std::int64_t>(sizeof(place) + sizeof(std::uint64_t));
-        if (bytes >= worth_counting_bytes) require_memory_for_all(bytes, "the call's workspace");
+        if (bytes >= least_counted_bytes) require_memory_for_all(bytes, "the call's workspace");
         const host_scratch<place> old = std::exchange(places_, host_scratch<place>(capacity_));
         in_steps(*team_, capacity_, [&](std::int64_t first, std::int64_t last) {
             std::fill(places_.get() + first, places_.get() + last, place{});

@@ -47,10 +47,10 @@ call_plan describe(const host& on, std::span<const plan> plans, std::span<const 
     std::int64_t large = 0, small = 0, of_large = 0, of_small = 0;
     for (std::size_t k = 0; k < plans.size(); ++k) {
         if (plans[k].cells == 0) continue;
-        const bool alone = plans[k].cells >= large_cells;
-        const call_plan one = describe(host{alone ? what.threads : 1, {}}, plans[k], {jobs[k].image, jobs[k].out});
-        ++(alone ? large : small);
-        std::int64_t& most = alone ? of_large : of_small;
+        const bool is_large = plans[k].cells >= large_cells;
+        const call_plan one = describe(host{is_large ? what.threads : 1, {}}, plans[k], {jobs[k].image, jobs[k].out});
+        ++(is_large ? large : small);
+        std::int64_t& most = is_large ? of_large : of_small;
         most = std::max(most, one.workspace_bytes);
         // The widest number type of all: "int32" < "int64", and "float64" before both.
         if (what.numbers.empty() ||

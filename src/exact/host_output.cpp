@@ -60,7 +60,7 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a)
     const fields<host>& out = a.out;
     if (plain_ && p.unit2 == 1 && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
         !out.index.wanted() && !out.coordinates.wanted())
-        distances_alone_ = reinterpret_cast<float*>(distance_.data);
+        only_distances_ = reinterpret_cast<float*>(distance_.data);
     const auto look = [&](const target& t) { contiguous_ = contiguous_ && (t.data == nullptr || t.contiguous); };
     bool beside = false;  // coordinates along an axis of one cell
     for (std::size_t source = 0; source < static_cast<std::size_t>(p.image_rank); ++source) {
@@ -72,8 +72,8 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a)
                    !out.trusted.wanted() && (!out.distance.wanted() || distance_.type == dtype::float32);
     plan any_type = p;
     any_type.plain_outputs = true;
-    index_alone_ = any_type.plain() && index_.contiguous && !out.distance.wanted() && !out.squared.wanted() &&
-                   !out.coordinates.wanted() && !out.label.wanted() && !out.trusted.wanted();
+    only_index_ = any_type.plain() && index_.contiguous && !out.distance.wanted() && !out.squared.wanted() &&
+                  !out.coordinates.wanted() && !out.label.wanted() && !out.trusted.wanted();
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(p.rank); ++axis) {
         linear_[axis] = 1;
         for (std::size_t other = 0; other < static_cast<std::size_t>(p.rank); ++other)
@@ -108,7 +108,7 @@ void put_negative(const float* root, std::int64_t count, float* to) {
 }
 
 template <class V, class K>
-void output_writer<V, K>::write_alone(const V* value, std::int64_t count, float* to) const {
+void output_writer<V, K>::write_distances(const V* value, std::int64_t count, float* to) const {
     if (!p_.negative_side) return roots_.roots(value, count, to);
     float root[batch];
     for (std::int64_t from = 0; from < count; from += batch) {
@@ -121,7 +121,7 @@ void output_writer<V, K>::write_alone(const V* value, std::int64_t count, float*
 template <class V, class K>
 void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V* value, const K* key,
                                 const std::int8_t* sign) const {
-    if (distances_alone_ != nullptr) return write_alone(value, count, distances_alone_ + first);
+    if (only_distances_ != nullptr) return write_distances(value, count, only_distances_ + first);
     if (plain_) return write_cells({first, count, value, key, nullptr, nullptr});
     for (std::int64_t from = 0; from < count; from += batch)
         finish(first + from, std::min(batch, count - from), value + from, key == nullptr ? nullptr : key + from,

@@ -43,9 +43,9 @@ public:
     template <class T>
     void linear(const K* site, std::int64_t count, T* to) const;
     /// Returns the contiguous distances if they are the only field, of a plain or half a signed call; else null.
-    [[nodiscard]] float* distances_alone() const { return distances_alone_; }
+    [[nodiscard]] float* only_distances() const { return only_distances_; }
     /// Returns the field of linear indices if it is the only one; else null.
-    [[nodiscard]] const target* index_alone() const { return index_alone_ ? &index_ : nullptr; }
+    [[nodiscard]] const target* only_index() const { return only_index_ ? &index_ : nullptr; }
 
 private:
     /// Finished cells, which determine all outputs.
@@ -56,7 +56,7 @@ private:
         const std::int8_t* sign;  ///< signs of the distances; null: all positive
         const std::uint8_t* trusted;
     };
-    void write_alone(const V* value, std::int64_t count, float* to) const;
+    void write_distances(const V* value, std::int64_t count, float* to) const;
     void finish(std::int64_t first, std::int64_t count, const V* value, const K* key, const std::int8_t* sign) const;
     void to_border(border kind, double beside, std::int64_t first, std::int64_t count, V* value) const;
     void write_cells(const cells& c) const;
@@ -72,8 +72,8 @@ private:
     const any_input<host>& image_;
     const field_roots<V> roots_;
     const bool plain_, closed_, open_;
-    float* distances_alone_ = nullptr;
-    bool index_alone_ = false, plain_sites_ = false, contiguous_ = true;
+    float* only_distances_ = nullptr;
+    bool only_index_ = false, plain_sites_ = false, contiguous_ = true;
     target distance_, squared_, index_, label_, trusted_;
     std::array<target, max_rank> coordinate_;   ///< a plane for each axis of the caller's image that is searched
     std::array<int, max_rank> problem_axis_{};  ///< for each axis of the caller's image; -1 for one of length 1

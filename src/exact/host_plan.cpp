@@ -82,7 +82,7 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
 int threads_that_fit(const host& on, const plan& p, const arrays<host>& a) {
     const auto needed = [&](int threads, const plan& of) { return describe(host{threads}, of, a).workspace_bytes; };
     const std::int64_t wanted = needed(on.threads, p);
-    const auto available = wanted > worth_asking_bytes ? free_memory() : std::nullopt;
+    const auto available = wanted > most_unchecked_bytes ? free_memory() : std::nullopt;
     if (!available || wanted <= *available) return on.threads;
     for (int threads = thread_count(on) / 2; threads > 0; threads /= 2)
         if (needed(threads, p) <= *available) return threads;

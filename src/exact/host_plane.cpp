@@ -23,7 +23,7 @@ constexpr std::int64_t most_window = 240;
 constexpr std::int64_t first_window = 8;
 /// Columns of such a tile: at least 256 bytes of a line.
 constexpr std::int64_t tile_columns = 64;
-/// If at most one column in this number has a site, each is offered to a plane's lines separately, instead of whole
+/// If at most one column in this number has a site, each relaxes a plane's lines separately, instead of whole
 /// lines to each other. With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of
 /// 814, 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
 constexpr std::int64_t few_of_plane = 256;
@@ -44,24 +44,24 @@ plane_layout::plane_layout(const plan& p) {
 
 std::int64_t few_columns::most(const plane_layout& at) { return at.lines > 1 ? at.cells() / few_of_plane : 0; }
 
-template <bool Keyed>
-plane_search<Keyed>::plane_search(const plan& p, const terms& t, const writer& to)
+template <bool Sites>
+plane_search<Sites>::plane_search(const plan& p, const terms& t, const writer& to)
     : terms_(t),
       writer_(to),
       at_(p),
       negative_side_(p.negative_side),
-      past_caches_(p.cells * (Keyed ? 8 : 4) >= past_caches_bytes),
+      past_caches_(p.cells * (Sites ? 8 : 4) >= past_caches_bytes),
       window_(std::min(first_window, t.window)) {
     prepare(narrow_);
-    if (!Keyed) return;
+    if (!Sites) return;
     site_ = host_scratch<std::int32_t>(at_.cells() + 1);
     if (at_.lines > 1) column_ = host_scratch<std::int32_t>(at_.length + 1);
     (at_.lines > 1 ? column_ : site_).get()[at_.length] = -1;
 }
 
-template <bool Keyed>
+template <bool Sites>
 template <class N>
-void plane_search<Keyed>::prepare(line_buffers<N>& b) const {
+void plane_search<Sites>::prepare(line_buffers<N>& b) const {
     if (b.value.get() != nullptr) return;
     if (at_.lines > 1) b.plane = host_scratch<N>(at_.lines * at_.pitch());
     b.value = host_scratch<N>(at_.pitch() + 2 * row_padding);
@@ -70,21 +70,21 @@ void plane_search<Keyed>::prepare(line_buffers<N>& b) const {
     std::fill_n(b.value.get(), at_.pitch() + 2 * row_padding, none<N>);
 }
 
-template <bool Keyed>
-std::int64_t plane_search<Keyed>::bytes(const plan& p) {
+template <bool Sites>
+std::int64_t plane_search<Sites>::bytes(const plan& p) {
     const plane_layout at(p);
     const std::int64_t numbers = (at.lines > 1 ? at.lines * at.pitch() : 0) + 3 * at.pitch() + 3 * row_padding;
     const std::int64_t tile = at.lines > 1 ? 2 * at.lines * tile_columns : 0, few = few_columns::most(at),
-                       sites = Keyed ? at.cells() + at.length + 2 : 0;
+                       sites = Sites ? at.cells() + at.length + 2 : 0;
     return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide)) +
            (tile + few) * static_cast<std::int64_t>(sizeof(wide)) + few * 10 + sites * 4;
 }
 
-template <bool Keyed>
-void plane_search<Keyed>::solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image,
+template <bool Sites>
+void plane_search<Sites>::solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image,
                                 std::int64_t row) {
     wide_plane_ready_ = false;
-    if constexpr (Keyed) number_columns(toward, row);
+    if constexpr (Sites) number_columns(toward, row);
     if (at_.lines > 1) number_few(steps, image);
     if (at_.lines > 1 && !few_.all && straight_ < at_.lines)
         for (std::int64_t y = 0; y < at_.lines; ++y)
@@ -108,17 +108,17 @@ void plane_search<Keyed>::solve(const std::uint16_t* steps, const std::int16_t* 
     }
 }
 
-template <bool Keyed>
-void plane_search<Keyed>::number_columns(const std::int16_t* toward, std::int64_t row) {
-    const cell_number& number = writer_.index_alone() != nullptr ? terms_.linear : terms_.packed;
+template <bool Sites>
+void plane_search<Sites>::number_columns(const std::int16_t* toward, std::int64_t row) {
+    const cell_number& number = writer_.only_index() != nullptr ? terms_.linear : terms_.packed;
     for (std::int64_t y = 0; y < at_.lines; ++y)
         number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(row * number.row + y * number.line),
                      number, site_.get() + y * at_.length);
 }
 
-template <bool Keyed>
+template <bool Sites>
 template <class N>
-line_search<N> plane_search<Keyed>::line_of(const line_buffers<N>& b) const {
+line_search<N> plane_search<Sites>::line_of(const line_buffers<N>& b) const {
     line_search<N> s;
     s.value = b.cells(), s.term = terms_.template last<N>(), s.gap = terms_.template gap<N>();
     if constexpr (sizeof(N) == sizeof(narrow)) s.limit = terms_.narrow_limit;
@@ -127,24 +127,24 @@ line_search<N> plane_search<Keyed>::line_of(const line_buffers<N>& b) const {
     return s;
 }
 
-template <bool Keyed>
+template <bool Sites>
 template <class N>
-void plane_search<Keyed>::take_columns(line_buffers<N>& b) {
-    if constexpr (Keyed)
+void plane_search<Sites>::take_columns(line_buffers<N>& b) {
+    if constexpr (Sites)
         take_lines(b.cells(), at_.length, terms_.line_bits, terms_.cell_bits, site_.get(), at_.length, column_.get());
 }
 
 /// Searches a row. Like solve_line it returns the number up to which results are right: `unknown` if all are.
-template <bool Keyed>
-typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_row(const std::uint16_t* steps) {
+template <bool Sites>
+typename plane_search<Sites>::narrow plane_search<Sites>::solve_row(const std::uint16_t* steps) {
     numbers_of(steps, at_.length, terms_.first, terms_.low_of_cells(), narrow_.cells());
     const bool all = search_line(line_of(narrow_)) < unknown<narrow> || terms_.narrow_limit < unknown<narrow>;
     return static_cast<narrow>(all ? unknown<narrow> : unknown<narrow> - 1);
 }
 
 /// Searches as many lines above and below as the line before needed. The largest result shows how many would suffice.
-template <bool Keyed>
-typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_line(std::int64_t line) {
+template <bool Sites>
+typename plane_search<Sites>::narrow plane_search<Sites>::solve_line(std::int64_t line) {
     fold_of_rows<narrow> f;
     f.value = narrow_.plane.get(), f.rows = at_.lines, f.pitch = at_.pitch(), f.count = at_.length, f.row = line;
     f.term = terms_.template middle<narrow>(), f.best = narrow_.cells();
@@ -165,8 +165,8 @@ typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_line(std::int64_
     }
 }
 
-template <bool Keyed>
-void plane_search<Keyed>::find_few(const std::uint16_t* steps) {
+template <bool Sites>
+void plane_search<Sites>::find_few(const std::uint16_t* steps) {
     const std::int64_t most = few_columns::most(at_);
     if (few_.list.get() == nullptr) {
         few_.list = host_scratch<few_columns::column>(most);
@@ -186,8 +186,8 @@ void plane_search<Keyed>::find_few(const std::uint16_t* steps) {
 
 /// Numbers the columns with sites, which are the same in all planes of an image: squares below 2^30 mean axes shorter
 /// than 2^15, so steps always identify them.
-template <bool Keyed>
-void plane_search<Keyed>::number_few(const std::uint16_t* steps, std::int64_t image) {
+template <bool Sites>
+void plane_search<Sites>::number_few(const std::uint16_t* steps, std::int64_t image) {
     if (few_of_ != image) find_few(steps);
     few_of_ = image;
     if (!few_.all) return;
@@ -199,29 +199,29 @@ void plane_search<Keyed>::number_few(const std::uint16_t* steps, std::int64_t im
 }
 
 /// Does the same as fold_rows() with all lines in the window.
-template <bool Keyed>
+template <bool Sites>
 template <class N>
-void plane_search<Keyed>::offer_few(std::int64_t line, const line_buffers<N>& b) const {
+void plane_search<Sites>::relax_by_few(std::int64_t line, const line_buffers<N>& b) const {
     N* const best = b.cells();
     std::fill_n(best, at_.length, none<N>);
     const wide* const term = terms_.template middle<wide>();
     for (std::int64_t k = 0; k < few_.count; ++k) {
         const auto [at, cell] = few_.list.get()[k];
-        const std::int64_t sum = std::int64_t{few_number_.get()[k]} + term[std::abs(at - line)] + (Keyed ? at : 0);
+        const std::int64_t sum = std::int64_t{few_number_.get()[k]} + term[std::abs(at - line)] + (Sites ? at : 0);
         if (sum < best[cell]) best[cell] = static_cast<N>(sum);
     }
 }
 
-template <bool Keyed>
-typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_few(std::int64_t line) {
-    offer_few(line, narrow_);
+template <bool Sites>
+typename plane_search<Sites>::narrow plane_search<Sites>::solve_few(std::int64_t line) {
+    relax_by_few(line, narrow_);
     take_columns(narrow_);
     const bool all = std::min(search_line(line_of(narrow_)), terms_.narrow_limit) < terms_.trusted;
     return static_cast<narrow>(all ? unknown<narrow> : terms_.trusted - 1);
 }
 
-template <bool Keyed>
-void plane_search<Keyed>::make_wide_plane(const std::uint16_t* steps) {
+template <bool Sites>
+void plane_search<Sites>::make_wide_plane(const std::uint16_t* steps) {
     const std::int64_t pitch = at_.pitch(), width = std::min(tile_columns, pitch);
     if (tile_value_.get() == nullptr) {
         tile_value_ = host_scratch<wide>(at_.lines * width);
@@ -248,12 +248,12 @@ void plane_search<Keyed>::make_wide_plane(const std::uint16_t* steps) {
     wide_plane_ready_ = true;
 }
 
-template <bool Keyed>
-void plane_search<Keyed>::solve_wide(const std::uint16_t* steps, std::int64_t line, narrow known) {
+template <bool Sites>
+void plane_search<Sites>::solve_wide(const std::uint16_t* steps, std::int64_t line, narrow known) {
     prepare(wide_);
     if (at_.lines > 1) {
         if (few_.all) {
-            offer_few(line, wide_);
+            relax_by_few(line, wide_);
         } else {
             if (!wide_plane_ready_) make_wide_plane(steps);
             std::copy_n(wide_.plane.get() + line * at_.pitch(), at_.length, wide_.cells());
@@ -267,19 +267,19 @@ void plane_search<Keyed>::solve_wide(const std::uint16_t* steps, std::int64_t li
     search_line(s);
 }
 
-template <bool Keyed>
+template <bool Sites>
 template <class N>
-void plane_search<Keyed>::write(const line_buffers<N>& b, std::int64_t first) {
+void plane_search<Sites>::write(const line_buffers<N>& b, std::int64_t first) {
     const N* const best = b.best.get();
-    if constexpr (!Keyed && sizeof(N) == 4) return writer_.write(first, at_.length, best, nullptr);
-    if constexpr (Keyed) {
-        if (const target* to = writer_.index_alone()) {
+    if constexpr (!Sites && sizeof(N) == 4) return writer_.write(first, at_.length, best, nullptr);
+    if constexpr (Sites) {
+        if (const target* to = writer_.only_index()) {
             if (to->type == dtype::int64) return write_index(best, reinterpret_cast<std::int64_t*>(to->data) + first);
             return write_index(best, reinterpret_cast<std::int32_t*>(to->data) + first);
         }
     }
     if constexpr (sizeof(N) == 2)
-        if (float* to = writer_.distances_alone()) return write_roots(best, to + first);
+        if (float* to = writer_.only_distances()) return write_roots(best, to + first);
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
         std::int32_t value[batch], key[batch];
         for (std::int64_t i = 0; i < n; ++i) {
@@ -287,13 +287,13 @@ void plane_search<Keyed>::write(const line_buffers<N>& b, std::int64_t first) {
             value[i] =
                 number >= unknown<N> ? no_site<std::int32_t>() : static_cast<std::int32_t>(number >> terms_.cell_bits);
         }
-        if constexpr (Keyed) take_cells(best + from, n, terms_.cell_bits, sites_of_line(), at_.length, false, key);
-        writer_.write(first + from, n, value, Keyed ? key : nullptr);
+        if constexpr (Sites) take_cells(best + from, n, terms_.cell_bits, sites_of_line(), at_.length, false, key);
+        writer_.write(first + from, n, value, Sites ? key : nullptr);
     });
 }
 
-template <bool Keyed>
-void plane_search<Keyed>::write_roots(const std::uint16_t* squared, float* to) const {
+template <bool Sites>
+void plane_search<Sites>::write_roots(const std::uint16_t* squared, float* to) const {
     if (!negative_side_) return roots16(squared, at_.length, past_caches_, to);
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
         float root[batch];
@@ -302,9 +302,9 @@ void plane_search<Keyed>::write_roots(const std::uint16_t* squared, float* to) c
     });
 }
 
-template <bool Keyed>
+template <bool Sites>
 template <class N, class T>
-void plane_search<Keyed>::write_index(const N* best, T* to) const {
+void plane_search<Sites>::write_index(const N* best, T* to) const {
     const std::int32_t* const column = sites_of_line();
     if (!negative_side_) return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_, to);
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {

@@ -28,11 +28,11 @@ struct plane_layout {
 };
 
 /// Terms of distances along the axes, in the numbers of host_rows.hpp. Computed once for a call.
-template <bool Keyed>
+template <bool Sites>
 class plane_terms {
 public:
-    using narrow = std::conditional_t<Keyed, std::int32_t, std::uint16_t>;
-    using wide = std::conditional_t<Keyed, std::int64_t, std::int32_t>;
+    using narrow = std::conditional_t<Sites, std::int32_t, std::uint16_t>;
+    using wide = std::conditional_t<Sites, std::int64_t, std::int32_t>;
 
     explicit plane_terms(const plan& p);
     static std::int64_t bytes(const plan& p);
@@ -65,9 +65,9 @@ public:
     }
     /// Return the low bits of the numbers of a line's cells, for the searches along the middle and the last axis.
     [[nodiscard]] low_bits low_of_line(std::int64_t line) const {
-        return {line_bits, Keyed ? static_cast<std::int32_t>(line) : 0, 0};
+        return {line_bits, Sites ? static_cast<std::int32_t>(line) : 0, 0};
     }
-    [[nodiscard]] low_bits low_of_cells() const { return {cell_bits, 0, Keyed ? 1 : 0}; }
+    [[nodiscard]] low_bits low_of_cells() const { return {cell_bits, 0, Sites ? 1 : 0}; }
     /// Returns the lines to either side beyond which everything is farther than the value of `number`, a result along
     /// the last axis.
     [[nodiscard]] std::int64_t lines_within(narrow number, std::int64_t guess) const;
@@ -84,7 +84,7 @@ private:
     std::int64_t reach_ = 0;
 };
 
-/// The columns along the first axis that have a site, in a volume with few of them. Each is offered to every line
+/// The columns along the first axis that have a site, in a volume with few of them. Each relaxes every line
 /// separately.
 struct few_columns {
     struct column {
@@ -98,9 +98,9 @@ struct few_columns {
 };
 
 /// A thread's search of planes.
-template <bool Keyed>
+template <bool Sites>
 class plane_search {
-    using terms = plane_terms<Keyed>;
+    using terms = plane_terms<Sites>;
     using narrow = typename terms::narrow;
     using wide = typename terms::wide;
     using writer = output_writer<std::int32_t, std::int32_t>;
@@ -127,7 +127,7 @@ private:
     void find_few(const std::uint16_t* steps);
     void number_few(const std::uint16_t* steps, std::int64_t image);
     template <class N>
-    void offer_few(std::int64_t line, const line_buffers<N>& b) const;
+    void relax_by_few(std::int64_t line, const line_buffers<N>& b) const;
     template <class N>
     void take_columns(line_buffers<N>& b);
     void number_columns(const std::int16_t* toward, std::int64_t row);

@@ -18,8 +18,8 @@ N number_of(std::int64_t value, int bits) {
 
 }  // namespace
 
-template <bool Keyed>
-plane_terms<Keyed>::plane_terms(const plan& p) {
+template <bool Sites>
+plane_terms<Sites>::plane_terms(const plan& p) {
     const auto m = p.as_metric<std::int64_t>();
     const plane_layout at(p);
     const int first_axis = p.first_axis, last_axis = p.rank - 1;
@@ -27,7 +27,7 @@ plane_terms<Keyed>::plane_terms(const plan& p) {
     first.half_cell = p.half_cell;
     first.most = 0;
     while (m.term(first_axis, std::int64_t{first.most} + 1) < no_site16) ++first.most;
-    if (Keyed) line_bits = at.lines > 1 ? bits_of(at.lines) : 0, cell_bits = bits_of(at.length);
+    if (Sites) line_bits = at.lines > 1 ? bits_of(at.lines) : 0, cell_bits = bits_of(at.length);
     packed = {1 << p.keys.shift[first_axis], at.lines > 1 ? 1 << p.keys.shift[first_axis + 1] : 0,
               1 << p.keys.shift[last_axis]};
     linear = {static_cast<std::int32_t>(at.cells()), static_cast<std::int32_t>(at.length), 1};
@@ -48,8 +48,8 @@ plane_terms<Keyed>::plane_terms(const plan& p) {
     make_last(m, last_axis);
 }
 
-template <bool Keyed>
-void plane_terms<Keyed>::make_middle(const metric<std::int64_t>& m, int axis) {
+template <bool Sites>
+void plane_terms<Sites>::make_middle(const metric<std::int64_t>& m, int axis) {
     const std::int64_t lines = m.size[axis];
     wide_lines_.emplace(std::ldexp(static_cast<double>(m.weight[axis]), line_bits), m.half_cell, lines, window);
     narrow_middle_ = host_scratch<narrow>(lines + 1);
@@ -61,8 +61,8 @@ void plane_terms<Keyed>::make_middle(const metric<std::int64_t>& m, int axis) {
     }
 }
 
-template <bool Keyed>
-void plane_terms<Keyed>::make_last(const metric<std::int64_t>& m, int axis) {
+template <bool Sites>
+void plane_terms<Sites>::make_last(const metric<std::int64_t>& m, int axis) {
     const std::int64_t length = m.size[axis];
     reach_ = length + row_padding;
     narrow_last_ = host_scratch<narrow>(2 * reach_ + 1), narrow_gap_ = host_scratch<narrow>(2 * reach_ + 1);
@@ -76,15 +76,15 @@ void plane_terms<Keyed>::make_last(const metric<std::int64_t>& m, int axis) {
     block_gaps(last<wide>(), length, wide_gap_.get() + reach_);
 }
 
-template <bool Keyed>
-std::int64_t plane_terms<Keyed>::bytes(const plan& p) {
+template <bool Sites>
+std::int64_t plane_terms<Sites>::bytes(const plan& p) {
     const plane_layout at(p);
     const std::int64_t numbers = (at.lines > 1 ? at.lines + 1 : 0) + 2 * (2 * (at.length + row_padding) + 1);
     return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide));
 }
 
-template <bool Keyed>
-std::int64_t plane_terms<Keyed>::lines_within(narrow number, std::int64_t guess) const {
+template <bool Sites>
+std::int64_t plane_terms<Sites>::lines_within(narrow number, std::int64_t guess) const {
     const std::int64_t value = number >> cell_bits;
     const auto farther = [&](std::int64_t lines) { return wide_middle_.get()[lines] >> line_bits > value; };
     while (guess < window && !farther(guess + 1)) ++guess;
@@ -92,8 +92,8 @@ std::int64_t plane_terms<Keyed>::lines_within(narrow number, std::int64_t guess)
     return guess;
 }
 
-template <bool Keyed>
-typename plane_terms<Keyed>::narrow plane_terms<Keyed>::known_within(std::int64_t lines) const {
+template <bool Sites>
+typename plane_terms<Sites>::narrow plane_terms<Sites>::known_within(std::int64_t lines) const {
     const std::int64_t beyond = std::int64_t{wide_middle_.get()[lines + 1]} >> line_bits;
     return static_cast<narrow>(std::min<std::int64_t>(beyond << cell_bits, trusted) - 1);
 }

@@ -39,14 +39,14 @@ struct slab_ends {
 
 /// A thread's buffers besides those of the search.
 struct buffers {
-    buffers(const plane_shape& s, bool keyed)
-        : steps(s.slab * s.plane()), after(s.plane()), toward(keyed ? s.plane() : 0), site(s.length) {}
+    buffers(const plane_shape& s, bool with_sites)
+        : steps(s.slab * s.plane()), after(s.plane()), toward(with_sites ? s.plane() : 0), site(s.length) {}
     host_scratch<std::uint16_t> steps, after;
     host_scratch<std::int16_t> toward;
     host_scratch<std::uint8_t> site;
 };
 
-template <bool Keyed>
+template <bool Sites>
 class plane_engine {
 public:
     plane_engine(const host& on, const plan& p, const arrays<host>& a)
@@ -73,14 +73,14 @@ public:
             return crew_.for_each(shape_.images, 1, 2 * shape_.rows * shape_.plane(),
                                   [&](std::int64_t first, std::int64_t last, int thread) {
                                       for (std::int64_t image = first; image < last; ++image)
-                                          solve_alone(image, thread);
+                                          solve_by_one_thread(image, thread);
                                   });
         }
-        for (std::int64_t image = 0; image < shape_.images; ++image) solve_together(image);
+        for (std::int64_t image = 0; image < shape_.images; ++image) solve_by_all_threads(image);
     }
 
 private:
-    void solve_alone(std::int64_t image, int thread) {
+    void solve_by_one_thread(std::int64_t image, int thread) {
         slab_ends& ends = ends_[static_cast<std::size_t>(thread)];
         prepare(ends);
         for (std::int64_t slab = 0; slab < shape_.slabs(); ++slab) note_slab(image, slab, ends, thread);
@@ -88,7 +88,7 @@ private:
         for (std::int64_t slab = 0; slab < shape_.slabs(); ++slab) search_slab(image, slab, ends, thread);
     }
 
-    void solve_together(std::int64_t image) {
+    void solve_by_all_threads(std::int64_t image) {
         slab_ends& ends = ends_.front();
         prepare(ends);
         const std::int64_t weight = shape_.slab * shape_.plane();
@@ -109,7 +109,7 @@ private:
 
     buffers& buffers_of(int thread) {
         auto& mine = mine_[static_cast<std::size_t>(thread)];
-        if (!mine) mine = std::make_unique<buffers>(shape_, Keyed);
+        if (!mine) mine = std::make_unique<buffers>(shape_, Sites);
         return *mine;
     }
 
@@ -157,7 +157,7 @@ private:
     void search_slab(std::int64_t image, std::int64_t slab, const slab_ends& ends, int thread) {
         buffers& mine = buffers_of(thread);
         auto& search = search_[static_cast<std::size_t>(thread)];
-        if (!search) search = std::make_unique<plane_search<Keyed>>(p_, terms_, writer_);
+        if (!search) search = std::make_unique<plane_search<Sites>>(p_, terms_, writer_);
         const std::int64_t plane = shape_.plane(), rows = shape_.rows_of(slab);
         const std::int64_t first = image * shape_.rows + slab * shape_.slab;
         const std::uint16_t* before = ends.above.get() + slab * plane;
@@ -180,14 +180,14 @@ private:
     const plan& p_;
     const any_input<host>& image_;
     const plane_shape shape_;
-    const plane_terms<Keyed> terms_;
+    const plane_terms<Sites> terms_;
     const output_writer<std::int32_t, std::int32_t> writer_;
     workers crew_;
     const bool bytes_;                     ///< the image's own bytes can be read
     std::int64_t pieces_ = 1, piece_ = 1;  ///< pieces of a plane, and cells of a piece
     std::vector<slab_ends> ends_;
     std::vector<std::unique_ptr<buffers>> mine_;
-    std::vector<std::unique_ptr<plane_search<Keyed>>> search_;
+    std::vector<std::unique_ptr<plane_search<Sites>>> search_;
 };
 
 }  // namespace
@@ -205,10 +205,10 @@ plane_shape::plane_shape(const plan& p, int threads) {
 }
 
 std::int64_t plane_shape::workspace_bytes(const plan& p, int threads) const {
-    const bool keyed = p.sites_wanted;
-    const std::int64_t of_thread = (slab + (keyed ? 2 : 1)) * plane() * 2 + length +
-                                   (keyed ? plane_search<true>::bytes(p) : plane_search<false>::bytes(p));
-    const std::int64_t terms = keyed ? plane_terms<true>::bytes(p) : plane_terms<false>::bytes(p);
+    const bool with_sites = p.sites_wanted;
+    const std::int64_t of_thread = (slab + (with_sites ? 2 : 1)) * plane() * 2 + length +
+                                   (with_sites ? plane_search<true>::bytes(p) : plane_search<false>::bytes(p));
+    const std::int64_t terms = with_sites ? plane_terms<true>::bytes(p) : plane_terms<false>::bytes(p);
     const std::int64_t busy = std::min<std::int64_t>(threads, images * slabs());
     return terms + end_elements() * 4 * (image_a_thread ? busy : 1) + of_thread * busy;
 }

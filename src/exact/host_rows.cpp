@@ -1,7 +1,7 @@
 // Two searches along a line. Near cells first: outward from all cells of a vector together, loading the line shifted by
 // 1, 2, 3, ... cells to either side, until nothing farther can win. If that takes long, blocks: the winners of a
 // block's two ends bound those of all cells between them (core.hpp), and of the cells between the winners only those
-// that could win somewhere in the block are offered.
+// that could win somewhere in the block relax it.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exact/host_rows.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -22,8 +22,8 @@ namespace nearfield::exact::HWY_NAMESPACE {
 /// 16, 24, 32, 48 and 64: 70, 71, 54, 48, 47 and 48 ms.
 constexpr std::int64_t near_after_far = 4;
 constexpr std::int64_t near_cells = 32;
-/// Lines with at most this number of cells with a value are searched by offering each to all (4096^2 with one site: 20
-/// ms instead of 66).
+/// Lines with at most this number of cells with a value are searched by relaxing all with each (4096^2 with one site:
+/// 20 ms instead of 66).
 constexpr int few_cells = 12;
 static_assert(near_cells <= row_padding && near_cells % 2 == 0 && near_after_far % 2 == 0);
 
@@ -118,7 +118,7 @@ private:
         return true;
     }
     HWY_INLINE values from_cells(std::int64_t x, values best) const {
-        for (int k = 0; k < cells_; ++k) best = hn::Min(best, offer(x, cell_[k]));
+        for (int k = 0; k < cells_; ++k) best = hn::Min(best, candidate(x, cell_[k]));
         return best;
     }
 
@@ -169,13 +169,13 @@ private:
         // The line's last vector overlaps the one before it, so that the last winner may belong to a later cell.
         const winner first = last_.query == x ? last_ : winner_of(x, last_.query < x ? last_ : winner{});
         last_ = winner_of(end, first);
-        best = hn::Min(best, offer(x, first.at));
+        best = hn::Min(best, candidate(x, first.at));
         if (last_.at == first.at) return best;
-        best = hn::Min(best, offer(x, last_.at));
+        best = hn::Min(best, candidate(x, last_.at));
         return between(x, first.at + 1, last_.at - 1, best);
     }
 
-    HWY_INLINE values offer(std::int64_t x, std::int64_t p) const {
+    HWY_INLINE values candidate(std::int64_t x, std::int64_t p) const {
         return plus<N>(hn::Set(tag, s_.value[p]), hn::LoadU(tag, s_.term + (x - p)));
     }
 
@@ -233,7 +233,7 @@ private:
         return all;
     }
 
-    /// Offers cells [from, to] that could win in the block at x, whose values are at most `best`.
+    /// Relaxes the block at x with the cells [from, to] that could win there, whose values are at most `best`.
     HWY_INLINE values between(std::int64_t x, std::int64_t from, std::int64_t to, values best) const {
         const values most = hn::Set(tag, hn::GetLane(hn::MaxOfLanes(tag, best)));
         const std::int64_t last = x + lanes_ - 1;
@@ -246,9 +246,9 @@ private:
             const std::int64_t n = std::min(to - p + 1, lanes_);
             if (n < lanes_) open &= (std::uint64_t{1} << n) - 1;
             if (2 * std::popcount(open) > n) {
-                for (std::int64_t k = 0; k < n; ++k) best = hn::Min(best, offer(x, p + k));
+                for (std::int64_t k = 0; k < n; ++k) best = hn::Min(best, candidate(x, p + k));
             } else {
-                for (; open != 0; open &= open - 1) best = hn::Min(best, offer(x, p + std::countr_zero(open)));
+                for (; open != 0; open &= open - 1) best = hn::Min(best, candidate(x, p + std::countr_zero(open)));
             }
         }
         return best;

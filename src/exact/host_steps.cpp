@@ -96,7 +96,7 @@ void up(std::uint16_t* HWY_RESTRICT after, std::int64_t count, std::uint16_t* HW
         if constexpr (Toward) toward[x] = static_cast<std::int16_t>(out[x] == down ? -down : after[x]);
     }
 }
-void up_alone(std::uint16_t* after, std::int64_t count, std::uint16_t* out) { up<false>(after, count, out, nullptr); }
+void up_steps(std::uint16_t* after, std::int64_t count, std::uint16_t* out) { up<false>(after, count, out, nullptr); }
 void up_toward(std::uint16_t* after, std::int64_t count, std::uint16_t* out, std::int16_t* toward) {
     up<true>(after, count, out, toward);
 }
@@ -171,7 +171,7 @@ namespace nearfield::exact {
 HWY_EXPORT(note);
 HWY_EXPORT(carry);
 HWY_EXPORT(down);
-HWY_EXPORT(up_alone);
+HWY_EXPORT(up_steps);
 HWY_EXPORT(up_toward);
 HWY_EXPORT(numbers16);
 HWY_EXPORT(numbers32);
@@ -189,7 +189,7 @@ void count_down(site_bytes line, const std::uint16_t* before, std::int64_t count
     HWY_DYNAMIC_DISPATCH(down)(line, before, count, steps);
 }
 void count_up(std::uint16_t* after, std::int64_t count, std::uint16_t* steps, std::int16_t* toward) {
-    if (toward == nullptr) HWY_DYNAMIC_DISPATCH(up_alone)(after, count, steps);
+    if (toward == nullptr) HWY_DYNAMIC_DISPATCH(up_steps)(after, count, steps);
     else HWY_DYNAMIC_DISPATCH(up_toward)(after, count, steps, toward);
 }
 void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits, std::uint16_t* number) {

@@ -37,7 +37,7 @@ array make_array(dtype type, std::vector<std::int64_t> shape) {
                     fmt::format("shape: got {}, expected sizes of 0 or more whose array fits into 2^62 bytes",
                                 shape_text(shape)));
     constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t available = *bytes > worth_asking_bytes ? free_memory().value_or(unknown) : unknown;
+    const std::int64_t available = *bytes > most_unchecked_bytes ? free_memory().value_or(unknown) : unknown;
     array made;
     made.type = type;
     try {

@@ -7,7 +7,7 @@ namespace nearfield::natural {
 namespace {
 
 constexpr int threads_of_block = 256;
-constexpr std::int64_t rows_alone = 64;  // rows up to which a lane writes a ball by itself
+constexpr std::int64_t most_lane_rows = 64;  // rows up to which a lane writes a ball by itself
 
 /// The caller's arrays, and those of the call.
 struct arrays {
@@ -78,13 +78,13 @@ __global__ void __launch_bounds__(threads_of_block)
         if (site >= 0) {
             const ball b = ball_of(p, i - base, site);
             rows = b.rows();
-            if (rows <= rows_alone) {
+            if (rows <= most_lane_rows) {
                 const std::int64_t v = counted_value(p, a, base, site);
                 for (std::int64_t k = 0; k < rows; ++k) write(p, a, b, base, v, k);
             }
         }
     }
-    for (unsigned left = __ballot_sync(cuda::every_lane, rows > rows_alone ? 1 : 0); left != 0; left &= left - 1) {
+    for (unsigned left = __ballot_sync(cuda::every_lane, rows > most_lane_rows ? 1 : 0); left != 0; left &= left - 1) {
         const int source = __ffs(static_cast<int>(left)) - 1;
         const std::int64_t its = __shfl_sync(cuda::every_lane, site, source),
                            from = __shfl_sync(cuda::every_lane, base, source);

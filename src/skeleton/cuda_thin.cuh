@@ -12,7 +12,7 @@ using cuda::every_lane;
 
 constexpr int thin_threads = 1024;
 /// Cells of a turn that one block looks at alone, while the others wait: meeting all blocks costs more than it gains.
-constexpr int alone = 256;
+constexpr int most_of_one_block = 256;
 /// Rounds whose counters are in use: this one and the next, as seen by a block that is done with the step before, and
 /// those of the round after next, which a block may have begun.
 constexpr int kept_rounds = 4;
@@ -284,7 +284,7 @@ __device__ void plan_for_block(const thinning_call<Index>& c, step_of_block<Inde
 
 /// One block takes steps of few cells until there is one of many; returns what to go on from.
 template <bool Wraps, class Index>
-__device__ progress go_alone(const thinning_call<Index>& c, step_of_block<Index>& s, Index enough) {
+__device__ progress step_in_one_block(const thinning_call<Index>& c, step_of_block<Index>& s, Index enough) {
     progress before = s.now;
     while (!s.done && s.count <= enough) {
         look_at_all<Wraps>(c, s, Index{0}, Index{1});
@@ -305,17 +305,17 @@ __global__ void __launch_bounds__(thin_threads) thin_cells(const __grid_constant
     if (*c.layers == 0) return;
     plan_for_block(c, s);
     if (gridDim.x == 1) {
-        go_alone<Wraps>(c, s, static_cast<Index>(-1));
+        step_in_one_block<Wraps>(c, s, static_cast<Index>(-1));
         return;
     }
     while (!s.done) {
-        if (s.count > alone) {
+        if (s.count > most_of_one_block) {
             look_at_all<Wraps>(c, s, static_cast<Index>(blockIdx.x), static_cast<Index>(gridDim.x));
             all.sync();
         } else {
             all.sync();  // the others have found this step, too, before counters go on
             if (blockIdx.x == 0) {
-                const progress reached = go_alone<Wraps>(c, s, Index{alone});
+                const progress reached = step_in_one_block<Wraps>(c, s, Index{most_of_one_block});
                 if (threadIdx.x == 0) *c.reached = reached.packed();
             }
             all.sync();

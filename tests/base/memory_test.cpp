@@ -135,7 +135,7 @@ TEST(FreeMemory, ProcessLimits) {
 }
 
 TEST(RequireMemory, SaysWhatIsNeededAndFree) {
-    EXPECT_NO_THROW(require_memory(worth_asking_bytes, "this"));
+    EXPECT_NO_THROW(require_memory(most_unchecked_bytes, "this"));
     try {
         require_memory(std::int64_t{1} << 60, "this call");
         ADD_FAILURE() << "accepted";

@@ -64,7 +64,7 @@ TEST(Unwritten, WorkspaceCountsWhileItLives) {
 
 TEST(Unwritten, SmallBlocksAreNotCounted) {
     const double before = unwritten_mebibytes();
-    const host_scratch<char> workspace(worth_counting_bytes - 1);
+    const host_scratch<char> workspace(least_counted_bytes - 1);
     EXPECT_NEAR(unwritten_mebibytes(), before, 1);
 }
 

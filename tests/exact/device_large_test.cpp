@@ -115,11 +115,11 @@ const std::vector<shape_case>& large_shapes() {
         {{1921, 65}, "2-D, sites: three windows of columns, the last strip with a row"},
         {{40000, 37}, "2-D, columns far beyond 32768, narrow"},
         {{37, 40000}, "2-D, rows far beyond 32768, low"},
-        {{1024, 1024}, "2-D, the largest tiles of packed lines: by steps, by offers and between posts"},
+        {{1024, 1024}, "2-D, the largest tiles of packed lines: by steps, by gathering and between pivot rows"},
         {{1023, 1001}, "2-D, tiles with a row less, lines that are no multiple of 16"},
         {{1025, 1057}, "2-D, windows of long lines: the fewest rows that take two"},
         {{2049, 1056}, "2-D, windows of the smaller tiles, the last one cut short"},
-        {{1030, 12000}, "2-D, winners at posts: values of a row that fill nearly all of 48 KB, more beside them"},
+        {{1030, 12000}, "2-D, winners at pivot rows: values of a row that fill nearly all of 48 KB, more beside them"},
         {{5000, 33}, "2-D, windows of the larger tiles, a word and a cell wide"},
         {{1921, 1}, "one column of two windows and a row"},
         {{30000, 31}, "2-D, columns near the longest of int32, narrow"},
@@ -194,7 +194,7 @@ TEST_P(DeviceReal, DistancesEqualTheHosts) {
 
 const std::vector<shape_case>& real_shapes() {
     static const std::vector<shape_case> list = {
-        {{1100, 64}, "words: more rows than a band is offered (half), or looks at (one)"},
+        {{1100, 64}, "words: more rows than relax a band (half), or looks at (one)"},
         {{65, 1100}, "words: a window and a row, stretches of lines"},
         {{1100, 3, 20}, "values: more rows than a band reads"},
         {{9, 70, 33}, "words and values, bands and words cut short"},

@@ -114,9 +114,9 @@ TEST_P(HostLines, EveryCellAgainstEverySite) {
             c.items.front().solve();
             const std::string rows = methods(shape, c.options, sited).first;
             // Plain masks with open and closed ends may use the engine of planes.
-            const bool lines_alone =
+            const bool lines_only =
                 each.options.sites == sites::other_labels || each.options.border[0] == border::periodic;
-            if (!sited || lines_alone || spacing == 2) {
+            if (!sited || lines_only || spacing == 2) {
                 EXPECT_TRUE(rows.starts_with("rows")) << rows;
             }
             ASSERT_EQ(check(host_options_engine(), c), "");

@@ -115,7 +115,7 @@ TEST(HostSides, SignedFieldsAreThoseOfBothSidesTogether) {
 
 /// One field at a time, because distances and linear indices alone are written by separate paths.
 template <class T>
-void check_alone(const shape_t& shape, any_output<host> fields<host>::*field, std::uint64_t seed) {
+void check_one_field(const shape_t& shape, any_output<host> fields<host>::*field, std::uint64_t seed) {
     const auto image = random_labels<std::uint8_t>(shape, 1, seed % 2 == 0 ? 0.5 : 0.001, seed);
     const auto of = [&](const distance_options& options) {
         std::vector<T> got(image.size());
@@ -136,10 +136,10 @@ TEST(HostSides, OneFieldAlone) {
     std::uint64_t seed = 80;
     for (const shape_t& shape : {shape_t{300, 700}, shape_t{40, 50, 60}, shape_t{9000}, shape_t{2, 3, 4, 50}})
         for (int turn = 0; turn < 2; ++turn, ++seed) {
-            check_alone<float>(shape, &fields<host>::distance, seed);
-            check_alone<double>(shape, &fields<host>::distance, seed);
-            check_alone<std::int64_t>(shape, &fields<host>::index, seed);
-            check_alone<std::int32_t>(shape, &fields<host>::index, seed);
+            check_one_field<float>(shape, &fields<host>::distance, seed);
+            check_one_field<double>(shape, &fields<host>::distance, seed);
+            check_one_field<std::int64_t>(shape, &fields<host>::index, seed);
+            check_one_field<std::int32_t>(shape, &fields<host>::index, seed);
         }
 }
 

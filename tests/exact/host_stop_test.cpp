@@ -136,9 +136,9 @@ TEST(HostSteep, AnyWeightsHaveTheAnswerOfAllRows) {
                           any_input<host>::contiguous(weight.data(), dtype::float64, shape), out,
                           {.spacing = {1, narrow}});
             for (std::int64_t x = 0; x < columns; ++x) {
-                using offer = std::tuple<double, std::int64_t, std::int64_t>;  // power, the site's column and row
-                const offer none{INFINITY, -1, -1};
-                std::vector<offer> own(rows, none);
+                using candidate = std::tuple<double, std::int64_t, std::int64_t>;  // power, the site's column and row
+                const candidate none{INFINITY, -1, -1};
+                std::vector<candidate> own(rows, none);
                 for (std::int64_t r = 0; r < rows; ++r)
                     for (std::int64_t c = 0; c < columns; ++c)
                         if (const auto i = static_cast<std::size_t>(r * columns + c); sites[i] != 0)
@@ -146,7 +146,7 @@ TEST(HostSteep, AnyWeightsHaveTheAnswerOfAllRows) {
                                 std::min(own[static_cast<std::size_t>(r)],
                                          {-weight[i] + narrow * narrow * static_cast<double>((x - c) * (x - c)), c, r});
                 for (std::int64_t q = 0; q < rows; ++q) {
-                    offer best = none;
+                    candidate best = none;
                     for (const auto& [value, c, r] : own)
                         best = std::min(best, {value + static_cast<double>((q - r) * (q - r)), c, r});
                     const auto& [value, c, r] = best;

@@ -10,7 +10,7 @@
 namespace nearfield::test {
 namespace {
 
-class PostedSites : public testing::TestWithParam<shape_t> {
+class SitesBetweenPivots : public testing::TestWithParam<shape_t> {
 protected:
     void SetUp() override {
         if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
@@ -38,11 +38,11 @@ protected:
 
 /// Every cell of the middle column ties; cells of the middle row tie with sites above and below, so that the row
 /// decides.
-TEST_P(PostedSites, OfABorder) {
+TEST_P(SitesBetweenPivots, OfABorder) {
     compare(where([&](auto y, auto x) { return y == 0 || x == 0 || y == rows() - 1 || x == columns() - 1; }));
 }
 /// Cells around the middle have hundreds of candidate rows between two pivots.
-TEST_P(PostedSites, OfAnArc) {
+TEST_P(SitesBetweenPivots, OfAnArc) {
     compare(where([&](auto y, auto x) {
         const auto dy = static_cast<double>(y - rows() / 2), dx = static_cast<double>(x - 5);
         return dx > 0 && std::abs(std::sqrt(dx * dx + dy * dy) - static_cast<double>(columns() - 20)) < 1;
@@ -50,22 +50,22 @@ TEST_P(PostedSites, OfAnArc) {
 }
 /// Ties at a pivot's cell, whose winner a warp finds: the first column has sites above and below, the last one below
 /// only.
-TEST_P(PostedSites, OfPointsThatTie) {
+TEST_P(SitesBetweenPivots, OfPointsThatTie) {
     compare(where([&](auto y, auto x) {
         const auto dy = y - 544, dx = x - 96;  // 65^2 = 63^2 + 16^2 = 60^2 + 25^2 = 56^2 + 33^2 = 52^2 + 39^2
         return (dx * dx + dy * dy == 65 * 65 && dy != 0 && (dx < 0 || dy > 0)) || x == columns() - 1;
     }));
 }
-TEST_P(PostedSites, OfADiagonal) {
+TEST_P(SitesBetweenPivots, OfADiagonal) {
     compare(where([&](auto y, auto x) { return x == y * columns() / rows(); }));
 }
 /// Winners within the squares in which they win, with equal ones above and below a cell.
-TEST_P(PostedSites, OfCombs) {
+TEST_P(SitesBetweenPivots, OfCombs) {
     compare(where([&](auto y, auto x) { return (x == 0 && y % 2 == 0) || (x == columns() - 1 && y % 3 == 0); }));
 }
 
 /// One image of a batch has such windows; one of the others has no site.
-TEST_P(PostedSites, InABatch) {
+TEST_P(SitesBetweenPivots, InABatch) {
     const shape_t shape{3, rows(), columns()};
     flags_t sites(static_cast<std::size_t>(3 * rows() * columns()));
     sites[7] = 1;
@@ -76,7 +76,7 @@ TEST_P(PostedSites, InABatch) {
 }
 
 // The last pivot lies on the last row, 1 or 32 rows after the one before. Columns fill words, or do not.
-INSTANTIATE_TEST_SUITE_P(Images, PostedSites,
+INSTANTIATE_TEST_SUITE_P(Images, SitesBetweenPivots,
                          testing::Values(shape_t{1057, 230}, shape_t{1056, 192}, shape_t{1030, 333}),
                          [](const auto& of) {
                              return std::to_string(of.param[0]) + "x" + std::to_string(of.param[1]);

@@ -27,7 +27,7 @@ flags_t with_ball(flags_t seeds, const shape_t& shape, std::int64_t radius) {
     return seeds;
 }
 /// Removes all sites from a plane on, and those in the rows before one.
-flags_t with_corner_alone(flags_t seeds, const shape_t& shape, std::int64_t plane, std::int64_t row) {
+flags_t with_sites_in_corner(flags_t seeds, const shape_t& shape, std::int64_t plane, std::int64_t row) {
     for (std::int64_t i = 0; i < cells_of(shape); ++i)
         if (i / shape[2] / shape[1] >= plane || i / shape[2] % shape[1] < row) seeds[static_cast<std::size_t>(i)] = 0;
     return seeds;
@@ -42,9 +42,9 @@ TEST_P(SmallVolumes, SomeCellsAreFar) {
     const flags_t many = make_random(GetParam(), 0.02, 6);
     for (const std::int64_t radius : {10, 12, 13, 14, 20, 27})
         EXPECT_EQ(sites_differ<std::int32_t>(GetParam(), 0, with_ball(many, GetParam(), radius)), "") << radius;
-    EXPECT_EQ(sites_differ<std::int64_t>(GetParam(), 0, with_corner_alone(many, GetParam(), 9, 20)), "");
+    EXPECT_EQ(sites_differ<std::int64_t>(GetParam(), 0, with_sites_in_corner(many, GetParam(), 9, 20)), "");
     EXPECT_EQ(sites_differ<std::int64_t>(GetParam(), 0,
-                                         with_corner_alone(make_random(GetParam(), 0.1, 7), GetParam(), 20, 0)),
+                                         with_sites_in_corner(make_random(GetParam(), 0.1, 7), GetParam(), 20, 0)),
               "");
 }
 

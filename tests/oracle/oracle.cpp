@@ -168,11 +168,11 @@ private:
             const std::int64_t above = right < candidates_.size() ? candidates_[right] - q : length;
             const std::int64_t d = std::min(below, above);
             if (out_.index[cell] >= 0 && term(weight_, d) > out_.value[cell]) return;
-            offer(cell, q, below < above ? candidates_[--left] : candidates_[right++]);
+            relax(cell, q, below < above ? candidates_[--left] : candidates_[right++]);
         }
     }
 
-    void offer(std::size_t cell, std::int64_t q, std::int64_t k) {
+    void relax(std::size_t cell, std::int64_t q, std::int64_t k) {
         const V value = old_.value[at(k)] + term(weight_, q - k);
         const std::int64_t index = old_.index[at(k)];
         std::int64_t& best = out_.index[cell];

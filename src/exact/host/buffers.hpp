@@ -61,7 +61,7 @@ public:
     static std::int64_t bytes(const plan& p, const any_input<host>& image) { return copies(p, image) ? p.cells : 0; }
     static bool copies(const plan& p, const any_input<host>& image) {
         const std::int64_t step = p.image_stride[static_cast<std::size_t>(p.rank - 1)];
-        return p.by != classes::values && !p.weighted && std::abs(step) * size_of(image.type) >= worth_copying;
+        return p.by != classes::values && !p.weighted && std::abs(step) * size_of(image.type) >= least_copied_step;
     }
 
     /// Returns the bytes of an element: those of a label; or one, for sites (1) and other cells, or in a signed field
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t worth_copying = 16, part = 512, most_lines = 128;
+    static constexpr std::int64_t least_copied_step = 16, part = 512, most_lines = 128;
 
     [[nodiscard]] bool by_value() const { return p_.by == classes::values; }
     [[nodiscard]] std::int64_t parts() const { return (length_ + part - 1) / part; }

@@ -297,7 +297,7 @@ private:
         return best;
     }
 
-    /// Solves lines of a few rows: each row is offered to all.
+    /// Solves lines of a few rows: each row relaxes all.
     static void relax_axis(T* value, std::int64_t size, std::int64_t apart, std::int64_t rows,
                            const axis_terms<lane>& terms, int shift, T* best) {
         for (std::int64_t at = 0; at < rows; at += size * apart) {

@@ -28,13 +28,14 @@ public:
           step_(s_.after * shape.length),
           writer_(p, a),
           rule_(p),
-          past_caches_(p.cells >= worth_streaming) {
+          past_caches_(p.cells >= least_streamed_cells) {
         const fields<host>& out = a.out;
-        const bool alone = !number<T>::sited && !p.negative_side && out.distance.wanted() &&
-                           out.distance.type == dtype::float32 && !out.squared.wanted() && !out.trusted.wanted();
+        const bool only_distance = !number<T>::sited && !p.negative_side && out.distance.wanted() &&
+                                   out.distance.type == dtype::float32 && !out.squared.wanted() &&
+                                   !out.trusted.wanted();
         // Cells of a row have one stride.
         const bool even = writer_.contiguous() || shape.row_axis == p.rank - 1;
-        distance_alone_ = alone && even && p.closed_beside == std::numeric_limits<double>::infinity();
+        only_distance_ = only_distance && even && p.closed_beside == std::numeric_limits<double>::infinity();
         whole_tiles_ = even && writer_.plain_sites();
         of_zero_ = static_cast<std::int8_t>(p.inside_is_nonzero ? p.outside_sign : p.inside_sign);
     }
@@ -57,7 +58,7 @@ public:
     void put(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
              const thread_buffers<T>& mine) const {
         if constexpr (number<T>::sited) put_sites(tile, count, first, zero, mine);
-        else if (!distance_alone_) put_fields(tile, count, first, zero);
+        else if (!only_distance_) put_fields(tile, count, first, zero);
         else put_distance(tile, count, first, zero, mine.root.get());
     }
 
@@ -146,7 +147,7 @@ private:
         }
     }
 
-    static constexpr std::int64_t worth_streaming = std::int64_t{1} << 20;
+    static constexpr std::int64_t least_streamed_cells = std::int64_t{1} << 20;
 
     void put_signs(float* root, const std::uint8_t* zero) const {
         const auto of_zero = static_cast<float>(of_zero_);
@@ -178,8 +179,8 @@ private:
     const output_writer<V, K> writer_;
     const root_rule<std::conditional_t<!number<T>::sited, T, std::conditional_t<sizeof(V) == 4, V, double>>> rule_;
     const bool past_caches_;
-    bool distance_alone_ = false;  ///< float32 distances are the only field
-    bool whole_tiles_ = false;     ///< put_tile() writes all fields
+    bool only_distance_ = false;  ///< float32 distances are the only field
+    bool whole_tiles_ = false;    ///< put_tile() writes all fields
     std::int8_t of_zero_ = 1;
 };
 

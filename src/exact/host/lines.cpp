@@ -16,10 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
 /// Steps to either side beyond which pivots cost less.
-constexpr std::int64_t patience = 24;
+constexpr std::int64_t most_outward = 24;
 /// Rows from one pivot to the next.
 constexpr std::int64_t strip = 16;
-/// Lines with at most this number of rows with a site need no pivots: each site is offered to all rows.
+/// Lines with at most this number of rows with a site need no pivots: each site relaxes all rows.
 constexpr std::size_t few_sites = 6;
 /// From this number of rows between pivots' winners, a block searches its own first and last winner.
 constexpr std::int64_t many_rows = 64;
@@ -86,7 +86,7 @@ private:
             }
         return t_.terms->steps_within(value);
     }
-    HWY_INLINE cells offer(std::int64_t r, std::int64_t query) const {
+    HWY_INLINE cells candidate(std::int64_t r, std::int64_t query) const {
         return lanes_of::add(at(r), term_[r < query ? query - r : r - query]);
     }
     template <int R>
@@ -123,13 +123,13 @@ private:
             if constexpr (First)
                 best[i] = lanes_of::nearer(best[i], lanes_of::load(t_.first + (m + i) * t_.pitch, column_));
         }
-        if (pivots_ready_ || !outward<R>(m, patience, best)) among_pivots<R>(m, best);
+        if (pivots_ready_ || !outward<R>(m, most_outward, best)) among_pivots<R>(m, best);
 #pragma GCC unroll 8
         for (int i = 0; i < R; ++i) lanes_of::store(best[i], t_.best + (m + i) * t_.pitch, column_);
     }
 
-    /// Offers the rows up to `limit` steps away on both sides; returns false if farther ones may still win. Beyond an
-    /// end it offers the last row again at a higher cost, which never wins.
+    /// Relaxes with the rows up to `limit` steps away on both sides; returns false if farther ones may still win.
+    /// Beyond an end it takes the last row again at a higher cost, which never wins.
     template <int R>
     HWY_INLINE bool outward(std::int64_t m, std::int64_t limit, cells (&best)[R]) const {
         const std::int64_t farthest = t_.periodic ? n_ / 2 : std::max(m + R - 1, n_ - 1 - m);
@@ -154,7 +154,7 @@ private:
     HWY_NOINLINE void among_pivots(std::int64_t m, cells (&best)[R]) {
         if (!pivots_ready_) find_pivots();
         if (!t_.ordered && t_.periodic) return (void)outward<R>(m, n_ + lanes_of::block, best);
-        if (few_ || !t_.ordered) return offer_sites<R>(m, 0, n_ - 1, best);
+        if (few_ || !t_.ordered) return relax_by_sites<R>(m, 0, n_ - 1, best);
         const auto j = static_cast<std::size_t>(m / strip);
         const auto next = std::min(static_cast<std::size_t>((m + R - 1) / strip + 1), l_.high.size() - 1);
         std::int64_t from = l_.low[j], to = l_.high[next];
@@ -169,11 +169,11 @@ private:
             const span last = winners(m + R - 1, std::max(from, std::min(first.low, to)), to);
             from = std::max(from, first.low), to = std::min(to, last.high);
         }
-        offer_sites<R>(m, from, to, best);
+        relax_by_sites<R>(m, from, to, best);
     }
 
     template <int R>
-    HWY_INLINE void offer_sites(std::int64_t m, std::int64_t from, std::int64_t to, cells (&best)[R]) const {
+    HWY_INLINE void relax_by_sites(std::int64_t m, std::int64_t from, std::int64_t to, cells (&best)[R]) const {
         const std::int64_t steps = steps_within(largest(most_of(best)));
         each_site(std::max(from, m - steps), std::min(to, m + R - 1 + steps), [&](std::int64_t r) {
             const cells v = at(r);
@@ -197,7 +197,7 @@ private:
         cells best = at(m);
         auto who = hn::Set(row_tag, static_cast<row_lane>(zero_at));
         const auto take = [&](std::int64_t r) {
-            const cells v = offer(r, m);
+            const cells v = candidate(r, m);
             who = hn::IfThenElse(lanes_of::is_nearer(v, best), hn::Set(row_tag, static_cast<row_lane>(zero_at + r - m)),
                                  who);
             best = lanes_of::nearer(best, v);

@@ -113,7 +113,7 @@ public:
           most_(static_cast<T>(base::none_ - 1)) {}
 
     void solve() const {
-        if (r_.cut == nullptr) return borders_alone();
+        if (r_.cut == nullptr) return put_borders();
         base::template sweep<false>(
             [this](std::int64_t m, const T* steps) { put<false>(steps, r_.first + m * r_.pitch); });
         base::template sweep<true>(
@@ -124,7 +124,7 @@ private:
     /// Limit that keeps steps, doubled for half cells, and their squares within the number.
     static constexpr std::int32_t most_steps = sizeof(T) == 2 ? 255 : 1 << 29;
 
-    void borders_alone() const {
+    void put_borders() const {
         for (std::int64_t m = 0; m < r_.rows; ++m)
             std::fill_n(r_.first + m * r_.pitch, columns, r_.cost->of(std::min(m + 1, r_.rows - m)));
     }

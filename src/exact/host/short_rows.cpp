@@ -29,7 +29,7 @@ HWY_INLINE auto sum(L value, L cost) {
 // Plain loops, which the compiler vectorises for this instruction set.
 
 template <class L>
-void shift(const row_offers<L>& r) {
+void shift(const row_candidates<L>& r) {
     const L* HWY_RESTRICT const value = r.value;
     const L* HWY_RESTRICT const own = r.own;
     const L* HWY_RESTRICT const cost = r.cost;
@@ -44,9 +44,9 @@ void shift(const row_offers<L>& r) {
         return;
     }
     std::int64_t* HWY_RESTRICT const best_site = r.best_site;
-    const auto take = [&](std::int64_t x, L offer, std::int64_t site) {
-        const bool nearer = (offer < best[x]) | ((offer == best[x]) & (site < best_site[x]));
-        best[x] = nearer ? offer : best[x], best_site[x] = nearer ? site : best_site[x];
+    const auto take = [&](std::int64_t x, L candidate, std::int64_t site) {
+        const bool nearer = (candidate < best[x]) | ((candidate == best[x]) & (site < best_site[x]));
+        best[x] = nearer ? candidate : best[x], best_site[x] = nearer ? site : best_site[x];
     };
     if (r.differs == nullptr) {
         for (std::int64_t x = 0; x < r.count; ++x) take(x, sum(value[x], cost[x]), r.site[x]);
@@ -57,10 +57,10 @@ void shift(const row_offers<L>& r) {
         }
     }
 }
-void shift16(const row_offers<std::uint16_t>& r) { shift(r); }
-void shift32(const row_offers<std::int32_t>& r) { shift(r); }
-void shift64(const row_offers<std::int64_t>& r) { shift(r); }
-void shift_real(const row_offers<double>& r) { shift(r); }
+void shift16(const row_candidates<std::uint16_t>& r) { shift(r); }
+void shift32(const row_candidates<std::int32_t>& r) { shift(r); }
+void shift64(const row_candidates<std::int64_t>& r) { shift(r); }
+void shift_real(const row_candidates<double>& r) { shift(r); }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -80,7 +80,7 @@ namespace {
 constexpr std::int64_t least_axis = 16, least_row = 32, most_cells = 32;
 
 template <class L>
-void offer(const row_offers<L>& r) {
+void relax(const row_candidates<L>& r) {
     if constexpr (sizeof(L) == 2) HWY_DYNAMIC_DISPATCH(shift16)(r);
     else if constexpr (sizeof(L) == 4) HWY_DYNAMIC_DISPATCH(shift32)(r);
     else if constexpr (std::is_same_v<L, double>) HWY_DYNAMIC_DISPATCH(shift_real)(r);
@@ -177,7 +177,7 @@ void short_rows<T>::solve(const void* classes, int bytes, bool runs, scratch& s,
             if (runs)
                 differing(from + first * bytes, from + (first + k) * bytes, bytes, last - first, s.differs.get(),
                           s.bits.get());
-            row_offers<lane> r;
+            row_candidates<lane> r;
             r.count = last - first, r.cost = one.cost.get() + first, r.differs = runs ? s.differs.get() : nullptr;
             r.value = s.value_.get() + length_ + first + k, r.own = own_.get() + margin_ + first + k;
             r.best = s.best_.get() + length_ + first;
@@ -185,7 +185,7 @@ void short_rows<T>::solve(const void* classes, int bytes, bool runs, scratch& s,
                 r.site = s.site_.get() + length_ + first + k, r.own_site = own_site_.data() + first + k;
                 r.best_site = s.best_site_.get() + length_ + first;
             }
-            offer(r);
+            relax(r);
         }
         if (const lane* const border = border_[axis].get(); border != nullptr)
             for (std::int64_t x = 0; x < length_; ++x)

@@ -1,8 +1,8 @@
 // Rows of several short axes: shapes such as (8,)*7 + (3,) have no axis that fills a tile's columns. The last few axes
-// form one row, and every cell of it is offered to all cells of its lines, axis after axis.
+// form one row, and every cell of it relaxes all cells of its lines, axis after axis.
 //
 // A shift by k cells along an axis is one loop over the row, with a table of its cost for each cell: infinite if the
-// shift leaves the line. Cells of another class offer themselves. Declines power diagrams and axes of more than
+// shift leaves the line. Cells of another class are sites themselves. Declines power diagrams and axes of more than
 // `most_cells` cells. Bytes: a table of twice an axis's cells for each cell of the row, once per call.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace nearfield::exact {
 /// Returns the first of the axes that form a row: the last axis if that is long enough alone.
 int row_axis_of(const plan& p);
 
-/// One shift along an axis: best = min(best, value[cells on] + cost); a cell of another class offers `own`.
+/// One shift along an axis: best = min(best, value[cells on] + cost); `own` is the value of a cell of another class.
 template <class L>
 struct row_shift {
     std::int64_t cells = 0;
@@ -27,7 +27,7 @@ struct row_shift {
 
 /// Inputs of such a shift for a row; sites only beside values.
 template <class L>
-struct row_offers {
+struct row_candidates {
     std::int64_t count = 0;
     const L *value = nullptr, *own = nullptr, *cost = nullptr;
     const std::int64_t *site = nullptr, *own_site = nullptr;

@@ -32,7 +32,7 @@ lattice<Id> lattice_of(const problem& p) {
 /// True if ids of rows padded to whole words fit 32 bits with one to spare.
 bool is_narrow(const problem& p) { return lattice_of<wide_id>(p).all_words() < std::int64_t{1} << (31 - 5); }
 
-bool goes_by_tiles(const device_call<narrow_id>& call) { return tiles_serve(call) || linked_tiles_serve(call); }
+bool uses_tiles(const device_call<narrow_id>& call) { return tiles_serve(call) || linked_tiles_serve(call); }
 
 void label_only(const device& on, const problem& p, const any_input<device>& image, const label_fields<device>& out,
                 std::int64_t* base) {
@@ -50,7 +50,7 @@ bool makes_all_at_once(const device& on, const problem& p, const any_input<devic
     if (!is_narrow(p)) return false;
     const device_call<narrow_id> call{on, p, image, out, lattice_of<narrow_id>(p)};
     if (out.tables.any() && !tiles_measure(tiles_serve(call), out.tables)) return false;
-    return goes_by_tiles(call);
+    return uses_tiles(call);
 }
 
 /// Labels first, then filters and tables. 32-bit labels in C order are written directly to the output.
@@ -68,7 +68,7 @@ void label_and_more(const device& on, const problem& p, const any_input<device>&
     std::vector<std::int64_t> shape(image.shape.begin(), image.shape.begin() + p.batch_axes + p.rank);
     first.label = any_output<device>::contiguous(labels.data, labels.type, shape);
     label_only(on, p, image, first, labels.base);
-    const bool by_tiles = is_narrow(p) && goes_by_tiles({on, p, image, first, lattice_of<narrow_id>(p)});
+    const bool by_tiles = is_narrow(p) && uses_tiles({on, p, image, first, lattice_of<narrow_id>(p)});
     if (p.filtered() && !by_tiles) filter_labels(on, p, labels);
     if (out.label.wanted() && !in_place) {
         if (most_components(p) > largest_label(out.label.type)) {

@@ -176,16 +176,16 @@ private:
 };
 
 /// The states that the last search wrote.
-template <class V, class K, bool Keyed>
+template <class V, class K, bool Sites>
 struct searched_states {
-    const state_of<V, K, Keyed>* data;
+    const state_of<V, K, Sites>* data;
     std::int64_t length;
 
-    __device__ state_of<V, K, Keyed> at(std::int64_t line, std::int64_t x) const { return data[line * length + x]; }
+    __device__ state_of<V, K, Sites> at(std::int64_t line, std::int64_t x) const { return data[line * length + x]; }
 };
 
 /// Several threads share a line.
-template <class V, class K, bool Keyed, class States>
+template <class V, class K, bool Sites, class States>
 __global__ void __launch_bounds__(finish_threads)
     finish(const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
            const __grid_constant__ items all, const line_shares shares, const States states) {
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(finish_threads)
     std::int64_t x = mine.first;
     for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
         const auto state = states.at(mine.line, x);
-        if constexpr (Keyed) {
+        if constexpr (Sites) {
             const K own = static_cast<K>(how.grid.keys.with(at, last, x));
             const V value = by.value(state, own, how.grid.first_axis, image * how.grid.cells_of_image());
             to.put(x, value, state);

@@ -17,9 +17,9 @@ namespace nearfield::exact {
 template <class V>
 using steps = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
 
-/// State of a cell between passes: its packed site (`Keyed`), which determines the value, or only the value.
-template <class V, class K, bool Keyed>
-using state_of = std::conditional_t<Keyed, K, V>;
+/// State of a cell between passes: its packed site (`Sites`), which determines the value, or only the value.
+template <class V, class K, bool Sites>
+using state_of = std::conditional_t<Sites, K, V>;
 
 /// Strides in elements along the problem's axes; passed to kernels by value.
 struct strides {
@@ -132,9 +132,9 @@ __device__ void outputs::put_value(std::int64_t cell, V value, V limit) const {
 }
 
 /// Output of a pass: the state of the next pass or, in the last one, the caller's fields.
-template <class V, class K, bool Keyed, bool Last>
+template <class V, class K, bool Sites, bool Last>
 struct sink {
-    state_of<V, K, Keyed>* next = nullptr;
+    state_of<V, K, Sites>* next = nullptr;
     outputs out;
     V limit = last_value<V>();  ///< larger values mean no site
     bool limited = false;       ///< such values exist; testing costs two instructions a cell
@@ -142,8 +142,8 @@ struct sink {
     __device__ void put(const metric<V>& m, std::int64_t cell, V value, K key) const {
         if constexpr (Last) {
             out.put_value(cell, value, limit);
-            if constexpr (Keyed) put_site(m, cell, limited && value > limit ? no_key<K> : key);
-        } else if constexpr (Keyed) {
+            if constexpr (Sites) put_site(m, cell, limited && value > limit ? no_key<K> : key);
+        } else if constexpr (Sites) {
             next[cell] = key;
         } else {
             next[cell] = value < no_site<V>() ? value : no_site<V>();

@@ -26,7 +26,7 @@ constexpr int near_rows = 512;  // rows of a window
 constexpr int near_most = 112;  // largest distance in rows to a winner
 constexpr int near_warps = 8;
 constexpr int near_threads = near_warps * cuda::warp;
-constexpr int near_patience = 4;                // failed blocks after which the rest of a window is given up
+constexpr int most_failures = 4;                // failed blocks after which the rest of a window is given up
 constexpr int near_round = 4;                   // steps between two tests for the end
 constexpr int near_early = 17, near_late = 64;  // steps after which some cell, and every cell, must have a candidate
 
@@ -160,8 +160,8 @@ public:
         for (int i = 0; i < near_block; ++i) best_[i] = own[i] = candidate(i * width, i), some |= own[i];
         if (!__any_sync(cuda::every_lane, some >> shift)) return true;
         if (gives_up()) return false;
-        offer_ends();
-        offer_own(own);
+        relax_by_ends();
+        relax_by_own(own);
         failed = !search();
         return !failed;
     }
@@ -194,26 +194,26 @@ private:
         }
     }
     /// Adds the ends of the runs of labels, which are sites in the lane's own column.
-    __device__ void offer_ends() {
+    __device__ void relax_by_ends() {
         if constexpr (C::labels) {
             const run_word<C> word(c_, m_ / mark_bits), next(c_, (m_ + near_block - 1) / mark_bits);
 #pragma unroll
             for (int i = 0; i < near_block; ++i) {
                 const int m = m_ + i;
                 const run_ends ends = (m / mark_bits == m_ / mark_bits ? word : next).of(m);
-                offer_end(i, m - ends.low, false);
-                offer_end(i, ends.high - m, true);
+                relax_by_end(i, m - ends.low, false);
+                relax_by_end(i, ends.high - m, true);
             }
         }
     }
-    __device__ void offer_end(int i, int away, bool behind) {
+    __device__ void relax_by_end(int i, int away, bool behind) {
         if (away > near_most) return;
         const int row = behind ? i + away : i - away;
         const std::uint32_t here =
             Stored == keys::narrow ? 128 * 256 + 128 + row : 128 * 512 + 128 * 2 + (behind ? 1 : 0);
         best_[i] = min(best_[i], here + plan_.costs[away]);
     }
-    __device__ void offer_own(const std::uint32_t (&own)[near_block]) {
+    __device__ void relax_by_own(const std::uint32_t (&own)[near_block]) {
 #pragma unroll
         for (int i = 0; i < near_block; ++i) {
 #pragma unroll
@@ -265,7 +265,7 @@ struct near_progress {
 
     __device__ void begin(int warps) { taken = warps, failures = 0, left = 0; }
     [[nodiscard]] __device__ bool has_enough() const {
-        return *static_cast<const volatile int*>(&failures) >= near_patience;
+        return *static_cast<const volatile int*>(&failures) >= most_failures;
     }
     /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to). If it returns false,
     /// the block's strip stays unresolved. The last block shares rows with the one before.

@@ -69,7 +69,7 @@ struct search {
     S site = -1;
     std::int64_t at = -1;
 
-    __device__ void offer(std::int64_t row, V term) {
+    __device__ void relax(std::int64_t row, V term) {
         const std::int64_t from = line + row * p.after;
         const V value = plus(p.from[from], term);
         if (!(value <= best) || !(value < none_of<V>())) return;
@@ -82,14 +82,14 @@ struct search {
     }
     /// Searches near rows; returns true when no row beyond can win.
     __device__ bool near(std::int64_t q) {
-        offer(q, V{0});
+        relax(q, V{0});
         const std::int64_t last = min(p.farthest, std::int64_t{group});
         for (std::int64_t d = 1; d <= last; ++d) {
             const V term = p.term(d);
             if (term > best) return true;
             const std::int64_t low = q - d, high = q + d;
-            if (low >= 0 || p.periodic) offer(low >= 0 ? low : low + p.rows, term);
-            if (high < p.rows || p.periodic) offer(high < p.rows ? high : high - p.rows, term);
+            if (low >= 0 || p.periodic) relax(low >= 0 ? low : low + p.rows, term);
+            if (high < p.rows || p.periodic) relax(high < p.rows ? high : high - p.rows, term);
         }
         return last == p.farthest;
     }
@@ -104,7 +104,7 @@ struct search {
             const std::int64_t low = g * group, high = min(low + group, p.rows) - 1;
             const V value = plus(least[g * p.after], p.term(p.gap(q, low, high)));
             if (!(value <= bound) || !(value < none_of<V>())) continue;
-            for (std::int64_t r = low; r <= high; ++r) offer(r, p.term(apart(q, r, p.rows, p.periodic)));
+            for (std::int64_t r = low; r <= high; ++r) relax(r, p.term(apart(q, r, p.rows, p.periodic)));
         }
     }
 };

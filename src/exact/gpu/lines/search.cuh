@@ -73,10 +73,10 @@ __device__ search_range<typename C::V> range_of(const C& c, const Keys& at, cons
     return range;
 }
 
-/// Calls offer(row, key) for the rows of groups that can contain a winner, by the least values in `least`.
-template <int Count, class C, class Keys, class Offer, class Best>
+/// Calls relax(row, key) for the rows of groups that can contain a winner, by the least values in `least`.
+template <int Count, class C, class Keys, class Relax, class Best>
 __device__ void search_groups(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
-                              const search_range<typename C::V>& range, const Best& best, const Offer& offer) {
+                              const search_range<typename C::V>& range, const Best& best, const Relax& relax) {
     using V = typename C::V;
     float limit = upper_bound(range.most);
     const int m = rows.first, last_row = c.rows() - 1;
@@ -87,7 +87,7 @@ __device__ void search_groups(const C& c, const Keys& at, const float* least, co
         const int away = max(max(r - (m + Count - 1), m - end), 0);
         const float value = least[g * cuda::warp];
         if ((j & (rows.parts - 1)) == rows.nth && value < endless() && value + c.nearly(away) <= limit) {
-            for (int k = r; k <= end; ++k) offer(k, at(k));
+            for (int k = r; k <= end; ++k) relax(k, at(k));
             limit = min(limit, upper_bound(best()));
         }
         r = end + 1;
@@ -127,7 +127,7 @@ __device__ void search(const C& c, const Keys& at, const float* least, const sea
         return;
     }
     const search_range<V> range = range_of<Count>(c, at, rows, own);
-    const auto offer = [&](int r, K key) {
+    const auto relax = [&](int r, K key) {
         const V beside = c.beside(key, r);
 #pragma unroll
         for (int i = 0; i < Count; ++i) consider(c, best[i], c.value(beside, rows.first + i - r), key, r);
@@ -141,14 +141,14 @@ __device__ void search(const C& c, const Keys& at, const float* least, const sea
                 for (int i = 1; i < Count; ++i) most = max(most, best[i].value);
                 return most;
             },
-            offer);
+            relax);
     } else {
 #pragma unroll 1
         for (int r = range.low + rows.nth; r <= range.high; r += 2 * rows.parts) {
             const int other = min(r + rows.parts, range.high);  // the last one may come twice, without effect
             const K key = at(r), other_key = at(other);
-            offer(r, key);
-            offer(other, other_key);
+            relax(r, key);
+            relax(other, other_key);
         }
     }
     if constexpr (C::labels) {

@@ -175,7 +175,7 @@ public:
         for (int i = 0; i < near_block; ++i) best_[i] = own[i] = at_[i * width], some |= own[i];
         if (!__any_sync(cuda::every_lane, some)) return true;
         if (gives_up()) return false;
-        if constexpr (C::labels) offer_ends();
+        if constexpr (C::labels) relax_by_ends();
 #pragma unroll
         for (int i = 0; i < near_block; ++i)
 #pragma unroll
@@ -209,7 +209,7 @@ private:
         }
     };
     /// Adds the ends of the runs of labels, which are sites in the lane's own columns.
-    __device__ void offer_ends() {
+    __device__ void relax_by_ends() {
         const block_ends a(a_, m_), b(b_, m_);
         const std::uint32_t bits = halves(static_cast<int>(b.bits), static_cast<int>(a.bits));
         constexpr std::uint32_t one = 0x10001, far = value_far * one;

@@ -101,14 +101,14 @@ public:
         std::map<std::vector<std::int64_t>, std::vector<std::size_t>> kinds;
         for (std::size_t k = 0; k < plans_.size(); ++k) {
             if (plans_[k].cells == 0) continue;
-            if (plans_[k].cells > (plans_[k].plain() ? large_plain_image : large_image)) alone(k);
+            if (plans_[k].cells > (plans_[k].plain() ? large_plain_image : large_image)) solve_one(k);
             else kinds[kind_of(plans_[k])].push_back(k);
         }
         for (const auto& [kind, members] : kinds) split(members);
     }
 
 private:
-    void alone(std::size_t k) {
+    void solve_one(std::size_t k) {
         const arrays<device> a{jobs_[k].image, jobs_[k].out};
         if (say_ == nullptr) return run(on_, plans_[k], a);
         say("an image alone", describe(on_, plans_[k], a).workspace_bytes, plans_[k], 1);
@@ -131,18 +131,18 @@ private:
             batch.push_back(k);
             cells += plans_[k].cells;
             if (cells < batch_cells / 2) continue;
-            together(batch);
+            solve_padded(batch);
             batch.clear(), cells = 0;
         }
-        together(batch);
+        solve_padded(batch);
     }
 
-    void together(const std::vector<std::size_t>& batch) {
+    void solve_padded(const std::vector<std::size_t>& batch) {
         std::vector<const plan*> plans;
         for (std::size_t k : batch) plans.push_back(&plans_[k]);
         plan padded;
         if (batch.size() < 2 || !pad(plans, padded)) {
-            for (std::size_t k : batch) alone(k);
+            for (std::size_t k : batch) solve_one(k);
             return;
         }
         std::vector<item> list;
@@ -163,8 +163,8 @@ private:
             // Nothing was started. Parts may fit if the whole does not; a call alone reports what would fit.
             if (problem.code() != error_code::out_of_memory) throw;
             const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
-            together({batch.begin(), middle});
-            together({middle, batch.end()});
+            solve_padded({batch.begin(), middle});
+            solve_padded({middle, batch.end()});
         }
     }
 

@@ -14,14 +14,14 @@
 
 namespace nearfield::exact {
 
-template <class V, class K, bool Keyed>
+template <class V, class K, bool Sites>
 class device_engine {
-    using state = state_of<V, K, Keyed>;
+    using state = state_of<V, K, Sites>;
     // Tiles hold values of whole numbers, for a state in 32 bits.
-    static constexpr bool packed_numbers = std::is_integral_v<V> && !Keyed;
-    static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Keyed;
+    static constexpr bool packed_numbers = std::is_integral_v<V> && !Sites;
+    static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Sites;
     // Words of nearest sites need 32-bit keys.
-    static constexpr bool site_numbers = std::is_same_v<V, std::int32_t> && Keyed;
+    static constexpr bool site_numbers = std::is_same_v<V, std::int32_t> && Sites;
 
 public:
     explicit device_engine(const device_call& call)
@@ -163,8 +163,8 @@ private:
     // ---- pass 1: the last axis -------------------------------------------------------------------------------------
 
     template <bool Last>
-    sink<V, K, Keyed, Last> sink_for(int axis) const {
-        sink<V, K, Keyed, Last> to;
+    sink<V, K, Sites, Last> sink_for(int axis) const {
+        sink<V, K, Sites, Last> to;
         to.out = outputs_;
         to.limit = std::min(last_value<V>(), plan::bound<V>(p_.limit));
         to.limited = std::isfinite(p_.limit);
@@ -252,9 +252,9 @@ private:
     std::array<std::int64_t, 2> state_{};
 };
 
-template <class V, class K, bool Keyed>
+template <class V, class K, bool Sites>
 std::int64_t call_engine(const device_call& call) {
-    device_engine<V, K, Keyed> engine(call);
+    device_engine<V, K, Sites> engine(call);
     if (!call.measure_only) engine.solve();
     return engine.workspace_bytes();
 }

@@ -24,7 +24,7 @@ std::int64_t pass_on(const device_call& call) {
 
 /// True if words serve a call: those of sites yield indices only; the kernel for small grids yields any field. Tiles of
 /// distances are for lines of many rows: three planes of 4096^2 take 5.7 ms with them.
-bool goes_by_words(const plan& p, const fields<device>& out) {
+bool uses_words(const plan& p, const fields<device>& out) {
     constexpr std::int64_t few_rows = 16;
     const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
     if (!serves_plainly(p) || is_small(p)) return serves_plainly(p);
@@ -34,14 +34,14 @@ bool goes_by_words(const plan& p, const fields<device>& out) {
 }
 
 /// True if the fields of a call are made from indices that the engine without options finds.
-bool goes_by_index(const gpu::fields_by_index& several) { return several.serve() && serves_plainly(several.sites()); }
+bool uses_indices(const gpu::fields_by_index& several) { return several.serve() && serves_plainly(several.sites()); }
 
 /// Returns the bytes of workspace and, for a call with options, the passes.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
     const gpu::fields_by_index several(on, p, a);
-    if (goes_by_index(several))
+    if (uses_indices(several))
         return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
-    if (goes_by_words(p, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    if (uses_words(p, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
@@ -68,10 +68,11 @@ void describe_plain(const plan& p, call_plan& to) {
             to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
                                  g.rows, cuda::warp});
         } else if (site_words_fit(p)) {
-            to.passes.push_back({source(axis), "strips of sites in registers, else winners at posts or hulls", groups,
-                                 g.rows, cuda::warp});
+            to.passes.push_back({source(axis), "strips of sites in registers, else winners at pivot rows or hulls",
+                                 groups, g.rows, cuda::warp});
         } else {
-            to.passes.push_back({source(axis), "tiles in 16 bits, else winners at posts", groups, g.rows, cuda::warp});
+            to.passes.push_back(
+                {source(axis), "tiles in 16 bits, else winners at pivot rows", groups, g.rows, cuda::warp});
         }
     }
 }
@@ -94,12 +95,12 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
     const gpu::traced_call traced(on, p.size.data(), p.rank);
     try {
         gpu::fields_by_index several(on, p, a);
-        if (goes_by_index(several)) {
+        if (uses_indices(several)) {
             several.begin();
             static_cast<void>(pass_on({on, several.sites(), a.image, several.out(), p.rule, false}));
             return several.put();
         }
-        if (goes_by_words(p, a.out)) {
+        if (uses_words(p, a.out)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
         }
@@ -129,8 +130,8 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
     const gpu::fields_by_index several(on, p, {a.image, out, a.weights});
-    if (!goes_by_index(several)) {
-        if (goes_by_words(p, out)) describe_plain(p, to);
+    if (!uses_indices(several)) {
+        if (uses_words(p, out)) describe_plain(p, to);
         return to;
     }
     describe_plain(several.sites(), to);

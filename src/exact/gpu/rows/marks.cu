@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
     const std::int64_t words = min(to.words - start, stretch_words);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const std::int64_t column = block * cuda::warp + lane;
-    const bool within = column < to.columns, alone = stretches == 1;
+    const bool within = column < to.columns, one_stretch = stretches == 1;
     const std::int64_t from = start + words * warp / warps, end = start + words * (warp + 1) / warps;
     const auto noted = [&](std::int64_t i) { return to.lasts[i * to.columns + column]; };
     const std::uint32_t* const __restrict__ bits = to.bits + column;
@@ -247,11 +247,11 @@ __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
     std::uint32_t* const __restrict__ to_after = to.to_after + column;
     // In a periodic column the marks of its end come before its first word, and vice versa.
     std::int64_t carried = INT64_MIN;
-    for (int i = 1; i <= (to.periodic && alone ? warps : warp) && carried == INT64_MIN; ++i) {
+    for (int i = 1; i <= (to.periodic && one_stretch ? warps : warp) && carried == INT64_MIN; ++i) {
         const int other = (warp + warps - i) % warps;
         if (lasts[other][lane] != INT64_MIN) carried = lasts[other][lane] - (other < warp ? 0 : to.rows);
     }
-    if (!alone && carried == INT64_MIN) carried = before_stretch(to, stretch, noted);
+    if (!one_stretch && carried == INT64_MIN) carried = before_stretch(to, stretch, noted);
 #pragma unroll 8
     for (std::int64_t w = from; w < end; ++w) {
         to_before[w * to.columns] = back_to(carried, w);
@@ -259,11 +259,11 @@ __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
         if (word != 0) carried = last_of(word, w);
     }
     carried = INT64_MAX;
-    for (int i = 1; i <= (to.periodic && alone ? warps : warps - 1 - warp) && carried == INT64_MAX; ++i) {
+    for (int i = 1; i <= (to.periodic && one_stretch ? warps : warps - 1 - warp) && carried == INT64_MAX; ++i) {
         const int other = (warp + i) % warps;
         if (firsts[other][lane] != INT64_MAX) carried = firsts[other][lane] + (other > warp ? 0 : to.rows);
     }
-    if (!alone && carried == INT64_MAX)
+    if (!one_stretch && carried == INT64_MAX)
         carried = after_stretch(to, stretch, [&](std::int64_t i) { return noted(stretches + i); });
 #pragma unroll 8
     for (std::int64_t w = end - 1; w >= from; --w) {

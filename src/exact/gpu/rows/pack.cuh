@@ -114,13 +114,13 @@ __device__ inline void list_sites(const point_lists& lists, std::uint32_t sites,
 
 /// Counters that pack_lines clears for later kernels.
 struct tile_counts {
-    std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
-    std::uint32_t* marks = nullptr;  ///< mark_count numbers
+    std::int32_t* unresolved = nullptr;  ///< 2 * max_rank numbers
+    std::uint32_t* marks = nullptr;      ///< mark_count numbers
     std::int64_t mark_count = 0;
 
     /// Clears the counters; called by all threads of a grid.
     __device__ void clear(int thread, int threads) const {
-        if (blockIdx.x == 0 && thread < 2 * max_rank) hard[thread] = 0;
+        if (blockIdx.x == 0 && thread < 2 * max_rank) unresolved[thread] = 0;
         for (std::int64_t i = std::int64_t{blockIdx.x} * threads + thread; i < mark_count;
              i += std::int64_t{gridDim.x} * threads)
             marks[i] = 0;

@@ -15,14 +15,14 @@ namespace nearfield::exact {
 namespace {
 
 /// The candidate of a row: R, as in post_squares.cuh, and the lower 17 bits of its words.
-struct site_offer {
+struct site_candidate {
     std::uint32_t r, tie;
 
     static constexpr int tie_bits = 17;
     static constexpr std::int32_t bias = 1 << 15;
     static constexpr std::uint32_t zero = 15900;
     static constexpr std::uint32_t most = (1u << (32 - tie_bits)) - 1 - zero;  // largest R: greater values never win
-    static_assert(zero > 62 * most_alone_rows && most > 64 * most_alone_rows);
+    static_assert(zero > 62 * most_warp_rows && most > 64 * most_warp_rows);
 
     /// Returns the word of the square's first row, `s` rows behind the first remaining one.
     __device__ std::uint32_t word() const { return (min(r, most) + zero) << tie_bits | tie; }
@@ -46,7 +46,7 @@ __device__ inline std::int32_t columns_to_site(const line_word& word, int lane) 
     return left <= right ? -left : right;
 }
 
-__device__ inline site_offer offer_of(const line_word& word, const relative_rows& of, int k) {
+__device__ inline site_candidate candidate_of(const line_word& word, const relative_rows& of, int k) {
     // Exceeds every real distance, and the sum with its square is below 2^32.
     constexpr std::int32_t farther_than_all = 46340;
     std::int32_t left, right;
@@ -56,26 +56,26 @@ __device__ inline site_offer offer_of(const line_word& word, const relative_rows
     const std::int32_t apart = min(min(left, right), farther_than_all), e = k - of.rows,
                        columns = left <= right ? -left : right;
     return {static_cast<std::uint32_t>(apart * apart + e * e) - static_cast<std::uint32_t>(of.value),
-            static_cast<std::uint32_t>(columns + site_offer::bias) << 1 | (e >= 0 ? 1u : 0u)};
+            static_cast<std::uint32_t>(columns + site_candidate::bias) << 1 | (e >= 0 ? 1u : 0u)};
 }
 
 /// Rows of a square: 32 rows of a lane's line.
 class site_square {
 public:
     __device__ explicit site_square(const relative_rows& of) {
-        const std::uint32_t first = site_offer{0, offer_of(of.load(0), of, 0).tie}.word();
+        const std::uint32_t first = site_candidate{0, candidate_of(of.load(0), of, 0).tie}.word();
 #pragma unroll
         for (auto& one : best) one = first;
     }
-    __device__ void offer(const site_offer& one, std::uint32_t s) {
-        const std::uint32_t first = one.word(), step = site_offer::step(s);
+    __device__ void relax(const site_candidate& one, std::uint32_t s) {
+        const std::uint32_t first = one.word(), step = site_candidate::step(s);
 #pragma unroll
         for (std::uint32_t i = 0; i < square_rows; ++i) best[i] = min(best[i], first - i * step);
     }
-    /// Offers rows s and s + 1.
-    __device__ void offer(const site_offer& one, const site_offer& other, std::uint32_t s) {
-        const std::uint32_t first = one.word(), second = other.word(), step = site_offer::step(s),
-                            next = site_offer::step(s + 1);
+    /// Relaxes with rows s and s + 1.
+    __device__ void relax(const site_candidate& one, const site_candidate& other, std::uint32_t s) {
+        const std::uint32_t first = one.word(), second = other.word(), step = site_candidate::step(s),
+                            next = site_candidate::step(s + 1);
 #pragma unroll
         for (std::uint32_t i = 0; i < square_rows; ++i)
             best[i] = __vimin3_u32(best[i], first - i * step, second - i * next);
@@ -102,14 +102,15 @@ __device__ inline std::int32_t small_root(std::int32_t square) {
 
 /// A square of an unresolved window, the remaining rows of its lanes, and the destination of its sites.
 template <ending End>
-struct sites_between : hard_square {
+struct sites_between : unresolved_square {
     site_target<End, 1> target;
     int width;
 
     template <class V>
     __device__ sites_between(const site_words& lines, const windows& cut, const metric<std::int32_t>& m,
-                             const hard_tiles& hard, const post_lines<V>& posts, const site_sink& to, std::int64_t nth)
-        : hard_square(lines, cut, hard, posts, nth),
+                             const unresolved_tiles& unresolved, const pivot_lines<V>& pivots, const site_sink& to,
+                             std::int64_t nth)
+        : unresolved_square(lines, cut, unresolved, pivots, nth),
           target(lines.template target<End>(m, nullptr, to, within ? group : word_group{}, lane_of_warp())),
           width(within ? lines.width(group) : 0) {}
 
@@ -122,11 +123,11 @@ struct sites_between : hard_square {
             for (int k = 1; k <= count; k += 2) {
                 const line_word a = one, b = other;
                 one = of.load(k + 2), other = of.load(k + 3);
-                best.offer(offer_of(a, of, k), offer_of(b, of, k + 1), static_cast<std::uint32_t>(k));
+                best.relax(candidate_of(a, of, k), candidate_of(b, of, k + 1), static_cast<std::uint32_t>(k));
             }
         } else {
-            offer_below(s, left, of, 0, 1, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
-                best.offer({r, offer_of(word, of, static_cast<int>(rows)).tie}, rows);
+            relax_below(s, left, of, 0, 1, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
+                best.relax({r, candidate_of(word, of, static_cast<int>(rows)).tie}, rows);
             });
         }
         put(of, best.best);
@@ -141,14 +142,14 @@ struct sites_between : hard_square {
         __syncthreads();
         const relative_rows of(s, left);
         whole_square mine;
-        offer_below(s, left, of, warp, between_warps,
-                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.offer(r, rows); });
+        relax_below(s, left, of, warp, between_warps,
+                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
 #pragma unroll
         for (int i = 0; i < square_rows; ++i)
             if (mine.best[i] < 0) atomicMin(best + i * cuda::warp, mine.best[i]);
         __syncthreads();
         const auto tie_of = [&](const line_word& word, int row) {
-            return static_cast<std::uint32_t>(columns_to_site(word, s.lane) + site_offer::bias) << 16 |
+            return static_cast<std::uint32_t>(columns_to_site(word, s.lane) + site_candidate::bias) << 16 |
                    static_cast<std::uint32_t>(row);
         };
         const std::uint32_t first = tie_of(of.load(0), left.from);
@@ -157,7 +158,7 @@ struct sites_between : hard_square {
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) mine.best[i] = best[i * cuda::warp];
         __syncthreads();
-        offer_below(s, left, of, warp, between_warps, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
+        relax_below(s, left, of, warp, between_warps, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
             if (!__any_sync(cuda::every_lane, mine.has(r, rows))) return;
             const std::uint32_t tie = tie_of(word, left.from + static_cast<int>(rows));
 #pragma unroll
@@ -169,7 +170,7 @@ struct sites_between : hard_square {
             for (int i = warp; i <= s.bottom - s.top; i += between_warps) {
                 const std::uint32_t tie = ties[i * cuda::warp];
                 target.put(s.top + i, of.value + best[i * cuda::warp] + 2 * i * of.rows + i * i,
-                           {static_cast<std::int32_t>(tie >> 16) - site_offer::bias, 0},
+                           {static_cast<std::int32_t>(tie >> 16) - site_candidate::bias, 0},
                            static_cast<std::int32_t>(tie & 0xffff) - (s.top + i));
             }
         __syncthreads();
@@ -181,8 +182,8 @@ private:
     /// Returns the rows from row i of the square back to the site of its word. A site behind the square's first row
     /// lies before row i if one is equally far there: of two the first wins.
     __device__ std::int32_t along(std::uint32_t word, std::int32_t value, int i) const {
-        const std::int32_t columns = site_offer::columns(word), rows = whole_root(value - columns * columns);
-        if (!site_offer::behind(word)) return -rows;
+        const std::int32_t columns = site_candidate::columns(word), rows = whole_root(value - columns * columns);
+        if (!site_candidate::behind(word)) return -rows;
         if (rows == 0 || rows > i) return rows;
         const line_word before = s.words[s.top + i - rows];
         const bool has = columns <= 0 ? before.to_left(s.lane) == -columns : before.to_right(s.lane) == columns;
@@ -205,8 +206,8 @@ private:
         for (int i = 0; i < square_rows; ++i) words[i] = best[i];
 #pragma unroll 1
         for (int i = 0; i < rows; ++i) {
-            const std::int32_t value = site_offer::value(words[i], i, of);
-            target.put(s.top + i, value, {site_offer::columns(words[i]), 0}, along(words[i], value, i));
+            const std::int32_t value = site_candidate::value(words[i], i, of);
+            target.put(s.top + i, value, {site_candidate::columns(words[i]), 0}, along(words[i], value, i));
         }
     }
     template <class Index>
@@ -215,22 +216,23 @@ private:
         Index* cell = out + target.first + target.row_at(s.top);
 #pragma unroll
         for (int i = 0; i < square_rows; ++i, cell += target.inner, here += target.inner) {
-            const std::int32_t columns = site_offer::columns(best[i]),
-                               rows = small_root(site_offer::value(best[i], i, of) - columns * columns);
-            *cell = here + columns + (site_offer::behind(best[i]) ? rows : -rows) * target.inner;
+            const std::int32_t columns = site_candidate::columns(best[i]),
+                               rows = small_root(site_candidate::value(best[i], i, of) - columns * columns);
+            *cell = here + columns + (site_candidate::behind(best[i]) ? rows : -rows) * target.inner;
         }
     }
 };
 
 template <ending End>
 __global__ void __launch_bounds__(between_threads, between_blocks)
-    finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                         const post_lines<std::int32_t> posts, const site_sink to) {
+    finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m,
+                         const unresolved_tiles unresolved, const pivot_lines<std::int32_t> pivots,
+                         const site_sink to) {
     cuda::wait_for_kernel_before();
     __shared__ std::int32_t best[2 * square_rows * cuda::warp];
     finish_squares(
-        cut, hard, posts, [&](std::int64_t nth) { return sites_between<End>(lines, cut, m, hard, posts, to, nth); },
-        best);
+        cut, unresolved, pivots,
+        [&](std::int64_t nth) { return sites_between<End>(lines, cut, m, unresolved, pivots, to, nth); }, best);
 }
 
 }  // namespace

@@ -200,9 +200,9 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
 /// Builds slabs. A block takes one slab of `groups` after another.
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(slab_threads)
-    build_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    build_far(const Lines lines, const unresolved_tiles unresolved, const far_lists lists) {
     cuda::wait_for_kernel_before();
-    const Groups groups(hard, lines);
+    const Groups groups(unresolved, lines);
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<slab_memory*>(shared);
     const std::int64_t count = groups.count() * lists.slabs;
@@ -216,9 +216,9 @@ __global__ void __launch_bounds__(slab_threads)
 /// Merges neighbouring runs of slabs. A block takes one group after another, a thread owns a line and a pair of runs.
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(merge_threads)
-    merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    merge_far(const Lines lines, const unresolved_tiles unresolved, const far_lists lists) {
     cuda::wait_for_kernel_before();
-    const Groups groups(hard, lines);
+    const Groups groups(unresolved, lines);
     const std::int64_t count = groups.count();
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const auto group = lines.group_of(groups[nth]);
@@ -263,20 +263,21 @@ private:
 /// Lanes beyond the last line repeat it; they write the same values to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(short_threads)
-    search_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                      const bool sweeps, std::uint32_t* next, const site_sink to) {
+    search_unresolved_sites(const Lines lines, const windows cut, const metric<std::int32_t> m,
+                            const unresolved_tiles unresolved, const bool sweeps, std::uint32_t* next,
+                            const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ packed_point points[];
-    const int count = *hard.count;
+    const int count = *unresolved.count;
     if (sweeps && count >= least_swept) return;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const auto group = lines.place(cut, hard.list[nth]).group;
+        const auto group = lines.place(cut, unresolved.list[nth]).group;
         // Another window of the group may have assigned it to a block already.
         bool taken = false;
         if (cut.count > 1)
             for (int i = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); i < nth;
                  i += blockDim.y * cuda::warp)
-                taken |= lines.place(cut, hard.list[i]).group.number == group.number;
+                taken |= lines.place(cut, unresolved.list[i]).group.number == group.number;
         if (__syncthreads_or(taken)) continue;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const auto target = lines.template target<End>(m, next, to, group, lane);
@@ -288,12 +289,13 @@ __global__ void __launch_bounds__(short_threads)
 }
 
 /// The groups of long lines with unresolved windows.
-struct hard_site_groups {
+struct unresolved_site_groups {
     const std::int32_t* number;
     const std::int32_t* list;
 
     template <class Lines>
-    __device__ hard_site_groups(const hard_tiles& hard, const Lines&) : number(hard.owner_count), list(hard.owners) {}
+    __device__ unresolved_site_groups(const unresolved_tiles& unresolved, const Lines&)
+        : number(unresolved.owner_count), list(unresolved.owners) {}
     __device__ std::int64_t count() const { return *number; }
     __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
 };
@@ -301,15 +303,15 @@ struct hard_site_groups {
 /// Writes sites: a warp takes 32 rows of unresolved windows after another; a block's rows are consecutive.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(walk_threads)
-    walk_far_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                   const far_lists lists, std::uint32_t* next, const site_sink to) {
+    walk_far_sites(const Lines lines, const windows cut, const metric<std::int32_t> m,
+                   const unresolved_tiles unresolved, const far_lists lists, std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
     constexpr int rows_of_block = walk_warps * band_rows;
     const int parts = (cut.rows + rows_of_block - 1) / rows_of_block;
-    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;
+    const std::int64_t count = static_cast<std::int64_t>(*unresolved.count) * parts;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, parts);
-        const auto at = lines.place(cut, hard.list[above]);
+        const auto at = lines.place(cut, unresolved.list[above]);
         const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
         const int from =
             top + static_cast<int>(nth - above * parts) * rows_of_block + static_cast<int>(threadIdx.y) * band_rows;

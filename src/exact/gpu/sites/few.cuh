@@ -1,9 +1,8 @@
-// Nearest sites of volumes with few sites: all passes at once, site by site. Packing (words.cuh) also lists the
-// sites of every 32 planes. A block takes a brick of 32 x 16 x 32 cells, the first axis last. The least upper
-// bound that some site sets for the whole brick selects the sites that can win in it. The block sorts these by
-// the tie rule, and a warp offers them to 32 lines of 32 cells along the first axis, as points.cuh does. If
-// there are too many sites, or too many at similar distances, the lists are marked incomplete and the usual
-// passes run.
+// Nearest sites of volumes with few sites: all passes at once, site by site. Packing (words.cuh) also lists the sites
+// of every 32 planes. A block takes a brick of 32 x 16 x 32 cells, the first axis last. The least upper bound that some
+// site sets for the whole brick selects the sites that can win in it. The block sorts these by the tie rule, and a warp
+// relaxes with them 32 lines of 32 cells along the first axis, as points.cuh does. If there are too many sites, or too
+// many at similar distances, the lists are marked incomplete and the usual passes run.
 #pragma once
 
 #include "exact/gpu/sites/points.cuh"
@@ -160,9 +159,9 @@ __device__ void finish_lines(const listed_point* ordered, int count, const brick
     std::int32_t bound = unbounded;
     for (int at = lane; at < count; at += cuda::warp) bound = min(bound, cells.most(ordered[at]));
     bound = __reduce_min_sync(cuda::every_lane, bound);
-    site_offers o;
+    site_candidates o;
     o.begin(count);
-    site_offers::line waiting{};
+    site_candidates::line waiting{};
     bool waits = false;
     for (int first = 0; first < count; first += cuda::warp) {
         const bool wins = first + lane < count && cells.least(ordered[first + lane]) <= bound;
@@ -170,7 +169,7 @@ __device__ void finish_lines(const listed_point* ordered, int count, const brick
             const int number = first + __ffs(static_cast<int>(left)) - 1;
             const listed_point p = ordered[number];
             const std::int32_t dx = p.x() - cells.x - lane, dy = p.y() - cells.y;
-            const site_offers::line here = o.line_of(number, dx * dx + dy * dy, cells.z - p.z);
+            const site_candidates::line here = o.line_of(number, dx * dx + dy * dy, cells.z - p.z);
             if (waits) o.take(waiting, here);
             else waiting = here;
             waits = !waits;
@@ -221,7 +220,7 @@ __global__ void __launch_bounds__(brick_threads, 2)
         const lists_around around(lists, image, b);
         const std::int32_t bound = bound_of(memory, around, b);
         const int count = list_winners(memory, around, b, bound);
-        site_offers most;
+        site_candidates most;
         most.number_bits = 32 - __clz(max(count, 1) - 1);
         if (count < 0 || (count > 0 && !most.fit(bound))) {
             if (threadIdx.x == 0) *lists.many = 1;

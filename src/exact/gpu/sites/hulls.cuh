@@ -233,7 +233,7 @@ __device__ packed_point search_outward(const packed_point* line, int q, int rows
     const seen_from here(q);
     packed_point best = line[q * cuda::warp];
     value = here.value(best);
-    const auto offer = [&](int row) {
+    const auto relax = [&](int row) {
         const packed_point p = line[row * cuda::warp];
         const std::int32_t theirs = here.value(p);
         if (theirs < value || (theirs == value && key_of(p) < key_of(best))) best = p, value = theirs;
@@ -241,8 +241,8 @@ __device__ packed_point search_outward(const packed_point* line, int q, int rows
     for (int apart = 1;; ++apart) {
         if (value < apart * apart) return best;
         if (q - apart < 0 && q + apart >= rows) return best;
-        if (q - apart >= 0) offer(q - apart);
-        if (q + apart < rows) offer(q + apart);
+        if (q - apart >= 0) relax(q - apart);
+        if (q + apart < rows) relax(q + apart);
     }
 }
 

@@ -48,8 +48,8 @@ constexpr std::int64_t groups_for_sweeps = 4096;
 // Keys above this value cannot be settled by 64 steps; after the first steps they stop the search early if a sweep is
 // the fallback. 512^3 of balls 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56,
 // 2.30; H200, 2026-11-23).
-constexpr std::uint32_t steps_in_vain = 66 * 66 * one_value;
-static_assert(steps_in_vain > (most_steps + 1) * (most_steps + 1) * one_value && steps_in_vain < near_cap);
+constexpr std::uint32_t beyond_most_steps = 66 * 66 * one_value;
+static_assert(beyond_most_steps > (most_steps + 1) * (most_steps + 1) * one_value && beyond_most_steps < near_cap);
 
 /// True if near sites may be searched by bits: in volumes that fill at least half of its tiles, and whose planes are
 /// counted in 32 bits.
@@ -85,15 +85,15 @@ public:
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
             const std::int64_t here = groups_of(axis);
             tiles = std::max(tiles, here * cut_strips(rows_of(axis), here).into.count);
-            if (!far(axis) || by_posts(axis)) continue;
+            if (!far(axis) || uses_pivots(axis)) continue;
             groups = std::max(groups, here);
             ranges = std::max(ranges, here * cuda::warp * blocks_for(rows_of(axis), slab_rows));
         }
         list_ = memory.reserve<std::int32_t>(tiles);
         counts_ = memory.reserve<std::int32_t>(2 * max_rank);
-        if (by_posts(p_.rank - 2)) {
-            const auto posts = this->posts(memory);
-            const std::int64_t cells = posts.images * posts.posts * posts.length;
+        if (uses_pivots(p_.rank - 2)) {
+            const auto pivots = this->pivots(memory);
+            const std::int64_t cells = pivots.images * pivots.pivots * pivots.length;
             nearest_ = memory.reserve<std::int32_t>(cells);
             winners_ = memory.reserve<std::uint16_t>(cells);
             reserve_owners(memory, lines.images);
@@ -127,7 +127,7 @@ private:
     /// True if hulls of long lines solve what the steps leave unresolved.
     [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
     /// True if images are then solved between pivot rows, which requires that no value equals that of no site.
-    [[nodiscard]] bool by_posts(int axis) const { return !volumes() && far(axis) && p_.largest < largest_narrow; }
+    [[nodiscard]] bool uses_pivots(int axis) const { return !volumes() && far(axis) && p_.largest < largest_narrow; }
     /// Returns the number of groups of 32 lines; along the second axis a group lies in one word column.
     [[nodiscard]] std::int64_t groups_of(int axis) const {
         const std::int64_t columns = p_.cells / rows_of(axis), length = rows_of(p_.rank - 1);
@@ -151,29 +151,29 @@ private:
         lines.tiles = lines.images * lines.columns;
         return lines;
     }
-    [[nodiscard]] post_lines<std::int32_t> posts(const cuda::workspace& memory) const {
+    [[nodiscard]] pivot_lines<std::int32_t> pivots(const cuda::workspace& memory) const {
         const packed_lines lines = this->lines(memory);
-        post_lines<std::int32_t> posts;
-        posts.nearest = memory.get<std::int32_t>(nearest_);
-        posts.winners = memory.get<std::uint16_t>(winners_);
-        posts.images = lines.images;
-        posts.length = lines.length;
-        posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
-        posts.rows = static_cast<int>(lines.rows);
-        posts.taken = memory.get<std::int32_t>(counts_) + p_.rank - 1;  // the last axis, where no pass counts tiles
-        return posts;
+        pivot_lines<std::int32_t> pivots;
+        pivots.nearest = memory.get<std::int32_t>(nearest_);
+        pivots.winners = memory.get<std::uint16_t>(winners_);
+        pivots.images = lines.images;
+        pivots.length = lines.length;
+        pivots.pivots = static_cast<int>(blocks_for(lines.rows, pivot_step)) + 1;
+        pivots.rows = static_cast<int>(lines.rows);
+        pivots.taken = memory.get<std::int32_t>(counts_) + p_.rank - 1;  // the last axis, where no pass counts tiles
+        return pivots;
     }
     /// Returns the list for the pass along `axis`; packing clears its count, and the marks of the next pass.
-    [[nodiscard]] hard_tiles nothing_hard(const call& c, int axis) const {
-        hard_tiles hard;
-        hard.count = c.memory.get<std::int32_t>(counts_) + axis;
-        hard.list = c.memory.get<std::int32_t>(list_);
-        if (!far(axis)) return hard;
-        hard.owner_count = hard.count + max_rank;
-        hard.owners = c.memory.get<std::int32_t>(groups_);
-        hard.marks = c.memory.get<std::uint32_t>(marks_);
-        if (axis != p_.rank - 2) clear(c, hard.marks, groups_of(axis));
-        return hard;
+    [[nodiscard]] unresolved_tiles empty_list(const call& c, int axis) const {
+        unresolved_tiles unresolved;
+        unresolved.count = c.memory.get<std::int32_t>(counts_) + axis;
+        unresolved.list = c.memory.get<std::int32_t>(list_);
+        if (!far(axis)) return unresolved;
+        unresolved.owner_count = unresolved.count + max_rank;
+        unresolved.owners = c.memory.get<std::int32_t>(groups_);
+        unresolved.marks = c.memory.get<std::uint32_t>(marks_);
+        if (axis != p_.rank - 2) clear(c, unresolved.marks, groups_of(axis));
+        return unresolved;
     }
     template <class T>
     static void clear(const call& c, T* numbers, std::int64_t count) {
@@ -198,7 +198,7 @@ private:
     template <ending End>
     void passes(const call& c, const site_bytes& image) const {
         const int axis = p_.rank - 2;
-        const site_words from{{lines(c.memory)}, by_posts(axis)};
+        const site_words from{{lines(c.memory)}, uses_pivots(axis)};
         pack_sites(c, image, from.lines);
         auto* const state = volumes() ? c.memory.get<std::uint32_t>(state_) : nullptr;
         if (!volumes()) return second<End, End>(c, from, axis, nullptr);
@@ -215,9 +215,9 @@ private:
         const int axis = p_.rank - 2;
         pack(c.on, image, lines, few,
              {c.memory.get<std::int32_t>(counts_), c.memory.get<std::uint32_t>(marks_),
-              by_posts(axis) ? lines.images
-              : far(axis)    ? groups_of(axis)
-                             : 0});
+              uses_pivots(axis) ? lines.images
+              : far(axis)       ? groups_of(axis)
+                                : 0});
     }
 
     template <ending End>
@@ -265,31 +265,32 @@ private:
     template <ending End, ending Last>
     void second(const call& c, const site_words& from, int axis, std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
-        const hard_tiles hard = nothing_hard(c, axis);
+        const unresolved_tiles unresolved = empty_list(c, axis);
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
-                                    c.m, hard, before<Last>(c), sweeps(axis), state, c.to);
+                                    c.m, unresolved, before<Last>(c), sweeps(axis), state, c.to);
         });
         if constexpr (End == Last)
-            if (by_posts(axis)) return finish_by_posts<End>(c, from, cut.into, hard);
-        finish<End>(c, from, axis, cut.into, hard, state);
+            if (uses_pivots(axis)) return finish_between_pivots<End>(c, from, cut.into, unresolved);
+        finish<End>(c, from, axis, cut.into, unresolved, state);
     }
     template <ending End>
-    void finish_by_posts(const call& c, const site_words& from, const windows& cut, const hard_tiles& hard) const {
-        const auto posts = this->posts(c.memory);
-        launch_posts(c.on, from, hard, posts);
+    void finish_between_pivots(const call& c, const site_words& from, const windows& cut,
+                               const unresolved_tiles& unresolved) const {
+        const auto pivots = this->pivots(c.memory);
+        find_pivot_winners(c.on, from, unresolved, pivots);
         cuda::launch_overlapped(
             c.on, finish_sites_between<End>,
-            std::min(blocks_for(from.lines.tiles * blocks_for(posts.rows, square_rows), between_warps),
+            std::min(blocks_for(from.lines.tiles * blocks_for(pivots.rows, square_rows), between_warps),
                      between_blocks * multiprocessors),
-            dim3(between_threads), 0, from, cut, c.m, hard, posts, c.to);
+            dim3(between_threads), 0, from, cut, c.m, unresolved, pivots, c.to);
     }
 
     template <ending End>
     void third(const call& c, int axis, const std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
-        const hard_tiles hard = nothing_hard(c, axis);
+        const unresolved_tiles unresolved = empty_list(c, axis);
         pass g;
         g.axis = axis;
         g.rows = rows_of(axis);
@@ -299,9 +300,9 @@ private:
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m,
-                                    hard, before<End>(c), sweeps(axis) ? steps_in_vain : near_cap, c.to);
+                                    unresolved, before<End>(c), sweeps(axis) ? beyond_most_steps : near_cap, c.to);
         });
-        finish<End>(c, from, axis, cut.into, hard, nullptr);
+        finish<End>(c, from, axis, cut.into, unresolved, nullptr);
     }
 
     template <ending Last>
@@ -317,35 +318,36 @@ private:
 
     /// Solves the unresolved windows. Only the device knows their number, so as many blocks as a GPU holds share them.
     template <ending End, class Lines>
-    void finish(const call& c, const Lines& from, int axis, const windows& cut, const hard_tiles& hard,
+    void finish(const call& c, const Lines& from, int axis, const windows& cut, const unresolved_tiles& unresolved,
                 std::uint32_t* state) const {
         const std::int64_t rows = rows_of(axis), groups = groups_of(axis);
         if (!far(axis)) {
             const std::int64_t bands = blocks_for(rows, band_rows);
             const auto shared = static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2);
-            cuda::launch_overlapped(c.on, search_hard_sites<End, Lines>,
+            cuda::launch_overlapped(c.on, search_unresolved_sites<End, Lines>,
                                     std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
-                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard,
+                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, unresolved,
                                     sweeps(axis), state, c.to);
             if (sweeps(axis)) {
-                cuda::launch_overlapped(c.on, sweep_hard_sites<End, Lines>,
+                cuda::launch_overlapped(c.on, sweep_unresolved_sites<End, Lines>,
                                         std::min(blocks_for(groups, sweep_warps), sweep_blocks * multiprocessors),
-                                        dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, c.m, hard,
-                                        state, c.to);
+                                        dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, c.m,
+                                        unresolved, state, c.to);
             }
             return;
         }
         const far_lists lists{c.memory.template get<slab_row>(lists_), c.memory.template get<list_range>(ranges_),
                               static_cast<int>(blocks_for(rows, slab_rows))};
-        cuda::launch_overlapped(c.on, build_far<Lines, hard_site_groups>,
+        cuda::launch_overlapped(c.on, build_far<Lines, unresolved_site_groups>,
                                 std::min(groups * lists.slabs, slab_blocks * multiprocessors),
-                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard, lists);
+                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, unresolved, lists);
         if (lists.slabs > 1)
-            cuda::launch_overlapped(c.on, merge_far<Lines, hard_site_groups>, std::min(groups, 4 * multiprocessors),
-                                    dim3(cuda::warp, merge_warps), 0, from, hard, lists);
+            cuda::launch_overlapped(c.on, merge_far<Lines, unresolved_site_groups>,
+                                    std::min(groups, 4 * multiprocessors), dim3(cuda::warp, merge_warps), 0, from,
+                                    unresolved, lists);
         cuda::launch_overlapped(c.on, walk_far_sites<End, Lines>,
                                 std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
-                                dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);
+                                dim3(cuda::warp, walk_warps), 0, from, cut, c.m, unresolved, lists, state, c.to);
     }
 
     const plan& p_;

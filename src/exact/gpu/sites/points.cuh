@@ -1,6 +1,6 @@
 // Nearest sites if they are few: a warp takes 32 rows of 32 lines, lists the sites that could be nearest to some cell
-// of that square, numbers them in the order of the tie rule, and offers each to all cells. A cell's word is its squared
-// distance above the number of its site, so that one unsigned minimum decides ties.
+// of that square, numbers them in the order of the tie rule, and relaxes all cells with each. A cell's word is its
+// squared distance above the number of its site, so that one unsigned minimum decides ties.
 //
 // The sites of a row in the square's 32 columns and the nearest ones beside them count. The site with the smallest
 // largest distance to the square bounds all values from above; sites whose least distance exceeds that bound are
@@ -187,8 +187,8 @@ __device__ inline void order_points(site_lists& lists, int count, int lane) {
     }
 }
 
-/// Offers for 32 rows i of a lane's line: value - i^2 + bias, linear in i for each site, above the site's number.
-struct site_offers {
+/// Candidates for 32 rows i of a lane's line: value - i^2 + bias, linear in i for each site, above the site's number.
+struct site_candidates {
     static constexpr std::int32_t bias = square_side * square_side;
     int number_bits;
     std::uint32_t best[square_side];
@@ -208,7 +208,7 @@ struct site_offers {
         return static_cast<std::int32_t>(word >> number_bits) - bias + i * i;
     }
 
-    /// Offers of a site `e` rows before the first one, from the square of its distance along the other axes.
+    /// Candidates of a site `e` rows before the first one, from the square of its distance along the other axes.
     struct line {
         std::uint32_t start, step;
     };
@@ -216,7 +216,7 @@ struct site_offers {
         return {static_cast<std::uint32_t>(apart2 + e * e + bias) << number_bits | static_cast<std::uint32_t>(number),
                 static_cast<std::uint32_t>(e) << (number_bits + 1)};
     }
-    /// Offers two sites at once, so that one minimum of three serves both.
+    /// Takes two sites at once, so that one minimum of three serves both.
     __device__ void take(const line& a, const line& b) {
 #pragma unroll
         for (std::uint32_t i = 0; i < square_side; ++i)
@@ -225,18 +225,19 @@ struct site_offers {
 };
 
 template <class Target>
-__device__ void put_offer(const point_square& s, const site_lists& lists, const site_offers& o, const Target& target,
-                          int i, std::uint32_t word) {
+__device__ void put_winner(const point_square& s, const site_lists& lists, const site_candidates& o,
+                           const Target& target, int i, std::uint32_t word) {
     const site_point site = lists.ordered[o.number_in(word)];
     target.put(s.top + i, o.value(word, i), {site.x() - s.lane, 0}, site.row() - (s.top + i));
 }
 
 template <class Target>
-__device__ void put_offers(const point_square& s, const site_lists& lists, const site_offers& o, const Target& target) {
+__device__ void put_winners(const point_square& s, const site_lists& lists, const site_candidates& o,
+                            const Target& target) {
     const int rows = s.bottom - s.top + 1;
     if (rows == square_side) {
 #pragma unroll
-        for (int i = 0; i < square_side; ++i) put_offer(s, lists, o, target, i, o.best[i]);
+        for (int i = 0; i < square_side; ++i) put_winner(s, lists, o, target, i, o.best[i]);
         return;
     }
     // The words go to local memory, so that the code that stores a site exists only once.
@@ -244,7 +245,7 @@ __device__ void put_offers(const point_square& s, const site_lists& lists, const
 #pragma unroll
     for (int i = 0; i < square_side; ++i) words[i] = o.best[i];
 #pragma unroll 1
-    for (int i = 0; i < rows; ++i) put_offer(s, lists, o, target, i, words[i]);
+    for (int i = 0; i < rows; ++i) put_winner(s, lists, o, target, i, words[i]);
 }
 
 /// Finishes the square; returns false, and writes nothing, if it has too many candidate sites.
@@ -259,7 +260,7 @@ __device__ bool finish_points(const point_square& s, site_lists& lists, const Ta
     if (bound > largest_listed) return false;
     int count;
     if (!s.collect(seen, bound, lists.found, count)) return false;
-    site_offers o;
+    site_candidates o;
     o.begin(count);
     if (!o.fit(bound)) return false;
     __syncwarp();
@@ -271,7 +272,7 @@ __device__ bool finish_points(const point_square& s, site_lists& lists, const Ta
         return o.line_of(number, across * across, s.top - site.row());
     };
     for (int i = 0; i < count; i += 2) o.take(line_of(i), line_of(min(i + 1, count - 1)));
-    if (writes) put_offers(s, lists, o, target);
+    if (writes) put_winners(s, lists, o, target);
     __syncwarp();
     return true;
 }

@@ -18,7 +18,7 @@ constexpr std::int32_t widest_gap =
 /// Packed lines and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
     using number = std::int64_t;  ///< squares of lines of 65536 cells do not fit 32 bits
-    bool by_posts = false;        ///< unresolved windows are solved between pivot rows; their list then names images
+    bool uses_pivots = false;     ///< unresolved windows are solved between pivot rows; their list then names images
 
     __device__ static number value(std::int32_t loaded) { return square(loaded); }
     __device__ static number square(std::int32_t rows) { return static_cast<number>(rows) * rows; }
@@ -166,7 +166,7 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
 /// diagonal then took 1.3 ms (H200, 2026-11-23).
 struct sampled_rows {
     static constexpr int step = cuda::warp, most = 1024;
-    static constexpr int hard =
+    static constexpr int least_winning =
         6;  ///< number of sampled rows that could win in a square: 192 rows, each with a site, exceed the list
     std::uint32_t bits[most];
 
@@ -193,7 +193,7 @@ struct sampled_rows {
                 mine += has(i) && here.least(row_of(i)) <= within ? 1 : 0;
             return __reduce_add_sync(cuda::every_lane, mine);
         };
-        if (least == no_site<std::int32_t>() || wins(least) < hard) return false;
+        if (least == no_site<std::int32_t>() || wins(least) < least_winning) return false;
         // The rows of the square and those beside the best one tighten the bound.
         best = __reduce_max_sync(cuda::every_lane, bound == least ? best : 0);
         std::int32_t closer = least;
@@ -201,7 +201,7 @@ struct sampled_rows {
             const line_word word = row < rows ? here.words[row] : word_without_sites();
             if (word.any()) closer = min(closer, here.most(sited(word, row)));
         }
-        return wins(__reduce_min_sync(cuda::every_lane, closer)) >= hard;
+        return wins(__reduce_min_sync(cuda::every_lane, closer)) >= least_winning;
     }
 
 private:
@@ -214,8 +214,8 @@ private:
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                          const hard_tiles hard, const done_before before, const bool sweeps, std::uint32_t* next,
-                          const site_sink to) {
+                          const unresolved_tiles unresolved, const done_before before, const bool sweeps,
+                          std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
     if (before.all()) return;
     extern __shared__ uint4 shared_words[];
@@ -240,16 +240,16 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     } else {
         __syncwarp();
     }
-    const std::int64_t owner = lines.by_posts ? at.group.outer : at.group.number;
-    if (sweeps) return hard.add(owner);
-    if (lines.by_posts) {
+    const std::int64_t owner = lines.uses_pivots ? at.group.outer : at.group.number;
+    if (sweeps) return unresolved.add(owner);
+    if (lines.uses_pivots) {
         samples.fill(words, b.rows);
         __syncthreads();
         const int top = b.own_from + nth * 2 * square_side;  // first row of every second square
         const bool many =
             top < b.own_to &&
             samples.many_win({words, nullptr, 0, 0, top, min(top + square_side, b.own_to) - 1, lane}, b.rows);
-        if (__syncthreads_or(many)) return hard.add(owner);
+        if (__syncthreads_or(many)) return unresolved.add(owner);
     }
     bool fits = true;
     for (int top = b.own_from + nth * square_side; top < b.own_to && fits;
@@ -257,15 +257,15 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
         const point_square s{words, lines.sited(at.group), b.rows, top, min(top + square_side, b.own_to) - 1, lane};
         fits = finish_points(s, mine.points, target, lane < width);
     }
-    if (__syncthreads_or(!fits)) hard.add(owner);
+    if (__syncthreads_or(!fits)) unresolved.add(owner);
 }
 
 /// Searches the third axis. A block owns a window of 32 lines.
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
-                           const hard_tiles hard, const done_before before, const std::uint32_t hopeless,
-                           const site_sink to) {
+                           const unresolved_tiles unresolved, const done_before before,
+                           const std::uint32_t beyond_steps, const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t edges[];
     if (before.all()) return;
@@ -287,8 +287,9 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     }
 #pragma unroll
     for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = min(v[i], near_cap);
-    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t), hopeless))
-        hard.add(at.group.number);
+    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t),
+                             beyond_steps))
+        unresolved.add(at.group.number);
 }
 
 }  // namespace

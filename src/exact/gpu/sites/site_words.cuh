@@ -8,10 +8,10 @@
 // and one along the third d^2 | dx + 128 | dy + 128 | the same bit; |dz| is the root of the rest of d^2.
 //
 // The search steps: f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1), as in tile.cuh, on whole
-// words. A site d rows away whose offer is d^2 has moved in each of the steps 1 to d, in one direction: fewer moves do
-// not reach, others cost more, because m moves of increasing cost take at least m^2 and exactly that only as steps 1 to
-// m. Any such word loses to the site's own straight one. So only the first step sets the last bit, moves are counted if
-// the layout has room, and after k steps every value below (k + 1)^2 is final, including ties.
+// words. A site d rows away whose candidate is d^2 has moved in each of the steps 1 to d, in one direction: fewer moves
+// do not reach, others cost more, because m moves of increasing cost take at least m^2 and exactly that only as steps 1
+// to m. Any such word loses to the site's own straight one. So only the first step sets the last bit, moves are counted
+// if the layout has room, and after k steps every value below (k + 1)^2 is final, including ties.
 #pragma once
 
 #include "exact/gpu/tiles/windows.cuh"

@@ -27,7 +27,7 @@ inline constexpr int strip_threads = strip_warps<Rows> * cuda::warp;
 constexpr int least_margin = 28;  // fewest rows beside a window: with the strip's own, 31 steps
 using strip_edges = std::uint32_t[2 * strip_halo * cuda::warp];  ///< rows of one warp, in shared memory
 // Rounds of steps, 9 steps, after which a warp with at least this many lanes of capped values gives up.
-constexpr int patient_rounds = 3, patient_columns = 12;
+constexpr int stop_after_rounds = 3, least_capped_columns = 12;
 
 /// A block's rows of its lines: as many strips as it has warps; a window of them is written.
 struct block_rows {
@@ -130,7 +130,7 @@ __device__ void exchange_edges(strip<Rows>& v, std::uint32_t* edges, int pitch) 
 /// step. A strip with open rows in the margin only goes on as long as others do.
 template <int Rows, class Target>
 __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target& target, bool writes,
-                              std::uint32_t* edges, int pitch, std::uint32_t hopeless = near_cap) {
+                              std::uint32_t* edges, int pitch, std::uint32_t beyond_steps = near_cap) {
     const int first_row = b.strip_start();
     const int from = max(b.own_from - first_row, 0), to = min(b.own_to - first_row, Rows);
     bool settled = false, written = from >= to;
@@ -155,14 +155,14 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
 #pragma unroll
             for (int i = 1; i < strip_halo; ++i)
                 steps += static_cast<std::uint32_t>((k + i) * (k + i)) * one_value <= most ? 1 : 0;
-            if (round == patient_rounds && target.to.limit >= offset_reach * offset_reach) {
-                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= hopeless);
-                steps = __popc(capped) >= patient_columns ? 0 : steps;
+            if (round == stop_after_rounds && target.to.limit >= offset_reach * offset_reach) {
+                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= beyond_steps);
+                steps = __popc(capped) >= least_capped_columns ? 0 : steps;
             }
         }
         if (round > 0) {
             if (!__syncthreads_or(!written)) return true;
-            if (round == patient_rounds && __syncthreads_or(steps == 0)) return false;
+            if (round == stop_after_rounds && __syncthreads_or(steps == 0)) return false;
             if ((round + 1) * strip_halo > b.steps) return false;
             exchange_edges<Rows>(v, edges, pitch);
         }

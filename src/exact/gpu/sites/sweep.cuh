@@ -166,15 +166,15 @@ __device__ bool find_winners(const Rows& line, const line_winners& winners, int 
 /// it; they write the same values to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(sweep_threads, sweep_blocks)
-    sweep_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                     std::uint32_t* next, const site_sink to) {
+    sweep_unresolved_sites(const Lines lines, const windows cut, const metric<std::int32_t> m,
+                           const unresolved_tiles unresolved, std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t bits[];
-    const int count = *hard.count, rows = lines.rows(), bands = (rows + band_rows - 1) / band_rows;
+    const int count = *unresolved.count, rows = lines.rows(), bands = (rows + band_rows - 1) / band_rows;
     if (count < least_swept) return;
     for (int nth = static_cast<int>(blockIdx.x * sweep_warps + threadIdx.y); nth < count;
          nth += static_cast<int>(gridDim.x) * sweep_warps) {
-        const auto group = lines.place(cut, hard.list[nth]).group;
+        const auto group = lines.place(cut, unresolved.list[nth]).group;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const swept_rows<Lines> line(lines, group, lane);
         const line_winners winners(bits, bands);

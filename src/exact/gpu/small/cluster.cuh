@@ -113,8 +113,8 @@ __device__ inline void put_site_fields(const whole_call& c, std::int64_t cell, s
     }
 }
 
-// Small volumes with few sites: each block of a cluster sends its sites to the others, and a warp offers those that
-// could win in its cells, instead of rows.
+// Small volumes with few sites: each block of a cluster sends its sites to the others, and a warp relaxes its cells
+// with those that could win there, instead of with rows.
 
 template <bool Sites>
 struct volume_words {
@@ -140,7 +140,7 @@ struct volume_words {
     }
 };
 
-// Largest number of sites that a block sends; with more, rows are offered. Of 64^3 at 0.01 % a block has 3.
+// Largest number of sites that a block sends; with more, rows are the candidates. Of 64^3 at 0.01 % a block has 3.
 constexpr int listed_sites = 16;
 
 // Flags that blocks exchange: rows were skipped along the second axis; some cell may need skipped rows.
@@ -208,10 +208,10 @@ struct volume_told {
     }
 };
 
-/// Offers the sites of a volume with few to each of a thread's cells: in column x and row y, from plane `begin` on. A
-/// warp has 4 columns, 8 rows and 4 planes; few sites could win in them.
-__device__ inline void offer_sites(std::uint32_t (&best)[volume_words<true>::cells], const volume_sites<true>& sites,
-                                   const volume_told& told, int x, int y, int begin) {
+/// Relaxes each of a thread's cells with the sites of a volume with few: in column x and row y, from plane `begin` on.
+/// A warp has 4 columns, 8 rows and 4 planes; few sites could win in them.
+__device__ inline void relax_by_sites(std::uint32_t (&best)[volume_words<true>::cells], const volume_sites<true>& sites,
+                                      const volume_told& told, int x, int y, int begin) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first_x = x & ~3, first_y = y & ~7;
     constexpr int rounds = whole_blocks * listed_sites / cuda::warp, blocks_a_round = cuda::warp / listed_sites;
     std::uint32_t mine[rounds];

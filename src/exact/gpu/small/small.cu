@@ -1,7 +1,7 @@
 // Images of up to 512x512 cells in one kernel (cluster.cuh). A cluster has 32 neighbouring columns, a block four of
-// them. A block makes the packed words (words.cuh) of these 32 columns for an eighth of the rows. Then it offers
-// squares, or words that hold d^2 (20 bits) | x (9) | the site is in a later row (1), along columns: outward until none
-// farther can win or, if few rows have sites, these rows one after another.
+// them. A block makes the packed words (words.cuh) of these 32 columns for an eighth of the rows. Then it relaxes
+// columns with squares, or with words that hold d^2 (20 bits) | x (9) | the site is in a later row (1): outward until
+// none farther can win or, if few rows have sites, with these rows one after another.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int image_threads = whole_width, image_warps = image_threads / cuda::warp;
 constexpr int row_words = whole_width / cuda::warp;
 constexpr int lane_rows = 4;  // rows of a thread, along a column
-constexpr int few_rows = 48;  // limit of rows with sites that are offered one by one
+constexpr int few_rows = 48;  // limit of rows with sites that are taken one by one
 static_assert(whole_blocks * own_columns == cuda::warp &&
               image_warps * cuda::warp / own_columns * lane_rows == whole_width);
 
@@ -27,7 +27,7 @@ struct image_words {
     static_assert(none >> shift > largest);
     static_assert((600000ull + whole_width * whole_width) << shift < 1ull << 32);
 
-    /// Returns the term of an offer to a cell that is e rows before the row.
+    /// Returns the term of a candidate for a cell that is e rows before the row.
     static __device__ std::uint32_t square(int e) {
         return static_cast<std::uint32_t>(e * e) << shift | (Sites && e > 0 ? 1 : 0);
     }
@@ -49,8 +49,8 @@ struct alignas(16) image_memory {
     }
 };
 
-/// Offers four rows of a column to four others, `apart` rows before them.
-__device__ inline void offer_four(std::uint32_t (&best)[lane_rows], const image_memory& m, uint4 value, int apart) {
+/// Relaxes four rows of a column with four others, `apart` rows behind them.
+__device__ inline void relax_by_four(std::uint32_t (&best)[lane_rows], const image_memory& m, uint4 value, int apart) {
     const uint4 low = m.four_squares(apart - 4), high = m.four_squares(apart);
     const std::uint32_t square[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w},
                         values[4] = {value.x, value.y, value.z, value.w};
@@ -60,9 +60,9 @@ __device__ inline void offer_four(std::uint32_t (&best)[lane_rows], const image_
         for (int i = 0; i < lane_rows; ++i) best[i] = __viaddmin_u32(values[k], square[4 + k - i], best[i]);
 }
 
-/// Offers rows outward, until the lanes that write need no more.
+/// Relaxes with rows outward, until the lanes that write need no more.
 template <bool Sites>
-__device__ void offer_outward(std::uint32_t (&best)[lane_rows], const image_memory& m, const std::uint32_t* column,
+__device__ void relax_outward(std::uint32_t (&best)[lane_rows], const image_memory& m, const std::uint32_t* column,
                               int begin, const whole_call& c, bool writes) {
     constexpr std::uint32_t none = image_words<Sites>::none;
     const auto four = [&](int row) {
@@ -70,13 +70,13 @@ __device__ void offer_outward(std::uint32_t (&best)[lane_rows], const image_memo
         if (row >= 0 && row < whole_width) value = *reinterpret_cast<const uint4*>(column + row);
         return value;
     };
-    offer_four(best, m, four(begin), 0);
+    relax_by_four(best, m, four(begin), 0);
     for (int apart = 4; apart < c.height + 4; apart += 4) {
-        offer_four(best, m, four(begin + apart), apart);
-        offer_four(best, m, four(begin - apart), -apart);
+        relax_by_four(best, m, four(begin + apart), apart);
+        relax_by_four(best, m, four(begin - apart), -apart);
         const std::uint32_t most = max(max(best[0], best[1]), max(best[2], best[3]));
         const std::uint32_t open = __reduce_max_sync(cuda::every_lane, writes ? most >> image_words<Sites>::shift : 0);
-        const int beyond = apart + 1;  // least distance in rows of those not offered
+        const int beyond = apart + 1;  // least distance in rows of those not taken
         if (open < static_cast<std::uint32_t>(beyond * beyond) || beyond * beyond > c.limit) return;
     }
 }
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(image_threads) search_image(const whole_call c
             for (int k = 0; k < lane_rows; ++k) best[k] = __viaddmin_u32(value, square[-k], best[k]);
         }
     } else {
-        offer_outward<Sites>(best, m, values, begin, c, writes);
+        relax_outward<Sites>(best, m, values, begin, c, writes);
     }
     if (writes) {
         const image_target<Sites, Fields> target{c, first + x, x};

@@ -2,9 +2,8 @@
 // columns along the last axis, then along the second, for an eighth of the planes. It passes the results to the blocks
 // that finish them along the first axis: a block owns an eighth of the rows, in all planes.
 //
-// Rows are offered to cells, at most 64 sums and minima per cell and axis. For distances all rows are offered, in 16
-// bits, two cells per instruction. For sites they are offered outward from the cells if lines have more than 32 rows,
-// in words of
+// Rows relax cells, at most 64 sums and minima per cell and axis. For distances all rows do, in 16 bits, two cells per
+// instruction. For sites they do so outward from the cells if lines have more than 32 rows, in words of 32 bits.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +29,8 @@ struct alignas(16) volume_memory {
 
 /// best[i] becomes the minimum of itself and of load(row) + (row - first - i)^2 over all rows.
 template <bool Sites, class Load>
-__device__ void offer_to_cells(std::uint32_t (&best)[volume_words<Sites>::cells], const std::uint32_t* squares,
-                               int first, int rows, const Load& load) {
+__device__ void relax_cells(std::uint32_t (&best)[volume_words<Sites>::cells], const std::uint32_t* squares, int first,
+                            int rows, const Load& load) {
     constexpr int cells = volume_words<Sites>::cells;
 #pragma unroll 4
     for (int row = 0; row < rows; row += 4) {
@@ -51,43 +50,43 @@ __device__ void offer_to_cells(std::uint32_t (&best)[volume_words<Sites>::cells]
     }
 }
 
-// From this number of rows on, outward offers pay: 7x30x64 took 5.7 us without and 6.8 with them (H200, 2026-11-22).
+// From this number of rows on, relaxing outward pays: 7x30x64 took 5.7 us without and 6.8 with them (H200, 2026-11-22).
 constexpr int least_outward = 33;
 
-/// Does the same for rows [0, rows), by a warp whose lanes have the same cells of other lines: it offers the groups of
+/// Does the same for rows [0, rows), by a warp whose lanes have the same cells of other lines: it takes the groups of
 /// four rows whose bits are set in `fours`, nearest first, until none can win in a lane that `counts`. If three groups
-/// on either side do not suffice, it offers all others: testing bounds between each two took 0.1 % sites from 12.4 to
-/// 14.0 us, a single offer in a loop to 16.0.
+/// on either side do not suffice, it takes all others: testing bounds between each two took 0.1 % sites from 12.4 to
+/// 14.0 us, a single group in a loop to 16.0.
 template <class Load>
-__device__ void offer_outward(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
+__device__ void relax_outward(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
                               int rows, std::uint32_t fours, bool counts, const Load& load) {
     static_assert(volume_words<true>::cells == 4);
-    if (rows < least_outward) return offer_to_cells<true>(best, squares, first, rows, load);
-    const auto offer = [&](int from, int end) {
-        offer_to_cells<true>(best, squares, first - from, end - from, [&](int row) { return load(from + row); });
+    if (rows < least_outward) return relax_cells<true>(best, squares, first, rows, load);
+    const auto relax = [&](int from, int end) {
+        relax_cells<true>(best, squares, first - from, end - from, [&](int row) { return load(from + row); });
     };
-    const auto offer_four = [&](int four) {
-        if ((fours >> four & 1) != 0) offer(4 * four, 4 * four + 4);
+    const auto relax_by_four = [&](int four) {
+        if ((fours >> four & 1) != 0) relax(4 * four, 4 * four + 4);
     };
     const int own = first / 4;
-    offer_four(own);
+    relax_by_four(own);
     constexpr int looked_at = 3;
 #pragma unroll
     for (int apart = 1; apart <= looked_at; ++apart) {
-        if (own >= apart) offer_four(own - apart);
-        if (4 * (own + apart) < rows) offer_four(own + apart);
+        if (own >= apart) relax_by_four(own - apart);
+        if (4 * (own + apart) < rows) relax_by_four(own + apart);
         const std::uint32_t mine = counts ? max(max(best[0], best[1]), max(best[2], best[3])) : 0;
         if (volume_words<true>::square(4 * apart + 1) > __reduce_max_sync(cuda::every_lane, mine)) return;
     }
     const int before = own - looked_at, after = own + looked_at + 1;
     if (__popc(fours) > 8) {
-        if (before > 0) offer(0, 4 * before);
-        if (4 * after < rows) offer(4 * after, rows);
+        if (before > 0) relax(0, 4 * before);
+        if (4 * after < rows) relax(4 * after, rows);
         return;
     }
     for (std::uint32_t left = fours; left != 0; left &= left - 1) {
         const int four = __ffs(static_cast<int>(left)) - 1;
-        if (four < before || four >= after) offer_four(four);
+        if (four < before || four >= after) relax_by_four(four);
     }
 }
 
@@ -96,20 +95,20 @@ __device__ void offer_outward(std::uint32_t (&best)[volume_words<true>::cells], 
 constexpr int looked_at = 3, beyond_looked_at = 4 * looked_at + 1, least_leaving = 160;
 
 /// Does the same for groups of four rows outward from the cells, until none can win in a lane that `counts`, or three
-/// on either side were offered. Returns their number, or all_looked_at if others are skipped.
+/// on either side were taken. Returns their number, or all_looked_at if others are skipped.
 constexpr int all_looked_at = looked_at + 1;
 template <class Load>
-__device__ int offer_nearby(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
+__device__ int relax_nearby(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
                             int rows, bool counts, const Load& load) {
-    const auto offer_four = [&](int four) {
-        offer_to_cells<true>(best, squares, first - 4 * four, 4, [&](int row) { return load(4 * four + row); });
+    const auto relax_by_four = [&](int four) {
+        relax_cells<true>(best, squares, first - 4 * four, 4, [&](int row) { return load(4 * four + row); });
     };
     const int own = first / 4;
-    offer_four(own);
+    relax_by_four(own);
 #pragma unroll
     for (int apart = 1; apart <= looked_at; ++apart) {
-        if (own >= apart) offer_four(own - apart);
-        if (4 * (own + apart) < rows) offer_four(own + apart);
+        if (own >= apart) relax_by_four(own - apart);
+        if (4 * (own + apart) < rows) relax_by_four(own + apart);
         const std::uint32_t mine = counts ? max(max(best[0], best[1]), max(best[2], best[3])) : 0;
         if (volume_words<true>::square(4 * apart + 1) > __reduce_max_sync(cuda::every_lane, mine)) return apart;
     }
@@ -216,8 +215,8 @@ __device__ bool search_planes(volume_memory<Sites>& m, const whole_call& c, int 
     if constexpr (Sites) {
         int fours = 0;
         if (m.sites.count < least_leaving || c.height < least_outward)
-            offer_to_cells<true>(best, m.squares, begin, c.height, load);
-        else fours = offer_nearby(best, m.squares, begin, c.height, (m.planes_sited >> plane & 1) != 0, load);
+            relax_cells<true>(best, m.squares, begin, c.height, load);
+        else fours = relax_nearby(best, m.squares, begin, c.height, (m.planes_sited >> plane & 1) != 0, load);
         left_out = fours == all_looked_at;
         // With two groups on either side, a cell with a site in its own plane never needs skipped rows.
         if (planes > 0 && c.height >= least_outward && (fours == 0 || fours >= looked_at || m.planes_sited == 0)) {
@@ -227,7 +226,7 @@ __device__ bool search_planes(volume_memory<Sites>& m, const whole_call& c, int 
                          (left_out ? rows_left_out : 0) | (more ? cells_in_need : 0));
         }
     } else {
-        offer_to_cells<Sites>(best, m.squares, begin, c.height, load);
+        relax_cells<Sites>(best, m.squares, begin, c.height, load);
     }
     if (plane >= planes) return left_out;
     std::uint32_t* const to = cuda::shared_of(
@@ -289,7 +288,7 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
             own_row = row;
         }
     }
-    // Offers read planes beyond the last one.
+    // Candidates are read from planes beyond the last one.
     for (int i = thread; i < ((c.depth + 3) / 4 * 4 - c.depth) * words::lanes; i += words::threads)
         m.lines[c.depth * words::lanes + i] = words::none;
     __syncthreads();
@@ -333,10 +332,10 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
 #pragma unroll
     for (std::uint32_t& one : best) one = words::none;
     if constexpr (Sites) {
-        if (few) offer_sites(best, m.sites, volume_told(m.sites), x, y, begin);
-        else if (begin < c.depth) offer_outward(best, m.squares, begin, c.depth, plane_fours, writes, load);
+        if (few) relax_by_sites(best, m.sites, volume_told(m.sites), x, y, begin);
+        else if (begin < c.depth) relax_outward(best, m.squares, begin, c.depth, plane_fours, writes, load);
     } else if (writes) {
-        offer_to_cells<Sites>(best, m.squares, begin, c.depth, load);
+        relax_cells<Sites>(best, m.squares, begin, c.depth, load);
     }
     if (!writes) return;
     const volume_target<Sites, Fields> target{c, first};

@@ -39,7 +39,7 @@ struct near_site {
         for (int i = static_cast<int>(threadIdx.x) % cuda::warp; i < side * side; i += cuda::warp) {
             const int dz = i / side - reach, dy = i - (dz + reach) * side - reach;
             const line_word w = cell.at.word(c, cell.z + dz, cell.y + dy, cell.column);
-            offer(w.to_left(cell.bit), -1, dy, dz), offer(w.to_right(cell.bit), 1, dy, dz);
+            relax(w.to_left(cell.bit), -1, dy, dz), relax(w.to_right(cell.bit), 1, dy, dz);
         }
         packed = __reduce_min_sync(cuda::every_lane, packed);
     }
@@ -52,7 +52,7 @@ struct near_site {
     [[nodiscard]] __device__ int dz() const { return static_cast<int>(packed & 31) - bias; }
 
 private:
-    __device__ void offer(int apart, int side, int dy, int dz) {
+    __device__ void relax(int apart, int side, int dy, int dz) {
         if (apart > mended_reach) return;
         packed = min(packed, static_cast<std::uint32_t>((apart * apart + dy * dy + dz * dz) << 15 |
                                                         (side * apart + bias) << 10 | (dy + bias) << 5 | (dz + bias)));

@@ -319,8 +319,8 @@ __global__ void __launch_bounds__(near_threads, near_blocks) search_near_sites(c
     extern __shared__ uint4 near_shared[];
     near_memory& m = *reinterpret_cast<near_memory*>(near_shared);
     cuda::wait_for_kernel_before();
-    const auto in_vain = [&] { return *static_cast<const volatile std::int32_t*>(c.open) > near_most_open; };
-    if (__syncthreads_or(in_vain())) return;
+    const auto futile = [&] { return *static_cast<const volatile std::int32_t*>(c.open) > near_most_open; };
+    if (__syncthreads_or(futile())) return;
     fill_places(c, m);
     for (std::int64_t tile = blockIdx.x; tile < c.tiles; tile += gridDim.x) {
         const near_tile at(c, tile);
@@ -328,7 +328,7 @@ __global__ void __launch_bounds__(near_threads, near_blocks) search_near_sites(c
         __syncthreads();
         const bool done = search_near_tile<Sixteens>(c, m, at);
         if (!done && threadIdx.x % cuda::warp == 0) *c.open = unfinished;
-        if (__syncthreads_or(in_vain())) return;
+        if (__syncthreads_or(futile())) return;
     }
 }
 

@@ -1,10 +1,10 @@
 // Lines of up to 1024 rows whose sites may be far away, in shared memory: a block owns 32 neighbouring lines, a lane a
 // line, a warp a band of 32 rows, or two.
 //
-// Every 32nd row is a pivot (post), and so is the last one. The winning row never moves back along a line (core.hpp),
-// so between two pivots only the rows from the winner of one to the winner of the other can win: 33 on average,
-// whatever the line holds. A band is offered to every pivot at which its least value might win. Then a warp does the
-// same on a smaller scale: the winners at its rows 8, 16 and 24 leave 9 rows on average for each 8.
+// Every 32nd row is a pivot, and so is the last one. The winning row never moves back along a line (core.hpp), so
+// between two pivots only the rows from the winner of one to the winner of the other can win: 33 on average, whatever
+// the line holds. A band relaxes every pivot at which its least value might win. Then a warp does the same on a
+// smaller scale: the winners at its rows 8, 16 and 24 leave 9 rows on average for each 8.
 #pragma once
 
 #include "exact/gpu/ground/fits.hpp"
@@ -28,13 +28,13 @@ static_assert(2 * half_row_bits == row_bits);
 
 /// Candidate of a row at rows i = 0, 1, ... from `top` on: value + (top - row + i)^2 - i^2 + bias, which is linear in
 /// i. A sum of at most packed_none, 1023^2 and the bias fits the word.
-struct row_offer {
+struct row_candidate {
     static constexpr std::int32_t bias = 1024;
     static_assert(bias > band_rows * band_rows - 1 && packed_none + 1023LL * 1023 + bias < 1LL << (32 - row_bits));
     row_word first, step;
 
     /// `apart` is top - row, << half_row_bits.
-    __device__ row_offer(row_word row, std::int32_t apart)
+    __device__ row_candidate(row_word row, std::int32_t apart)
         : first(row + static_cast<row_word>(apart * apart) + (bias << row_bits)),
           step(static_cast<row_word>(apart) << (row_bits + 1 - half_row_bits)) {}
     __device__ row_word at(int i) const { return first + static_cast<row_word>(i) * step; }
@@ -44,36 +44,36 @@ struct row_offer {
 
 /// A lane's view of 32 lines in shared memory: its own line, with a row without a site behind it, and the winners at
 /// pivots.
-struct posted_lines {
+struct lines_with_pivots {
     row_word* line;
-    row_word* posts;
+    row_word* pivots;
     int rows, bands;
 
-    __device__ posted_lines(row_word* memory, int rows, int lane)
+    __device__ lines_with_pivots(row_word* memory, int rows, int lane)
         : line(memory + lane),
-          posts(line + (rows + 1) * row_pitch),
+          pivots(line + (rows + 1) * row_pitch),
           rows(rows),
           bands((rows + band_rows - 1) / band_rows) {}
     static std::size_t bytes(std::int64_t rows) {
         return static_cast<std::size_t>((rows + 1 + blocks_for(rows, band_rows) + 1) * row_pitch) * sizeof(row_word);
     }
-    __device__ int row_of(int post) const { return min(post * band_rows, rows - 1); }
+    __device__ int row_of(int pivot) const { return min(pivot * band_rows, rows - 1); }
     __device__ row_word& at(int row) const { return line[row * row_pitch]; }
-    __device__ row_word& post(int nth) const { return posts[nth * row_pitch]; }
+    __device__ row_word& pivot(int nth) const { return pivots[nth * row_pitch]; }
 };
 
-/// Offers rows [from, end) of a band to a pivot.
-__device__ inline void offer_band(const posted_lines& to, int post, int from, int end) {
+/// Relaxes a pivot with rows [from, end) of a band.
+__device__ inline void relax_pivot(const lines_with_pivots& to, int pivot, int from, int end) {
     row_word best = no_row;
-    std::int32_t apart = (to.row_of(post) - from) * (1 << half_row_bits);
+    std::int32_t apart = (to.row_of(pivot) - from) * (1 << half_row_bits);
 #pragma unroll 8
     for (int row = from; row < end; ++row, apart -= 1 << half_row_bits)
         best = __viaddmin_u32(to.at(row), static_cast<row_word>(apart * apart), best);
-    atomicMin(&to.post(post), best);
+    atomicMin(&to.pivot(pivot), best);
 }
 
-/// Offers a band's own rows to the pivots at its ends; returns the band's least word.
-__device__ inline row_word offer_to_ends(const posted_lines& to, int band, int from, int end) {
+/// Relaxes the pivots at a band's ends with its own rows; returns the band's least word.
+__device__ inline row_word relax_end_pivots(const lines_with_pivots& to, int band, int from, int end) {
     row_word least = no_row, at_top = no_row, at_end = no_row;
     constexpr std::int32_t down = 1 << half_row_bits;
     std::int32_t to_top = 0, to_end = (to.row_of(band + 1) - from) * down;
@@ -85,17 +85,17 @@ __device__ inline row_word offer_to_ends(const posted_lines& to, int band, int f
         at_top = __viaddmin_u32(one, static_cast<row_word>(to_top * to_top), at_top);
         at_end = __viaddmin_u32(one, static_cast<row_word>(to_end * to_end), at_end);
     }
-    atomicMin(&to.post(band), at_top);
-    atomicMin(&to.post(band + 1), at_end);
+    atomicMin(&to.pivot(band), at_top);
+    atomicMin(&to.pivot(band + 1), at_end);
     return least;
 }
 
-/// Offers a band's rows to the other pivots, most of which their current winners rule out.
-__device__ inline void offer_to_others(const posted_lines& to, int band, int from, int end, row_word least) {
+/// Relaxes the other pivots with a band's rows, most of which their current winners rule out.
+__device__ inline void relax_other_pivots(const lines_with_pivots& to, int band, int from, int end, row_word least) {
     const auto value = static_cast<std::int32_t>(least >> row_bits);
-    const auto wins = [&](int post) {
-        const int at = to.row_of(post), gap = max(from - at, at - (end - 1));
-        const row_word best = *const_cast<const volatile row_word*>(&to.post(post));
+    const auto wins = [&](int pivot) {
+        const int at = to.row_of(pivot), gap = max(from - at, at - (end - 1));
+        const row_word best = *const_cast<const volatile row_word*>(&to.pivot(pivot));
         return value < packed_none && static_cast<row_word>(value + gap * gap) < best >> row_bits;
     };
     // Bit i: pivot i, and after the band's own two pivot i + 2.
@@ -104,8 +104,8 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
 #pragma unroll 4
     for (int i = 0; i < to.bands - 1; ++i) maybe |= wins(i < band ? i : i + 2) ? 1u << i : 0;
     maybe = __reduce_or_sync(cuda::every_lane, maybe);
-    const auto offer = [&](int post) {
-        if (__any_sync(cuda::every_lane, wins(post))) offer_band(to, post, from, end);
+    const auto relax = [&](int pivot) {
+        if (__any_sync(cuda::every_lane, wins(pivot))) relax_pivot(to, pivot, from, end);
     };
     // Near ones first: their winners rule others out.
     const std::uint32_t before = (1u << band) - 1;
@@ -114,10 +114,10 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
         if (lower != 0) {
             const int i = 31 - __clz(static_cast<int>(lower));
             lower &= ~(1u << i);
-            offer(i);
+            relax(i);
         }
         if (upper != 0) {
-            offer(__ffs(static_cast<int>(upper)) + 1);
+            relax(__ffs(static_cast<int>(upper)) + 1);
             upper &= upper - 1;
         }
     }
@@ -128,15 +128,15 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
 struct rows_left {
     int from, count;
 
-    __device__ rows_left(const posted_lines& of, int first, int last)
+    __device__ rows_left(const lines_with_pivots& of, int first, int last)
         : count((__reduce_max_sync(cuda::every_lane, last - first) + 2) / 2 * 2) {
         from = max(min(first, of.rows - count), 0);
     }
 };
 
-/// Offers the remaining rows to rows 8, 16, ... from `top` on.
+/// Relaxes rows 8, 16, ... from `top` on with the remaining rows.
 template <int Count>
-__device__ void offer_rows(const posted_lines& of, const rows_left& left, int top, row_word (&best)[Count]) {
+__device__ void relax_groups(const lines_with_pivots& of, const rows_left& left, int top, row_word (&best)[Count]) {
 #pragma unroll
     for (row_word& one : best) one = no_row;
     const row_word* row = &of.at(left.from);
@@ -144,7 +144,7 @@ __device__ void offer_rows(const posted_lines& of, const rows_left& left, int to
     constexpr std::int32_t down = 1 << half_row_bits;
 #pragma unroll 2
     for (int k = 0; k < left.count; k += 2, row += 2 * row_pitch, apart -= 2 * down) {
-        const row_offer one(row[0], apart), other(row[row_pitch], apart - down);
+        const row_candidate one(row[0], apart), other(row[row_pitch], apart - down);
 #pragma unroll
         for (int i = 0; i < Count; ++i)
             best[i] = __vimin3_u32(best[i], one.at((i + 1) * group_rows), other.at((i + 1) * group_rows));
@@ -160,13 +160,13 @@ __device__ inline std::int32_t whole_of(float number) {
     return static_cast<std::int32_t>(__float_as_uint(number + 8388608.0f) - 0x4b000000u);
 }
 
-constexpr float offer_bias = 1024;
-static_assert(packed_none + 1023 * 1023 + 2 * 1023 * group_rows + 1024 < 1 << 23, "offers are whole numbers");
+constexpr float candidate_bias = 1024;
+static_assert(packed_none + 1023 * 1023 + 2 * 1023 * group_rows + 1024 < 1 << 23, "candidates are whole numbers");
 
-/// Offers the remaining rows to the rows behind `top`, in floats: sums use another unit than minima, which take bits of
-/// positive numbers as integers. Each is value + (top - row + i)^2 - i^2 + offer_bias. At 512^3 balls take 0.70 + 0.72
-/// ms in both passes, in words of 32 bits 0.84 + 0.86 (H200, 2026-11-23).
-__device__ inline void offer_values(const posted_lines& of, const rows_left& left, int top,
+/// Relaxes the rows behind `top` with the remaining rows, in floats: sums use another unit than minima, which take bits
+/// of positive numbers as integers. Each is value + (top - row + i)^2 - i^2 + candidate_bias. At 512^3 balls take 0.70
+/// + 0.72 ms in both passes, in words of 32 bits 0.84 + 0.86 (H200, 2026-11-23).
+__device__ inline void relax_values(const lines_with_pivots& of, const rows_left& left, int top,
                                     float (&best)[group_rows - 1]) {
     std::uint32_t least[group_rows - 1];
 #pragma unroll
@@ -175,8 +175,8 @@ __device__ inline void offer_values(const posted_lines& of, const rows_left& lef
     auto apart = static_cast<float>(top - left.from);
 #pragma unroll 2
     for (int k = 0; k < left.count; k += 2, row += 2 * row_pitch, apart -= 2) {
-        const float next = apart - 1, one = __fmaf_rn(apart, apart, value_of(row[0], offer_bias)),
-                    other = __fmaf_rn(next, next, value_of(row[row_pitch], offer_bias));
+        const float next = apart - 1, one = __fmaf_rn(apart, apart, value_of(row[0], candidate_bias)),
+                    other = __fmaf_rn(next, next, value_of(row[row_pitch], candidate_bias));
 #pragma unroll
         for (int i = 1; i < group_rows; ++i)
             least[i - 1] =
@@ -185,7 +185,7 @@ __device__ inline void offer_values(const posted_lines& of, const rows_left& lef
     }
 #pragma unroll
     for (int i = 1; i < group_rows; ++i)
-        best[i - 1] = __uint_as_float(least[i - 1]) - (offer_bias - static_cast<float>(i * i));
+        best[i - 1] = __uint_as_float(least[i - 1]) - (candidate_bias - static_cast<float>(i * i));
 }
 
 /// Writes 8 rows of the lane's line from `row` on, of which those before `end` exist; `sited` if all have a site.
@@ -226,13 +226,13 @@ __device__ void put_group(const tile_target<std::int32_t, Last>& target, int row
 
 /// Finishes a band between two pivots with known winners.
 template <bool Last>
-__device__ void finish_band(const posted_lines& of, int band, int from, int end,
+__device__ void finish_band(const lines_with_pivots& of, int band, int from, int end,
                             const tile_target<std::int32_t, Last>& target) {
-    const row_word at_top = of.post(band), at_end = of.post(band + 1);
+    const row_word at_top = of.pivot(band), at_end = of.pivot(band + 1);
     constexpr auto row_mask = static_cast<row_word>(short_rows - 1);
     const int first = static_cast<int>(at_top & row_mask), last = static_cast<int>(at_end & row_mask);
     row_word between[groups_a_band - 1];
-    offer_rows(of, rows_left(of, first, last), from, between);
+    relax_groups(of, rows_left(of, first, last), from, between);
     const bool sited = __all_sync(cuda::every_lane, at_top >> row_bits < packed_none);
     int left = first;
     float at_left = value_of(at_top, 0);
@@ -246,9 +246,9 @@ __device__ void finish_band(const posted_lines& of, int band, int from, int end,
         if (group < groups_a_band - 1) {
             // A row behind the line's last one may have a winner behind `last`.
             right = min(static_cast<int>(between[group] & row_mask), last);
-            at_left = value_of(between[group], static_cast<float>(row_offer::more((group + 1) * group_rows)));
+            at_left = value_of(between[group], static_cast<float>(row_candidate::more((group + 1) * group_rows)));
         }
-        offer_values(of, rows_left(of, left, right), top, best);
+        relax_values(of, rows_left(of, left, right), top, best);
         float values[group_rows] = {at_group};
 #pragma unroll
         for (int i = 1; i < group_rows; ++i) values[i] = best[i - 1];
@@ -259,7 +259,7 @@ __device__ void finish_band(const posted_lines& of, int band, int from, int end,
 
 /// Fills the lanes' own values, `load(row)`; values from packed_none on mean no site.
 template <class Load>
-__device__ void fill_rows(const posted_lines& of, int from, int end, const Load& load) {
+__device__ void fill_rows(const lines_with_pivots& of, int from, int end, const Load& load) {
 #pragma unroll 16
     for (int row = from; row < end; ++row)
         of.at(row) = static_cast<row_word>(min(load(row), packed_none)) << row_bits | static_cast<row_word>(row);
@@ -289,7 +289,7 @@ __device__ inline void fill_row(row_word* memory, const line_word& word, int row
 
 /// Searches 32 filled lines, except for pivots and the row behind the last; a warp takes `Bands` bands.
 template <int Bands, bool Last>
-__device__ void search_between(const posted_lines& of, const tile_target<std::int32_t, Last>& target) {
+__device__ void search_between(const lines_with_pivots& of, const tile_target<std::int32_t, Last>& target) {
     const auto each = [&](const auto& body) {
 #pragma unroll
         for (int i = 0; i < Bands; ++i) {
@@ -299,24 +299,24 @@ __device__ void search_between(const posted_lines& of, const tile_target<std::in
     };
     row_word least[Bands];
     each([&](int, int band, int, int end) {
-        of.post(band) = no_row;
+        of.pivot(band) = no_row;
         if (end < of.rows) return;
         of.at(of.rows) = static_cast<row_word>(packed_none) << row_bits | static_cast<row_word>(of.rows % short_rows);
-        of.post(of.bands) = no_row;
+        of.pivot(of.bands) = no_row;
     });
     __syncthreads();
-    each([&](int i, int band, int from, int end) { least[i] = offer_to_ends(of, band, from, end); });
+    each([&](int i, int band, int from, int end) { least[i] = relax_end_pivots(of, band, from, end); });
     __syncthreads();
-    each([&](int i, int band, int from, int end) { offer_to_others(of, band, from, end, least[i]); });
+    each([&](int i, int band, int from, int end) { relax_other_pivots(of, band, from, end, least[i]); });
     __syncthreads();
 #pragma unroll 1
     for (int band = static_cast<int>(threadIdx.y); band < of.bands; band += static_cast<int>(blockDim.y))
         finish_band(of, band, band * band_rows, min((band + 1) * band_rows, of.rows), target);
 }
 
-// Tiles of lines of up to 1024 rows that steps (tile.cuh) and offers (gather.cuh) leave unresolved are solved between
-// winners at pivot rows in shared memory. Only the device knows their number, so a fixed number of blocks shares the
-// list.
+// Tiles of lines of up to 1024 rows that steps (tile.cuh) and gathering (gather.cuh) leave unresolved are solved
+// between winners at pivot rows in shared memory. Only the device knows their number, so a fixed number of blocks
+// shares the list.
 
 /// Returns the output of the calling lane of a block, for `group` of the lines. Lanes beyond the last line repeat it;
 /// they write the same values to the same cells.
@@ -332,22 +332,22 @@ __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const G
 /// 0.70 + 0.73, but 256^3 0.057 + 0.085 and 0.053 + 0.083 (H200, 2026-11-23).
 constexpr int bands_of(std::int64_t rows) { return rows > 256 && rows <= 544 ? 2 : 1; }
 template <int Bands>
-inline constexpr int hard_threads = Bands == 1 ? short_threads : 9 * cuda::warp;
+inline constexpr int unresolved_threads = Bands == 1 ? short_threads : 9 * cuda::warp;
 template <int Bands>
-inline constexpr int hard_blocks = Bands == 1 ? 1 : 3;
+inline constexpr int unresolved_blocks = Bands == 1 ? 1 : 3;
 
 /// Solves unresolved tiles, one after another per block.
 template <bool Last, int Bands>
-__global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
-    search_hard_words(const word_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
-                      const sink<std::int32_t, std::int32_t, false, Last> to) {
+__global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
+    search_unresolved_words(const word_lines lines, const metric<std::int32_t> m, const unresolved_tiles unresolved,
+                            const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ row_word rows[];
-    const int count = *hard.count;
+    const int count = *unresolved.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const word_group group = lines.group_of(hard.list[nth]);
+        const word_group group = lines.group_of(unresolved.list[nth]);
         // Lanes beyond the last line repeat it.
-        const posted_lines of(rows, lines.rows(), min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
+        const lines_with_pivots of(rows, lines.rows(), min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
         for (int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); row < of.rows;
              row += static_cast<int>(blockDim.y) * cuda::warp)
             fill_row(rows, lines.words(group)[row], row);
@@ -358,16 +358,16 @@ __global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
 
 /// Does the same for a pass that reads a state.
 template <bool Last, int Bands>
-__global__ void __launch_bounds__(hard_threads<Bands>, hard_blocks<Bands>)
-    search_hard(const value_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
-                const sink<std::int32_t, std::int32_t, false, Last> to) {
+__global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
+    search_unresolved(const value_lines lines, const metric<std::int32_t> m, const unresolved_tiles unresolved,
+                      const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ row_word rows[];
-    const int count = *hard.count;
+    const int count = *unresolved.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const value_group group = lines.group_of(hard.list[nth]);
+        const value_group group = lines.group_of(unresolved.list[nth]);
         const value_lines::reader line(lines, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
-        const posted_lines of(rows, lines.rows(), static_cast<int>(threadIdx.x));
+        const lines_with_pivots of(rows, lines.rows(), static_cast<int>(threadIdx.x));
         for (int from = static_cast<int>(threadIdx.y) * band_rows; from < of.rows;
              from += static_cast<int>(blockDim.y) * band_rows)
             fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.load(row); });

@@ -1,7 +1,7 @@
 // The pass after packed lines (words.cuh). A block owns a window of 32 lines. If the tile has enough sites, it takes 16
-// bits and a few steps (tile.cuh). If sites are few, a warp takes 32 rows of the 32 lines at a time and offers them the
-// rows with sites that could win there (square.cuh), of the whole image if those are few, else of the window and some
-// rows beside it. Unresolved windows are finished between pivot rows (between.cuh, posts.cuh).
+// bits and a few steps (tile.cuh). If sites are few, a warp takes 32 rows of the 32 lines at a time and relaxes them
+// with the rows with sites that could win there (square.cuh), of the whole image if those are few, else of the window
+// and some rows beside it. Unresolved windows are finished between pivot rows (between.cuh, posts.cuh).
 #pragma once
 
 #include "exact/gpu/tiles/square.cuh"
@@ -9,7 +9,7 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int dense_per_10000 = 40;  // share of sites from which steps cost less than offers
+constexpr int dense_per_10000 = 40;  // share of sites from which steps cost less than gathering
 constexpr int listed_rows = 2048;    // largest number of rows with sites
 constexpr int listed_beside = 512;   // rows beside a window whose sites are listed if not all are
 static_assert(bit_rows + 2 * listed_beside <= listed_rows);
@@ -80,12 +80,12 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
 
 /// True if samples of rows are tested before they are listed, which short lines do not need.
 template <int Pairs>
-inline constexpr bool looks_for_hard = Pairs >= 128;
+inline constexpr bool tests_samples = Pairs >= 128;
 constexpr int sample_step = 8;
-// Threshold of winning rows among 64 samples: three times as many rows as a square may be offered; fewer if unresolved
+// Threshold of winning rows among 64 samples: three times as many rows as may relax a square; fewer if unresolved
 // tiles are finished in shared memory: tiles of 512^3 with balls take 0.256 and 0.129 ms, random sites of 0.3 % 1.01
 // and 1.04; with 6 0.076 and 1.06 (H200, 2026-11-23).
-constexpr int hard_samples = 24, hard_samples_short = 8;
+constexpr int unresolved_samples = 24, unresolved_samples_short = 8;
 
 /// Every eighth row of a tile as distances from sites: near | reach << 16. They identify an unresolved tile before its
 /// rows are listed.
@@ -100,7 +100,7 @@ struct row_samples {
                 word.any() ? sited(word, row).bits : static_cast<std::uint32_t>(far_apart) * 65537;
     }
     /// True if at least `many` sampled rows could win in the square that begins at row `top` of the tile, so that it
-    /// will not be offered all of them. Called by a warp.
+    /// will not be relaxed with all of them. Called by a warp.
     __device__ bool many_win(int top, int many) const {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, middle = (top + square_rows / 2) / sample_step;
         const square here{nullptr, nullptr, 0, 0, top, top + square_rows - 1, lane};
@@ -128,7 +128,7 @@ struct row_samples {
 /// wide gap, seen from the middle of every second 32 rows (in short lines, of all). `counts` holds one number per warp.
 /// Fills `samples` for tiles that use them.
 template <int Pairs>
-__device__ int steps_worth(const line_word* words, int rows, int width, int* counts, row_samples<Pairs>& samples) {
+__device__ int least_steps(const line_word* words, int rows, int width, int* counts, row_samples<Pairs>& samples) {
     constexpr int groups = (2 * tile<Pairs>::half + tile_threads<Pairs> - 1) / tile_threads<Pairs>;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     int sites = 0;
@@ -138,7 +138,7 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
         const int row = static_cast<int>(threadIdx.x) + i * tile_threads<Pairs>, top = row - lane;
         const line_word word = row < rows ? words[row] : word_without_sites();
         sites += __popc(word.sites);
-        if constexpr (looks_for_hard<Pairs>)
+        if constexpr (tests_samples<Pairs>)
             if (row < 2 * Pairs) samples.put(word, row);
         if ((Pairs > 2 * cuda::warp && top % (2 * cuda::warp) != 0) || top >= rows) continue;
         const std::int32_t near = min(near_word(word), cap_distance), apart = lane - min(rows - top, cuda::warp) / 2;
@@ -157,11 +157,11 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
     return max(first_check, static_cast<int>(share * sqrtf(cells_a_site)));
 }
 
-/// Solves tiles: by steps, else by offers, else it adds them to the list. A block owns a tile. It is over 40 lines
-/// because each method reuses the tile's shared memory and barriers of the one before.
+/// Solves tiles: by steps, else by gathering candidates, else it adds them to the list. A block owns a tile. It is over
+/// 40 lines because each method reuses the tile's shared memory and barriers of the one before.
 template <int Pairs, class V, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_words(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
+    search_words(const word_lines lines, const windows cut, const metric<V> m, const unresolved_tiles unresolved,
                  const value_sink<V, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
@@ -176,17 +176,17 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
                                       width};
     // Within a limit below the cap steps always finish.
     const int steps =
-        to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts, samples);
+        to.limit < cap ? first_check : least_steps<Pairs>(words + r.first, r.rows, width, counts, samples);
     if (steps > 0) {
         const tile<Pairs> t{tile_words};
         if constexpr (Last) fill_roots(t, to.out.unit2);
         fill_from_words(t, words + r.first, r.rows);
         if (finish_tile(t, target, r, steps)) return;
-    } else if constexpr (looks_for_hard<Pairs>) {
+    } else if constexpr (tests_samples<Pairs>) {
         bool many = false;
         for (int top = r.from + warp * square_rows; top < r.end; top += tile_warps<Pairs> * square_rows)
-            many |= samples.many_win(top, cut.count == 1 ? hard_samples_short : hard_samples);
-        if (__syncthreads_or(many)) return hard.add(at.group.outer);
+            many |= samples.many_win(top, cut.count == 1 ? unresolved_samples_short : unresolved_samples);
+        if (__syncthreads_or(many)) return unresolved.add(at.group.outer);
     }
     __syncthreads();
     const row_list list = list_sited_rows<Pairs>(words, lines.sited(at.group), r, lines.rows(), counts, tile_words);
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         return square{words, list.at, list.count, list.place(top), top, min(top + square_rows, end) - 1, lane};
     };
     __shared__ window windows[tile_warps<Pairs>][most_squares];
-    int offers = 0, squares = 0;
+    int candidates = 0, squares = 0;
     bool fits = true;
 #pragma unroll
     for (int i = 0; i < most_squares; ++i) {
@@ -206,20 +206,20 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         const square s = square_at(top);
         const window w = s.look();
         if (lane == 0) windows[warp][i] = w;
-        const int here = w.bound <= largest_bound ? s.offers(w) : 0;
-        offers += here, ++squares;
+        const int here = w.bound <= largest_bound ? s.count_candidates(w) : 0;
+        candidates += here, ++squares;
         const bool none = list.count == 0 && list.end - list.from == lines.rows();
-        fits &= none || (here <= most_offers && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
+        fits &= none || (here <= most_candidates && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
     }
-    if (__syncthreads_or(!fits || offers > squares * many_offers)) {
-        if constexpr (offers_all_rows<Pairs, V>) {
+    if (__syncthreads_or(!fits || candidates > squares * many_candidates)) {
+        if constexpr (relaxes_all_rows<Pairs, V>) {
             const word_lines::reader line(lines, at.group, lane);
-            return offer_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) {
+            return relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) {
                 const std::int32_t apart = line.load(row);
                 return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
             });
         } else {
-            return hard.add(at.group.outer);
+            return unresolved.add(at.group.outer);
         }
     }
     static_assert(most_squares <= 2);

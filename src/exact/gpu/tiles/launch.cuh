@@ -81,8 +81,8 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
 /// Searches a later pass, state to state or fields. A block owns a window of 32 lines.
 template <int Pairs, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+    search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m,
+                 const unresolved_tiles unresolved, const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     const tile<Pairs> t{tile_words};
@@ -97,10 +97,10 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const std::int32_t* const from =
         lines.cells + lines.first_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
     const auto leave = [&] {
-        if constexpr (offers_all_rows<Pairs, std::int32_t>)
-            offer_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
+        if constexpr (relaxes_all_rows<Pairs, std::int32_t>)
+            relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
                                               [&](int row) { return from[static_cast<std::int64_t>(row) * inner]; });
-        else hard.add(at.group.number);
+        else unresolved.add(at.group.number);
     };
     if (to.limit >= cap && mostly_capped<Pairs>(from, inner, r.rows)) return leave();
     if constexpr (Last) fill_roots(t, to.out.unit2);
@@ -162,8 +162,8 @@ public:
             if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
             tiles = lines.tiles * cut_lines(lines.rows).into.count;
             if (far(p_.rank - 2)) {
-                const auto posts = this->posts<std::int32_t>(memory);
-                const std::int64_t cells = posts.images * posts.posts * posts.length;
+                const auto pivots = this->pivots<std::int32_t>(memory);
+                const std::int64_t cells = pivots.images * pivots.pivots * pivots.length;
                 nearest_ = memory.reserve<std::int32_t>(cells);
                 winners_ = memory.reserve<std::uint16_t>(cells);
                 owners = lines.images;
@@ -196,33 +196,34 @@ public:
         return lines;
     }
     template <class V>
-    [[nodiscard]] post_lines<V> posts(const cuda::workspace& memory) const {
+    [[nodiscard]] pivot_lines<V> pivots(const cuda::workspace& memory) const {
         const packed_lines lines = this->lines(memory);
-        post_lines<V> posts;
-        posts.nearest = memory.get<std::int32_t>(nearest_);
-        posts.winners = memory.get<std::uint16_t>(winners_);
-        posts.images = lines.images;
-        posts.length = lines.length;
-        posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
-        posts.rows = static_cast<int>(lines.rows);
-        posts.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
-        return posts;
+        pivot_lines<V> pivots;
+        pivots.nearest = memory.get<std::int32_t>(nearest_);
+        pivots.winners = memory.get<std::uint16_t>(winners_);
+        pivots.images = lines.images;
+        pivots.length = lines.length;
+        pivots.pivots = static_cast<int>(blocks_for(lines.rows, pivot_step)) + 1;
+        pivots.rows = static_cast<int>(lines.rows);
+        pivots.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
+        return pivots;
     }
     /// Returns the list of unresolved tiles of the pass along `axis`.
-    [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
-        hard_tiles hard;
-        hard.count = memory.get<std::int32_t>(counts_) + axis;
-        hard.list = memory.get<std::int32_t>(list_);
-        if (!far(axis)) return hard;
-        hard.owner_count = hard.count + max_rank;
-        hard.owners = memory.get<std::int32_t>(owners_);
-        hard.marks = memory.get<std::uint32_t>(marks_);
-        return hard;
+    [[nodiscard]] unresolved_tiles unresolved(const cuda::workspace& memory, int axis) const {
+        unresolved_tiles unresolved;
+        unresolved.count = memory.get<std::int32_t>(counts_) + axis;
+        unresolved.list = memory.get<std::int32_t>(list_);
+        if (!far(axis)) return unresolved;
+        unresolved.owner_count = unresolved.count + max_rank;
+        unresolved.owners = memory.get<std::int32_t>(owners_);
+        unresolved.marks = memory.get<std::uint32_t>(marks_);
+        return unresolved;
     }
     /// Returns the counters that pack_lines clears.
     [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
         const std::int64_t images = p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1];
-        return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks, far(p_.rank - 2) ? images : 0};
+        return {memory.get<std::int32_t>(counts_), unresolved(memory, p_.rank - 2).marks,
+                far(p_.rank - 2) ? images : 0};
     }
 
 private:
@@ -256,7 +257,7 @@ public:
           axis_(axis),
           rows_(m.size[axis]),
           cut_(cut_lines(rows_)),
-          hard_(tiles.hard(memory, axis)),
+          unresolved_(tiles.unresolved(memory, axis)),
           to_(to) {}
 
     /// Starts from packed lines; also clears the counts of unresolved tiles of all passes.
@@ -266,12 +267,13 @@ public:
         const word_lines from{lines};
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_words<Pairs, V, Last>, lines.tiles * cut_.into.count,
-                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, m_, hard_, to_);
+                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, m_, unresolved_, to_);
         });
         if (tiles_.leave_nothing(axis_)) return;
-        if (tiles_.far(axis_)) return finish_by_posts(from);
+        if (tiles_.far(axis_)) return finish_between_pivots(from);
         if constexpr (std::is_same_v<V, std::int32_t>)
-            finish_short(with_bands([&]<int Bands>() { return search_hard_words<Last, Bands>; }), from, lines.tiles);
+            finish_short(with_bands([&]<int Bands>() { return search_unresolved_words<Last, Bands>; }), from,
+                         lines.tiles);
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
@@ -279,10 +281,10 @@ public:
         const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
-                                    bytes<Pairs>(), from, cut_.into, m_, hard_, to_);
+                                    bytes<Pairs>(), from, cut_.into, m_, unresolved_, to_);
         });
         if (!tiles_.leave_nothing(axis_))
-            finish_short(with_bands([&]<int Bands>() { return search_hard<Last, Bands>; }), from, groups);
+            finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands>; }), from, groups);
     }
 
 private:
@@ -296,16 +298,16 @@ private:
         cuda::launch_overlapped(
             on_, kernel,
             std::min(tiles, (bands_of(rows_) == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)), threads,
-            posted_lines::bytes(rows_), from, m_, hard_, to_);
+            lines_with_pivots::bytes(rows_), from, m_, unresolved_, to_);
     }
-    void finish_by_posts(const word_lines& from) const {
+    void finish_between_pivots(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
-        const auto posts = tiles_.posts<V>(memory_);
-        launch_posts(on_, from, hard_, posts);
+        const auto pivots = tiles_.pivots<V>(memory_);
+        find_pivot_winners(on_, from, unresolved_, pivots);
         cuda::launch_overlapped(on_, finish_between<V, Last>,
                                 std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
                                          between_blocks * multiprocessors),
-                                dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+                                dim3(between_threads), 0, from, cut_.into, m_, unresolved_, pivots, to_);
     }
     template <class Body>
     void with_pairs(const Body& body) const {
@@ -323,7 +325,7 @@ private:
     }
     template <int Pairs>
     static constexpr std::size_t bytes() {
-        constexpr int all = offers_all_rows<Pairs, std::int32_t> ? all_rows * cuda::warp : 0;
+        constexpr int all = relaxes_all_rows<Pairs, std::int32_t> ? all_rows * cuda::warp : 0;
         return sizeof(std::uint32_t) * std::max<int>(tile<Pairs>::words, all);
     }
 
@@ -334,7 +336,7 @@ private:
     int axis_;
     std::int64_t rows_;
     tile_cut cut_;
-    hard_tiles hard_;
+    unresolved_tiles unresolved_;
     value_sink<V, Last> to_;
 };
 

@@ -1,10 +1,10 @@
-// Squares of 32 rows by 32 columns between two pivot rows (posts.cuh), one per warp: every lane is offered the rows
-// from the winner of one pivot to the winner of the other, 33 on average.
+// Squares of 32 rows by 32 columns between two pivot rows (posts.cuh), one per warp: every lane is relaxed with the
+// rows from the winner of one pivot to the winner of the other, 33 on average.
 //
 // A candidate's value is relative to the first of these rows. If R >= 0 is the excess of a row's value at the
 // pivot, and s the rows between the two, its excess in row i of the square is R - 2 * i * s. A row that wins
 // somewhere has R < 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows are
-// offered in lockstep: s is equal in all lanes. If more rows remain, all warps of a block share them, in words of
+// taken in lockstep: s is equal in all lanes. If more rows remain, all warps of a block share them, in words of
 // 32 bits.
 #pragma once
 
@@ -17,11 +17,11 @@ namespace {
 constexpr int between_warps = 8;
 constexpr int between_blocks = 4;  // blocks on a multiprocessor
 constexpr int between_threads = between_warps * cuda::warp;
-// Rows between the first and the last remaining row of a lane: up to most_own_rows are offered without a test; more
-// than most_alone_rows are shared by all warps of a block.
-constexpr int most_own_rows = 96, most_alone_rows = 256;
+// Rows between the first and the last remaining row of a lane: up to most_own_rows are taken without a test; more
+// than most_warp_rows are shared by all warps of a block.
+constexpr int most_own_rows = 96, most_warp_rows = 256;
 constexpr int most_relative = 511;  // limit of the offset s in words
-static_assert(most_own_rows <= most_alone_rows && most_alone_rows <= most_relative);
+static_assert(most_own_rows <= most_warp_rows && most_warp_rows <= most_relative);
 constexpr int looked_squares = 16;  // squares that a warp examines before its block finishes the shared ones
 
 /// Rows of a lane's line that can win in its square, and a bound of the values of the square's 32 rows.
@@ -32,7 +32,7 @@ struct left_rows {
 
 /// A row's values relative to those of the first remaining row, for rows i and i + 16 in one word: R - 2 * i * s
 /// + zero.
-struct relative_offer {
+struct relative_candidate {
     std::uint32_t first, step;
 
     static constexpr std::uint32_t zero = 32000;
@@ -40,7 +40,7 @@ struct relative_offer {
     static_assert(zero > 62 * most_relative && most > 64 * most_relative);
 
     /// `s` is equal in all lanes.
-    __device__ relative_offer(std::uint32_t r, std::uint32_t s)
+    __device__ relative_candidate(std::uint32_t r, std::uint32_t s)
         : first((min(r, most) + zero) * 65537 - (s << 21)), step(2 * 65537 * s) {}
     __device__ std::uint32_t at(std::uint32_t i) const { return first - i * step; }
 };
@@ -49,13 +49,13 @@ class relative_square {
 public:
     __device__ relative_square() {
 #pragma unroll
-        for (auto& both : best_) both = relative_offer::zero * 65537;
+        for (auto& both : best_) both = relative_candidate::zero * 65537;
     }
-    __device__ void offer(const relative_offer& one) {
+    __device__ void relax(const relative_candidate& one) {
 #pragma unroll
         for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vminu2(best_[i], one.at(i));
     }
-    __device__ void offer(const relative_offer& one, const relative_offer& other) {
+    __device__ void relax(const relative_candidate& one, const relative_candidate& other) {
 #pragma unroll
         for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vimin3_u16x2(best_[i], one.at(i), other.at(i));
     }
@@ -63,7 +63,7 @@ public:
     template <int I>
     __device__ std::int32_t whole(std::int32_t value, std::int32_t rows) const {
         const auto more = static_cast<std::int32_t>(I >= 16 ? best_[I % 16] >> 16 : best_[I % 16] & 0xffff);
-        return more + 2 * I * rows + (value + I * I - static_cast<std::int32_t>(relative_offer::zero));
+        return more + 2 * I * rows + (value + I * I - static_cast<std::int32_t>(relative_candidate::zero));
     }
 
 private:
@@ -118,7 +118,7 @@ __device__ void write_relative(const square& s, std::int32_t bound, const tile_t
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
 }
 
-/// Finishes a square whose lanes have few remaining rows, by offering all of them.
+/// Finishes a square whose lanes have few remaining rows, by relaxing it with all of them.
 template <class V, bool Last>
 __device__ void finish_relative(const square& s, const left_rows& mine, const relative_rows& of, int count,
                                 const tile_target<V, Last>& target) {
@@ -127,7 +127,7 @@ __device__ void finish_relative(const square& s, const left_rows& mine, const re
     for (int k = 1; k <= count; k += 2) {
         const line_word a = one, b = other;
         one = of.load(k + 2), other = of.load(k + 3);
-        best.offer({of.relative(a, k), static_cast<std::uint32_t>(k)},
+        best.relax({of.relative(a, k), static_cast<std::uint32_t>(k)},
                    {of.relative(b, k + 1), static_cast<std::uint32_t>(k + 1)});
     }
     write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
@@ -164,10 +164,10 @@ struct chord {
     }
 };
 
-/// Offers the rows [from, end] below a lane's chord: `to(word, R, s)` in all lanes, with an R beyond all others where
-/// the row is not below. Each of `parts` warps takes every `parts`-th group of 32.
+/// Relaxes with the rows [from, end] below a lane's chord: `to(word, R, s)` in all lanes, with an R beyond all others
+/// where the row is not below. Each of `parts` warps takes every `parts`-th group of 32.
 template <class To>
-__device__ void offer_below(const square& s, const left_rows& mine, const relative_rows& of, int part, int parts,
+__device__ void relax_below(const square& s, const left_rows& mine, const relative_rows& of, int part, int parts,
                             const To& to) {
     const chord line(of, mine);
     const int first = __reduce_min_sync(cuda::every_lane, mine.from),
@@ -192,7 +192,7 @@ __device__ void offer_below(const square& s, const left_rows& mine, const relati
     }
 }
 
-/// Returns the number of rows that offer_below tests one by one.
+/// Returns the number of rows that relax_below tests one by one.
 __device__ inline int rows_below(const square& s, const left_rows& mine, const relative_rows& of) {
     const chord line(of, mine);
     const int first = __reduce_min_sync(cuda::every_lane, mine.from),
@@ -210,8 +210,8 @@ template <class V, bool Last>
 __device__ void finish_below(const square& s, const left_rows& mine, const relative_rows& of,
                              const tile_target<V, Last>& target) {
     relative_square best;
-    offer_below(s, mine, of, 0, 1,
-                [&](const line_word&, std::uint32_t r, std::uint32_t rows) { best.offer({r, rows}); });
+    relax_below(s, mine, of, 0, 1,
+                [&](const line_word&, std::uint32_t r, std::uint32_t rows) { best.relax({r, rows}); });
     write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
 }
 
@@ -219,7 +219,7 @@ __device__ void finish_below(const square& s, const left_rows& mine, const relat
 struct whole_square {
     std::int32_t best[square_rows]{};
 
-    __device__ void offer(std::uint32_t r, std::uint32_t s) {
+    __device__ void relax(std::uint32_t r, std::uint32_t s) {
         const auto first = static_cast<std::int32_t>(min(r, 0x7fffffffu));
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) best[i] = min(best[i], first - 2 * i * static_cast<std::int32_t>(s));
@@ -255,26 +255,26 @@ __device__ void finish_between_wide(const square& s, const left_rows& mine,
 }
 
 /// A square of an unresolved tile, and the remaining rows of its lanes.
-struct hard_square {
+struct unresolved_square {
     square s;
     left_rows left;
     word_group group;
     bool within;  ///< the square lies within the image
 
     template <class V>
-    __device__ hard_square(const word_lines& lines, const windows& cut, const hard_tiles& hard,
-                           const post_lines<V>& posts, std::int64_t nth) {
+    __device__ unresolved_square(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
+                                 const pivot_lines<V>& pivots, std::int64_t nth) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
         const std::int64_t above = quotient(nth, squares);
-        const auto at = lines.place(cut, hard.list[above]);
+        const auto at = lines.place(cut, unresolved.list[above]);
         const int top = at.window * cut.rows + static_cast<int>(nth - above * squares) * square_rows;
         const int end = min((at.window + 1) * cut.rows, lines.rows());
         group = at.group, within = top < end;
         if (!within) return;
         s = {lines.words(group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
-        const std::uint16_t* const winners = posts.winners + posts.first_cell(group.outer, top / post_rows) + group.x +
-                                             min(lane, lines.width(group) - 1);
-        left = {winners[0], winners[posts.length], 0};
+        const std::uint16_t* const winners = pivots.winners + pivots.first_cell(group.outer, top / pivot_step) +
+                                             group.x + min(lane, lines.width(group) - 1);
+        left = {winners[0], winners[pivots.length], 0};
     }
     static __device__ int squares_of(const windows& cut) { return (cut.rows + square_rows - 1) / square_rows; }
     __device__ int most_left() const { return __reduce_max_sync(cuda::every_lane, left.end - left.from); }
@@ -291,12 +291,14 @@ struct hard_square {
 
 /// A square with the output of its values.
 template <class V, bool Last>
-struct square_between : hard_square {
+struct square_between : unresolved_square {
     tile_target<V, Last> target;
 
-    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m, const hard_tiles& hard,
-                              const post_lines<V>& posts, const value_sink<V, Last>& to, std::int64_t nth)
-        : hard_square(lines, cut, hard, posts, nth), target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m,
+                              const unresolved_tiles& unresolved, const pivot_lines<V>& pivots,
+                              const value_sink<V, Last>& to, std::int64_t nth)
+        : unresolved_square(lines, cut, unresolved, pivots, nth),
+          target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
         if (!within) return;
         target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
     }
@@ -321,8 +323,8 @@ struct square_between : hard_square {
         __syncthreads();
         const relative_rows of(s, left);
         whole_square mine;
-        offer_below(s, left, of, warp, between_warps,
-                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.offer(r, rows); });
+        relax_below(s, left, of, warp, between_warps,
+                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
 #pragma unroll
         for (int i = 0; i < square_rows; ++i)
             if (mine.best[i] < 0) atomicMin(best + i * cuda::warp + s.lane, mine.best[i]);
@@ -338,11 +340,11 @@ struct square_between : hard_square {
 /// that none remains at the end; then each warp takes one of the others after another. `square_at(n)` makes one; `best`
 /// has room for one.
 template <class SquareAt, class V>
-__device__ void finish_squares(const windows& cut, const hard_tiles& hard, const post_lines<V>& posts,
+__device__ void finish_squares(const windows& cut, const unresolved_tiles& unresolved, const pivot_lines<V>& pivots,
                                const SquareAt& square_at, std::int32_t* best) {
     __shared__ int shared[between_warps * looked_squares], shared_count;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * hard_square::squares_of(cut);
+    const std::int64_t count = static_cast<std::int64_t>(*unresolved.count) * unresolved_square::squares_of(cut);
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * between_warps;
     // Neighbours go to different blocks, because squares that take long are neighbours.
     for (std::int64_t first = blockIdx.x; first < count; first += looked_squares * step) {
@@ -352,7 +354,7 @@ __device__ void finish_squares(const windows& cut, const hard_tiles& hard, const
             const std::int64_t nth = first + static_cast<std::int64_t>(i) * gridDim.x;
             if (nth >= count) break;
             const auto here = square_at(nth);
-            if (here.within && here.most_left() > most_alone_rows && lane == 0)
+            if (here.within && here.most_left() > most_warp_rows && lane == 0)
                 shared[atomicAdd(&shared_count, 1)] = static_cast<int>(nth);
         }
         __syncthreads();
@@ -366,23 +368,23 @@ __device__ void finish_squares(const windows& cut, const hard_tiles& hard, const
     for (std::int64_t nth = static_cast<std::int64_t>(warp) * gridDim.x + blockIdx.x, next = 0; nth < count;
          nth = next) {
         int taken = 0;
-        if (lane == 0) taken = atomicAdd(posts.taken, 1);
+        if (lane == 0) taken = atomicAdd(pivots.taken, 1);
         auto here = square_at(nth);
-        const int left = here.within ? here.most_left() : most_alone_rows + 1;
-        if (left <= most_alone_rows) here.find_bound(), here.finish(left);
+        const int left = here.within ? here.most_left() : most_warp_rows + 1;
+        if (left <= most_warp_rows) here.find_bound(), here.finish(left);
         next = step + __shfl_sync(cuda::every_lane, taken, 0);
     }
 }
 
 template <class V, bool Last>
 __global__ void __launch_bounds__(between_threads, between_blocks)
-    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
-                   const post_lines<V> posts, const value_sink<V, Last> to) {
+    finish_between(const word_lines lines, const windows cut, const metric<V> m, const unresolved_tiles unresolved,
+                   const pivot_lines<V> pivots, const value_sink<V, Last> to) {
     cuda::wait_for_kernel_before();
     __shared__ std::int32_t best[square_rows * cuda::warp];
     finish_squares(
-        cut, hard, posts,
-        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, hard, posts, to, nth); }, best);
+        cut, unresolved, pivots,
+        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, unresolved, pivots, to, nth); }, best);
 }
 
 }  // namespace

@@ -15,18 +15,18 @@ namespace {
 
 constexpr int winner_warps = 32;
 constexpr int winner_threads = winner_warps * cuda::warp;
-constexpr int most_own_columns = 64;       // columns that are offered to 32 neighbouring columns without a test
-constexpr int most_offered_columns = 256;  // with a test; more are bisected, too
+constexpr int most_own_columns = 64;      // columns that relax 32 neighbouring columns without a test
+constexpr int most_tested_columns = 256;  // with a test; more are bisected, too
 
 /// The squared distances of a pivot row from the columns' nearest sites. Those in 32 bits are kept in shared memory.
 template <class V>
-class post_squares {
+class pivot_squares {
 public:
     static constexpr bool kept = sizeof(V) == sizeof(std::int32_t);
     static constexpr V none =
         V{1} << (8 * sizeof(V) - 2);  // above all real ones, and in range with a square of columns added
 
-    __device__ post_squares(const std::int32_t* nearest, int row, V* memory)
+    __device__ pivot_squares(const std::int32_t* nearest, int row, V* memory)
         : nearest_(nearest), row_(row), memory_(memory) {}
     /// Returns the number of kept cells, with those of columns up to the next multiple of four, which never win.
     NF_HD static constexpr int cells(int length) { return kept ? (length + 3) / 4 * 4 : 0; }
@@ -67,12 +67,12 @@ struct least_column {
     V value;
     int at;
 
-    /// Offers a column behind all before.
-    __device__ void offer(V other, int from) {
+    /// Relaxes with a column behind all before.
+    __device__ void relax(V other, int from) {
         if (other < value) value = other, at = from;
     }
-    /// Offers any column.
-    __device__ void offer(const least_column& other) {
+    /// Relaxes with any column.
+    __device__ void relax(const least_column& other) {
         if (other.value < value || (other.value == value && other.at < at)) *this = other;
     }
     /// Takes the least of all lanes.
@@ -86,19 +86,19 @@ struct least_column {
             for (int o = cuda::warp / 2; o > 0; o /= 2) {
                 const V other = __shfl_xor_sync(cuda::every_lane, value, o);
                 const int from = __shfl_xor_sync(cuda::every_lane, at, o);
-                offer(least_column{other, from});
+                relax(least_column{other, from});
             }
         }
     }
 };
 
-/// Offers columns from a multiple of four up to `from` on, to at most one behind `end`: all of them may be offered.
+/// Relaxes with columns from a multiple of four up to `from` on, to at most one behind `end`: all of them may compete.
 /// `step` counts groups of four.
 template <class V>
-__device__ void offer_fours(least_column<V>& best, const post_squares<V>& of, int x, int from, int end, int step) {
+__device__ void relax_by_fours(least_column<V>& best, const pivot_squares<V>& of, int x, int from, int end, int step) {
     least_column<V> four{std::numeric_limits<V>::max(), -1};
 #pragma unroll 4
-    for (int at = from; at <= end; at += step) four.offer(of.least_of_four(at, x), at);
+    for (int at = from; at <= end; at += step) four.relax(of.least_of_four(at, x), at);
     if (!(four.value < best.value)) return;
     best.value = four.value;
 #pragma unroll
@@ -108,17 +108,17 @@ __device__ void offer_fours(least_column<V>& best, const post_squares<V>& of, in
 
 /// Returns the column in [from, end] that wins at column x; each of `parts` warps searches a share. Called by a warp.
 template <class V>
-__device__ least_column<V> search_columns(const post_squares<V>& of, int x, int from, int end, int part = 0,
+__device__ least_column<V> search_columns(const pivot_squares<V>& of, int x, int from, int end, int part = 0,
                                           int parts = 1) {
     least_column<V> best{std::numeric_limits<V>::max(), from};
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     if constexpr (of.kept) {
         constexpr int fours = 4 * cuda::warp;
-        offer_fours(best, of, x, from / 4 * 4 + part * fours + lane * 4, end, parts * fours);
+        relax_by_fours(best, of, x, from / 4 * 4 + part * fours + lane * 4, end, parts * fours);
     } else {
 #pragma unroll 4
         for (int at = from + part * cuda::warp + lane; at <= end; at += parts * cuda::warp)
-            best.offer(of.value(at, x), at);
+            best.relax(of.value(at, x), at);
     }
     best.reduce();
     return best;
@@ -129,7 +129,7 @@ __device__ least_column<V> search_columns(const post_squares<V>& of, int x, int 
 template <class V>
 class column_chord {
 public:
-    __device__ column_chord(const post_squares<V>& of, int first, int from, int end)
+    __device__ column_chord(const pivot_squares<V>& of, int first, int from, int end)
         : of_(of), first_(first), from_(from), end_(end), least_(of.value(from, first)) {
         slope_ = static_cast<float>(of.value(end, first) - least_) / static_cast<float>(end - from);
     }
@@ -142,7 +142,7 @@ public:
     }
 
 private:
-    const post_squares<V>& of_;
+    const pivot_squares<V>& of_;
     int first_, from_, end_;
     V least_;
     float slope_;
@@ -150,28 +150,28 @@ private:
 
 /// Returns the winner at column first + lane, given [from, end] for all 32; `from` is the first's. Called by a warp.
 template <class V>
-__device__ int winner_of_lane(const post_squares<V>& of, int first, int last, int from, int end) {
+__device__ int winner_of_lane(const pivot_squares<V>& of, int first, int last, int from, int end) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, x = min(first + lane, last);
     least_column<V> best{of.value(from, x), from};
     if (end - from <= most_own_columns) {
         if constexpr (of.kept) {
-            offer_fours(best, of, x, from / 4 * 4, end, 4);
+            relax_by_fours(best, of, x, from / 4 * 4, end, 4);
         } else {
 #pragma unroll 4
-            for (int at = from + 1; at <= end; ++at) best.offer(of.value(at, x), at);
+            for (int at = from + 1; at <= end; ++at) best.relax(of.value(at, x), at);
         }
         return best.at;
     }
     const column_chord<V> line(of, first, from, end);
     int left = 0;
     for (int at = from + 1; at < end; at += cuda::warp) left += __popc(line.below(at));
-    if (left <= most_offered_columns) {
+    if (left <= most_tested_columns) {
         for (int at = from + 1; at < end; at += cuda::warp)
             for (std::uint32_t wanted = line.below(at); wanted != 0; wanted &= wanted - 1) {
                 const int column = at + __ffs(static_cast<int>(wanted)) - 1;
-                best.offer(of.value(column, x), column);
+                best.relax(of.value(column, x), column);
             }
-        best.offer(of.value(end, x), end);
+        best.relax(of.value(end, x), end);
         return best.at;
     }
     int mine = from;
@@ -188,8 +188,8 @@ __device__ int winner_of_lane(const post_squares<V>& of, int first, int last, in
 /// Knots of a share of a pivot row: every 32nd column and the last one; knot 1 is its first column. A warp finds the
 /// knots between known ones.
 template <class V>
-struct post_knots {
-    const post_squares<V>& of;
+struct pivot_knots {
+    const pivot_squares<V>& of;
     int before;       ///< number of knots of the pivot row before these
     int count, last;  ///< number of knots; the last column
     int* winners;     ///< winner of each knot
@@ -223,7 +223,7 @@ struct post_knots {
             if (parts > 1) {
                 if (static_cast<int>(threadIdx.x) < here) {
                     least_column<V> best = found[threadIdx.x * parts];
-                    for (int part = 1; part < parts; ++part) best.offer(found[threadIdx.x * parts + part]);
+                    for (int part = 1; part < parts; ++part) best.relax(found[threadIdx.x * parts + part]);
                     winners[knot_at(static_cast<int>(threadIdx.x))] = best.at;
                 }
                 __syncthreads();
@@ -242,43 +242,44 @@ struct post_knots {
     }
 };
 
-/// Returns the shared memory of winners_at_posts. The launch requests all of it, and raises the limit by the
+/// Returns the shared memory of winners_at_pivots. The launch requests all of it, and raises the limit by the
 /// request.
 template <class V>
 std::size_t winner_bytes(std::int64_t length) {
-    return static_cast<std::size_t>(post_squares<V>::cells(static_cast<int>(length))) * sizeof(V) +
+    return static_cast<std::size_t>(pivot_squares<V>::cells(static_cast<int>(length))) * sizeof(V) +
            winner_warps * sizeof(least_column<V>) +
            static_cast<std::size_t>(blocks_for(length, cuda::warp) + 2) * sizeof(int);
 }
 /// Returns the blocks that share a pivot row, so that two fit each multiprocessor of a large GPU.
 template <class V>
-int winner_shares(const post_lines<V>& lines) {
-    return static_cast<int>(std::clamp<std::int64_t>(2 * multiprocessors / (lines.images * lines.posts), 1, 4));
+int winner_shares(const pivot_lines<V>& lines) {
+    return static_cast<int>(std::clamp<std::int64_t>(2 * multiprocessors / (lines.images * lines.pivots), 1, 4));
 }
 
 /// Finds the winning row at each cell of the pivot rows, in images with unresolved tiles. A block takes one share of a
 /// pivot row after another.
 template <class V>
 __global__ void __launch_bounds__(winner_threads, 2)
-    winners_at_posts(const hard_tiles hard, const post_lines<V> lines, const int shares) {
+    winners_at_pivots(const unresolved_tiles unresolved, const pivot_lines<V> lines, const int shares) {
     cuda::wait_for_kernel_before();
     extern __shared__ int4 memory[];
     const auto length = static_cast<int>(lines.length);
     auto* const squares = reinterpret_cast<V*>(memory);
-    auto* const parts = reinterpret_cast<least_column<V>*>(squares + post_squares<V>::cells(length));
+    auto* const parts = reinterpret_cast<least_column<V>*>(squares + pivot_squares<V>::cells(length));
     auto* const winners = reinterpret_cast<int*>(parts + winner_warps);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const int all_segments = (length + cuda::warp - 1) / cuda::warp;
-    const std::int64_t count = static_cast<std::int64_t>(*hard.owner_count) * lines.posts * shares;
+    const std::int64_t count = static_cast<std::int64_t>(*unresolved.owner_count) * lines.pivots * shares;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
-        const std::int64_t above = quotient(nth, shares), image = quotient(above, lines.posts);
-        const int share = static_cast<int>(nth - above * shares), post = static_cast<int>(above - image * lines.posts);
-        const std::int64_t first = lines.first_cell(hard.owners[image], post);
+        const std::int64_t above = quotient(nth, shares), image = quotient(above, lines.pivots);
+        const int share = static_cast<int>(nth - above * shares),
+                  pivot = static_cast<int>(above - image * lines.pivots);
+        const std::int64_t first = lines.first_cell(unresolved.owners[image], pivot);
         const int begin = all_segments * share / shares, segments = all_segments * (share + 1) / shares - begin;
         const std::int32_t* const nearest = lines.nearest + first;
-        const post_squares<V> of(nearest, lines.row_of(post), squares);
+        const pivot_squares<V> of(nearest, lines.row_of(pivot), squares);
         of.keep(length);
-        const post_knots<V> knots{of, begin, segments + 1, length - 1, winners};
+        const pivot_knots<V> knots{of, begin, segments + 1, length - 1, winners};
         const int step = knots.find_some(parts);
         for (int base = warp * step; base <= segments; base += winner_warps * step) {
             knots.find_between(base, step);
@@ -296,14 +297,16 @@ __global__ void __launch_bounds__(winner_threads, 2)
 
 /// Finds the winners at the pivot rows of all images that have unresolved tiles.
 template <class V>
-void launch_posts(const device& on, const word_lines& from, const hard_tiles& hard, const post_lines<V>& posts) {
-    const std::int64_t chunks = blocks_for(posts.posts - 1, chunk_posts);
-    cuda::launch_overlapped(on, nearest_to_posts<V>, std::min(from.lines.tiles, multiprocessors), dim3(column_threads),
-                            static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard,
-                            posts);
-    const int shares = winner_shares(posts);
-    cuda::launch_overlapped(on, winners_at_posts<V>, std::min(posts.images * posts.posts * shares, 2 * multiprocessors),
-                            dim3(winner_threads), winner_bytes<V>(posts.length), hard, posts, shares);
+void find_pivot_winners(const device& on, const word_lines& from, const unresolved_tiles& unresolved,
+                        const pivot_lines<V>& pivots) {
+    const std::int64_t chunks = blocks_for(pivots.pivots - 1, chunk_pivots);
+    cuda::launch_overlapped(on, nearest_to_pivots<V>, std::min(from.lines.tiles, multiprocessors), dim3(column_threads),
+                            static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, unresolved,
+                            pivots);
+    const int shares = winner_shares(pivots);
+    cuda::launch_overlapped(on, winners_at_pivots<V>,
+                            std::min(pivots.images * pivots.pivots * shares, 2 * multiprocessors), dim3(winner_threads),
+                            winner_bytes<V>(pivots.length), unresolved, pivots, shares);
 }
 
 }  // namespace nearfield::exact

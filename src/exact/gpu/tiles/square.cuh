@@ -1,5 +1,5 @@
 // Squares of 32 rows of 32 neighbouring lines, one per warp, if sites are few: every row that could win somewhere in
-// the square is offered to it, one row with sites after another.
+// the square relaxes it, one row with sites after another.
 //
 // Each row with sites has `near`, the distance of the 32 lines from the nearest of its sites, and `reach`, an upper
 // bound of their distances. Then reach^2 + (most rows apart)^2 bounds every value of the square from above, near^2 +
@@ -13,12 +13,13 @@ namespace {
 
 constexpr int square_rows = 32;
 // Limits of the rows that could win in a square, at most and on average over a warp's; with more, hulls cost less.
-constexpr int most_offers = 96, many_offers = 64;
-constexpr int most_looked = 512;  // limit of rows with sites beside a square; with more it would be offered too many
-constexpr int pairs_a_bound = 3;  // offers, in pairs, between two updates of the largest value
+constexpr int most_candidates = 96, many_candidates = 64;
+constexpr int most_looked =
+    512;  // limit of rows with sites beside a square; with more it would have too many candidates
+constexpr int pairs_a_bound = 3;  // candidates, in pairs, between two updates of the largest value
 
 // Larger distances are replaced by this one, so that the sum of two squares is below 2^31. Such a sum bounds nothing:
-// squares end at `largest_bound`, and rows that far apart may still be offered without exceeding 2^31.
+// squares end at `largest_bound`, and rows that far apart may still relax it without exceeding 2^31.
 constexpr std::int32_t far_apart = 32767;
 constexpr std::int32_t largest_bound = (1 << 30) - (1 << 22);
 static_assert((32703 + 31) * (32703 + 31) + far_apart * far_apart > 0 && 32703LL * 32703 <= largest_bound);
@@ -54,7 +55,7 @@ __device__ inline sited_row sited(const line_word& word, int row) {
 
 /// Candidate of a row for a lane's line: its value there, and the rows from it to the first row of the square.
 /// Candidates are taken in pairs, so that one minimum of three serves both.
-struct offered {
+struct candidate {
     std::int32_t value, e;
 };
 
@@ -69,7 +70,7 @@ public:
 #pragma unroll
         for (auto& both : best_) both = 0xffffffffu;
     }
-    __device__ void offer(const offered& one, const offered& other) {
+    __device__ void relax(const candidate& one, const candidate& other) {
         const std::uint32_t first = start(one), second = start(other);
 #pragma unroll
         for (std::uint32_t i = 0; i < 16; ++i)
@@ -92,11 +93,11 @@ public:
     }
 
 private:
-    static __device__ std::uint32_t start(const offered& row) {
+    static __device__ std::uint32_t start(const candidate& row) {
         const auto low = static_cast<std::uint32_t>(min(row.value, far_value) + row.e * row.e + bias);
         return ((low + 32 * static_cast<std::uint32_t>(row.e)) << 16) + low;
     }
-    static __device__ std::uint32_t step(const offered& row) { return 2 * static_cast<std::uint32_t>(row.e) * 65537; }
+    static __device__ std::uint32_t step(const candidate& row) { return 2 * static_cast<std::uint32_t>(row.e) * 65537; }
 
     static constexpr std::int32_t far_value = 38000, bias = 1024;
     static_assert(far_value + 161 * 161 + bias < 1 << 16 && bias > 31 * 31);
@@ -110,7 +111,7 @@ public:
 #pragma unroll
         for (auto& one : best_) one = no_site<std::int32_t>();
     }
-    __device__ void offer(const offered& one, const offered& other) {
+    __device__ void relax(const candidate& one, const candidate& other) {
         const std::int32_t first = one.value + one.e * one.e, second = other.value + other.e * other.e;
 #pragma unroll
         for (int i = 0; i < square_rows; ++i)
@@ -191,31 +192,31 @@ struct square {
         return w;
     }
     /// Returns the number of rows that could win, as far as it is known in advance.
-    __device__ int offers(const window& w) const {
-        int offers = 0;
+    __device__ int count_candidates(const window& w) const {
+        int found = 0;
         for (int at = w.left; at < w.right; at += cuda::warp)
-            offers += __popc(__ballot_sync(cuda::every_lane, at + lane < w.right && least(list[at + lane]) <= w.bound));
-        return offers;
+            found += __popc(__ballot_sync(cuda::every_lane, at + lane < w.right && least(list[at + lane]) <= w.bound));
+        return found;
     }
 };
 
 /// Candidates taken by a square. They come in pairs, so that one minimum of three serves both.
 template <class Values>
-struct offers {
+struct candidates {
     Values best;
     std::int32_t bound;  ///< bound of all values of the square
     std::int32_t mine;   ///< the lane ignores values from here on
-    offered waiting{};
+    candidate waiting{};
     bool waits = false;
     int since = 0;
 
-    __device__ explicit offers(std::int32_t bound) : bound(bound), mine(bound + 1) {}
+    __device__ explicit candidates(std::int32_t bound) : bound(bound), mine(bound + 1) {}
 
     /// Takes a candidate; returns true if the bounds have fallen.
-    __device__ bool take(const offered& here) {
+    __device__ bool take(const candidate& here) {
         waits = !waits;
         if (waits) waiting = here;
-        else best.offer(waiting, here);
+        else best.relax(waiting, here);
         if (waits || ++since < pairs_a_bound) return false;
         since = 0;
         mine = min(mine, best.largest());
@@ -223,7 +224,7 @@ struct offers {
         return true;
     }
     __device__ void finish() {
-        if (waits) best.offer(waiting, waiting);
+        if (waits) best.relax(waiting, waiting);
     }
     /// Takes 32 rows with sites, one per lane, whose values are at least `least`; from the last on if `backwards`.
     __device__ void rows(const square& s, const line_word& word, int row, std::int32_t least, bool backwards) {
@@ -241,9 +242,9 @@ struct offers {
     }
 };
 
-/// Offers the rows that could win, nearest groups of rows first.
+/// Relaxes the square with the rows that could win, nearest groups of rows first.
 template <class Values>
-__device__ void gather(const square& s, const window& w, offers<Values>& to) {
+__device__ void gather(const square& s, const window& w, candidates<Values>& to) {
     for (int up = s.middle - cuda::warp, down = s.middle; down < w.right || up + cuda::warp > w.left;
          up -= cuda::warp, down += cuda::warp) {
 #pragma unroll 1
@@ -283,7 +284,7 @@ __device__ void write_square(const square& s, std::int32_t bound, const tile_tar
 
 template <class Values, class V, bool Last>
 __device__ void finish_square_in(const square& s, const window& w, const tile_target<V, Last>& target) {
-    offers<Values> to(w.bound);
+    candidates<Values> to(w.bound);
     gather(s, w, to);
     write_square(s, w.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }

@@ -25,11 +25,11 @@ constexpr int all_rows = 2 * cuda::warp;  // largest number of rows of a line
 
 /// True if tiles leave nothing unresolved.
 template <int Pairs, class V>
-inline constexpr bool offers_all_rows = Pairs == cuda::warp && std::is_same_v<V, std::int32_t>;
+inline constexpr bool relaxes_all_rows = Pairs == cuda::warp && std::is_same_v<V, std::int32_t>;
 
 /// Finishes 32 lines; a warp owns some of the rows. `load(row)` is a value of the lane's line; `values` holds all.
 template <int Warps, class Target, class Load>
-__device__ void offer_all_rows(std::uint32_t* values, int rows, const Target& target, const Load& load) {
+__device__ void relax_all_rows(std::uint32_t* values, int rows, const Target& target, const Load& load) {
     constexpr int share = all_rows / Warps;
     constexpr std::uint32_t bias = share * share;  // i^2 is added last; the sum without it may be negative
     constexpr auto none = static_cast<std::uint32_t>(no_site<std::int32_t>());
@@ -81,7 +81,7 @@ constexpr int tile_pitch = cuda::warp + 1;
 constexpr std::uint32_t half_1024 = 0x6400, half_1 = 0x3c00, half_2 = 0x4000;
 constexpr int first_check = 3, steps_a_check = 4;
 // Steps after which a line with at least this many lanes of capped values takes no more.
-constexpr int patient_steps = 8, patient_lanes = 12;
+constexpr int stop_after_steps = 8, least_capped_lanes = 12;
 
 NF_HD constexpr std::uint32_t twice(std::uint32_t half) { return half | half << 16; }
 
@@ -264,7 +264,7 @@ __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const 
         if (most <= min(k * k, cap - 1)) break;
         const int capped = limit < cap ? 0 : __popc(__ballot_sync(cuda::every_lane, mine >= cap));
         if (k >= cap_distance && capped > 0) return false;
-        if (k > patient_steps && capped >= patient_lanes) return false;
+        if (k > stop_after_steps && capped >= least_capped_lanes) return false;
         steps = 1;
 #pragma unroll
         for (int i = 1; i < steps_a_check; ++i) steps += (k + i) * (k + i) < most ? 1 : 0;

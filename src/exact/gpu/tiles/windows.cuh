@@ -138,7 +138,7 @@ struct value_lines {
 
 /// List of unresolved tiles and, if tiles are not finished separately, of their owners: the image or, if a state is
 /// read, the group of 32 lines.
-struct hard_tiles {
+struct unresolved_tiles {
     std::int32_t* count = nullptr;  ///< number of tiles
     std::int32_t* list = nullptr;
     std::int32_t* owner_count = nullptr;

@@ -111,8 +111,8 @@ __device__ inline touches find_touches(const three_words& a, const three_words& 
     if (!slanted) return {a.here & b.here, 0, 0, on};
     // Touching cells of different columns are moved to a column in which both bundles have cells, if there is one.
     const word both = (a.here & all_b & b.near()) | (b.here & all_a.here & a.near());
-    const word alone = a.here & ~all_b;
-    return {both, alone & b.before() & ~all_a.before(), alone & b.after() & ~all_a.after(), on};
+    const word unmatched = a.here & ~all_b;
+    return {both, unmatched & b.before() & ~all_a.before(), unmatched & b.after() & ~all_a.after(), on};
 }
 
 /// Returns the rank of the node that holds `bit`, among those of its word.

@@ -124,7 +124,7 @@ private:
                         columns.rows(),
                         call_.p.rank,
                         row_words,
-                        goes_by_vectors(columns),
+                        uses_vectors(columns),
                         late ? memory.get<state>(sums) : sums_,
                         split_,
                         {}};
@@ -159,7 +159,7 @@ private:
         const int more = values ? tile_wish<true, std::uint8_t>::words : of.faces.wanted() ? tile_wish<true>::words : 0;
         return (table_target::shape_words(call_.p.rank) + more + 1) / 2 * 2;
     }
-    [[nodiscard]] bool goes_by_vectors(const statistics::columns& to) const {
+    [[nodiscard]] bool uses_vectors(const statistics::columns& to) const {
         const auto even = [](const statistics::column& c) {
             return reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0;
         };

@@ -133,20 +133,6 @@ struct column_sums {
             to.high[y] = static_cast<std::uint32_t>(63 - __clzll(static_cast<long long>(both)));
         }
     }
-    /// Returns the sums as those of a part that contains nothing else. `first_column`: that of the word.
-    [[nodiscard]] __device__ part_sums<Tiling, Wish> alone(int first_column) const {
-        part_sums<Tiling, Wish> s;
-        constexpr int x = s.axes - 1;
-        s.cells = cells();
-        s.sum[x] = column_sum(first_column), s.sum[x - 1] = line_sum();
-        if constexpr (Tiling::deep > 1) s.sum[0] = plane_sum();
-        s.low[x] = static_cast<std::uint32_t>(first_column + low_column());
-        s.high[x] = static_cast<std::uint32_t>(first_column + high_column());
-        put_ends(lines, s);
-        if (Wish::faces) s.pairs = pairs;
-        if (Wish::values) s.values = values;
-        return s;
-    }
 };
 
 constexpr int bits_for(std::uint32_t most) { return most == 0 ? 0 : 1 + bits_for(most / 2); }
