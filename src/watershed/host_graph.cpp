@@ -292,7 +292,7 @@ template <class Key>
 void host_graph<Key>::connect(list<edge>& edges) {
     sort_by_pass(edges);
     const std::size_t count = cell_.size();
-    into_.assign(count, -1), pass_.assign(count, outside<Key>);
+    into_.assign(count, -1), pass_.assign(count, Key{outside<Key>});
     list<std::int32_t> up(count);
     std::iota(up.begin(), up.end(), 0);
     for (const edge& each : edges) {
