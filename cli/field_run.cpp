@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "cli/method_run.hpp"
 #include "cli/options.hpp"
@@ -38,13 +39,17 @@ io::array load_weights(const arguments& args, const io::array& seeds) {
     return in_weight_type(std::move(weights));
 }
 
+/// Returns the value of cells without data as an array of Values holds it: the file's text has fewer digits than a float.
+template <class Value>
 double no_data_of(const io::geo_place& place) {
-    double value = 0;
+    std::conditional_t<std::is_same_v<Value, float>, float, double> value = 0;
     const char* const end = place.no_data.data() + place.no_data.size();
     const auto read = std::from_chars(place.no_data.data(), end, value);
+    if (read.ec == std::errc::result_out_of_range && read.ptr == end)
+        return place.no_data.front() == '-' ? -INFINITY : INFINITY;
     if (place.no_data.empty() || read.ec != std::errc() || read.ptr != end)
         refuse("--where is nodata, and the input names no value of cells without data; give a mask");
-    return value;
+    return static_cast<double>(value);
 }
 
 io::array load_part(const arguments& args, const field_run& run) {
@@ -56,18 +61,13 @@ io::array load_part(const arguments& args, const field_run& run) {
     if (not_with != nullptr) refuse(fmt::format("--where does not go with {}; leave one of them out", not_with));
     const bool by_value = args.where == "nodata";
     const io::array given = read_file(by_value ? args.inputs[0] : args.where, args), &image = run.input.image;
-    const double none = by_value ? no_data_of(given.place) : 0;
     if (given.color || given.shape != image.shape)
         refuse(fmt::format("--where {} has shape {} and the input has {}; give an array with one value a cell",
                            args.where, text_of(given.shape), text_of(image.shape)));
     io::array part = make_like(given, dtype::uint8, given.shape);
     auto* cells = reinterpret_cast<std::uint8_t*>(part.data.get());
-    with_elements(given.data.get(), given.type, [&](const auto* values) {
-        constexpr bool narrow = std::is_same_v<decltype(values), const float*>;  // the file's text has fewer digits
-        const bool beyond = std::abs(none) > std::numeric_limits<float>::max();
-        const double mark = !narrow  ? none
-                            : beyond ? std::copysign(std::numeric_limits<double>::infinity(), none)
-                                     : static_cast<double>(static_cast<float>(none));
+    with_elements(given.data.get(), given.type, [&]<class Value>(const Value* values) {
+        const double mark = by_value ? no_data_of<Value>(given.place) : 0;
         for (std::int64_t i = 0, n = given.cells(); i < n; ++i) {
             const auto value = static_cast<double>(values[i]);
             cells[i] = value == mark || (std::isnan(value) && std::isnan(mark)) ? 0 : 1;

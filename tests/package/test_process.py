@@ -3,6 +3,7 @@
 import concurrent.futures
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -221,6 +222,9 @@ def test_second_interpreters_are_refused_in_a_sentence():
     assert done.returncode == 0 and done.stdout.endswith("[0.0, 1.0]\n")
 
 
+_NEEDS_AND_FREE = r"out of memory: the call with its outputs needs ([\d.]+) MiB, free are ([\d.]+) MiB"
+
+
 def test_memory_for_all_outputs_is_asked_for_together():
     lines = """
 import resource, numpy as np, nearfield as nf
@@ -237,4 +241,5 @@ for images, indices in ((image, True), ([image] * 3, False)):
     told = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(told) == 2
     for each in told:
-        assert "out of memory: the call with its outputs needs " in each and " MiB, free are 1" in each
+        needs, free = map(float, re.match(_NEEDS_AND_FREE, each).groups())
+        assert needs > 184 and 50 < free < 150  # the C library takes 64 MiB for a thread that allocates, if one does
