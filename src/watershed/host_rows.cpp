@@ -95,17 +95,15 @@ void differing(const std::int32_t* key, const std::int32_t* code, std::span<cons
     const hn::CappedTag<std::int32_t, 64> d;
     const auto none = hn::Set(d, -1);
     for (const auto& [offset, between] : all)
-        *found++ = bits_where(
-            d, count,
-            [&, to = code + offset, other = key + offset, beside = offsets_of_steps(between)](std::int64_t i) HWY_ATTR {
-                const auto a = hn::LoadU(d, code + i), b = hn::LoadU(d, to + i);
-                const auto differ = hn::And(hn::Ne(a, b), hn::And(hn::Ne(a, none), hn::Ne(b, none)));
-                if (beside.empty() || hn::AllFalse(d, differ)) return differ;
-                const auto pass = hn::Max(hn::LoadU(d, key + i), hn::LoadU(d, other + i));
-                auto least = hn::LoadU(d, key + beside[0] + i);
-                for (const std::int32_t each : beside) least = hn::Min(least, hn::LoadU(d, key + each + i));
-                return hn::And(differ, hn::Lt(pass, least));
-            });
+        *found++ = bits_where(d, count, [&, far = offset, beside = offsets_of_steps(between)](std::int64_t i) HWY_ATTR {
+            const auto a = hn::LoadU(d, code + i), b = hn::LoadU(d, code + far + i);
+            const auto differ = hn::And(hn::Ne(a, b), hn::And(hn::Ne(a, none), hn::Ne(b, none)));
+            if (beside.empty() || hn::AllFalse(d, differ)) return differ;
+            const auto pass = hn::Max(hn::LoadU(d, key + i), hn::LoadU(d, key + far + i));
+            auto least = hn::LoadU(d, key + beside[0] + i);
+            for (const std::int32_t each : beside) least = hn::Min(least, hn::LoadU(d, key + each + i));
+            return hn::And(differ, hn::Lt(pass, least));
+        });
 }
 
 row_loops<std::int32_t> narrow_loops() {
