@@ -76,7 +76,7 @@ class Mesh:
             file.write(data)
 
     def _shown(self) -> tuple[Array | None, str, float, float]:
-        """Returns a number for each vertex, which PLY files store, its name, and the numbers shown in blue and in red."""
+        """Returns a number per vertex, which PLY files store, its name, and the numbers shown in blue and in red."""
         return None, "", 0.0, 1.0
 
     @cached_property

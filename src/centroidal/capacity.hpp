@@ -11,12 +11,12 @@ namespace nearfield::centroidal {
 /// Sites with powers and the regions that they own; all on the host.
 struct power_regions {
     const problem& p;
-    const std::uint16_t* mass_of;     ///< of parts
-    std::vector<place> places;        ///< of sites
-    std::vector<std::int64_t> power;  ///< of sites
-    std::vector<double> capacity;     ///< of sites; they sum to the mass of all parts
-    std::vector<std::int64_t> mass;   ///< of regions
-    std::vector<std::int64_t> parts;  ///< of regions
+    const std::uint16_t* mass_of;     ///< one per part
+    std::vector<place> places;        ///< one per site
+    std::vector<std::int64_t> power;  ///< one per site
+    std::vector<double> capacity;     ///< one per site; they sum to the mass of all parts
+    std::vector<std::int64_t> mass;   ///< one per region
+    std::vector<std::int64_t> parts;  ///< one per region
     std::vector<std::int32_t> label;  ///< per part: number of its site
 
     /// Returns the squared distance of a part from a site.

@@ -12,8 +12,8 @@ constexpr std::int32_t nobody = 0x7f7f7f7f;  ///< a value that memset can write
 
 /// Arrays of a call on a device.
 struct arrays {
-    std::uint16_t* density;  ///< of cells
-    std::uint8_t* seed;      ///< of parts
+    std::uint16_t* density;  ///< one per cell
+    std::uint8_t* seed;      ///< one per part
     std::int32_t *nearest, *number, *site, *target;
     sums* sum;
     unsigned long long* energy;  ///< two per round: sums of the terms' low 32 bits, and of the rest

@@ -44,7 +44,7 @@ way main_axis(const problem& p, const moments& of) {
     }
     const double norm = std::sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
     way found{};
-    constexpr double half_of_a_bar = 0.8660254037844386;  // of its standard deviation
+    constexpr double half_of_a_bar = 0.8660254037844386;  // in standard deviations
     for (int i = 0; i < 3 && norm > 0; ++i)
         found.along[i] = half_of_a_bar * std::sqrt(std::max(value, 0.0)) * v[i] / norm / length[i];
     return found;

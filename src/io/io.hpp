@@ -38,7 +38,7 @@ struct array {
     std::vector<std::int64_t> shape;
     std::vector<axis_kind> axes;  ///< one per grid axis, or empty if all are spatial; spatial axes come last
     std::vector<double>
-        spacing;         ///< one value per grid axis, or empty if the file does not say; steps of time as well
+        spacing;         ///< one value per grid axis, or empty if the file does not say; includes steps of time
     std::string unit;    ///< of the spacing: "m", "cm", "mm", "um", "nm" or the file's own word; empty if unknown
     bool color = false;  ///< the last axis holds RGB or RGBA samples and is no grid axis
     geo_place place;     ///< set by the TIFF reader, kept by the TIFF writer

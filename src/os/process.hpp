@@ -36,8 +36,8 @@ struct processor_set {
 [[nodiscard]] processor_set processors();
 /// Moves a thread to processors. If the system refuses, the thread stays where it is.
 void move_thread(std::thread::native_handle_type thread, const processor_set& to);
-/// Starts a thread that receives no signals meant for the program, but those that it causes itself and the profiler's.
-/// Throws std::system_error.
+/// Starts a thread that receives only signals that it causes itself, and the profiler's: none that is meant for the
+/// program. Throws std::system_error.
 [[nodiscard]] std::thread start_thread(std::function<void()> body);
 /// Keeps the library or program that holds this code loaded until the process ends.
 void stay_loaded();

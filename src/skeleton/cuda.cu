@@ -61,7 +61,7 @@ public:
 
 private:
     static constexpr std::int64_t counter_bytes = std::int64_t{kept_rounds} * most_turns * counter_step;
-    static constexpr std::int64_t cells_a_block = 4096;  ///< small calls launch one block per so many cells
+    static constexpr std::int64_t cells_a_block = 4096;  ///< cells per block of small calls, which launch fewer blocks
 
     template <bool Wraps>
     void thin_with() const {

@@ -75,7 +75,7 @@ struct step_of_block {
     /// Returns the round in which a cell of another turn is tested again.
     __device__ std::uint32_t round_of(int other) const { return now.round + (other > turn ? 0 : 1); }
 
-    Index begin[most_turns];  ///< of a turn's list
+    Index begin[most_turns];  ///< start of each turn's list
     Index step_to[27];        ///< bit offsets of neighbours
     /// Turns of neighbours by kind, for cells away from seams: parities alternate along an axis.
     std::int8_t turn_of_kind[most_turns][kinds];

@@ -18,7 +18,7 @@
 namespace nearfield {
 namespace {
 
-constexpr double share_of_distances = 0.2;  // of the time of a call on the host, for its progress
+constexpr double share_of_distances = 0.2;  // share of a call's time on the host, for progress
 
 template <class Place>
 class thinning {

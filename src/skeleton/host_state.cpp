@@ -49,7 +49,7 @@ void cell_bytes::copy_to_margin(std::int64_t cell) const {
 
 namespace {
 
-/// Maps squared distances to layers, by a table of all integers up to the largest one if it is small for the cells.
+/// Maps squared distances to layers: by a table of all integers if the largest is below 1/16 of the number of cells.
 template <class Squared>
 class layer_table {
 public:

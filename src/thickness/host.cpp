@@ -11,7 +11,7 @@ namespace nearfield::thickness {
 namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 14;
-constexpr double share_of_distances = 0.1;  // of a call's time
+constexpr double share_of_distances = 0.1;  // share of a call's time
 
 /// Calls body(T{}) with the element type of an output.
 template <class Body>
