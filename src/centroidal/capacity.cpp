@@ -178,7 +178,7 @@ private:
         return false;
     }
 
-    /// Returns the powers after a step; the largest is 0, and differences stay below the largest squared distance.
+    /// Returns the powers after a step; the largest is 0, and the others are at least -2^36.
     [[nodiscard]] std::vector<std::int64_t> moved(const std::vector<double>& way, double length) const {
         constexpr double far = 1LL << 36;
         std::vector<std::int64_t> next;

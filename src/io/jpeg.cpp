@@ -16,7 +16,7 @@ namespace nearfield::io {
 
 namespace {
 
-/// Bound of samples per byte: 8x8 pixels take at least two bits, and progressive scans may leave out most blocks.
+/// Bound of samples per byte: a block of 8x8 pixels takes at least two bits, in a progressive scan at least one.
 constexpr std::int64_t most_samples_a_byte = 2048;
 constexpr int most_scans = 400;  // each scan visits the whole picture
 

@@ -192,8 +192,8 @@ struct box {
     float margin;  ///< largest amount by which float rounding can shorten an extent
 };
 
-/// Bounds the crescent. An earlier neighbour leaves only p.v <= k: with k < 0 a cap of the ball, along an axis at most
-/// half a ball. The result is the intersection of all these boxes. `cover(z, y, x)` is a neighbour's cover, or never().
+/// Bounds the crescent. An earlier neighbour leaves only p.v <= k, for k < 0 a cap of the ball; those along an axis
+/// also count for k >= 0. The boxes of all caps are intersected. `cover(z, y, x)` is a neighbour's, or never().
 template <int Axes, class N, class Metric, class Cover>
 NF_HD inline box box_of(N r2, const Metric& m, const Cover& cover) {
     const float whole = static_cast<float>(r2), radius = root_near(whole);
