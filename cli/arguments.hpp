@@ -55,7 +55,7 @@ struct arguments {
     bool no_corners = false, smooth = false, world = false, is_signed = false;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
-    // Of stipple.
+    // Verb stipple.
     std::string stipple_method = "lloyd", dots = "ink", frames;
     bool equal_ink = false;
     std::int64_t points = 0, rounds = -1;

@@ -20,7 +20,7 @@ std::string svg_of(const drawing& d) {
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:inkscape=\"http://www.inkscape.org/namespaces/"
                    "inkscape\" width=\"{:g}mm\" height=\"{:.6g}mm\" viewBox=\"0 0 {:g} {:g}\">\n",
                    d.millimetres, d.millimetres * d.height / d.width, d.width, d.height);
-    // Plotters draw what they find: white paper is left as it is.
+    // Plotters draw every shape, so white paper gets none.
     if (d.paper != rgb{255, 255, 255})
         fmt::format_to(to, "<rect width=\"{:g}\" height=\"{:g}\" fill=\"{}\"/>\n", d.width, d.height, hex(d.paper));
     for (const facet& each : d.facets) {
@@ -75,7 +75,7 @@ std::string content_of(const drawing& d, double points_a_cell) {
         const auto& [c, m, y, k] = layer.cmyk;
         if (d.layers.size() > 1) fmt::format_to(to, "{:g} {:g} {:g} {:g} K\n", c, m, y, k);
         else fmt::format_to(to, "{} RG\n", three(layer.colour));
-        for (const dot& each : layer.dots)  // a line of no length with round ends
+        for (const dot& each : layer.dots)  // draws a line of length 0 with round ends
             fmt::format_to(to, "{0:.3f} w {1:.2f} {2:.2f} m {1:.2f} {2:.2f} l S\n", each.diameter, each.at[0],
                            each.at[1]);
     }
@@ -111,9 +111,9 @@ std::string pdf_of(const drawing& d) {
 
 namespace {
 
-constexpr int places = 4;  ///< of a pixel along each axis, of which it is the mean
+constexpr int places = 4;  ///< samples of a pixel along each axis; the pixel is their mean
 
-/// Colours of places.
+/// Colours of all samples.
 class canvas {
 public:
     canvas(int width, int height, const rgb& paper, double places_a_cell)
@@ -121,7 +121,7 @@ public:
         std::fill(all_.pixels.begin(), all_.pixels.end(), paper);
     }
 
-    /// Calls paint(place) for places within `radius` of the segment from a to b.
+    /// Calls paint(place) for samples within `radius` of the segment from a to b.
     template <class Paint>
     void stroke(const point2& a, const point2& b, double radius, const Paint& paint) {
         const double dx = b[0] - a[0], dy = b[1] - a[1], length2 = dx * dx + dy * dy;
@@ -209,7 +209,7 @@ picture pixels_of(const drawing& d, int longest) {
     const bool several = d.layers.size() > 1;
     for (const ink_layer& layer : d.layers) {
         const rgb ink = layer.colour;
-        std::vector<bool> inked(on.places_in_all());  // dots of one ink that overlap are no darker
+        std::vector<bool> inked(on.places_in_all());  // overlapping dots of one ink are no darker
         for (const dot& each : layer.dots)
             on.stroke(each.at, each.at, each.diameter / 2, [&](rgb& at) {
                 const std::size_t place = on.number_of(at);

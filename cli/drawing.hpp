@@ -1,4 +1,4 @@
-// Drawings of dots, of one line, or of facets: as SVG, PDF, or pixels.
+// Drawings of dots, of one line, or of facets, as SVG, PDF, or pixels.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct drawing {
     double width = 0, height = 0;  ///< in cells
     double millimetres = 0;        ///< width on paper
     rgb paper{255, 255, 255};
-    std::vector<ink_layer> layers;  ///< each lets those below shine through
+    std::vector<ink_layer> layers;  ///< transparent to the layers below
     std::vector<point2> line;       ///< closed
     double line_width = 0;
     rgb line_colour{};
@@ -43,9 +43,9 @@ struct drawing {
 };
 
 [[nodiscard]] std::string svg_of(const drawing& d);
-/// One page.
+/// Returns a PDF file of one page.
 [[nodiscard]] std::string pdf_of(const drawing& d);
-/// So many pixels along the longer side, each the mean of 16 places.
+/// Draws with `longest` pixels along the longer side, each the mean of 16 samples.
 [[nodiscard]] picture pixels_of(const drawing& d, int longest);
 
 }  // namespace nearfield::cli

@@ -18,10 +18,10 @@ bool is_folder(const std::string& path) {
     return path.ends_with('/') || std::filesystem::is_directory(path, ignored);
 }
 
-/// "-o" of "-o,--output"
+/// Returns "-o" of "-o,--output".
 std::string short_name(const option& row) { return row.names.substr(0, row.names.find(',')); }
 
-/// Values of the table's rows that name files to read, or files to write.
+/// Returns the values of options that name files, either those to read or those to write.
 std::vector<named_file> files_of(const verb& chosen, const arguments& args, bool read) {
     std::vector<named_file> files;
     for (const option& row : chosen.options) {
@@ -34,7 +34,7 @@ std::vector<named_file> files_of(const verb& chosen, const arguments& args, bool
     return files;
 }
 
-/// Empty where the input cannot be had; its reader says why.
+/// Returns an empty text if the input does not exist or cannot be opened; its reader reports the error later.
 std::string identity_of_input(const std::string& path) {
     try {
         return io::identity_of(path, os::standard_input);

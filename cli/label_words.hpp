@@ -11,7 +11,7 @@ namespace nearfield::cli {
 /// the option's name.
 [[nodiscard]] label_options label_options_of(const arguments& args);
 
-/// All options, including those that need the input, which may have kept its colour.
+/// Returns all options, including those that need the input, which may have kept its colour.
 [[nodiscard]] label_options label_options_for(const arguments& args, const loaded& input);
 
 /// Converts float16, which the library does not compare, to float32; for other types returns an array without shape.

@@ -12,7 +12,7 @@ namespace nearfield::cli {
 /// invalid_argument with the option's name.
 [[nodiscard]] distance_options options_of(const arguments& args, sites otherwise);
 
-/// All options, including those that need the input: its spacing, and a border for every axis.
+/// Returns all options, including those that need the input: its spacing, and a border for every axis.
 [[nodiscard]] distance_options options_for(const arguments& args, sites otherwise, const loaded& input);
 
 /// Throws invalid_argument if no array has so many --batch-axes.

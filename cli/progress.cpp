@@ -21,16 +21,16 @@ constexpr std::string_view clear_line = "\r\033[K";
 
 std::atomic<bool> leaving{false}, bar_is_drawn{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
-/// Does not change once signals are caught, and is never destroyed: they come at the very end as well.
+/// It does not change once signals are caught, and is never destroyed, because signals can come until the very end.
 std::vector<last_words>& words_for_signals = *new std::vector<last_words>;
 
 void say(int fd, std::string_view text) {
-    static_cast<void>(os::write(fd, text.data(), text.size()));  // where it fails there is nobody left to tell
+    static_cast<void>(os::write(fd, text.data(), text.size()));  // on failure nothing can be reported
 }
 
-/// Runs in the midst of anything, so it calls nothing but what POSIX lists as safe in a handler.
+/// Runs at any point of the program, so it only calls functions that POSIX allows in a handler.
 void on_signal(int number) {
-    // Nobody may be reading stderr; the second signal does not wait for that.
+    // Writing to stderr may block if nobody reads it; a second signal does not wait for that.
     if (leaving.exchange(true)) std::_Exit(128 + number);
     io::abandon_outputs();
     os::accept_signals();

@@ -1,4 +1,4 @@
-// Signals, and a bar on a terminal.
+// Signals, and a progress bar on a terminal.
 #pragma once
 
 #include <chrono>
@@ -7,18 +7,18 @@
 
 namespace nearfield::cli {
 
-/// What is written when a signal ends the program.
+/// Texts that are written when a signal ends the program.
 struct last_words {
     int signal;
     std::string to_stdout, to_stderr;
 };
 
-/// From here on these signals remove unfinished files, write their last words and end the process with 128 and their
-/// number, whatever it is doing. Signals that whoever started the program ignores stay ignored. A file that grows
-/// beyond its limit is an error of the write instead of a signal.
+/// From here on, signals that end programs remove unfinished files, write their last words and end the process at once
+/// with 128 plus their number. Signals that the parent process set to be ignored stay ignored. A file that grows
+/// beyond its limit makes the write fail instead of raising a signal.
 void leave_on_signals(std::vector<last_words> words);
 
-/// A bar on stderr, only where stderr is a terminal and only for work that takes longer than a moment.
+/// Draws a bar on stderr, only if stderr is a terminal and the work takes longer than 0.4 seconds.
 class progress_bar {
 public:
     progress_bar(std::string what, bool wanted);
@@ -26,7 +26,7 @@ public:
     progress_bar(const progress_bar&) = delete;
     progress_bar& operator=(const progress_bar&) = delete;
 
-    /// What host::progress calls. Always true: a signal ends the process without asking the work.
+    /// Serves as host::progress. It always returns true: a signal ends the process without asking the work.
     bool operator()(double share);
 
 private:

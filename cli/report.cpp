@@ -46,8 +46,8 @@ json_report describe(const computed& run, std::int64_t cells) {
 }
 
 std::string json_text(const json_report& report) {
-    // File names may be no UTF-8; a report with a replacement character is better than none. ASCII alone, because
-    // letters beyond it command terminals too (U+009B).
+    // File names may be invalid UTF-8; a report with replacement characters is better than none. It is pure ASCII,
+    // because some letters beyond it control terminals, too (U+009B).
     return report.dump(2, ' ', true, json_report::error_handler_t::replace) + "\n";
 }
 
@@ -71,7 +71,7 @@ void check_destination(const std::string& path) {
 
 namespace {
 
-/// "-", or another name of the pipe that stdout is, such as /dev/stdout.
+/// Returns true for "-", or another name of the pipe that stdout is, such as /dev/stdout.
 bool is_stdout(const std::string& path) {
     if (path == "-") return true;
     const auto named = os::facts_of(path), out = os::facts_of(os::standard_output);

@@ -13,7 +13,7 @@ namespace nearfield::cli {
 
 using json_report = nlohmann::ordered_json;
 
-/// A report with the fields that all reports have: "nearfield" (version) and "verb".
+/// Makes a report with the fields that all reports have: "nearfield" (version) and "verb".
 [[nodiscard]] json_report start_report(const arguments& args);
 [[nodiscard]] json_report describe(const io::array& values);
 [[nodiscard]] json_report describe(const computed& run, std::int64_t cells);

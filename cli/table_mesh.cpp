@@ -1,4 +1,4 @@
-// The verbs of meshes: voxelize, isosurface, offset.
+// The verbs for meshes: voxelize, isosurface, offset.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {

@@ -14,7 +14,7 @@ constexpr std::size_t near_points = 8;
 
 double between(const point2& a, const point2& b) { return std::hypot(a[0] - b[0], a[1] - b[1]); }
 
-/// The nearest points of each point, near_points of them where there are so many.
+/// The nearest points of each point: near_points of them, or fewer if there are not as many.
 class vicinity {
 public:
     explicit vicinity(const std::vector<point2>& points) : points_(points) {
@@ -98,7 +98,7 @@ private:
     }
     [[nodiscard]] double length(std::size_t a, std::size_t b) const { return between(points_[a], points_[b]); }
 
-    /// Turns the cities from `first` to `last` round, in tour order; or all others, if those are fewer.
+    /// Reverses the cities from `first` to `last`, in tour order; or all others, if those are fewer.
     void turn(std::size_t first, std::size_t last) {
         const std::size_t n = order_.size();
         std::size_t i = at_[first], j = at_[last], inside = (j + n - i) % n + 1;
@@ -113,13 +113,13 @@ private:
         }
     }
 
-    /// Steps u-v and w-x, both in tour order or both against it, become u-w and v-x.
+    /// Replaces steps u-v and w-x, both in tour order or both against it, by u-w and v-x.
     void two_opt(std::size_t u, std::size_t v, std::size_t w, std::size_t x) {
         if (next(u) == v) turn(v, w);
         else turn(u, x);
     }
 
-    /// Steps from a and from a point near it change their ends.
+    /// Tries to exchange the ends of a's step and of a step from a point near it; true if that shortens the tour.
     bool exchange(std::size_t a) {
         for (const bool forward : {true, false}) {
             const std::size_t b = next(a, forward);
@@ -137,7 +137,7 @@ private:
         return false;
     }
 
-    /// Up to three neighbours, from `first` on in either direction, go between two others.
+    /// Tries to move up to three cities, from `first` on in either direction, between two others.
     bool move(std::size_t first) {
         for (const bool forward : {true, false}) {
             std::size_t last = first;
@@ -156,7 +156,7 @@ private:
                 if (holds(first, count, forward, c) || holds(first, count, forward, d) || d == before) continue;
                 if (length(beside, first) + length(last, other) - length(c, d) >= saved - least) continue;
                 touched_.insert(touched_.end(), {before, after, first, last, c, d});
-                // before (first .. last) after .. c d: turned twice it is before after .. c (last .. first) d.
+                // Turns before (first .. last) after .. c d into before after .. c (last .. first) d, by two reversals.
                 two_opt(before, first, c, d);
                 if (c != after) two_opt(before, c, after, last);
                 if (on) two_opt(c, last, first, d);
@@ -171,7 +171,7 @@ private:
         return false;
     }
 
-    static constexpr double least = 1e-9;  ///< that a step must save
+    static constexpr double least = 1e-9;  ///< length that a step must save at least
 
     const std::vector<point2>& points_;
     std::vector<std::size_t> order_, at_, touched_;
@@ -185,7 +185,7 @@ std::vector<std::size_t> short_tour(const std::vector<point2>& points, std::vect
 }
 
 std::vector<std::size_t> along_curve(const std::vector<point2>& points, double width, double height) {
-    // Hilbert's curve through 2^16 x 2^16 boxes: quarters in turn, turned and mirrored.
+    // Hilbert's curve through 2^16 x 2^16 boxes: visits quarters in turn, rotated and mirrored.
     const double scale = 65535 / std::max({width, height, 1e-9});
     std::vector<std::uint64_t> key;
     for (const point2& p : points) {
@@ -211,7 +211,7 @@ std::vector<std::vector<point2>> cells_around(const std::vector<point2>& points,
                                               double height) {
     std::vector<std::vector<point2>> all(points.size(), {{0, 0}, {width, 0}, {width, height}, {0, height}});
     const auto cut = [&](std::size_t i, std::size_t j) {
-        // Keeps what is at least as near to i as to j.
+        // Keeps the part of the region that is at least as near to i as to j.
         const point2 &a = points[i], &b = points[j];
         const auto beyond = [&](const point2& p) {
             return (p[0] - (a[0] + b[0]) / 2) * (b[0] - a[0]) + (p[1] - (a[1] + b[1]) / 2) * (b[1] - a[1]);

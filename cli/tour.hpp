@@ -1,4 +1,4 @@
-// One short line through all points.
+// Computes one short line through all points.
 #pragma once
 
 #include <vector>
@@ -7,16 +7,16 @@
 
 namespace nearfield::cli {
 
-/// Numbers of the points in the order of Hilbert's curve through a square.
+/// Returns the numbers of the points in the order of Hilbert's curve through a square.
 [[nodiscard]] std::vector<std::size_t> along_curve(const std::vector<point2>& points, double width, double height);
 
-/// The closed tour made shorter, until no exchange of the ends of two steps near each other and no move of up to three
-/// neighbours does.
+/// Shortens a closed tour until neither an exchange of the ends of two steps near each other nor a move of up to three
+/// neighbours shortens it further.
 ///
 /// Bentley, "Fast algorithms for geometric traveling salesman problems", ORSA Journal on Computing 4(4), 1992.
 [[nodiscard]] std::vector<std::size_t> short_tour(const std::vector<point2>& points, std::vector<std::size_t> order);
 
-/// The convex region of each point within a rectangle: half planes of the points that `neighbours` names, in pairs.
+/// Returns the convex region of each point within a rectangle: it is cut once for each pair in `neighbours`.
 [[nodiscard]] std::vector<std::vector<point2>> cells_around(const std::vector<point2>& points,
                                                             const std::vector<std::array<std::size_t, 2>>& neighbours,
                                                             double width, double height);

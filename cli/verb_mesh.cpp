@@ -1,4 +1,4 @@
-// nearfield voxelize, isosurface, offset. Volumes have x along their last axis, meshes as their first coordinate.
+// nearfield voxelize, isosurface, offset. x is the last axis of a volume, but the first coordinate of a mesh.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// Coordinates in the order of a volume's axes, or back: a mirror image, whose faces are turned round.
+/// Reverses the order of a mesh's coordinates, which mirrors it, and so reverses the faces' orientation, too.
 mesh reversed_axes(mesh m) {
     for (auto& at : m.vertices) std::swap(at[0], at[2]);
     for (auto& face : m.faces) std::swap(face[1], face[2]);
@@ -31,7 +31,7 @@ double parse_length(const std::string& name, const std::string& text) {
     return value;
 }
 
-/// Throws before any work is done where no mesh could be written.
+/// Throws, before any work is done, if no mesh can be written there.
 void check_mesh_output(const std::string& path) {
     static_cast<void>(mesh_format_of(path));
     io::require_place(path);
@@ -60,7 +60,7 @@ std::string text_of_mesh(const mesh& m, const mesh_measures& is) {
                        is.volume, is.area);
 }
 
-/// Writes what offset() made, and says how thick a hollow part's wall is.
+/// Writes the result of offset(), and returns a text about the thickness of a hollow part's wall.
 std::string save_offset(const std::string& path, const offset_result& made, double distance, json_report& said) {
     if (made.thickness.empty()) return save_mesh(path, made.surface), "";
     const double asked = std::abs(distance);

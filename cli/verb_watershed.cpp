@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// A run whose result has labels, or marks of peaks where they are wanted.
+/// A run whose result is labels, or marks of peaks if these are wanted.
 struct flood_run : mask_run {
     io::array markers, mask;
     watershed_options how;
@@ -106,7 +106,7 @@ computed flood(const arguments& args, flood_run& run) {
 
 bool is_table(const std::string& path) { return path.ends_with(".csv") || path.ends_with(".CSV"); }
 
-/// The cells that count: of maxima those above 0.
+/// Limits the search for maxima to cells above 0.
 void mask_background(flood_run& run) {
     if (!run.how.maxima) return;
     const io::array& image = run.input.image;
@@ -143,7 +143,7 @@ computed find_peaks(const arguments& args, flood_run& run) {
     return compute(args, call);
 }
 
-/// Coordinates and values.
+/// Writes coordinates and values of peaks as CSV.
 std::string table_of(const std::vector<peak>& found, const std::vector<std::int64_t>& shape) {
     std::string text;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) text += fmt::format("axis_{},", axis);

@@ -1,4 +1,4 @@
-// What the bindings of components share: options that own their memory, and tables as Python gives them.
+// Shared by the bindings of components: options that own their memory, and tables that Python gives.
 #pragma once
 
 #include <vector>

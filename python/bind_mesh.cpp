@@ -13,7 +13,7 @@
 namespace nearfield::python {
 namespace {
 
-/// Contiguous arrays of float64 (n, 3) and int32 (m, 3).
+/// Copies contiguous arrays of float64 (n, 3) and int32 (m, 3) to a mesh.
 mesh mesh_of(const array& vertices, const array& faces) {
     mesh made;
     const auto fill = [](auto& to, const array& from) {
@@ -39,7 +39,7 @@ mesh_row read(const nb::bytes& bytes, const std::string& path) {
     return row_of(made);
 }
 
-/// `values` named `name` go along with the vertices of PLY files.
+/// Returns a file's bytes. PLY files also store `values`, named `name`, with the vertices.
 nb::bytes written(const array& vertices, const array& faces, const std::string& path, bool text, const array* values,
                   const std::string& name, double low, double high) {
     vertex_values also{name, {}, low, high};
@@ -58,7 +58,7 @@ std::tuple<bool, std::int64_t, std::int64_t, double, double> measured(const arra
 using triple = std::array<double, 3>;
 using sizes = std::array<std::int64_t, 3>;
 
-/// By `pitch` where it is not 0, else by shape.
+/// Makes a grid around a mesh, by its shape if `by_shape`, else by its pitch.
 std::tuple<sizes, triple, triple> around(const array& vertices, const array& faces, double pitch, const sizes& shape,
                                          bool by_shape, std::int64_t margin) {
     const mesh m = mesh_of(vertices, faces);
@@ -66,7 +66,7 @@ std::tuple<sizes, triple, triple> around(const array& vertices, const array& fac
     return {g.shape, g.origin, g.pitch};
 }
 
-/// A call that fills these arrays, of which some may be missing: call(place, mesh there, views).
+/// Runs call(place, mesh there, views), which fills these arrays; some of them may be missing.
 template <std::size_t Out, class Call>
 void fill(const run_at& where, const mesh& m, const std::array<const array*, Out>& out, const Call& call) {
     const auto views = [&]<class Place>(const Place&) {

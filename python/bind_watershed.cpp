@@ -47,7 +47,7 @@ void rebuild(const array& seed, const array& image, const array& out, const wate
         });
 }
 
-/// Cells and values.
+/// Returns the cell and the value of each peak.
 std::vector<std::tuple<std::int64_t, double>> peaks_of(const array& image, const array* mask, const array* labels,
                                                        const watershed_options& options, int ordinal,
                                                        std::uintptr_t stream, bool staged, int threads,
@@ -79,7 +79,7 @@ void separate(const array& mask, const array& out, const split_options& options,
         [&](int on) { edge::split_on_device(on, mask.view<const void, host>(), out.view<void, host>(), options); });
 }
 
-/// Cells, values, saddles and numbers of the next ones.
+/// Returns for each extremum its cell, value and saddle, and the number of the extremum that it joins.
 std::vector<std::tuple<std::int64_t, double, double, std::int64_t>> extrema_of(const basins& of, double h, bool roots) {
     std::vector<std::tuple<std::int64_t, double, double, std::int64_t>> rows;
     for (const extremum& each : of.extrema(h, roots)) rows.emplace_back(each.cell, each.value, each.saddle, each.into);

@@ -1,5 +1,5 @@
-# The rooms of shapes, pictures and paths: what is made of distances. Of each its C++ sources, and its kernels or what
-# stands for them in a build without CUDA.
+# The rooms of shapes, pictures and paths, which build on distances: adds each room's C++ sources, and its kernels, or
+# the source that replaces them in a build without CUDA.
 set(rooms centroidal chessboard effects fill geodesic isosurface medial_axis mesh mesh_distance metrics morphology
   natural_neighbor offset pores raycast render sdf skeleton split thickness voxelize watershed)
 foreach(room IN LISTS rooms)

@@ -64,9 +64,9 @@ class CentroidalVoronoi:
 
 @dataclass(frozen=True)
 class Stipples(CentroidalVoronoi):
-    """Points as dense as an image is dark. `weights` counts in black cells; `energy` is that of the last rounds."""
+    """Points whose density follows an image's darkness. `weights` is in black cells; `energy` is of the last rounds."""
 
-    #: float64, (n,): diameters in cells of dots with the ink of their regions.
+    #: float64, (n,): diameter in cells of a dot that holds the ink of its region.
     sizes: Array
 
 
@@ -177,31 +177,31 @@ def stipple(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Stipples:
-    """An image as dots of ink: points that lie as densely as it is dark, and apart from each other.
+    """Draws an image as dots of ink: points whose density follows its darkness, and that keep apart from each other.
 
     Parameters
     ----------
-    image : array of 1 to 3 axes, besides that of channels
-        Gray: bool, uint8, uint16, or floating point from 0, black, to 1, white.
+    image : array of 1 to 3 axes, not counting `channel_axis`
+        Gray values: bool, uint8, uint16, or floating point from 0 (black) to 1 (white).
     n : int, optional
-        How many points. Give this, or `size`.
+        Number of points. Give either this or `size`.
     size : float, optional
-        Diameter of a dot in cells: as many points come as their dots have the ink of the image.
+        Diameter of a dot in cells. The number of points then makes all dots together hold the ink of the image.
     method : {'lloyd', 'lbg'}
-        'lloyd' moves samples of the image by `centroidal_voronoi`. 'lbg', Linde-Buzo-Gray, begins with one point, lets
-        points split that have much more than their share of the ink, and go that have much less.
+        'lloyd' moves samples of the image by `centroidal_voronoi`. 'lbg' (Linde-Buzo-Gray) begins with one point,
+        splits points that have much more than their share of the ink, and removes those that have much less.
     rounds : int, optional
-        At most; default 60 of 'lloyd', 50 of 'lbg'. 0 of 'lloyd' gives the samples.
+        Largest number of rounds. Default: 60 for 'lloyd', 50 for 'lbg'. 0 with 'lloyd' returns the samples.
     seed : int
-        Of the samples.
+        Seed of the samples.
     invert : bool
-        Dots are light, on black.
+        Draw light dots on black.
     capacities : bool
-        Every point gets the same ink: ten more rounds, by `centroidal_voronoi` with `capacities`.
+        Give every point the same ink, by ten more rounds of `centroidal_voronoi` with `capacities`.
     channel_axis : int, optional
         Axis of the channels of a colour image, whose luminance (ITU-R BT.709) is drawn.
     supersample : int, optional
-        Places of points along each axis of a cell, 1 to 8. Default: 1 to 4, by how near points are.
+        Number of places for points along each axis of a cell, 1 to 8. Default: 1 to 4, the more the closer points are.
     spacing, border, return_labels, device, threads, progress
         As in `centroidal_voronoi`.
 
@@ -211,7 +211,7 @@ def stipple(
 
     Notes
     -----
-    The same points on the CPU and on GPUs, for any number of threads.
+    The CPU and GPUs give the same points, for any number of threads.
 
     References
     ----------
@@ -265,7 +265,7 @@ def _words(**renamed: str) -> Iterator[None]:
 
 
 def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
-    """Positions at which sites begin, in parts of cells."""
+    """Returns the first positions of the sites, in parts of cells."""
     shape = call.cells.shape
     if isinstance(sites, int) and not isinstance(sites, bool):
         if isinstance(call.work.array, Untouched):  # no values to draw by

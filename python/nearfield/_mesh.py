@@ -76,7 +76,7 @@ class Mesh:
             file.write(data)
 
     def _shown(self) -> tuple[Array | None, str, float, float]:
-        """A number for each vertex that PLY files keep, its name, and those that are blue and red."""
+        """Returns a number per vertex, which PLY files store, its name, and the numbers shown in blue and in red."""
         return None, "", 0.0, 1.0
 
     @cached_property
@@ -124,17 +124,17 @@ class Mesh:
 
 
 class OffsetMesh(Mesh):
-    """A mesh that `offset` made.
+    """A mesh that `offset` returns.
 
     Attributes
     ----------
     pitch : float
-        Of its grid.
+        Pitch of the grid on which distances were computed.
     error_bound : float
-        How far points of the offset surface can lie from where the distance is the one asked for.
+        Largest distance of points of the offset surface from where the mesh's distance is the requested one.
     thickness : array of float64, shape (n,), or None
-        Of the wall of a hollow part at each vertex: the exact distance to the nearest point of its other side. PLY
-        files keep it, and colours: blue where it is the distance asked for, red where it is twice that or more.
+        Thickness of a hollow part's wall at each vertex: the exact distance to the nearest point of its other side. PLY
+        files store it, and colours: blue where it is the requested distance, red where it is at least twice that.
     """
 
     pitch: float

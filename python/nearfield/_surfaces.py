@@ -311,29 +311,32 @@ def offset(
     threads: int | None = None,
     progress: Progress = None,
 ) -> OffsetMesh:
-    """The surface at a distance from a mesh: outside where it is positive, inside where it is negative.
+    """Computes the surface at a distance from a mesh: outside for a positive distance, inside for a negative one.
 
     Parameters
     ----------
     mesh : Mesh, or one of trimesh, PyVista or VTK, or a pair of vertices and faces
+        Closed surface, unless `winding`.
     distance : float
+        Signed distance, in units of the coordinates. With `hollow` it must be at least 2 pitches in size.
     pitch : float, optional
-        Of the grid on which distances are computed. Default: 1/256 of the longest side of the answer's box.
+        Pitch of the grid on which distances are computed. Default: 1/256 of the longest side of the answer's box.
     method : {'exact', 'voxels'}
-        From distances to the triangles, or to the faces of the cells of a voxelised part.
+        Distances to measure: to the triangles, or to the faces of the cells of the voxelised part.
     sharp : bool
         Keep edges and corners, by dual contouring; on the CPU only.
     hollow : bool
-        The wall between the surface and its offset: a hollow part of the same outside for a negative distance.
+        Return the wall between the surface and its offset. A negative distance makes the part hollow and keeps its
+        outside.
     winding : bool
-        As in `voxelize`: takes open meshes and overlapping shells.
+        Accept open meshes and overlapping shells, as in `voxelize`.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     OffsetMesh
-        A closed `Mesh`, without faces where nothing is left, with `pitch`, `error_bound` and `thickness`.
+        A closed `Mesh` with `pitch`, `error_bound` and `thickness`. It has no faces if nothing is left.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-// NF_HD marks mathematics that both backends share; the only macro of the library.
+// NF_HD marks functions that host and device share. It is the library's only macro.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,4 +1,4 @@
-// What surrounds every public call.
+// Sets up and ends every public call.
 #pragma once
 
 #include <cfenv>
@@ -10,8 +10,8 @@
 
 namespace nearfield {
 
-/// The default floating-point environment for as long as this lives, then the caller's again, flags included: to
-/// nearest, denormals kept, no traps. The pool's threads have no other.
+/// Sets the default floating-point environment (round to nearest, denormals kept, no traps) and restores the caller's,
+/// flags included, at its end. The pool's threads always have the default one.
 class default_floats {
 public:
     default_floats() {
@@ -26,13 +26,13 @@ private:
     std::fenv_t callers_;
 };
 
-/// Has the thread's storage of C++ exceptions made now. Where this library is loaded by dlopen, glibc makes it when a
-/// thread throws for the first time, and ends the process if there is no memory for it: as when what is thrown is
+/// Allocates the thread's storage for C++ exceptions. If this library was loaded by dlopen, glibc would allocate it
+/// when a thread first throws, and end the process if there is no memory for it, which is likely when the exception is
 /// bad_alloc.
 inline void be_ready_to_throw() { static_cast<void>(std::uncaught_exceptions()); }
 
-/// The work of a public call: the same bits whatever the caller's floating-point environment, no exception but error
-/// and those of the caller's own functions.
+/// Runs the work of a public call. Results have the same bits in any floating-point environment of the caller, and only
+/// `error` and exceptions from the caller's own functions leave it.
 template <class Work>
 auto in_call(const Work& work) {
     const default_floats floats;

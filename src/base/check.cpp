@@ -37,8 +37,8 @@ byte_range range_of(const any_input<Place>& v) {
             start + static_cast<std::uintptr_t>(high * size + size - 1)};
 }
 
-/// True when no two cells of the view can share an element: sorted by stride, each axis must step beyond the ones
-/// below.
+/// Returns true if no two cells of the view can share an element: sorted by stride, each axis must step beyond all the
+/// smaller ones.
 template <class Place>
 bool writes_once(const any_input<Place>& v) {
     std::vector<std::pair<std::int64_t, std::int64_t>> axes;

@@ -1,4 +1,4 @@
-// Checks of arguments, shared by every public call: each throws invalid_argument with what came, what was expected and
+// Checks of arguments for all public calls. Each throws invalid_argument, and says what came, what was expected and
 // how to fix it.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace nearfield {
 [[noreturn]] void fail(const std::string& message, std::source_location where = std::source_location::current());
 [[noreturn]] void fail_rank(const char* name, int rank);
 
-/// "64x512x512"
+/// Writes a shape as "64x512x512".
 std::string shape_text(const std::int64_t* shape, int rank);
 
-/// Spacing along every axis, checked: none, one or `rank` values, each finite and positive.
+/// Returns the spacing along every axis. Accepts none, one or `rank` values, each finite and positive.
 std::array<double, max_rank> checked_spacing(const spacing& cell, const std::int64_t* shape, int rank);
 
-/// Borders along every axis, checked: none, one or `rank` values.
+/// Returns the borders along every axis. Accepts none, one or `rank` values.
 std::array<border, max_rank> checked_borders(const borders& beyond, const std::int64_t* shape, int rank);
 
 void check_type(const char* name, dtype came, std::initializer_list<dtype> accepted);
@@ -33,21 +33,21 @@ struct named_view {
     any_input<Place> view;
 };
 
-/// Rank 1 to max_rank, sides 0 to max_side, cell count below 2^62.
+/// Checks for rank 1 to max_rank, sides 0 to max_side, and fewer than 2^62 cells.
 template <class Place>
 void check_image(const char* name, const any_input<Place>& image, std::int64_t max_side);
 template <class Place>
 void check_same_shape(const char* name, const any_input<Place>& other, const any_input<Place>& image);
-/// A coordinate field has shape (axes that are no batch axes, ...image shape).
+/// Checks that a coordinate field has shape (number of axes that are no batch axes, ...image shape).
 template <class Place>
 void check_coordinate_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image,
                             int batch_axes);
-/// Every view with cells has data.
+/// Checks that every view with cells has data.
 template <class Place>
 void check_data(std::span<const named_view<Place>> views);
-/// The first `inputs` views are read, the others are written: none of those may touch another view's bytes or, through
-/// its strides, write one element twice. Two views whose address ranges interleave without sharing an element are
-/// refused too.
+/// Checks that outputs overlap nothing. The first `inputs` views are read, the others written: a written view may not
+/// touch another view's bytes, nor write one element twice through its strides. Views whose address ranges interleave
+/// are refused, even if they share no element.
 template <class Place>
 void check_apart(std::span<const named_view<Place>> views, std::size_t inputs = 1);
 

@@ -1,12 +1,12 @@
-// Clusters: blocks that run at the same time and can read each other's shared memory, of compute capability 9.0 or
-// later. For kernels only: what a compiler for the host alone sees has none of it.
+// Clusters: blocks that run at the same time and can read each other's shared memory, from compute capability 9.0 on.
+// For kernels only: a compiler that sees only host code finds none of these functions.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace nearfield::cuda {
 
-/// Number of the block in its cluster.
+/// Returns the block's number in its cluster.
 __device__ inline unsigned rank_in_cluster() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     return __clusterRelativeBlockRank();
@@ -15,7 +15,7 @@ __device__ inline unsigned rank_in_cluster() {
 #endif
 }
 
-/// What `mine` is in the shared memory of another block of the cluster.
+/// Maps an address in the own shared memory to the same place in another block of the cluster.
 template <class T>
 __device__ T* shared_of(T* mine, unsigned rank) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -25,7 +25,7 @@ __device__ T* shared_of(T* mine, unsigned rank) {
 #endif
 }
 
-/// All threads of the cluster arrive; who waits then can read what all wrote before they arrived.
+/// Arrives at the cluster's barrier. Threads that wait for it then can read what all threads wrote before they arrived.
 __device__ inline void arrive_in_cluster() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     __cluster_barrier_arrive();

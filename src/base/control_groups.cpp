@@ -6,12 +6,12 @@
 namespace nearfield {
 namespace {
 
-/// Whether a list a,b,c has `word`.
+/// Returns whether a list a,b,c contains `word`.
 bool lists(const std::string& list, const std::string& word) {
     return ("," + list + ",").find("," + word + ",") != std::string::npos;
 }
 
-/// A line of /proc/self/cgroup, "number:controllers:path"; without controllers in version 2.
+/// A line of /proc/self/cgroup, "number:controllers:path"; version 2 has no controllers.
 struct membership {
     std::string controllers, path;
 };
@@ -25,7 +25,7 @@ std::vector<membership> memberships(const std::string& root) {
     return all;
 }
 
-/// mountinfo writes blanks and backslashes as \ and three octal digits.
+/// Decodes mountinfo's text, where blanks and backslashes are written as \ and three octal digits.
 std::string unescaped(const std::string& text) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -39,8 +39,8 @@ std::string unescaped(const std::string& text) {
     return plain;
 }
 
-/// Adds the group at `path` of a hierarchy whose group `top` is mounted at `mount`, and those between. Without a common
-/// path, as under another root of a namespace, the mounted group is all there is to see.
+/// Adds the group at `path` of a hierarchy whose group `top` is mounted at `mount`, and all groups between. Without a
+/// common path, as in a namespace with another root, only the mounted group is visible.
 void add(std::vector<control_group>& to, const std::string& mount, const std::string& top, std::string path,
          bool unified) {
     const std::string above = top == "/" ? "" : top;
@@ -59,7 +59,7 @@ std::vector<control_group> control_groups(const std::string& controller, const s
     const std::vector<membership> mine = memberships(root);
     std::ifstream mounts(root + "/proc/self/mountinfo");
     for (std::string line; !mine.empty() && std::getline(mounts, line);) {
-        // 36 35 98:0 /group /mounted/at rw,noatime shared:1 - cgroup cgroup rw,memory
+        // Example: 36 35 98:0 /group /mounted/at rw,noatime shared:1 - cgroup cgroup rw,memory
         std::istringstream words(line);
         std::string skipped, top, mount, type, options;
         words >> skipped >> skipped >> skipped >> top >> mount;

@@ -1,4 +1,4 @@
-// The control groups that this process is in: where their limits stand.
+// Finds the control groups of this process, and reads their limits.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ struct control_group {
     bool unified;  ///< version 2
 };
 
-/// The groups that limit `controller` ("memory", "cpu") for this process, each with those above it as far up as they
-/// are mounted. `root` stands before every path; tests have trees of their own. Groups of a namespace that cannot be
-/// seen are left out.
+/// Returns the groups that limit `controller` ("memory", "cpu") for this process, each with the groups above it as far
+/// as they are mounted. Tests put `root` before every path to use trees of their own. Groups that this process's
+/// namespace hides are left out.
 std::vector<control_group> control_groups(const std::string& controller, const std::string& root = {});
 
-/// The number that a file begins with; nothing where it cannot be read or says "max".
+/// Returns the number at the start of a file; nothing if the file cannot be read or says "max".
 std::optional<std::int64_t> number_in(const std::string& file);
 
-/// The number after `key` in a file of lines "key number".
+/// Returns the number after `key` in a file of lines "key number".
 std::optional<std::int64_t> number_in(const std::string& file, const std::string& key);
 
 }  // namespace nearfield

@@ -10,7 +10,7 @@
 namespace nearfield {
 namespace {
 
-/// Processors that the smallest quota pays for, rounded up: a thread more would only be stopped sooner.
+/// Processors covered by the smallest CPU quota, rounded up: any more threads would only be throttled earlier.
 int paid_cores() {
     std::int64_t least = INT32_MAX;
     for (const control_group& group : control_groups("cpu")) {
@@ -30,7 +30,7 @@ int paid_cores() {
 }  // namespace
 
 int usable_cores() {
-    static const int paid = paid_cores();  // asked once: it takes longer than small calls
+    static const int paid = paid_cores();  // cached: computing it takes longer than small calls
     const int allowed = os::processors().count();
     const int cores = allowed > 0 ? allowed : static_cast<int>(std::thread::hardware_concurrency());
     return std::max(1, std::min(cores, paid));

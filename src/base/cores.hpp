@@ -1,9 +1,9 @@
-// Processors: how many this process may use.
+// The number of processors that this process may use.
 #pragma once
 
 namespace nearfield {
 
-/// Processors that the calling thread may run on, at most as many as its control groups' quota pays for; at least 1.
+/// Returns how many processors the calling thread may use, limited by its control groups' quotas; at least 1.
 int usable_cores();
 
 }  // namespace nearfield

@@ -30,11 +30,11 @@ bool means_no_gpu(cudaError_t result) {
            result == cudaErrorStubLibrary;
 }
 
-/// Stands for all kernels: they are compiled for the same architectures.
+/// Represents all kernels in queries: they are compiled for the same architectures.
 __global__ void any_kernel() {}
 
-/// A stream that is being captured forbids this thread what might wait. Making a pool does not, and the first call of a
-/// process may be one that is captured.
+/// Relaxes stream capture: a stream that is being captured forbids this thread calls that might wait. Making a pool
+/// does not wait, and a process's first call may be one that is captured.
 class relaxed_capture {
 public:
     relaxed_capture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -46,7 +46,7 @@ private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-/// A plan needs no GPU.
+/// Returns whether the machine has no GPU, which a plan does not need.
 bool none_to_ask() {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) return false;
@@ -102,7 +102,7 @@ const device_limits& limits() {
 }
 
 unsigned checked_blocks(std::int64_t blocks, std::source_location where) {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // CUDA's own, along x
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // CUDA's own limit along x
     if (blocks < 0 || blocks > most)
         throw error(error_code::unsupported,
                     "device: the call needs a launch of " + std::to_string(blocks) + " blocks, and one has " +
@@ -186,7 +186,7 @@ device_guard::device_guard(const device& on) {
     check(cudaGetDevice(&before_), "finding the current device");
     now_ = before_;
 #if CUDART_VERSION >= 12080
-    // A stream that records a graph may not be asked; its caller has made its device current.
+    // A stream that records a graph cannot be queried; its caller has already made its device current.
     cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(stream_of(on), &recording), "asking whether the stream records a graph");
     if (recording == cudaStreamCaptureStatusNone)

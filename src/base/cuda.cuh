@@ -1,4 +1,4 @@
-// The only place that launches kernels, allocates device memory and looks at CUDA's return codes.
+// The only file that launches kernels, allocates device memory and checks CUDA's return codes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,25 +19,25 @@ namespace nearfield::cuda {
 inline constexpr int warp = 32;
 inline constexpr unsigned every_lane = 0xffffffffu;
 
-/// Throws error(device), or error(unsupported) where there is no usable GPU, when `result` is a failure.
+/// Throws error(device) if `result` is a failure, or error(unsupported) if there is no usable GPU.
 void check(cudaError_t result, const char* doing, std::source_location where = std::source_location::current());
 
 inline cudaStream_t stream_of(const device& on) { return static_cast<cudaStream_t>(on.stream); }
 
-/// Blocks for so many items.
+/// Returns the number of blocks of `of_block` that cover `items`.
 NF_HD constexpr std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) {
     return (items + of_block - 1) / of_block;
 }
 
 using nearfield::quotient;
 
-/// What a device can do at once.
+/// Limits of a device.
 struct device_limits {
     std::int64_t multiprocessors = 1;
-    std::size_t shared_bytes = 48 * 1024;  ///< of a block whose launch asks for it
-    bool blocks_may_wait = false;          ///< for each other, where launch_together() started them
+    std::size_t shared_bytes = 48 * 1024;  ///< most bytes per block, if its launch asks for them
+    bool blocks_may_wait = false;          ///< blocks of one launch_together() may wait for each other
 };
-/// Those of the current device; a process asks the driver once for each device.
+/// Returns the limits of the current device; a process queries the driver once per device.
 const device_limits& limits();
 
 /// Whether a kernel may start while the one before it on the stream still runs.
@@ -46,30 +46,30 @@ enum class order : std::uint8_t {
     overlapped  ///< it calls wait_for_kernel_before() before it touches memory
 };
 
-/// In a kernel launched `overlapped`: returns when all that the kernels before it wrote can be read.
+/// In a kernel launched `overlapped`: returns when everything that earlier kernels wrote can be read.
 __device__ inline void wait_for_kernel_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
 }
 
-/// Whether the code that the current device runs can wait so: it was compiled for compute capability 9.0 or later.
+/// Returns whether code on the current device supports this wait: it was compiled for compute capability 9.0 or later.
 bool kernels_overlap();
-/// Whether blocks can be launched in clusters; `planning`: false where there is no GPU to ask, instead of an error.
+/// Returns whether blocks can be launched in clusters. With `planning` it returns false without a GPU; else it throws.
 bool has_clusters(bool planning);
 
-/// Blocks of a launch.
+/// Blocks and threads of a launch.
 struct grid {
     std::int64_t blocks;
     dim3 threads;
     std::size_t shared_bytes = 0;
-    unsigned cluster_blocks = 1;  ///< neighbours that run together, where kernels_overlap(): 8 at most
+    unsigned cluster_blocks = 1;  ///< adjacent blocks that form a cluster, at most 8; needs kernels_overlap()
 };
 
-/// The blocks as the driver takes them; throws error(unsupported) where a launch cannot have so many.
+/// Converts a number of blocks for the driver; throws error(unsupported) if it exceeds a launch's limit.
 unsigned checked_blocks(std::int64_t blocks, std::source_location where = std::source_location::current());
 
-/// Starts kernel(args...) on the caller's stream; a grid of no blocks is no work.
+/// Starts kernel(args...) on the caller's stream; does nothing for a grid without blocks.
 template <order Order = order::after, class... Parameters, class... Arguments>
 void launch(const device& on, void (*kernel)(Parameters...), const grid& of, Arguments&&... arguments) {
     const auto& [blocks, threads, shared_bytes, cluster_blocks] = of;
@@ -105,27 +105,27 @@ void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks
     launch<Order>(on, kernel, grid{blocks, threads, shared_bytes}, std::forward<Arguments>(arguments)...);
 }
 
-/// The same for a kernel that calls wait_for_kernel_before() first.
+/// Does the same for a kernel that calls wait_for_kernel_before() first.
 template <class... Parameters, class... Arguments>
 void launch_overlapped(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads,
                        std::size_t shared_bytes, Arguments&&... arguments) {
     launch<order::overlapped>(on, kernel, blocks, threads, shared_bytes, std::forward<Arguments>(arguments)...);
 }
 
-/// Copies in stream order; `fetch` waits. Nothing in a rehearsal.
+/// These copy in stream order; `fetch` waits. In a rehearsal they do nothing.
 void send(const device& on, void* to, const void* from, std::int64_t bytes);
 void fetch(const device& on, void* to, const void* from, std::int64_t bytes);
 void copy(const device& on, void* to, const void* from, std::int64_t bytes);
 /// Sets bytes to 0 in stream order.
 void clear(const device& on, void* data, std::int64_t bytes);
 
-/// Where workspace on a device comes from: a pool of our own, so that keeping memory between calls changes nothing for
-/// other users of the device.
+/// Returns the pool for workspace on a device. The library has its own pool, so that memory kept between calls does not
+/// affect other users of the device.
 cudaMemPool_t workspace_pool(int ordinal);
 
-/// Workspace of one call: reserve what is needed, allocate once, in stream order; freed in stream order when it goes
-/// out of scope. The memory comes from a pool that keeps it for the next call (nearfield::release_device_memory gives
-/// it back).
+/// Workspace of one call: reserve what is needed, then allocate once. Allocation and release, at the end of the scope,
+/// follow stream order. The pool keeps the memory for the next call (nearfield::release_device_memory returns it to the
+/// device).
 class workspace {
 public:
     explicit workspace(const device& on) : on_(on) {}
@@ -133,7 +133,7 @@ public:
     workspace(const workspace&) = delete;
     workspace& operator=(const workspace&) = delete;
 
-    /// Notes a need; the returned number goes to `get` once `allocate` was called.
+    /// Adds a need; pass the returned number to `get` after `allocate` was called.
     template <class T>
     [[nodiscard]] std::int64_t reserve(std::int64_t count) {
         const std::int64_t at = bytes_;
@@ -154,7 +154,7 @@ private:
     std::byte* data_ = nullptr;
 };
 
-/// Makes the stream's device current while it lives.
+/// Makes the stream's device current during its lifetime.
 class device_guard {
 public:
     explicit device_guard(const device& on);

@@ -1,13 +1,13 @@
-// Sums of many threads that go to few places.
+// Adds sums of many threads to few places.
 #pragma once
 
 #include "base/cuda.cuh"
 
 namespace nearfield::cuda {
 
-/// Calls put(place, sums) so that every lane's sums get to its place, `none` being no place. Where many lanes of a warp
-/// have sums for one place they add them up first, so that what is large does not make all wait for a few words.
-/// `mine.reduce()` adds up over the warp. All lanes call it.
+/// Calls put(place, sums) so that every lane's sums reach its place; `none` means no place. If at least four lanes of a
+/// warp share a place, they add their sums first, which avoids contention on the places of large objects.
+/// `mine.reduce()` must sum over the warp. All lanes must call it.
 template <class Place, class Sums, class Put>
 __device__ void put_by_warp(Place place, Place none, const Sums& mine, const Put& put) {
     constexpr int rounds = 4, enough = 4;

@@ -1,7 +1,7 @@
-// Running sums over a warp, over a block, and over a list of counts.
+// Prefix sums over a warp, over a block, and over a list of counts.
 //
-// CUB has these too. Its headers take nvcc 13.0 six seconds of processor time in every file that includes them, which
-// is more than most of these files take, so the few lines that rooms need stand here instead.
+// CUB has these, too. But its headers take nvcc 13.0 six seconds of processor time in every file that includes them,
+// which is more than most of these files take. So this file holds the few lines that are needed.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace nearfield::cuda {
 
-/// Sum over the warp's lanes before the calling one. All lanes call it.
+/// Returns the sum over the warp's lanes before the calling one. All lanes must call it.
 template <class Count>
 __device__ Count sum_before_in_warp(Count mine) {
     const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -22,8 +22,8 @@ __device__ Count sum_before_in_warp(Count mine) {
     return upto - mine;
 }
 
-/// Sum over the block's threads before the calling one; `total` is that over all. `held` has room for a number of each
-/// warp. Threads meet.
+/// Returns the sum over the block's threads before the calling one; `total` becomes the sum over all. `held` has room
+/// for one number per warp. All threads must call it, since it synchronizes the block.
 template <class Count>
 __device__ Count sum_before(Count mine, Count* held, Count& total) {
     const int lane = static_cast<int>(threadIdx.x) % warp, w = static_cast<int>(threadIdx.x) / warp;
@@ -43,8 +43,8 @@ __device__ Count sum_before(Count mine, Count* held, Count& total) {
 
 inline constexpr int sum_threads = 1024;
 
-/// Each of `count` counts becomes the sum of those before it, and *total the sum of all, or `most` where that is less.
-/// One block.
+/// Replaces each of `count` counts by the sum of those before it; *total becomes the sum of all, at most `most`.
+/// Runs in one block.
 template <class Count, class Total>
 __global__ void __launch_bounds__(sum_threads) sum_counts(Count* counts, std::int64_t count, Total* total, Count most) {
     __shared__ Count held[sum_threads / warp];
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(sum_threads) sum_counts(Count* counts, std::in
     if (threadIdx.x == 0) *total = static_cast<Total>(done < most ? done : most);
 }
 
-/// For the counts of some thousand blocks: one block adds them up, so time grows with their number.
+/// Launches sum_counts() for some thousand counts: a single block sums them, so time grows with their number.
 template <class Count, class Total>
 void launch_sums(const device& on, Count* counts, std::int64_t count, Total* total,
                  Count most = std::numeric_limits<Count>::max()) {

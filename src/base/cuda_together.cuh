@@ -5,10 +5,10 @@
 
 namespace nearfield::cuda {
 
-/// Whether the current device can launch such kernels.
+/// Returns whether the current device can launch such kernels.
 inline bool blocks_may_wait() { return limits().blocks_may_wait; }
 
-/// Allows a kernel's blocks so much shared memory.
+/// Allows a kernel's blocks this much shared memory.
 template <class... Parameters>
 void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
     if (bytes > 48 * 1024)
@@ -17,7 +17,7 @@ void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
               "asking for shared memory");
 }
 
-/// Blocks of a kernel that the current device runs at once; what launch_together() takes at most.
+/// Returns how many blocks of a kernel the current device runs at once, which is the limit of launch_together().
 template <class... Parameters>
 std::int64_t blocks_at_once(void (*kernel)(Parameters...), int threads, std::size_t shared_bytes = 0) {
     int of_one = 0;

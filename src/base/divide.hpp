@@ -8,8 +8,8 @@
 
 namespace nearfield {
 
-/// Divides numbers below 2^31 by one of 1 to 2^31. With 2^s the power of two at or above it, ceil(2^(31+s) / by) is too
-/// large by less than 2^s / 2^(31+s) of itself, which no number below 2^31 can see.
+/// Divides numbers below 2^31 by a number from 1 to 2^31. Let 2^s be the smallest power of two that is not below it:
+/// ceil(2^(31+s) / by) is too large by a factor below 1 + 2^-31, which changes no quotient of numbers below 2^31.
 struct divisor {
     std::uint32_t by = 1, multiplier = std::uint32_t{1} << 31;
     std::int32_t shift = 31;

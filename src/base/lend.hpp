@@ -1,4 +1,4 @@
-// Memory for a while, where a call's arrays are.
+// Temporary memory on the same side as a call's arrays.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nearfield {
 
-/// Lends memory of so many bytes to `use`; on a device in stream order. In a build without CUDA a device is refused.
+/// Lends `bytes` of memory to `use`; on a device in stream order. In a build without CUDA a device is refused.
 void with_bytes(const host& on, std::int64_t bytes, const std::function<void(void*)>& use);
 void with_bytes(const device& on, std::int64_t bytes, const std::function<void(void*)>& use);
 

@@ -1,4 +1,4 @@
-// Who walks which line: cells numbered in C order, and where they lie in a strided array.
+// Cells numbered in C order, and their offsets in a strided array.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace nearfield {
 
-/// Element offset of cell number `cell` in an array of `size` cells along each of `rank` axes.
+/// Returns the element offset of cell number `cell` in an array of `size` cells along each of `rank` axes.
 NF_HD inline std::int64_t offset_of(std::int64_t cell, const std::int64_t* size, const std::int64_t* stride, int rank) {
     std::int64_t offset = 0;
     for (int axis = rank - 1; axis > 0; --axis) {
@@ -19,7 +19,7 @@ NF_HD inline std::int64_t offset_of(std::int64_t cell, const std::int64_t* size,
     return offset + cell * stride[0];
 }
 
-/// offset_of for many cells of one array: without divisions where they lie in even steps.
+/// offset_of() for many cells of one array; it avoids divisions if the cells lie in even steps.
 class cell_offsets {
 public:
     cell_offsets(const std::int64_t* size, const std::int64_t* stride, int rank)
@@ -37,7 +37,7 @@ private:
     bool even_ = true;
 };
 
-/// True when cell number c lies at element c.
+/// Returns true if cell number c lies at element c.
 inline bool is_contiguous(const std::int64_t* size, const std::int64_t* stride, int rank) {
     std::int64_t step = 1;
     for (int axis = rank - 1; axis >= 0; --axis) {
@@ -47,15 +47,15 @@ inline bool is_contiguous(const std::int64_t* size, const std::int64_t* stride, 
     return true;
 }
 
-/// Product of the sizes of axes [first, last).
+/// Returns the product of the sizes of axes [first, last).
 inline std::int64_t cells_between(const std::int64_t* size, int first, int last) {
     std::int64_t product = 1;
     for (int axis = first; axis < last; ++axis) product *= size[axis];
     return product;
 }
 
-/// Calls body(offset, step, count, done) for the stretches of cells [first, first + count) that lie evenly spaced in a
-/// strided array: one for a contiguous array, else one for each line of the last axis that is touched.
+/// Calls body(offset, step, count, done) for the evenly spaced stretches of cells [first, first + count) in a strided
+/// array: one stretch for a contiguous array, else one for each line of the last axis that contains such cells.
 template <class Body>
 void for_each_stretch(std::int64_t first, std::int64_t count, const std::int64_t* size, const std::int64_t* stride,
                       int rank, bool contiguous, Body&& body) {

@@ -20,7 +20,7 @@ std::optional<std::int64_t> of_machine(const std::string& root) {
     return (*available + number_in(info, "SwapFree:").value_or(0)) * 1024;
 }
 
-/// What a group leaves of its limit. Files that were read and may be dropped count as used, but make room when asked.
+/// Returns what a group's limit leaves. Cached files count as used, but can be dropped, so they are added again.
 std::optional<std::int64_t> of_group(const control_group& group) {
     const auto in = [&](const char* name) { return number_in(group.folder + "/" + name); };
     const auto limit = in(group.unified ? "memory.max" : "memory.limit_in_bytes");
@@ -30,7 +30,7 @@ std::optional<std::int64_t> of_group(const control_group& group) {
     return *limit - *used + number_in(group.folder + "/memory.stat", dropped).value_or(0);
 }
 
-/// Address space (field 0 of statm: what the process has in all) or data (field 5) that the process's own limit leaves.
+/// Returns what the process's own limit of address space (field 0 of statm) or of data (field 5) leaves.
 std::optional<std::int64_t> of_process(std::optional<std::int64_t> limit, int field, const std::string& root) {
     if (!limit) return std::nullopt;
     std::ifstream pages(root + "/proc/self/statm");
@@ -58,8 +58,8 @@ std::optional<std::int64_t> free_memory_in(const std::string& root) {
 }
 
 int threads_with_room() {
-    // A stack of 8 MiB and the 64 MiB that glibc's malloc sets aside for each thread, when that asks it for the first
-    // time.
+    // A thread takes a stack of 8 MiB, and the 64 MiB that glibc's malloc sets aside when the thread first allocates
+    // memory.
     constexpr std::int64_t a_thread = std::int64_t{72} << 20;
     std::int64_t left = INT64_MAX;
     for (const auto& each :

@@ -1,4 +1,4 @@
-// How much memory this process can still get. The file readers use it without linking the library.
+// Memory that this process can still get. The file readers use it without linking the library.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace nearfield {
 
-/// free_memory() with `root` before every path; tests have trees of their own.
+/// free_memory() with `root` before every path; tests use trees of their own.
 std::optional<std::int64_t> free_memory_in(const std::string& root);
 
-/// How many threads' stacks and heaps take a quarter of what is left under RLIMIT_AS: the call itself needs memory,
+/// Returns how many threads' stacks and heaps fit a quarter of what RLIMIT_AS leaves: the call itself needs memory,
 /// too.
 int threads_with_room();
 
 /// Blocks up to this size are not checked against the system's free memory.
 inline constexpr std::int64_t most_unchecked_bytes = std::int64_t{1} << 26;
 
-/// require_memory()'s error: `bytes` could not be had, 0 where nobody said how many.
+/// Throws require_memory()'s error: `bytes` could not be allocated; 0 if their number is not known.
 [[noreturn]] void fail_memory(std::int64_t bytes, const std::string& what);
 
-/// A number of bytes for people: "512 bytes", "1.5 MiB", "2.0 GiB".
+/// Formats a number of bytes: "512 bytes", "1.5 MiB", "2.0 GiB".
 std::string bytes_text(std::int64_t bytes);
 
 }  // namespace nearfield

@@ -1,4 +1,4 @@
-// What a build without CUDA knows of devices.
+// Queries of devices in a build without CUDA.
 #include "base/no_cuda.hpp"
 
 #include "base/lend.hpp"

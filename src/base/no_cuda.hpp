@@ -1,4 +1,4 @@
-// What a build without CUDA says when a device is asked for.
+// The error of a build without CUDA if a device is asked for.
 #pragma once
 
 #include "nearfield/error.hpp"

@@ -1,6 +1,6 @@
-// The process has one pool of threads. They are started when a loop can use them, wait between loops, and are never
-// joined: a process may end, and a library be unloaded, while they wait. A thread that cannot be started is one fewer,
-// never an error.
+// The process has one pool of threads. They start when a loop can use them, wait between loops, and are never joined: a
+// process may end, and a library be unloaded, while they wait. If a thread cannot be started, the loop has one thread
+// less; this is never an error.
 #include "base/parallel.hpp"
 
 #include <algorithm>
@@ -23,11 +23,11 @@ namespace nearfield {
 
 namespace {
 
-/// Threads that wait for the next call, at least; more where there are more cores. Others end with the call that they
-/// came for, because a system limits how many there can be.
+/// At least this many threads wait for the next call, or as many as there are cores. Any others end with the call for
+/// which they were started, because a system limits the number of threads.
 constexpr int kept_threads = 16;
-/// How often a thread looks for work, or for the end of others' work, before it sleeps: 15 to 45 microseconds, a little
-/// longer than it takes to wake one. The loops of a call follow each other faster than that.
+/// How often a thread polls for work, or for the end of others' work, before it sleeps: 15 to 45 microseconds, a little
+/// longer than waking a thread takes. The loops of a call follow each other faster than that.
 constexpr int looks = 1000;
 
 void rest() {
@@ -52,7 +52,7 @@ struct workers::loop {
     const std::function<void(std::int64_t, std::int64_t, int)>& body;
     std::int64_t count, block, weight;
     std::atomic<bool> failed{false};
-    std::exception_ptr thrown{};  ///< by the body that failed first
+    std::exception_ptr thrown{};  ///< the exception of the body that failed first
 
     void run(member& mine) noexcept {
         try {
@@ -66,7 +66,7 @@ struct workers::loop {
 
     void take(member& share, int thread) {
         while (!failed.load(std::memory_order_relaxed) && !team.stop_.load(std::memory_order_relaxed)) {
-            // A share that is used up is only looked at: adding for ever could overflow.
+            // First reads a share that may be used up: repeated additions could overflow.
             if (share.next.load(std::memory_order_relaxed) >= share.end) return;
             const std::int64_t at = share.next.fetch_add(1, std::memory_order_relaxed);
             if (at >= share.end) return;
@@ -79,19 +79,19 @@ struct workers::loop {
 
 // ---- a thread of the pool -------------------------------------------------------------------------------------------
 
-/// The borrower posts a loop; the helper takes it when it comes round to it. One that has not come when the work is
-/// done need not come any more, so that a busy machine does not make the borrower wait.
+/// A pool thread. The borrower posts a loop; the helper starts it when it sees it. If the work is done before that, the
+/// borrower withdraws the post, so that a busy machine does not make it wait.
 struct workers::helper : member {
     enum order : int { idle, asleep, posted, running, awaited, leave };
 
     alignas(64) std::atomic<int> state{idle};
     std::atomic<int> spins{looks};
     loop* work = nullptr;
-    helper* chained = nullptr;  ///< the next one of the same team, or of the pool
+    helper* chained = nullptr;  ///< the next helper of the same team, or of the pool
     os::processor_set runs_on{};
     std::thread::native_handle_type thread{};
 
-    /// Where the borrower may run, which the borrower before need not have shared.
+    /// Moves the thread to the processors where the borrower may run, which can differ from those of the last borrower.
     void run_where(const os::processor_set& borrowers) {
         if (runs_on == borrowers) return;
         runs_on = borrowers;
@@ -104,7 +104,7 @@ struct workers::helper : member {
     void give(order what) {
         if (state.exchange(what) == asleep) state.notify_one();
     }
-    /// The borrower's: until the helper no longer uses what was posted.
+    /// Called by the borrower: waits until the helper no longer uses the posted loop.
     void finish() {
         int now = posted;
         if (state.compare_exchange_strong(now, idle)) return;
@@ -135,19 +135,19 @@ class thread_pool {
     using helper = workers::helper;
 
 public:
-    /// The process's; a child of fork(), which has none of its parent's threads, begins with a new one.
+    /// Returns the process's pool. A child of fork(), which has none of its parent's threads, makes a new one.
     static thread_pool& get() {
         thread_pool* found = current_.load();
         if (found != nullptr) return *found;
-        os::stay_loaded();  // whoever unloads a plug-in with this library leaves the code that the threads return to
+        os::stay_loaded();  // if a plug-in with this library is unloaded, the threads' code must stay
         auto* const made = new thread_pool;
         if (current_.compare_exchange_strong(found, made)) return *made;
         delete made;
         return *found;
     }
 
-    /// Up to `count` threads. Starts some where none wait, but never has more than `most` in all: callers at the same
-    /// time share the cores. `refused`: the system did not start one, and need not be asked again.
+    /// Lends up to `count` threads. It starts new ones if too few wait, but never more than `most` in all: concurrent
+    /// callers share the cores. Sets `refused` if the system did not start one; then it starts none later.
     helper* lend(int count, int most, bool& refused) {
         helper* lent = nullptr;
         int fresh = 0;
@@ -171,7 +171,7 @@ public:
         return lent;
     }
 
-    /// `all_leave`: the system is short of threads, and others may need these.
+    /// Takes threads back. With `all_leave` they end: the system is short of threads, and others may need them.
     void take_back(helper* lent, bool all_leave) {
         const std::lock_guard<std::mutex> held(mutex_);
         while (lent != nullptr) {
@@ -229,7 +229,7 @@ private:
     const int kept_ = std::max(kept_threads, static_cast<int>(std::thread::hardware_concurrency()));
     std::mutex mutex_;
     helper* waiting_ = nullptr;
-    helper* unused_ = nullptr;  ///< whose threads have ended
+    helper* unused_ = nullptr;  ///< helpers whose threads have ended
     int alive_ = 0;
 };
 

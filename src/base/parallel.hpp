@@ -1,5 +1,5 @@
-// Threads. Work is handed out in blocks of consecutive items; the caller's progress callback is told how far it is and
-// can stop it. The threads belong to the process and wait for the next call; see parallel.cpp.
+// Loops over several threads, which share blocks of consecutive items. The caller's progress callback hears the share
+// done and can stop the call. Threads belong to the process and wait for the next call; see parallel.cpp.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@
 
 namespace nearfield {
 
-/// Threads that `on` asks for: its number, or one for every core this process may use (base/cores.hpp).
+/// Returns the number of threads that `on` asks for, or one per core that this process may use (base/cores.hpp).
 int thread_count(const host& on);
 
-/// Runs a call's loops. Made once per call; `total` is the work of the whole call in the units that for_each counts.
+/// Runs a call's loops. Make one per call; `total` is the work of the whole call in the units that for_each() counts.
 ///
-/// The caller's thread works too, and needs no other one: where the system starts no more threads, or others use them,
-/// the loops take longer. Threads are borrowed by the first loop that can use them and returned by the destructor.
+/// The caller's thread works, too, and needs no other one: if the system starts no threads, or others use them, loops
+/// take longer. The first loop that can use threads borrows them, and the destructor returns them.
 class workers {
 public:
     workers(const host& on, std::int64_t total);
@@ -25,25 +25,25 @@ public:
     workers(const workers&) = delete;
     workers& operator=(const workers&) = delete;
 
-    /// Threads that were asked for. Fewer may come.
+    /// Returns the number of threads asked for. Fewer may come.
     [[nodiscard]] int threads() const { return threads_; }
 
-    /// body(first, last, thread) over [0, count) in blocks of at most `block` items, `thread` in [0, threads()). Each
-    /// item counts `weight` units of progress. Throws what a body throws; throws error(cancelled) when the callback
-    /// stops it.
+    /// Calls body(first, last, thread) over [0, count) in blocks of at most `block` items, `thread` in [0, threads()).
+    /// Each item counts `weight` units of progress. Throws what a body throws, or error(cancelled) if the callback
+    /// stops the call.
     void for_each(std::int64_t count, std::int64_t block, std::int64_t weight,
                   const std::function<void(std::int64_t, std::int64_t, int)>& body);
 
-    /// For work that takes longer than a block, from any thread of the call: counts units of progress, and throws
-    /// error(cancelled) when the callback stops the call.
+    /// Counts units of progress inside long blocks, from any thread of the call. Throws error(cancelled) if the
+    /// callback stops the call.
     void go_on(std::int64_t units);
 
 private:
     friend class thread_pool;
     struct loop;
     struct helper;
-    /// A thread's share of a loop: blocks [next, end). Members form a ring, and who has done its share goes on with the
-    /// next one's.
+    /// A thread's share of a loop: blocks [next, end). Members form a ring; one that has finished its share takes
+    /// blocks of the next ones.
     struct member {
         std::atomic<std::int64_t> next{0};
         std::int64_t end = 0;
@@ -56,9 +56,9 @@ private:
     void check() const;
 
     member caller_;
-    helper* first_ = nullptr;  ///< of those borrowed, in the order of their numbers
+    helper* first_ = nullptr;  ///< the borrowed helpers, in the order of their numbers
     int borrowed_ = 0;
-    bool refused_ = false;  ///< the system started no more threads
+    bool refused_ = false;  ///< the system did not start a thread
     const host& on_;
     int threads_;
     std::int64_t total_;

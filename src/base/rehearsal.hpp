@@ -1,5 +1,5 @@
-// Calls that only tell what they would do: plan(calls) in nearfield/plan.hpp. They check their arguments and take their
-// steps, but loops and launches do nothing, and workspace is counted instead of allocated.
+// Rehearsals: calls that only report what they would do, for plan(calls) in nearfield/plan.hpp. They check arguments
+// and pass through all steps, but loops and launches do nothing, and workspace is counted instead of allocated.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace nearfield {
 
 struct call_plan;
 
-/// Makes this thread's calls rehearsals while it lives.
+/// Makes this thread's calls rehearsals during its lifetime.
 class rehearsal {
 public:
     rehearsal();
@@ -18,15 +18,15 @@ public:
     rehearsal(const rehearsal&) = delete;
     rehearsal& operator=(const rehearsal&) = delete;
 
-    /// Address space for so many bytes, all zero, which takes memory only where it is written; null where there is
-    /// none. Counts until give() has its address.
+    /// Reserves zeroed address space, which takes memory only where it is written; returns null if there is none. The
+    /// bytes count until give() is called with the address.
     void* take(std::int64_t bytes) noexcept;
     void give(void* start) noexcept;
 
-    /// The first call has what the caller's arrays hold.
+    /// Notes the caller's arrays; only the first call in a rehearsal has an effect.
     void note_arrays(bool on_device, std::int64_t cells, std::int64_t input_bytes, std::int64_t output_bytes);
     void note_step(const char* method);
-    /// A part that can tell its plan by itself: its workspace comes and goes.
+    /// Notes a part that has a plan of its own: its workspace exists only during the part.
     void note_part(const call_plan& part);
 
     [[nodiscard]] const call_plan& told() const { return *told_; }
@@ -44,13 +44,13 @@ private:
     std::unique_ptr<call_plan> told_;
 };
 
-/// This thread's; null where calls are meant.
+/// Returns this thread's rehearsal, or null if calls are to run.
 [[nodiscard]] rehearsal* rehearsing() noexcept;
 
-/// Sets bytes of a host_scratch to 0; in a rehearsal they are.
+/// Sets bytes of a host_scratch to 0; in a rehearsal they already are.
 void clear_scratch(void* start, std::int64_t bytes) noexcept;
 
-/// Names a step, where a call is rehearsed.
+/// Notes a step's name if the call is rehearsed.
 inline void rehearse_step(const char* method) {
     if (rehearsal* const now = rehearsing()) now->note_step(method);
 }

@@ -13,8 +13,8 @@ namespace nearfield {
 
 namespace {
 
-/// Memory of such a size comes fresh from the system with most calls, and each page of 4 KiB costs a fault: it lies on
-/// pages of 2 MiB, where the system leaves that to its callers. Smaller blocks are mostly used again.
+/// From this size on, memory usually comes fresh from the system at each call, and each page of 4 KiB costs a fault. So
+/// it is put on pages of 2 MiB if the system lets callers choose. Smaller blocks are mostly reused.
 constexpr std::int64_t large_page = std::int64_t{1} << 21, least_on_large_pages = 2 * large_page;
 
 void* on_large_pages(void* memory, std::int64_t bytes) {

@@ -1,4 +1,4 @@
-// Workspace of the host code: aligned, uninitialised, owned; running out of memory is an error that says how much.
+// Workspace of host code: aligned, uninitialised, owned. If memory runs out, the error says how much was needed.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace nearfield {
 
 inline constexpr std::size_t scratch_alignment = 128;
 
-/// Memory from operator new with scratch_alignment, and where in it `bytes` lie: large blocks on large pages.
+/// Memory from operator new with scratch_alignment, and the start of the usable bytes: large blocks use large pages.
 struct scratch_block {
     void* memory = nullptr;
     void* start = nullptr;
-    bool counted = false;  ///< by expect_writes()
+    bool counted = false;  ///< counted by expect_writes()
 };
-/// error(out_of_memory) says how many bytes were asked for, and how many are free.
+/// Allocates; throws error(out_of_memory), which says how many bytes were asked for, and how many are free.
 scratch_block allocate_scratch(std::int64_t bytes);
 void free_scratch(void* memory, bool counted) noexcept;
 

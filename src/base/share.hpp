@@ -1,11 +1,11 @@
-// Progress of calls that are made of calls.
+// Progress of calls that consist of other calls.
 #pragma once
 
 #include "nearfield/grid.hpp"
 
 namespace nearfield {
 
-/// A place for one of a call's calls, whose progress is the share [from, from + share) of the caller's.
+/// Returns a host for a part of a call, whose progress is reported as the share [from, from + share) of the caller's.
 inline host part_of(const host& on, double from, double share) {
     host some{on.threads, {}};
     if (on.progress) some.progress = [&on, from, share](double done) { return on.progress(from + share * done); };

@@ -4,7 +4,7 @@
 
 namespace nearfield {
 
-// Targets are bits, the best one lowest.
+// Targets are bits; the lowest one is the best.
 const char* simd_name() {
     const auto usable = hwy::SupportedTargets();
     return hwy::TargetName(usable & -usable);

@@ -18,7 +18,7 @@ struct block {
     [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(end - start); }
 };
 
-/// The blocks of all calls of the process; never destroyed, because calls may outlast static objects.
+/// The counted blocks of all calls of the process. It is never destroyed, because calls may outlast static objects.
 struct registry {
     std::mutex lock;
     std::vector<block> blocks;
@@ -27,7 +27,7 @@ struct registry {
 registry& all_blocks() {
     static registry* const made = [] {
         static registry* const kept = new registry;
-        // A child of fork() finds the lock open, whatever other threads were doing.
+        // A child of fork() gets an open lock, whatever other threads were doing.
         os::on_fork([] { kept->lock.lock(); }, [] { kept->lock.unlock(); }, [] { kept->lock.unlock(); });
         return kept;
     }();
@@ -40,7 +40,7 @@ std::vector<block> blocks_now() {
     return all.blocks;
 }
 
-/// Private memory of no file, in ascending order; none where the system is not Linux.
+/// Lists the private memory that belongs to no file, in ascending order; none if the system is not Linux.
 std::vector<block> anonymous_memory() {
     std::vector<block> found;
     std::ifstream maps("/proc/self/maps");
@@ -108,7 +108,7 @@ void require_memory_for_all(std::int64_t bytes, const std::string& what) {
     for (const block& each : blocks) most += each.bytes();
     const auto available = most > most_unchecked_bytes ? free_memory() : std::nullopt;
     if (!available || most <= *available) return;
-    // Pages may be written, and their blocks freed, meanwhile: what is counted is never more than what was unwritten.
+    // Other threads may write pages or free blocks meanwhile; the sum never exceeds what was unwritten before.
     const std::int64_t needed = bytes + unwritten_bytes_of(blocks);
     if (needed > *available) fail_memory(needed, needed > bytes ? "the call with its outputs" : what);
 }

@@ -1,5 +1,5 @@
-// Memory that is allocated but not yet written. The system hands out pages at the first write, so free_memory() still
-// counts them as free; a call that asks for each of its blocks alone would be let through and killed later.
+// Counts memory that is allocated but not yet written. The system hands out pages at the first write, so free_memory()
+// still counts them as free. A call that checked each of its blocks alone would pass all checks and be killed later.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@ namespace nearfield {
 /// Blocks below this size are not counted.
 inline constexpr std::int64_t least_counted_bytes = std::int64_t{1} << 22;
 
-/// Counts a block of the process's own memory as needed until its pages are written; from any thread. False where there
-/// was no memory to note it.
+/// Counts a block of the process's own memory as needed until its pages are written. Any thread may call it. Returns
+/// false if there is no memory to note the block.
 bool expect_writes(const void* start, std::int64_t bytes) noexcept;
-/// Ends what expect_writes() began with this start; nothing where it did not.
+/// Ends the counting of the block with this start, if expect_writes() counts it.
 void expect_no_writes(const void* start) noexcept;
 
-/// What expect_writes() counts and nobody has written yet. Reads the state of every page.
+/// Returns how many counted bytes are not written yet. Reads the state of every page.
 std::int64_t unwritten_bytes();
 
-/// require_memory() for `bytes` more and for every page that expect_writes() counts and nobody has written yet. Asks
-/// the system if they may exceed most_unchecked_bytes.
+/// Calls require_memory() for `bytes` more and for all counted pages that are not written yet. Asks the system only if
+/// their sum may exceed most_unchecked_bytes.
 void require_memory_for_all(std::int64_t bytes, const std::string& what);
 
-/// Counts the host outputs of a call while it lasts, and throws where they do not fit. Mapped files do not count.
+/// Counts the host outputs of a call during its lifetime; throws if they do not fit. Mapped files do not count.
 class expected_outputs {
 public:
     expected_outputs() = default;
@@ -56,7 +56,7 @@ expected_outputs columns_of(const Tables& t) {
     return {t.size, t.box, t.centroid, t.border, t.faces, t.lowest, t.highest, t.sum, t.mean, t.variance};
 }
 
-/// An allocator for containers that grow: large blocks are asked for with all that is unwritten.
+/// An allocator for growing containers: it checks memory for large blocks together with everything unwritten.
 template <class T>
 struct asking_allocator {
     using value_type = T;

@@ -1,4 +1,4 @@
-// Integers wider than the machine's, as far as exact sums need them, and their one rounding to a double.
+// Integers wider than the machine's, as far as exact sums need them, and their single rounding to double.
 #pragma once
 
 #include <bit>
@@ -11,10 +11,10 @@ namespace nearfield {
 __extension__ using uint128 = unsigned __int128;
 __extension__ using int128 = __int128;
 
-/// Zeros before the highest bit that is set; x is not 0.
+/// Returns the number of zeros above the highest set bit; x must not be 0.
 NF_HD constexpr int leading_zeros(std::uint64_t x) {
 #if defined(__CUDA_ARCH__)
-    return __clzll(static_cast<long long>(x));  // nvcc 13.0 makes a constant of std::countl_zero
+    return __clzll(static_cast<long long>(x));  // nvcc 13.0 turns std::countl_zero into a constant
 #else
     return std::countl_zero(x);
 #endif
@@ -25,9 +25,9 @@ struct wide {
     std::uint64_t limb[4] = {};
 
     NF_HD constexpr bool is_zero() const { return (limb[0] | limb[1] | limb[2] | limb[3]) == 0; }
-    /// Bits below the highest one that is set, and it; 0 for 0.
+    /// Returns the number of bits up to the highest set one; 0 for 0.
     NF_HD constexpr int length() const {
-        // Not a search from above that stops: nvcc 13.0 then counted the zeros of the limb before the one it had found.
+        // This does not search from above and stop: nvcc 13.0 then counted the zeros of the limb before the found one.
         int bits = 0;
         for (int i = 0; i < 4; ++i) bits = limb[i] != 0 ? 64 * i + 64 - leading_zeros(limb[i]) : bits;
         return bits;
@@ -38,7 +38,7 @@ NF_HD constexpr wide widened(uint128 x) {
     return {{static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(x >> 64), 0, 0}};
 }
 
-/// a - b, modulo 2^256.
+/// Returns a - b modulo 2^256.
 NF_HD constexpr wide difference(const wide& a, const wide& b) {
     wide d;
     std::uint64_t borrow = 0;
@@ -50,7 +50,7 @@ NF_HD constexpr wide difference(const wide& a, const wide& b) {
     return d;
 }
 
-/// a * b, modulo 2^256.
+/// Returns a * b modulo 2^256.
 NF_HD constexpr wide product(const wide& a, std::uint64_t b) {
     wide p;
     uint128 carry = 0;
@@ -78,7 +78,7 @@ NF_HD constexpr wide squared(uint128 x) {
     return s;
 }
 
-/// `by` in [0, 255].
+/// Shifts left; `by` is in [0, 255].
 NF_HD constexpr wide shifted_left(const wide& a, int by) {
     wide s;
     const int limbs = by / 64, bits = by % 64;
@@ -89,7 +89,7 @@ NF_HD constexpr wide shifted_left(const wide& a, int by) {
     return s;
 }
 
-/// Divides in place; returns the remainder. `by` is not 0, and below 2^63.
+/// Divides in place and returns the remainder. `by` is not 0, and below 2^63.
 NF_HD constexpr std::uint64_t divide(wide& a, std::uint64_t by) {
     std::uint64_t rest = 0;
     for (int i = 3; i >= 0; --i) {
@@ -103,22 +103,22 @@ NF_HD constexpr std::uint64_t divide(wide& a, std::uint64_t by) {
     return rest;
 }
 
-/// The double nearest to (a + something in (0, 1) if there is more) * 2^exponent, ties to even; +inf where that is
-/// beyond the largest double. With more to come, `a` must be 2^54 at least.
+/// Returns the double nearest to (a + x) * 2^exponent, ties to even, where x is 0, or in (0, 1) if `more` is set.
+/// Returns +inf beyond the largest double. With `more` set, `a` must be at least 2^54.
 NF_HD constexpr double nearest_double(const wide& a, bool more, int exponent) {
     const int length = a.length();
     if (length == 0) return 0;
     const wide top = shifted_left(a, 256 - length);
     more = more || (top.limb[0] | top.limb[1] | top.limb[2]) != 0;
-    const std::uint64_t high = top.limb[3];    // the value is high * 2^scale, and more
+    const std::uint64_t high = top.limb[3];    // the value is high * 2^scale, plus lower bits
     const int scale = exponent + length - 64;  // 2^63 <= high
-    constexpr int lowest_scale = -1074;        // of a double's last bit
+    constexpr int lowest_scale = -1074;        // exponent of a double's last bit
     const int last = scale + 11 < lowest_scale ? lowest_scale : scale + 11, drop = last - scale;
     if (drop > 64) return 0;
     const std::uint64_t kept = drop == 64 ? 0 : high >> drop, half = std::uint64_t{1} << (drop - 1),
                         rest = high & (2 * half - 1);
     const bool up = rest > half || (rest == half && (more || (kept & 1) != 0));
-    // An exponent field of 0 and one of 1 mean the same power; a carry out of the fraction counts it up, as it should.
+    // Exponent fields of 0 and 1 mean the same power; a carry out of the fraction correctly increments the field.
     const std::int64_t field = last - lowest_scale;
     if (field >= 2046) return std::bit_cast<double>(std::uint64_t{0x7ff} << 52);
     return std::bit_cast<double>((static_cast<std::uint64_t>(field) << 52) + kept + (up ? 1 : 0));

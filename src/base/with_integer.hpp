@@ -1,4 +1,4 @@
-// Integer types that are known only at run time.
+// Dispatches on integer types that are known only at run time.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace nearfield {
 
-/// body(T{}) with the integer type that the dtype names; a bool is read as the byte it is.
+/// Calls body(T{}) with the integer type that the dtype names; a bool is read as a byte.
 template <class Body>
 decltype(auto) with_integer(dtype type, const Body& body) {
     switch (type) {

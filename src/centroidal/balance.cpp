@@ -1,6 +1,6 @@
-// What powers leave: regions with too much give single parts to those with too little, along the cheapest chains of
-// neighbours. A part's price is by how much its power in the region it goes to exceeds that where it is. Only parts
-// with mass go; those on both sides of ground without mass are neighbours where their surroundings on it meet.
+// Balances what powers cannot: regions with too much mass give single parts to regions with too little, along cheapest
+// chains of neighbours. A part's price is its power distance to the new site minus that to the old one. Only parts with
+// mass move. Across ground without mass, parts are neighbours if their surroundings on this ground meet.
 #include <algorithm>
 #include <limits>
 #include <queue>
@@ -10,8 +10,8 @@
 namespace nearfield::centroidal {
 namespace {
 
-constexpr double near_enough = 0.006;  ///< share of a capacity by which a region may miss it
-constexpr int longest_search = 200;    ///< regions
+constexpr double near_enough = 0.006;  ///< accepted error, as a share of a region's capacity
+constexpr int longest_search = 200;    ///< regions per search
 constexpr int most_passes = 4;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
@@ -41,11 +41,11 @@ public:
     }
 
 private:
-    /// How a search came to a region.
+    /// How a search reached a region.
     struct arrival {
         std::int64_t price = never;
         std::int32_t from = -1, part = -1;
-        double chain = 0;  ///< by how much the chain up to here, but for its last region, lowers the errors
+        double chain = 0;  ///< fall of the squared errors along the chain, without its last region
         bool settled = false;
     };
 
@@ -68,7 +68,7 @@ private:
             }
     }
 
-    /// Neighbours with mass of a part with mass.
+    /// Calls use(neighbour) for the neighbours with mass of a part with mass.
     template <class Use>
     void for_each_neighbour(std::int32_t part, const Use& use) const {
         for_each_beside(part, [&](std::int32_t other) {
@@ -79,7 +79,7 @@ private:
             use(at->second);
     }
 
-    /// Parts with mass surround themselves with ground without, step by step; those whose surroundings meet are linked.
+    /// Grows all parts with mass over the ground without mass, breadth first; parts whose grown areas meet are linked.
     void link_across_gaps() {
         const auto parts = static_cast<std::size_t>(r_.p.parts());
         std::vector<std::int32_t> around, queue;
@@ -100,7 +100,7 @@ private:
         links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
     }
 
-    /// What a part of one region costs in another one.
+    /// Returns the price of moving a part from one region to another one.
     [[nodiscard]] std::int64_t price(std::int32_t part, std::int32_t from, std::int32_t to) const {
         const place at = place_of(r_.p, part);
         const auto power = [&](std::int32_t site) {
@@ -109,14 +109,14 @@ private:
         return std::max<std::int64_t>(0, power(to) - power(from));
     }
 
-    /// By how much the sum of squared errors falls when a region's mass changes.
+    /// Returns the fall of the sum of squared errors when a region's mass changes by `by`.
     [[nodiscard]] double relief(std::int32_t site, std::int64_t by) const {
         const auto i = static_cast<std::size_t>(site);
         const double now = r_.excess(i), then = now + static_cast<double>(by) / r_.capacity[i];
         return now * now - then * then;
     }
 
-    /// Has a region give away a part, or take one, if that lowers the sum of squared errors along a chain.
+    /// Moves parts along a chain from or to a region if that lowers the sum of squared errors; false if none is found.
     bool relieve(std::int32_t site, bool gives) {
         using item = std::pair<std::int64_t, std::int32_t>;
         std::priority_queue<item, std::vector<item>, std::greater<>> queue;
@@ -148,19 +148,19 @@ private:
 
     arrival& at(std::int32_t site) { return reached_[static_cast<std::size_t>(site)]; }
 
-    /// How the mass of a region changes by the part through which a search came to it.
+    /// Returns the change of a region's mass by the part through which the search reached it.
     std::int64_t change(std::int32_t site, bool gives) {
         const std::int32_t part = at(site).part;
         return part < 0 ? 0 : gives ? r_.mass_of[part] : -static_cast<std::int64_t>(r_.mass_of[part]);
     }
 
-    /// Calls use(neighbour, price, part, relief of the chain) for the cheapest part that goes from `here` to each
-    /// neighbour, or comes from it.
+    /// Calls use(neighbour, price, part, relief of the chain) with the cheapest part that can move from `here` to each
+    /// neighbour, or from the neighbour if `gives` is false.
     template <class Use>
     void look_around(std::int32_t here, bool gives, const Use& use) {
         best_.clear();
         for (const std::int32_t x : border_[static_cast<std::size_t>(here)]) {
-            if (label(x) != here) continue;  // it went
+            if (label(x) != here) continue;  // it moved to another region
             for_each_neighbour(x, [&](std::int32_t y) {
                 const std::int32_t other = label(y), part = gives ? x : y;
                 if (other == here) return;
@@ -199,8 +199,8 @@ private:
     using link = std::pair<std::int32_t, std::int32_t>;
 
     power_regions& r_;
-    std::vector<link> links_;                        ///< sorted, both ways
-    std::vector<std::vector<std::int32_t>> border_;  ///< parts of each region with neighbours of others
+    std::vector<link> links_;                        ///< sorted; each pair in both orders
+    std::vector<std::vector<std::int32_t>> border_;  ///< per region: its parts beside other regions
     std::vector<arrival> reached_;
     std::vector<offer> best_;
 };

@@ -1,5 +1,5 @@
-// Regions of given masses: powers by damped Newton steps, then single parts, then sites move; all of it on the host,
-// from diagrams of the engine's, so that host and device cannot differ.
+// Regions of given masses: damped Newton steps on the powers, then moves of sites, then moves of single parts. All of
+// it runs on the host, from exact power diagrams, so that host and device results are equal.
 #include "centroidal/capacity.hpp"
 
 #include <fmt/format.h>
@@ -31,21 +31,21 @@ double power_regions::misplaced() const {
 
 namespace {
 
-constexpr double good = 0.004;      ///< the largest error with which powers are left as they are
-constexpr double rough = 0.3;       ///< and that of blended densities, which come before
-constexpr double kept_share = 0.1;  ///< no step takes more than the rest of a region's mass
+constexpr double good = 0.004;      ///< Newton steps end at this largest error
+constexpr double rough = 0.3;       ///< the same for blended densities, which come first
+constexpr double kept_share = 0.1;  ///< a step leaves each region at least this share of its mass
 constexpr int most_steps = 60;
 constexpr double shortest = 1. / 1024;
-/// Densities are first blended with their mean, in these shares, where there are regions without mass.
+/// If some region has no mass, densities are first blended with these multiples of their mean.
 constexpr double blends[] = {4, 1, 1. / 4, 1. / 16, 1. / 64, 1. / 256, 1. / 1024, 1. / 4096, 1. / 16384};
-/// When steps end: once so many have not brought what is missing down to a share of the least yet.
+/// Newton steps end after `steps` steps in a row that did not reduce the missing mass to `share` of the least so far.
 struct patience {
     double share;
     int steps;
 };
-/// While sites move, what rows of parts leave is not worth more steps: sites are off by more.
+/// While sites move, errors from rows of equally distant parts are smaller than those of the sites: stop early.
 constexpr patience while_moving{0.5, 2}, at_last{0.98, 3};
-/// Of newton_step; those that come later take shorter steps.
+/// Values of newton_step()'s floor, tried in turn; later ones give shorter steps.
 constexpr double floors[] = {0.01, 1, 100};
 
 class capacity_solver {
@@ -82,7 +82,7 @@ private:
         for (const std::int32_t each : sites_) r_.places.push_back(place_of(r_.p, each));
     }
 
-    /// Finds the regions of the powers, and their masses.
+    /// Computes the regions of the powers, and their masses.
     void find(const std::vector<std::int64_t>& power) {
         engine_.owners(r_.p, sites_, power, r_.label.data());
         for (std::size_t i = 0; i < sites_.size(); ++i)
@@ -94,7 +94,7 @@ private:
         });
     }
 
-    /// Numbers and measures the parts up to `last` that have the owner of `first`; returns where others begin.
+    /// Labels and weighs the run of parts with the owner of `first`, up to `last`; returns the end of the run.
     std::int64_t count_run(std::int64_t first, std::int64_t last, bool shared) {
         std::int32_t* const label = r_.label.data();
         const std::int32_t owner = label[first], number = number_[static_cast<std::size_t>(owner)];
@@ -105,7 +105,7 @@ private:
         return end;
     }
 
-    /// Powers that give each region its capacity, but for what whole rows of parts leave; and their regions.
+    /// Finds powers that give each region its capacity, up to rows of equally distant parts, and the regions.
     void adjust(const patience& has) {
         find(r_.power);
         if (std::any_of(r_.parts.begin(), r_.parts.end(), [](std::int64_t n) { return n == 0; })) {
@@ -117,11 +117,11 @@ private:
         approach(0, good, has);
     }
 
-    /// Mass of a region if the density were blended with its mean.
+    /// Returns the mass of a region if the density were blended with its mean.
     [[nodiscard]] double blended(std::size_t site, double blend) const {
         return (static_cast<double>(r_.mass[site]) + blend * mean_ * static_cast<double>(r_.parts[site])) / (1 + blend);
     }
-    /// What regions lack.
+    /// Returns the capacity minus the mass of each region.
     [[nodiscard]] std::vector<double> missing(double blend) const {
         std::vector<double> all;
         all.reserve(sites_.size());
@@ -129,7 +129,7 @@ private:
         return all;
     }
 
-    /// Newton steps until no error is above `enough`, or they no longer help; keeps the best powers.
+    /// Takes Newton steps until no error exceeds `enough` or steps no longer help; keeps the best powers.
     void approach(double blend, double enough, const patience& has) {
         std::vector<std::int64_t> best;
         double least = 0;
@@ -149,8 +149,8 @@ private:
         if (best != r_.power) r_.power = best, find(best);
     }
 
-    /// One step, as long as it takes no region most of its mass, and does not lead too far beyond the best place on its
-    /// way. Says whether there is one.
+    /// Takes one damped step: it must leave every region a share of its mass, and may not go far beyond the best point
+    /// on its way. Returns false if no length qualifies.
     bool advance(double blend, double floor, const std::vector<double>& lack) {
         const std::vector<double> way = newton_step(r_, blend, floor, lack);
         std::vector<double> least;
@@ -178,7 +178,7 @@ private:
         return false;
     }
 
-    /// Powers after a step; the largest is 0, and none differ by more than any distance.
+    /// Returns the powers after a step; the largest is 0, and the others are at least -2^36.
     [[nodiscard]] std::vector<std::int64_t> moved(const std::vector<double>& way, double length) const {
         constexpr double far = 1LL << 36;
         std::vector<std::int64_t> next;
@@ -190,7 +190,7 @@ private:
         return next;
     }
 
-    /// Moves sites towards the centroids of their regions by the rules of Lloyd's rounds; says whether one moved.
+    /// Moves sites towards the centroids of their regions by the rules of Lloyd's rounds; returns whether a site moved.
     bool move(std::int64_t relax) {
         std::vector<sums> of(sites_.size());
         for_each_part([&](std::size_t site, const place& at, std::int64_t mass) {
@@ -236,7 +236,7 @@ private:
         made_.energy.push_back(static_cast<std::uint64_t>(now));
     }
 
-    /// The dual problem at these powers, whose maximum is the least energy.
+    /// Returns the value of the dual problem at these powers; its maximum is the least energy.
     [[nodiscard]] double bound() const {
         double sum = 0;
         for (std::size_t i = 0; i < sites_.size(); ++i)
@@ -261,19 +261,19 @@ private:
         if (told_ && !told_(done)) throw error(error_code::cancelled, "cancelled by the progress callback");
     }
 
-    const host& on_;  ///< without progress
+    const host& on_;  ///< does not report progress
     engine& engine_;
     std::vector<std::int32_t> sites_;
     const std::function<bool(double)>& told_;
     power_regions r_;
-    std::vector<std::int32_t> number_;  ///< of the site at a part
-    std::vector<bool> taken_;           ///< by a site
-    double mean_ = 0;                   ///< of the mass of parts
+    std::vector<std::int32_t> number_;  ///< per part: number of the site there, if any
+    std::vector<bool> taken_;           ///< per part: whether a site is there
+    double mean_ = 0;                   ///< mean mass of a part
     int round_ = 0;
     capacity_regions made_;
 };
 
-/// Masses for the regions, whose sum is that of all parts.
+/// Scales the capacities of regions so that their sum is the mass of all parts.
 std::vector<double> capacities_of(std::span<const double> given, std::int64_t sites, double mass) {
     std::vector<double> all(given.begin(), given.end());
     if (all.empty()) all.assign(static_cast<std::size_t>(sites), 1);
@@ -303,7 +303,7 @@ std::vector<std::uint16_t> masses_of(const problem& p, const std::uint16_t* dens
     return all;
 }
 
-/// What a rehearsal counts: a diagram, and what is known of each part.
+/// Counts memory in a rehearsal: one diagram and the arrays of parts.
 void rehearse(engine& by, const problem& p) {
     const host_scratch<std::uint16_t> mass(p.parts());
     const host_scratch<std::int32_t> label(p.parts()), number(p.parts());

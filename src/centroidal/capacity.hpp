@@ -1,4 +1,4 @@
-// Regions of given masses: what the steps of capacity_voronoi share.
+// Regions of given masses: data shared by the steps of capacity_voronoi.
 #pragma once
 
 #include <vector>
@@ -8,18 +8,18 @@
 
 namespace nearfield::centroidal {
 
-/// Sites with powers, and the regions that come of them; all on the host.
+/// Sites with powers and the regions that they own; all on the host.
 struct power_regions {
     const problem& p;
-    const std::uint16_t* mass_of;     ///< of parts
-    std::vector<place> places;        ///< of sites
-    std::vector<std::int64_t> power;  ///< of sites
-    std::vector<double> capacity;     ///< of sites; they sum to the mass of all parts
-    std::vector<std::int64_t> mass;   ///< of regions
-    std::vector<std::int64_t> parts;  ///< of regions
-    std::vector<std::int32_t> label;  ///< of parts: number of the site
+    const std::uint16_t* mass_of;     ///< one per part
+    std::vector<place> places;        ///< one per site
+    std::vector<std::int64_t> power;  ///< one per site
+    std::vector<double> capacity;     ///< one per site; they sum to the mass of all parts
+    std::vector<std::int64_t> mass;   ///< one per region
+    std::vector<std::int64_t> parts;  ///< one per region
+    std::vector<std::int32_t> label;  ///< per part: number of its site
 
-    /// Squared distance of a part from a site.
+    /// Returns the squared distance of a part from a site.
     [[nodiscard]] std::int64_t squared(const place& at, std::int32_t site) const {
         const place& from = places[static_cast<std::size_t>(site)];
         std::int64_t sum = 0;
@@ -29,34 +29,34 @@ struct power_regions {
         }
         return sum;
     }
-    /// Mass above the capacity, as a share of it.
+    /// Returns the excess of a region's mass over its capacity, as a share of the capacity.
     [[nodiscard]] double excess(std::size_t site) const {
         return (static_cast<double>(mass[site]) - capacity[site]) / capacity[site];
     }
-    [[nodiscard]] double error() const;      ///< the largest
-    [[nodiscard]] double misplaced() const;  ///< mass in regions that have too much
+    [[nodiscard]] double error() const;      ///< the largest of all regions
+    [[nodiscard]] double misplaced() const;  ///< mass above capacity, summed over regions
 };
 
-/// Two regions that share faces: how many, and the density summed on both sides of them.
+/// A border of two regions: the other region, the number of shared faces, and the density summed on both sides.
 struct shared_border {
     std::int32_t other = 0;
     std::int64_t faces = 0;
     std::int64_t density = 0;
 };
-/// Of each site those with sites of a larger number, in their order.
+/// The borders of each site with sites of larger number, sorted by number.
 struct shared_borders {
-    std::vector<std::int64_t> begin;  ///< of each site, and the end
+    std::vector<std::int64_t> begin;  ///< per site: its first border; with one more element at the end
     std::vector<shared_border> all;
 };
 [[nodiscard]] shared_borders borders_of(const power_regions& r);
 
-/// The step of Newton's method: by how much each power should rise for regions to have their capacities, if the density
-/// were blended with `blend` times its mean. Borders count as if they lay in ground of `floor` times the mean
-/// more: where they lie in none, all hangs together, and steps are not too long.
+/// Newton's step: by how much each power should rise for regions to reach their capacities, if the density were blended
+/// with `blend` times its mean. Borders count as if the density on them were higher by `floor` times the
+/// mean, which keeps the graph of regions connected and steps short where the density is zero.
 [[nodiscard]] std::vector<double> newton_step(const power_regions& r, double blend, double floor,
                                               const std::vector<double>& missing);
 
-/// Gives single parts to neighbouring regions until masses meet their capacities as nearly as parts can.
+/// Moves single parts to neighbouring regions until masses meet the capacities as nearly as whole parts can.
 void balance(power_regions& r);
 
 }  // namespace nearfield::centroidal

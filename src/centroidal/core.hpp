@@ -1,4 +1,4 @@
-// Parts of cells, sums by site, and where a site goes: what host and device share.
+// Code shared by host and device: parts of cells, sums over regions, targets of sites.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace nearfield::centroidal {
 
-/// Three axes: those of the density are the last ones. Sites are linear indices of parts.
+/// A checked problem. Of its three axes those of the density are the last ones. Sites are linear indices of parts.
 struct problem {
     int axes = 3;
     std::int64_t size[3] = {1, 1, 1};    ///< parts
-    std::int64_t factor[3] = {1, 1, 1};  ///< parts of a cell
+    std::int64_t factor[3] = {1, 1, 1};  ///< parts per cell
     bool wraps[3] = {};
-    std::int64_t weight[3] = {1, 1, 1};  ///< squared lengths of a part
+    std::int64_t weight[3] = {1, 1, 1};  ///< squared length of a part
     std::int64_t sites = 0;
     int rounds = 0;
-    int relaxed = 0;           ///< so many of them go beyond the centroids
-    std::int64_t relax = one;  ///< as far
+    int relaxed = 0;           ///< number of first rounds in which sites go beyond the centroids
+    std::int64_t relax = one;  ///< step length of those rounds, in units of 1 / one
     double tolerance = 0;
     distance_options engine;
 
@@ -30,7 +30,7 @@ struct problem {
     NF_HD constexpr std::int64_t parts() const { return size[0] * size[1] * size[2]; }
     NF_HD constexpr std::int64_t cells_along(int axis) const { return size[axis] / factor[axis]; }
     NF_HD constexpr std::int64_t cells() const { return cells_along(0) * cells_along(1) * cells_along(2); }
-    /// How far targets lie from where sites are, in units of 1 / one.
+    /// Returns the step length of a round, as a multiple of the way to the centroid in units of 1 / one.
     NF_HD constexpr std::int64_t relax_of(int round) const { return round < relaxed ? relax : one; }
 };
 
@@ -52,7 +52,7 @@ NF_HD constexpr std::int64_t cell_of(const problem& p, std::int64_t part) {
            at.at[2] / p.factor[2];
 }
 
-/// The part of a cell whose site is the cell's: that in the middle, or behind it.
+/// Returns the part that represents a cell's middle: the middle one, or the one behind the middle.
 NF_HD constexpr std::int64_t middle_of(const problem& p, std::int64_t cell) {
     const std::int64_t line = cell / p.cells_along(2), plane = line / p.cells_along(1);
     const std::int64_t z = plane * p.factor[0] + p.factor[0] / 2,
@@ -61,33 +61,33 @@ NF_HD constexpr std::int64_t middle_of(const problem& p, std::int64_t cell) {
     return (z * p.size[1] + y) * p.size[2] + x;
 }
 
-/// What a power diagram of the parts may be told.
+/// Returns the options that a power diagram of the parts accepts.
 inline distance_options grid_of(const problem& p) {
     distance_options options;
     options.spacing = p.engine.spacing, options.border = p.engine.border;
     return options;
 }
 
-/// Steps along an axis from a site to a part, the shorter way round where it wraps; of two equal ones the positive.
+/// Steps along an axis from a site to a part, the shorter way around if the axis wraps; of two equal ways the positive.
 NF_HD constexpr std::int64_t step(const problem& p, int axis, std::int64_t from, std::int64_t to) {
     const std::int64_t d = to - from, n = p.size[axis];
     if (!p.wraps[axis]) return d;
     return 2 * d > n ? d - n : 2 * d <= -n ? d + n : d;
 }
 
-/// Sums over a region: of the density, and of density times steps. All are below 2^63.
+/// Sums over a region: of density, and of density times steps. All are below 2^63.
 struct sums {
     std::uint64_t mass = 0;
     std::int64_t first[3] = {};
 };
 
-/// What a region is like.
+/// Moments of a region.
 struct moments {
     sums of;
     std::uint64_t parts = 0;
     int128 second[6] = {};  ///< of density times two steps: 00 01 02 11 12 22
 };
-/// Second moments from sums of the low 32 bits of their terms, and of the rest.
+/// Assembles second moments from the sums of their terms' low 32 bits and of the rest.
 NF_HD constexpr moments moments_of(const sums& of, std::uint64_t parts, const std::uint64_t (&low)[6],
                                    const std::uint64_t (&high)[6]) {
     moments m{of, parts, {}};
@@ -96,14 +96,14 @@ NF_HD constexpr moments moments_of(const sums& of, std::uint64_t parts, const st
     return m;
 }
 
-/// The integer nearest to a / b, ties down; b > 0.
+/// Returns the integer nearest to a / b, ties rounded down; b > 0.
 NF_HD constexpr std::int64_t nearest(int128 a, int128 b) {
     const int128 above = 2 * a - b, below = 2 * b;  // the answer is the smallest integer not below above / below
     const int128 whole = above / below;
     return static_cast<std::int64_t>(above - whole * below > 0 ? whole + 1 : whole);
 }
 
-/// Where a site would go.
+/// Returns the part that a site should move to.
 NF_HD constexpr std::int32_t target_of(const problem& p, const place& from, const sums& of, std::int64_t relax) {
     place to = from;
     for (int axis = 0; axis < 3 && of.mass != 0; ++axis) {
@@ -119,7 +119,7 @@ NF_HD constexpr std::int32_t target_of(const problem& p, const place& from, cons
     return part_of(p, to);
 }
 
-/// Whether a round of Lloyd's lowered the energy by too little to go on.
+/// Returns whether a round of Lloyd's method lowered the energy by too little to continue.
 NF_HD constexpr bool has_settled(const problem& p, uint128 before, uint128 after) {
     const auto number = [](uint128 x) {
         return static_cast<double>(static_cast<std::uint64_t>(x >> 64)) * 18446744073709551616.0 +

@@ -1,4 +1,4 @@
-// On a device: the engine finds regions, blocks add up their moments, sites claim where they go.
+// On a device: the exact engine finds regions, blocks sum their moments, sites claim their targets.
 #include <algorithm>
 #include <span>
 
@@ -10,7 +10,7 @@
 namespace nearfield::centroidal {
 namespace {
 
-/// A strided array of the caller's.
+/// A caller's strided array.
 struct strided {
     void* data;
     dtype type;
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(threads_of_block)
     if (i < p.cells()) static_cast<std::int32_t*>(to.data)[to.at(i)] = a.number[a.nearest[middle_of(p, i)]];
 }
 
-/// A thread a site: where it is, and its power. Powers elsewhere are not read.
+/// Writes a site's seed and power, one thread per site. Powers of other parts are never read.
 __global__ void __launch_bounds__(threads_of_block)
     put_powers(std::int64_t sites, const std::int32_t* site, const std::int64_t* own, std::uint8_t* seed,
                std::int64_t* power) {
@@ -87,13 +87,13 @@ __global__ void __launch_bounds__(threads_of_block)
     if (i < sites) seed[site[i]] = 1, power[site[i]] = own[i];
 }
 
-/// Second moments of a region as a device adds them.
+/// Second moments of a region, as sums that a device can add atomically.
 struct region_sums {
     sums of;
     std::uint64_t parts, low[6], high[6];
 };
 
-/// A thread a part.
+/// Adds the moments of one part per thread.
 __global__ void __launch_bounds__(threads_of_block)
     measure_all(const __grid_constant__ problem p, const __grid_constant__ arrays a, region_sums* to) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -121,10 +121,10 @@ void copy(const device& on, void* to, const void* from, std::int64_t bytes, cuda
     cuda::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, cuda::stream_of(on)), "copying sites");
 }
 
-/// Rounds on a device, in stream order.
+/// Runs the rounds on a device, in stream order.
 class solver {
 public:
-    /// `density`: null for memory of the solver's.
+    /// Uses the caller's `density`, or memory of its own if it is null.
     solver(const device& on, const problem& p, std::uint16_t* density, std::int64_t more_bytes = 0)
         : on_(on), p_(p), memory_(on) {
         if (p.sites > std::int64_t{1} << 29)
@@ -167,7 +167,7 @@ public:
                                    cuda::blocks_for(p_.size[0] * p_.size[1], tile_rows * tile_warps);
         cuda::launch(on_, measure, tiles, dim3(threads_of_block), 0, p_, a_, round);
     }
-    /// After sites were given: all rounds.
+    /// Runs all rounds, after sites were given.
     void solve(const sites_told& told = {}) const {
         run(put, p_.sites, p_, a_);
         measure_round(0);
@@ -179,7 +179,7 @@ public:
             if (told) told(sites());
         }
     }
-    /// Waits.
+    /// Copies the sites to the host; waits for the stream.
     [[nodiscard]] std::vector<std::int32_t> sites() const {
         std::vector<std::int32_t> all(static_cast<std::size_t>(p_.sites));
         read(all, a_.site);

@@ -1,5 +1,5 @@
-// Sums over regions on a device: a thread walks down a column of a tile and keeps what belongs to one site; a block
-// adds up by site in shared memory, and then once to the table.
+// Sums over regions on a device: a thread walks down a column of a tile and sums a run of one site; a block merges the
+// runs by site in shared memory, then adds each site once to the table in global memory.
 #pragma once
 
 #include "base/cuda.cuh"
@@ -8,19 +8,19 @@
 namespace nearfield::centroidal {
 
 constexpr int threads_of_block = 256;
-constexpr std::int32_t nobody = 0x7f7f7f7f;  ///< what memset can write
+constexpr std::int32_t nobody = 0x7f7f7f7f;  ///< a value that memset can write
 
 /// Arrays of a call on a device.
 struct arrays {
-    std::uint16_t* density;  ///< of cells
-    std::uint8_t* seed;      ///< of parts
+    std::uint16_t* density;  ///< one per cell
+    std::uint8_t* seed;      ///< one per part
     std::int32_t *nearest, *number, *site, *target;
     sums* sum;
-    unsigned long long* energy;  ///< two a round: sums of the low 32 bits of terms, and of the rest
-    std::int32_t* settled;       ///< the round after which nothing changes; 0: none
+    unsigned long long* energy;  ///< two per round: sums of the terms' low 32 bits, and of the rest
+    std::int32_t* settled;       ///< the round after which nothing changes; 0: none yet
 };
 
-/// Sums of a region as a device adds them.
+/// Sums over a region, as a device adds them.
 struct added {
     std::uint64_t mass = 0;
     std::int64_t first[3] = {};
@@ -40,7 +40,7 @@ __device__ void add_to_table(const arrays& a, std::int32_t site, const added& of
 
 constexpr int tile_lanes = 32, tile_rows = 16, tile_warps = threads_of_block / tile_lanes, slots = 256;
 
-/// Sums of the sites of a tile; those that find no slot go to the table at once.
+/// Sums by site of a tile, in a hash table; sites that find no slot are added to global memory at once.
 struct block_table {
     std::int32_t site[slots];
     unsigned long long value[slots][4], energy[2];
@@ -76,7 +76,7 @@ __device__ std::int64_t cell_of(const problem& p, std::int64_t z, std::int64_t y
            cuda::quotient(x, p.factor[2]);
 }
 
-/// Tiles of 32 columns and 128 rows; the rows of all planes follow each other.
+/// Sums the regions, by tiles of 32 columns and 128 rows, where rows are numbered through all planes.
 __global__ void __launch_bounds__(threads_of_block)
     measure(const __grid_constant__ problem p, const __grid_constant__ arrays a, int round) {
     __shared__ block_table table;
@@ -117,14 +117,14 @@ __device__ inline uint128 energy_at(const arrays& a, int round) {
     return (static_cast<uint128>(a.energy[2 * round + 1]) << 32) + a.energy[2 * round];
 }
 
-/// One thread: whether the round before `round` was the last one worth while.
+/// Marks the call as settled if the round before `round` lowered the energy too little. Runs in one thread.
 __global__ void __launch_bounds__(1)
     settle(const __grid_constant__ problem p, const __grid_constant__ arrays a, int round) {
     if (*a.settled == 0 && has_settled(p, energy_at(a, round - 1), energy_at(a, round))) *a.settled = round;
 }
 
-/// A thread a site: which way it wants to go. Of those that want one part the smallest number gets it, unless somebody
-/// is there.
+/// Computes each site's target, one thread per site. If several sites want one part, the smallest number gets it,
+/// unless a site is already there.
 __global__ void __launch_bounds__(threads_of_block)
     choose(const __grid_constant__ problem p, const __grid_constant__ arrays a, std::int64_t relax) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(threads_of_block)
     a.site[i] = to;
 }
 
-/// A thread a site: where it is.
+/// Writes where each site is, one thread per site.
 __global__ void __launch_bounds__(threads_of_block)
     put(const __grid_constant__ problem p, const __grid_constant__ arrays a) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;

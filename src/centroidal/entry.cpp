@@ -1,4 +1,4 @@
-// The public calls: check, settle parts and lengths, hand over.
+// The public calls: they check arguments, set parts and lengths, and call the backend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void check_views(const any_input<Place>& density, const any_input<Place>& sites,
     check_apart<Place>(views, read);
 }
 
-/// Sites in the grid, and different.
+/// Checks that sites lie in the grid and differ.
 void check_sites(const problem& p, const any_input<host>& sites) {
     std::unordered_set<std::int32_t> seen;
     seen.reserve(static_cast<std::size_t>(p.sites));

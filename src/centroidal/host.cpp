@@ -1,4 +1,4 @@
-// On the host: the engine finds regions, runs of parts add up their moments, sites move one by one.
+// On the host: the exact engine finds regions, runs of parts sum their moments, sites move one by one.
 #include <algorithm>
 #include <array>
 
@@ -55,8 +55,8 @@ void regions::put(std::span<const std::int32_t> sites) {
 }
 
 std::int64_t regions::move(std::span<std::int32_t> sites, std::span<const sums> of, std::int64_t relax) {
-    // A target is marked as taken at once, and what a site leaves is free only when all have chosen.
-    std::vector<std::array<std::int32_t, 2>> moved;  // the site, where it was
+    // A target is taken at once; the part that a site leaves becomes free only after all sites have chosen.
+    std::vector<std::array<std::int32_t, 2>> moved;  // the site and its old part
     for (std::size_t i = 0; i < sites.size(); ++i) {
         const std::int32_t to = target_of(p_, place_[i], of[i], relax);
         if (number_.get()[to] >= 0) continue;
@@ -87,7 +87,7 @@ uint128 energy_of(const problem& p, const run_sums& run) {
     return static_cast<uint128>(others) * run.mass + static_cast<uint128>(p.weight[2]) * run.second;
 }
 
-/// What runs add to a region; sums of 128 bits as two of 64, of the low 32 bits of each term and of the rest.
+/// Sums over a region; those of 128 bits are kept as two of 64, of each term's low 32 bits and of the rest.
 struct region_sums {
     sums of;
     std::uint64_t parts = 0, low[6] = {}, high[6] = {};
@@ -112,12 +112,12 @@ struct region_sums {
     [[nodiscard]] moments found() const { return moments_of(of, parts, low, high); }
 };
 
-/// A thread's share of the energy, on a line of memory of its own.
+/// A thread's share of the energy, in a cache line of its own.
 struct alignas(128) partial {
     uint128 energy = 0;
 };
 
-/// Rounds, and what they leave.
+/// Runs the rounds, and writes the outputs.
 class solver {
 public:
     solver(const host& on, const problem& p, const std::uint16_t* density, std::vector<std::int32_t> sites)
@@ -234,7 +234,7 @@ public:
     void owners(const problem& p, const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& powers,
                 std::int32_t* owner) override {
         const std::span<const std::int64_t> shape(p.size + 3 - p.axes, static_cast<std::size_t>(p.axes));
-        if (seed_.get() == nullptr) {  // an engine's power diagrams are all of one problem
+        if (seed_.get() == nullptr) {  // all power diagrams of an engine belong to one problem
             seed_ = host_scratch<std::uint8_t>(p.parts()), power_ = host_scratch<std::int64_t>(p.parts());
             clear_scratch(seed_.get(), p.parts());
         }

@@ -1,4 +1,4 @@
-// The diagram of a round on the host, and sums over its regions.
+// The Voronoi diagram of a round on the host, and sums over its regions.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,18 @@
 
 namespace nearfield::centroidal {
 
-/// Cells as uint16 in C order.
+/// Copies the density's cells as uint16 in C order.
 [[nodiscard]] host_scratch<std::uint16_t> density_of(const host& on, const any_input<host>& density);
 
-/// Adds, from several threads where `shared`.
+/// Adds to a sum; atomically if it is shared by threads.
 template <class T>
 void add_to(T& to, T by, bool shared) {
     if (shared) std::atomic_ref(to).fetch_add(by, std::memory_order_relaxed);
     else to += by;
 }
 
-/// A run of parts along the last axis that belong to one site: its sums of density times step^0, step^1, step^2 along
-/// that axis, and the steps along the others.
+/// A run of parts along the last axis that belong to one site: sums of density times step^0, step^1 and step^2 along
+/// this axis, and the steps along the others.
 struct run_sums {
     std::uint64_t mass = 0;
     std::int64_t first = 0;
@@ -35,16 +35,16 @@ class regions {
 public:
     regions(const host& on, const problem& p);
 
-    /// Where the sites are: different parts.
+    /// Sets the sites, which are different parts.
     void put(std::span<const std::int32_t> sites);
-    /// Moves each site to its target unless that is taken; how many moved.
+    /// Moves each site to its target unless that is taken; returns how many moved.
     std::int64_t move(std::span<std::int32_t> sites, std::span<const sums> of, std::int64_t relax);
     /// Finds the nearest site of every part.
     void find();
-    /// Number of the site nearest to a part.
+    /// Returns the number of the site nearest to a part.
     [[nodiscard]] std::int32_t owner(std::int64_t part) const { return number_.get()[nearest_.get()[part]]; }
 
-    /// Calls add(number of the site, its run, thread) for all runs, from several threads where threads() > 1.
+    /// Calls add(number of the site, its run, thread) for all runs, from several threads if threads() > 1.
     template <class Add>
     void for_each_run(const std::uint16_t* density, const Add& add) const;
     [[nodiscard]] int threads() const { return workers(on_, 1).threads(); }
@@ -53,7 +53,7 @@ private:
     template <class Add>
     void runs_of_row(std::int64_t row, const std::uint16_t* weight, const Add& add) const;
 
-    const host on_;  ///< without progress
+    const host on_;  ///< does not report progress
     const problem& p_;
     host_scratch<std::uint8_t> seed_;
     host_scratch<std::int32_t> nearest_, number_;

@@ -8,7 +8,7 @@
 namespace nearfield::centroidal {
 namespace {
 
-constexpr int first_hysteresis = 600, hysteresis_a_round = 10;  // in thousandths of a share
+constexpr int first_hysteresis = 600, hysteresis_a_round = 10;  // thousandths of a share
 
 double number(int128 x) {
     return static_cast<double>(static_cast<std::int64_t>(x >> 64)) * 18446744073709551616.0 +
@@ -18,7 +18,7 @@ double number(int128 x) {
 }  // namespace
 
 way main_axis(const problem& p, const moments& of) {
-    // Central second moments a unit of mass, in squared units of the spacing.
+    // Central second moments per unit of mass, in squared units of the spacing.
     const double mass = static_cast<double>(of.of.mass);
     double mean[3], length[3], m[3][3];
     for (int i = 0; i < 3; ++i) {
@@ -28,7 +28,7 @@ way main_axis(const problem& p, const moments& of) {
     for (int i = 0, k = 0; i < 3; ++i)
         for (int j = i; j < 3; ++j, ++k)
             m[i][j] = m[j][i] = (number(of.second[k]) / mass - mean[i] * mean[j]) * (length[i] * length[j]);
-    // Powers of the matrix turn any vector to its main axis: begin with its longest column.
+    // Power iteration turns any vector to the matrix's main axis; it begins with the longest column.
     int longest = 2;
     for (int i = 1; i >= 0; --i) longest = m[i][i] > m[longest][longest] ? i : longest;
     double v[3] = {m[0][longest], m[1][longest], m[2][longest]}, value = 0;
@@ -44,7 +44,7 @@ way main_axis(const problem& p, const moments& of) {
     }
     const double norm = std::sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
     way found{};
-    constexpr double half_of_a_bar = 0.8660254037844386;  // of its standard deviation
+    constexpr double half_of_a_bar = 0.8660254037844386;  // in standard deviations
     for (int i = 0; i < 3 && norm > 0; ++i)
         found.along[i] = half_of_a_bar * std::sqrt(std::max(value, 0.0)) * v[i] / norm / length[i];
     return found;
@@ -100,7 +100,7 @@ bool linde_buzo_gray::round(int number) {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
         const uint128 own = static_cast<uint128>(found[i].of.mass) * 2000 * shares_;
         if (own < all_ * static_cast<uint128>(2000 - h)) {
-            // Every other one: halves of one region lie next to each other, and one of them will do.
+            // Drops every other one: halves of one region lie next to each other, and one of them is enough.
             other = !other || own == 0;
             if (other) fates[i] = fate::goes;
         } else if (own > all_ * static_cast<uint128>(2000 + h) && found[i].parts > 1) fates[i] = fate::splits;

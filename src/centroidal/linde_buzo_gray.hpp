@@ -1,4 +1,4 @@
-// Linde-Buzo-Gray stippling: points split and go until each has its share of the ink.
+// Linde-Buzo-Gray stippling: points split and vanish until each has its share of the ink.
 #pragma once
 
 #include <vector>
@@ -9,25 +9,25 @@ namespace nearfield::centroidal {
 
 class linde_buzo_gray {
 public:
-    /// Starts from one point in the middle; a point's share is 1 / shares of the ink. The density has some.
+    /// Starts from one point in the middle; a point's share is 1 / shares of the ink. The density must not be all zero.
     linde_buzo_gray(const problem& p, const std::uint16_t* density, engine& engine, std::uint64_t shares);
 
     [[nodiscard]] const std::vector<std::int32_t>& sites() const { return sites_; }
-    /// True where points went or split.
+    /// Runs one round; returns whether points split or vanished.
     bool round(int number);
-    /// The points with the least ink go, or those with the most split, until there are so many; where regions are too
-    /// small to split, points come anywhere.
+    /// Removes the points with the least ink, or splits those with the most, until there are `points` of them. If
+    /// regions are too small to split, it adds points anywhere.
     void settle_on(std::int64_t points);
 
 private:
     enum class fate : std::uint8_t { stays, goes, splits };
 
-    /// Sets the points anew, each by its fate. What would be where one is already is left out.
+    /// Replaces the points, each by its fate. A new point is left out if its part already has one.
     void follow(const std::vector<moments>& found, const std::vector<fate>& fates);
     bool add(std::int32_t part);
-    /// What was added are the points now.
+    /// Makes the added points the current ones.
     void finish();
-    /// Points in the first parts that are free and have ink.
+    /// Adds points in the first free parts that have ink.
     void fill_up(std::int64_t points);
 
     problem p_;
@@ -39,8 +39,8 @@ private:
     std::vector<bool> taken_;
 };
 
-/// Along which way, and how far, the two halves of a region lie from its centroid: 0.866 standard deviations along its
-/// main axis, as in a bar.
+/// Offset of a split region's two points from its centroid: 0.866 standard deviations along the main axis, the exact
+/// value for a uniform bar.
 struct way {
     double along[3];
 };

@@ -1,4 +1,4 @@
-// Newton's method for masses of power regions: how a mass answers to powers is a Laplacian of the graph of regions.
+// Newton's method for the masses of power regions: the derivative of masses by powers is a Laplacian of their graph.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 namespace nearfield::centroidal {
 namespace {
 
-/// Calls use(part, the next one along the axis) where there is one.
+/// Calls use(part, next part along the axis) for all pairs of adjacent parts.
 template <class Use>
 void for_each_face(const problem& p, const Use& use) {
     const std::int64_t stride[] = {p.size[1] * p.size[2], p.size[2], 1};
@@ -24,7 +24,7 @@ void for_each_face(const problem& p, const Use& use) {
     }
 }
 
-/// Symmetric, positive semidefinite; its rows sum to zero.
+/// A symmetric, positive semidefinite matrix whose rows sum to zero.
 struct laplacian {
     struct entry {
         std::int32_t column;
@@ -34,7 +34,7 @@ struct laplacian {
     std::vector<entry> off;
     std::vector<double> diagonal;
 
-    /// to = this times x; returns x . to.
+    /// Computes to = this times x; returns x . to.
     double times(const std::vector<double>& x, std::vector<double>& to) const {
         double dot = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
@@ -49,7 +49,7 @@ struct laplacian {
     }
 };
 
-/// A rise of a power by 1 moves the border along an axis by 1 / (2 weight |difference of the sites|), for each face.
+/// Derivative of mass by power: raising it by 1 moves a border's faces by 1 / (2 weight |difference of the sites|).
 double answer_of(const power_regions& r, std::size_t site, const shared_border& to, double richer, double blend) {
     double apart = 0;
     for (int axis = 0; axis < 3; ++axis)
@@ -131,7 +131,7 @@ std::vector<double> newton_step(const power_regions& r, double blend, double flo
     const std::size_t n = missing.size();
     std::vector<double> x(n, 0.), rest = missing, by(n), way(n), image(n);
     subtract_mean(rest);
-    const auto near = [&] {  // the residual over the diagonal; returns their product
+    const auto near = [&] {  // divides the residual by the diagonal; returns their dot product
         double dot = 0;
         for (std::size_t i = 0; i < n; ++i) by[i] = rest[i] / of.diagonal[i], dot += by[i] * rest[i];
         return dot;

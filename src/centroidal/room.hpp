@@ -1,4 +1,4 @@
-// What the room's files do for each other.
+// Functions that this room's files call from each other.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace nearfield::centroidal {
 
-/// Rounds from the sites that are given; checked already.
+/// Runs the rounds from the given sites; arguments are already checked.
 void run(const host& on, const problem& p, const any_input<host>& density, const any_input<host>& sites,
          const centroidal_fields<host>& out);
 void run(const device& on, const problem& p, const any_input<device>& density, const any_input<device>& sites,
@@ -17,7 +17,7 @@ void run(const device& on, const problem& p, const any_input<device>& density, c
 
 using sites_told = std::function<void(const std::vector<std::int32_t>&)>;
 
-/// Rounds of one density whose sites, as parts, are on the host; a device's calls wait.
+/// Runs rounds for one density, with sites as parts on the host. A device's calls wait.
 class engine {
 public:
     engine() = default;
@@ -25,36 +25,36 @@ public:
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
 
-    /// The rounds of `p`; `sites` are moved, the others are filled. `told`, where it is a function, is called after
-    /// each round with the sites.
+    /// Runs the rounds of `p`: moves `sites` and fills the other arrays. If `told` holds a function, it is called with
+    /// the sites after each round.
     virtual void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>& weights,
                        std::vector<uint128>& energy, const sites_told& told) = 0;
     virtual std::vector<moments> measure(const problem& p, const std::vector<std::int32_t>& sites) = 0;
-    /// The power diagram: the part of each part's site.
+    /// Computes the power diagram: for each part, the part where its site lies.
     virtual void owners(const problem& p, const std::vector<std::int32_t>& sites,
                         const std::vector<std::int64_t>& powers, std::int32_t* owner) = 0;
 };
-/// `density` has `cells` cells, is contiguous, and lives as long as the engine.
+/// Makes an engine. `density` has `cells` cells, is contiguous, and must outlive the engine.
 std::unique_ptr<engine> engine_of(const host& on, const std::uint16_t* density, std::int64_t cells);
 std::unique_ptr<engine> engine_of(const device& on, const std::uint16_t* density, std::int64_t cells);
 
-/// Calls use(the image on the host); a device's is copied, which waits.
+/// Calls use(the image on the host); an image on a device is copied, which waits.
 void with_image(const host& on, const any_input<host>& image, const std::function<void(const any_input<host>&)>& use);
 void with_image(const device& on, const any_input<device>& image,
                 const std::function<void(const any_input<host>&)>& use);
 
-/// The checked options of a density of such a shape, for `sites` sites.
+/// Returns the problem of checked options for a density of this shape and `sites` sites.
 problem problem_of(const std::int64_t* shape, int rank, std::int64_t sites, const centroidal_options& options);
 
-/// The checks of capacity_voronoi, but for capacities.
+/// Makes the checks of capacity_voronoi, except for capacities.
 template <class Place>
 problem checked_for_capacities(const any_input<Place>& density, const any_input<host>& sites,
                                const centroidal_options& options);
-/// The caller's array of coordinates, as parts.
+/// Converts the caller's array of coordinates to parts.
 std::vector<std::int32_t> parts_of(const problem& p, const any_input<host>& sites);
 
-/// `count` different parts of cells with density, as many per density everywhere: one of each stretch of equal mass
-/// along a Hilbert curve through tiles of cells, drawn by `seed`. There are that many.
+/// Draws `count` different parts of cells with density, in proportion to the density: one from each stretch of equal
+/// mass along a Hilbert curve through tiles of cells, by `seed`. At least `count` such parts must exist.
 std::vector<std::int32_t> samples(const problem& p, const std::uint16_t* density, std::int64_t count,
                                   std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// Samples of a density: one of each stretch of equal mass along a curve that fills the grid.
+// Samples of a density: one from each stretch of equal mass along a curve that fills the grid.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -9,7 +9,7 @@
 namespace nearfield::centroidal {
 namespace {
 
-/// Where a point lies along Hilbert's curve through a cube of 2^bits a side.
+/// Returns a point's position along Hilbert's curve through a cube of 2^bits a side.
 ///
 /// Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707, 2004.
 std::uint64_t along_curve(std::array<std::uint32_t, 3> x, int axes, int bits) {
@@ -30,11 +30,11 @@ std::uint64_t along_curve(std::array<std::uint32_t, 3> x, int axes, int bits) {
     return key;
 }
 
-/// A cube of cells, cut off where the grid ends.
+/// A cube of cells, clipped to the grid.
 struct tile {
     std::uint64_t key = 0;
     std::array<std::int64_t, 3> first{};
-    std::uint64_t mass = 0;  ///< of it, and after summing of all before it
+    std::uint64_t mass = 0;  ///< its own mass; after summing, the mass of all tiles before it
 };
 
 class sampler {
@@ -119,7 +119,7 @@ private:
         return found;
     }
 
-    /// One of the parts of a cell; -1 where it is taken.
+    /// Takes one of the parts of a cell; returns -1 if it is taken already.
     std::int32_t take(std::int64_t cell, std::uint64_t choice) {
         std::int64_t part = 0;
         for (int axis = 0; axis < 3; ++axis) {
@@ -136,7 +136,7 @@ private:
         return static_cast<std::int32_t>(part);
     }
 
-    /// The first part that is free from a cell's tile on, along the curve.
+    /// Takes the first free part along the curve, starting at a cell's tile.
     std::int32_t first_free(std::int64_t from) {
         const std::int64_t choices = p_.factor[0] * p_.factor[1] * p_.factor[2];
         std::size_t begin = 0;

@@ -1,4 +1,4 @@
-// Stippling: ink, samples, Lloyd's rounds from coarse to fine.
+// Stippling: measures ink, draws samples, runs Lloyd's rounds from coarse to fine.
 #include "nearfield/stipple.hpp"
 
 #include <fmt/format.h>
@@ -20,25 +20,25 @@ namespace nearfield {
 namespace centroidal {
 namespace {
 
-constexpr int settling_rounds = 10;  ///< of Lloyd's, after Linde-Buzo-Gray's
+constexpr int settling_rounds = 10;  ///< rounds of Lloyd's method after Linde-Buzo-Gray's
 constexpr int lloyd_rounds = 60, lbg_rounds = 50;
 
-/// Cells that a dot of some diameter covers.
+/// Returns the number of cells that a dot of some diameter covers.
 double cells_of_dot(double diameter, int axes) {
     if (axes == 1) return diameter;
     return axes == 2 ? std::numbers::pi / 4 * diameter * diameter
                      : std::numbers::pi / 6 * diameter * diameter * diameter;
 }
 
-/// The density whose centroidal diagrams have sites in proportion to the ink: its power 1 + 2 / axes, as far as sites
-/// are many. Ink and density are shares of 65535; to nearest, by integers.
+/// Returns the density whose centroidal diagrams have sites in proportion to the ink: its power 1 + 2 / axes, in the
+/// limit of many sites. Ink and density are shares of 65535; integers round to nearest.
 ///
 /// Gersho, "Asymptotically optimal block quantization", IEEE Transactions on Information Theory 25(4), 1979.
 std::uint16_t density_for(std::uint64_t ink, int axes) {
     constexpr std::uint64_t one = 65535;
     if (axes == 2) return static_cast<std::uint16_t>((ink * ink + one / 2) / one);
     if (axes == 1) return static_cast<std::uint16_t>((ink * ink * ink + one * one / 2) / (one * one));
-    // The largest v with (v - 1/2)^3 one^2 <= ink^5.
+    // Finds the largest v with (v - 1/2)^3 one^2 <= ink^5.
     const auto fifth = static_cast<uint128>(ink * ink * ink) * (ink * ink);
     std::uint64_t low = 0, high = one;
     while (low < high) {
@@ -49,12 +49,12 @@ std::uint16_t density_for(std::uint64_t ink, int axes) {
     return static_cast<std::uint16_t>(low);
 }
 
-/// How much ink each cell has. In a rehearsal all are black.
+/// The ink of each cell. In a rehearsal all cells are black.
 struct ink {
     host_scratch<std::uint16_t> of, density;
-    std::int64_t full = 255;  ///< of a black cell
+    std::int64_t full = 255;  ///< ink of a black cell
     std::uint64_t all = 0;
-    std::int64_t inked = 0;  ///< cells that have some
+    std::int64_t inked = 0;  ///< number of cells that have ink
 
     ink(const any_input<host>& image, bool invert) : of(image.cells()), density(image.cells()) {
         full = image.type == dtype::boolean ? 1 : image.type == dtype::uint8 ? 255 : 65535;
@@ -112,12 +112,12 @@ private:
     [[nodiscard]] std::int64_t parts_of_cell(int supersample) const {
         return static_cast<std::int64_t>(std::pow(supersample, image_.rank));
     }
-    /// How many parts the regions of points have where all is black, and points are nearest.
+    /// Returns the number of parts in a point's region where all cells are black, and points are densest.
     [[nodiscard]] double parts_of_black_point(int supersample) const {
         return static_cast<double>(ink_.all) / static_cast<double>(ink_.full) / static_cast<double>(points_) *
                std::pow(supersample, image_.rank);
     }
-    /// Parts of a cell that leave no trace of the grid: spacings of ten.
+    /// Returns the parts per axis of a cell that hide the grid: at least ten parts between points where possible.
     [[nodiscard]] int fine_enough() const {
         int parts = 1;
         while (parts < 4 && parts_of_black_point(parts) < std::pow(10, image_.rank) &&
@@ -128,13 +128,13 @@ private:
     [[nodiscard]] problem at(int supersample, int rounds) const {
         centroidal_options options;
         options.rounds = rounds, options.supersample = supersample;
-        // Sites that leap in few parts get into each other's way, and leave where they are dense.
+        // In regions of few parts, sites with long steps collide and leave dense areas.
         options.relax = parts_of_black_point(supersample) >= 64 ? 1.9 : 1.5;
         options.spacing = options_.spacing, options.border = options_.border;
         return problem_of(image_.shape.data(), image_.rank, std::max<std::int64_t>(1, std::ssize(sites_)), options);
     }
 
-    /// Whole cells come first, unless points are so many that they would hardly find room.
+    /// Starts with whole cells, unless points are so many that they would hardly fit.
     [[nodiscard]] int coarsest() const { return 8 * points_ < ink_.inked ? 1 : finest_; }
 
     void lloyd() {
@@ -162,7 +162,7 @@ private:
         go(at(finest_, settling_rounds));
     }
 
-    /// From whole cells to parts.
+    /// Moves sites from cells to the middle of finer parts.
     void refine(const problem& p) {
         const problem finer = at(finest_, 0);
         for (std::int32_t& each : sites_) {
@@ -201,7 +201,7 @@ private:
             throw error(error_code::cancelled, "cancelled by the progress callback");
     }
 
-    const host* watched_;  ///< whose progress is told, or null
+    const host* watched_;  ///< reports progress to its caller, or null
     const any_input<host>& image_;
     const ink& ink_;
     engine &by_ink_, &by_density_;

@@ -1,4 +1,4 @@
-// Canvases: linear light times alpha, from sRGB and back.
+// Canvases: linear light times alpha, converted from sRGB and back.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace nearfield::effects {
 namespace {
 
-/// IEC 61966-2-1.
+/// The transfer functions of IEC 61966-2-1.
 double to_linear(double v) { return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4); }
 double to_srgb(double v) { return v <= 0.0031308 ? v * 12.92 : 1.055 * std::pow(v, 1 / 2.4) - 0.055; }
 
@@ -36,7 +36,7 @@ void check_picture(const any_input<host>& image, const any_input<host>& canvas, 
     if (!is_contiguous(image.shape.data(), image.stride.data(), 3)) fail("image is not contiguous; give a copy");
 }
 
-/// Linear light of every code of the type, then alpha.
+/// Returns the linear light of every code of the type, then alpha.
 template <class T>
 std::vector<float> linear_codes() {
     constexpr int most = std::numeric_limits<T>::max();

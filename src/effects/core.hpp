@@ -1,4 +1,4 @@
-// The layers' formulas and what a padded pixel is: what host and device share.
+// Code shared by host and device: the formulas of layers, and the values of padded pixels.
 #pragma once
 
 #include <cmath>
@@ -10,17 +10,17 @@
 
 namespace nearfield::effects {
 
-/// Tones between which radii of dots are tabled.
+/// Number of steps of the table of dots' radii by tone.
 inline constexpr int tones = 64;
 
-/// A layer to be made, with what needs no pixel computed once.
+/// A layer to compute, with everything that does not depend on the pixel.
 struct layer_work {
     const float* field;
     float* out;
     std::int64_t rows, columns, row_step, column_step, out_row_step, out_column_step;
     bool wraps[2];
     int kind;    ///< index in `effect`
-    float p[6];  ///< its numbers
+    float p[6];  ///< parameters of the effect
     bool flag;
     int power;
     float dot[tones + 1];  ///< radius of a dot by tone, in pitches
@@ -28,7 +28,7 @@ struct layer_work {
     NF_HD std::int64_t row(std::int64_t y) const { return within(y, rows, wraps[0]); }
     NF_HD std::int64_t column(std::int64_t x) const { return within(x, columns, wraps[1]); }
     NF_HD float at(std::int64_t y, std::int64_t x) const { return field[row(y) * row_step + column(x) * column_step]; }
-    /// Between pixels; infinities do not mix.
+    /// Interpolates between pixels; never mixes infinities with finite values.
     NF_HD float sample(float y, float x) const {
         const float fy = std::floor(y), fx = std::floor(x), ty = y - fy, tx = x - fx;
         const auto iy = static_cast<std::int64_t>(fy), ix = static_cast<std::int64_t>(fx);
@@ -98,7 +98,7 @@ NF_HD inline float trail_of(const layer_work& w, std::int64_t y, std::int64_t x)
     return best;
 }
 
-/// The way from a pixel to the lamp: the narrowest gap beside it, as a share of the cone of light there.
+/// Light at a pixel: the narrowest gap on the way to the lamp, as a share of the width of the cone of light there.
 NF_HD inline float light_of(const layer_work& w, std::int64_t y, std::int64_t x) {
     const auto fy = static_cast<float>(y), fx = static_cast<float>(x);
     const float dy = w.p[0] - fy, dx = w.p[1] - fx, length = distance_between(dy, dx);
@@ -109,7 +109,7 @@ NF_HD inline float light_of(const layer_work& w, std::int64_t y, std::int64_t x)
         const float share = s / length, clear = -w.sample(fy + share * dy, fx + share * dx);
         const float seen = clear / (w.p[2] * share);
         if (seen < free) free = seen;
-        s += clear > 1 ? clear / 2 : 0.5F;  // shorter steps than the way that is free see narrow gaps
+        s += clear > 1 ? clear / 2 : 0.5F;  // steps shorter than the free distance find narrow gaps
     }
     return smooth(clamped(free)) * near * near * cover(-w.at(y, x));
 }
@@ -146,14 +146,14 @@ NF_HD inline void shade(const layer_work& w, std::int64_t y, std::int64_t x) {
     w.out[y * w.out_row_step + x * w.out_column_step] = value;
 }
 
-/// A texture to be padded.
+/// A texture to pad.
 struct pad_work {
     const void* image;
     void* out;
-    const std::uint8_t* known;  ///< null: by alpha
+    const std::uint8_t* known;  ///< null: known by alpha
     dtype type;
     bool has_alpha;
-    bool four;  ///< four bytes a pixel without gaps, at addresses that four divides
+    bool four;  ///< a pixel has four adjacent bytes, at an address divisible by four
     double least;
     std::int64_t rows, columns, channels, step[3], out_step[3], known_step[2];
     std::uint8_t* mark;
@@ -164,7 +164,7 @@ struct pad_work {
     NF_HD const T* from(std::int64_t y, std::int64_t x) const {
         return static_cast<const T*>(image) + y * step[0] + x * step[1];
     }
-    /// The cell whose colour a cell gets.
+    /// Returns the cell whose colour a cell gets.
     NF_HD std::int64_t source(std::int64_t cell) const {
         const std::int64_t found =
             wide ? static_cast<const std::int64_t*>(site)[cell] : static_cast<const std::int32_t*>(site)[cell];
@@ -191,7 +191,7 @@ NF_HD inline void fill_as(const pad_work& w, std::int64_t y, std::int64_t x) {
     for (std::int64_t k = 0; k < colours; ++k) to[k * w.out_step[2]] = nearest[k * w.step[2]];
     if (w.has_alpha) to[colours * w.out_step[2]] = own[colours * w.step[2]];
 }
-/// Four bytes that are read and written at once.
+/// Four bytes that are read and written together.
 struct alignas(4) four_bytes {
     std::uint8_t of[4];
 };
@@ -209,7 +209,7 @@ NF_HD inline void fill_pixel(const pad_work& w, std::int64_t y, std::int64_t x) 
     else fill_as<float>(w, y, x);
 }
 
-/// The loops over all pixels.
+/// Loops over all pixels.
 void shade_all(const host& on, const layer_work& w);
 void shade_all(const device& on, const layer_work& w);
 void mark_all(const host& on, const pad_work& w);

@@ -1,4 +1,4 @@
-// On a device: a thread a pixel.
+// Loops on a device: one thread per pixel.
 #include "base/cuda.cuh"
 #include "effects/core.hpp"
 

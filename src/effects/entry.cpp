@@ -1,4 +1,4 @@
-// The public calls for layers and padding: check, compute what needs no pixel, hand over.
+// The public calls for layers and padding: they check arguments, compute what no pixel changes, call the backend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ float number(const char* name, double value, double least = -1e6, double most = 
     return static_cast<float>(value);
 }
 
-/// The share of a unit square that a disc of radius r about its middle covers.
+/// Returns the share of a unit square that a disc of radius r around its middle covers.
 double covered_by_disc(double r) {
     if (r <= 0.5) return std::numbers::pi * r * r;
     if (r * r >= 0.5) return 1;

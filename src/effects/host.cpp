@@ -4,7 +4,7 @@
 namespace nearfield::effects {
 namespace {
 
-/// body(y, x) for all pixels.
+/// Calls body(y, x) for all pixels.
 template <class Work, class Body>
 void for_pixels(const host& on, const Work& w, const Body& body) {
     for_rows(on, w.rows, w.columns, [&](std::int64_t y) {
@@ -12,7 +12,7 @@ void for_pixels(const host& on, const Work& w, const Body& body) {
     });
 }
 
-/// Distances are what takes time in padding: they alone are progress.
+/// Returns a host without progress: padding reports only the distances, which take most of the time.
 host silent(const host& on) { return {on.threads, {}}; }
 
 }  // namespace

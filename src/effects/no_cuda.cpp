@@ -1,4 +1,4 @@
-// What a build without CUDA says when the device is asked for.
+// Errors of a build without CUDA if the device is asked for.
 #include "base/no_cuda.hpp"
 #include "effects/core.hpp"
 

@@ -1,4 +1,4 @@
-// Rows of a picture, shared out to threads.
+// Loops over the rows of a picture, divided among threads.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace nearfield::effects {
 
-/// body(row) for all rows; reports progress.
+/// Calls body(row) for all rows; reports progress.
 template <class Body>
 void for_rows(const host& on, std::int64_t rows, std::int64_t columns, const Body& body) {
     constexpr std::int64_t at_once = 1 << 13;  // pixels

@@ -12,7 +12,7 @@ struct bmp_header {
     int bits = 0, entry_bytes = 4;
     bool from_top = false;
 
-    /// Rows are padded to 4 bytes.
+    /// Returns the bytes of a row, which is padded to a multiple of 4.
     [[nodiscard]] std::int64_t row_bytes() const { return (width * bits + 31) / 32 * 4; }
 };
 
@@ -38,7 +38,7 @@ bmp_header header_of(const source& from) {
     }
     h.from_top = h.height < 0, h.height = h.from_top ? -h.height : h.height;
     if (h.width < 1 || h.height < 1) throw bad(fmt::format("it claims {} x {} pixels", h.width, h.height));
-    const bool bit_fields = packed == 3 && h.bits == 32;  // the usual ones: blue first
+    const bool bit_fields = packed == 3 && h.bits == 32;  // the usual masks: blue first
     if (packed != 0 && !bit_fields) throw bad("it is compressed, which is not supported; save it without");
     if (h.bits != 1 && h.bits != 4 && h.bits != 8 && h.bits != 24 && h.bits != 32)
         throw bad(fmt::format("{} bits a pixel, expected 1, 4, 8, 24 or 32", h.bits));

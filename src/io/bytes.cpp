@@ -1,4 +1,4 @@
-// Bytes in: files, memory, standard input, gzip.
+// Input of bytes: files, memory, standard input, gzip.
 #include "io/bytes.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace nearfield::io {
 
 namespace {
 
-/// Bytes of the UTF-8 letter that `text` starts with; 0 where it starts with none, or with one that acts on a terminal.
+/// Bytes of the UTF-8 letter that `text` starts with; 0 if it starts with none, or with one that acts on a terminal.
 std::size_t letter_bytes(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned lead = byte(0);
@@ -52,7 +52,7 @@ error bad_file(std::string_view name, std::string_view what, std::source_locatio
 
 namespace {
 
-/// `came`: what a read says.
+/// Checks the result of a read, which is negative if the read failed.
 std::size_t checked(std::int64_t came, const std::string& name) {
     if (came < 0) throw bad_file(name, fmt::format("cannot be read: {}", std::strerror(errno)));
     return static_cast<std::size_t>(came);
@@ -89,12 +89,12 @@ void source::open_as(const std::filesystem::path& path) {
     pipe_ = facts->kind != os::file_kind::regular || (path.empty() && os::position(fd_) > 0);
     if (pipe_) return;
     size_ = facts->bytes;
-    // A descriptor's name says nothing about the folder that a header came from.
+    // A descriptor's name does not tell which folder a header came from.
     const bool descriptor = name_ == "/dev/stdin" || name_.starts_with("/dev/fd/") || name_.starts_with("/proc/");
     if (!descriptor) path_ = path;
 }
 
-/// A pipe cannot be read anywhere, so what came is kept, up to the byte that is asked for.
+/// Keeps all bytes of a pipe up to `end`, because a pipe cannot be read at an offset.
 void source::fill(std::int64_t end) const {
     constexpr std::int64_t step = std::int64_t{1} << 20;
     while (!ended_ && std::ssize(arrived_) < end) {
@@ -156,7 +156,7 @@ source open_beside(const source& header, const std::string& name, bool allow_out
                        fmt::format("names the data file {}, which lies outside the header's folder; give "
                                    "--allow-outside if you know where the header comes from",
                                    name));
-    // Not blocking, so that a FIFO is opened and refused; no link is followed that was not there a moment ago.
+    // Opens without blocking, so that a FIFO is opened and refused. It follows no link created in the meantime.
     const int fd = os::open_to_read(data, true);
     if (const auto facts = os::facts_of(fd); fd >= 0 && (!facts || facts->kind != os::file_kind::regular)) {
         os::close(fd);
@@ -215,7 +215,7 @@ gzip_stream::gzip_stream(const source& from, std::int64_t offset) : from_(from),
 
 gzip_stream::~gzip_stream() { inflateEnd(&state_->z); }
 
-/// Has at least so many bytes to go on with; false at the end of the file.
+/// Reads until at least `least` bytes are buffered; returns false at the end of the file.
 bool gzip_stream::refill(std::size_t least) {
     auto& [z, at, in, ended] = *state_;
     if (z.avail_in >= least) return true;
@@ -238,7 +238,7 @@ std::size_t gzip_stream::read(void* to, std::size_t count) {
         const int code = inflate(&z, Z_NO_FLUSH);
         done += chunk - z.avail_out;
         if (code == Z_STREAM_END) {
-            // Another gzip member may follow; anything else behind the end is padding.
+            // Another gzip member may follow; any other bytes after the end are padding.
             const bool more = refill(2) && z.next_in[0] == 0x1f && z.next_in[1] == 0x8b;
             if (!more || inflateReset(&z) != Z_OK) ended = true;
         } else if (code != Z_OK && code != Z_BUF_ERROR) {

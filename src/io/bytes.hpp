@@ -1,4 +1,4 @@
-// What every format shares: where bytes come from, where they go, and the checks that keep a lying file harmless.
+// Code that all formats share: input and output of bytes, and the checks that keep a malicious file harmless.
 #pragma once
 
 #include <atomic>
@@ -18,18 +18,18 @@
 
 namespace nearfield::io {
 
-/// The text without what could command a terminal: control characters, overrides of the writing direction and bytes
-/// that are no UTF-8 become '?', line ends and tabs a blank.
+/// Returns the text without characters that could control a terminal: control characters, overrides of the writing
+/// direction and invalid UTF-8 become '?', line ends and tabs become blanks.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// An error(io) that starts with the file's name; printable().
+/// Makes an error(io) whose text starts with the file's name; the text is printable().
 [[nodiscard]] error bad_file(std::string_view name, std::string_view what,
                              std::source_location where = std::source_location::current());
 
-/// A file or a block of memory that can be read anywhere. Of a pipe or device it takes what is asked for and keeps it.
+/// A file or a block of memory with random access. Of a pipe or device it reads what is asked for and keeps it.
 class source {
 public:
-    /// Throws io when it cannot be opened, and later when more than `most` bytes of a pipe or device are asked for.
+    /// Throws io if the file cannot be opened, and later if more than `most` bytes of a pipe or device are asked for.
     explicit source(const std::filesystem::path& path, std::int64_t most = std::int64_t{1} << 32);
     source(int fd, std::string name, std::int64_t most);         ///< a descriptor, which it closes
     source(std::span<const std::byte> bytes, std::string name);  ///< does not own the bytes
@@ -38,15 +38,15 @@ public:
     source& operator=(const source&) = delete;
 
     [[nodiscard]] const std::string& name() const { return name_; }
-    /// Empty unless this is a regular file.
+    /// Returns the path of a regular file, else an empty path.
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    /// Reads a pipe or device to its end.
+    /// Returns the size; reads a pipe or device to its end.
     [[nodiscard]] std::int64_t size() const;
-    /// Nothing for a pipe or device whose end has not come.
+    /// Returns the size, or nothing for a pipe or device whose end was not reached yet.
     [[nodiscard]] std::optional<std::int64_t> known_size() const;
-    /// As many of `count` bytes from `offset` as there are. Throws io when the system reports a failure.
+    /// Reads up to `count` bytes from `offset`; fewer only at the end. Throws io if the system reports a failure.
     std::size_t read(std::int64_t offset, void* to, std::size_t count) const;
-    /// The first bytes, at most `count`.
+    /// Returns the first bytes, at most `count`.
     [[nodiscard]] std::string head(std::size_t count) const;
 
 private:
@@ -58,32 +58,32 @@ private:
     std::int64_t size_ = 0, most_ = 0;
     int fd_ = -1;
     bool pipe_ = false;
-    mutable bool ended_ = false;              ///< of a pipe
-    mutable std::vector<std::byte> arrived_;  ///< out of a pipe
+    mutable bool ended_ = false;              ///< a pipe has ended
+    mutable std::vector<std::byte> arrived_;  ///< bytes read from a pipe
     std::span<const std::byte> bytes_;
 };
 
-/// The data file that a header on disk names. Throws io unless it is a regular file that lies, links followed, in the
-/// header's folder or below it; with `allow_outside` anywhere.
+/// Opens the data file that a header on disk names. Throws io unless it is a regular file that, links resolved, lies in
+/// the header's folder or below it; with `allow_outside` it may lie anywhere.
 [[nodiscard]] source open_beside(const source& header, const std::string& name, bool allow_outside);
 
-/// Bytes that come one after the other.
+/// Bytes that are read in sequence.
 class stream {
 public:
     virtual ~stream() = default;
-    /// As many of `count` bytes as there still are.
+    /// Reads up to `count` bytes; fewer only at the end.
     virtual std::size_t read(void* to, std::size_t count) = 0;
-    /// No more than this many bytes can follow; nothing when unknown.
+    /// Returns an upper bound of the number of bytes that follow, or nothing if none is known.
     [[nodiscard]] virtual std::optional<std::int64_t> at_most() const = 0;
     [[nodiscard]] virtual const std::string& name() const = 0;
-    /// Called behind the last byte that is wanted. Throws io when what follows shows that the bytes are damaged.
+    /// Must be called after the last byte that is wanted. Throws io if the bytes that follow show damage.
     virtual void finish() {}
 
     void exact(void* to, std::size_t count, std::string_view what);  ///< throws io ("ends inside `what`")
     void skip(std::int64_t count, std::string_view what);
 };
 
-/// A source from an offset on.
+/// Reads a source from an offset on.
 class plain_stream final : public stream {
 public:
     explicit plain_stream(const source& from, std::int64_t offset = 0) : from_(from), at_(offset) {}
@@ -96,7 +96,7 @@ private:
     std::int64_t at_;
 };
 
-/// A descriptor behind the bytes that were taken from it already.
+/// Reads a descriptor of which some bytes, `head`, were read already.
 class pipe_stream final : public stream {
 public:
     pipe_stream(int fd, std::string name, std::string head) : fd_(fd), name_(std::move(name)), head_(std::move(head)) {}
@@ -109,7 +109,7 @@ private:
     std::string name_, head_;
 };
 
-/// What a gzip or zlib file (one member or several) from an offset on unpacks to.
+/// Unpacks a gzip or zlib file (one member or several) from an offset on.
 class gzip_stream final : public stream {
 public:
     explicit gzip_stream(const source& from, std::int64_t offset = 0);
@@ -117,7 +117,7 @@ public:
     std::size_t read(void* to, std::size_t count) override;
     std::optional<std::int64_t> at_most() const override;
     const std::string& name() const override { return from_.name(); }
-    /// Checks length and checksum, which stand behind the data. Up to 64 KiB of padding are taken before them.
+    /// Checks length and checksum, which follow the data. It skips up to 64 KiB of padding before them.
     void finish() override;
 
 private:
@@ -127,42 +127,42 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// A FIFO or socket, which cannot seek.
+/// Returns whether a path is a FIFO or socket, which cannot seek.
 [[nodiscard]] bool is_pipe(const std::filesystem::path& path);
 
 /// Deflate cannot make one byte out of fewer than 1/1032 bytes (zlib's documentation, "Maximum Compression Factor").
 inline constexpr std::int64_t deflate_ratio = 1032;
 
-/// An array whose sizes a file claims; throws io when they are negative, beyond the limits, or take more than
-/// `available` bytes, so that nothing is allocated for a file that cannot hold them.
+/// Allocates an array whose sizes a file claims. Throws io if sizes are negative, exceed the limits, or need more than
+/// `available` bytes: nothing is allocated for a file that cannot hold the data.
 array claimed_array(std::string_view name, dtype type, std::vector<std::int64_t> shape, const read_limits& limits,
                     std::optional<std::int64_t> available);
-/// claimed_array, filled from the stream. When the stream's length is unknown memory grows with what really arrives.
+/// Fills claimed_array() from the stream. If the stream's length is unknown, memory grows as data arrives.
 array read_array(stream& from, dtype type, std::vector<std::int64_t> shape, const read_limits& limits);
 
-/// Bytes of an array of this type and shape, or nothing when negative or beyond 2^62.
+/// Returns the bytes of an array of this type and shape, or nothing if a size is negative or the product exceeds 2^62.
 std::optional<std::int64_t> byte_count(dtype type, std::span<const std::int64_t> shape);
 
-/// Moves axes that are not of space to the front, the others keeping their order; `axes` has one entry per grid axis.
-/// Leaves `axes` empty where all are of space.
+/// Moves axes that are not spatial to the front and keeps their order; `axes` has one entry per grid axis. Clears
+/// `axes` if all are spatial.
 [[nodiscard]] array with_axes(array values, std::vector<axis_kind> axes);
 
-/// A copy whose grid axis i is axis order[i] of `from`.
+/// Returns a copy whose grid axis i is axis order[i] of `from`.
 [[nodiscard]] array permuted(const array& from, std::span<const std::size_t> order);
 
 void swap_bytes(void* data, std::int64_t elements, std::int64_t element_size);
-/// Makes every byte 0 or 1: any other value is no bool to a compiler.
+/// Makes every byte 0 or 1, because compilers assume that a bool has no other value.
 void normalise_booleans(array& values);
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> shape);  ///< "(3, 4)"
 
-/// The double of the shortest decimal that rounds to this float: 0.7 for 0.7f, not 0.699999988.
+/// Returns the double of the shortest decimal that rounds to this float: 0.7 for 0.7f, not 0.699999988.
 [[nodiscard]] double shortest_decimal(float value);
-/// A file's spacing made positive: signs go, axes without a usable value get 1, and nothing is left when no axis has
-/// one.
+/// Makes a file's spacing positive: signs are dropped, and axes without a usable value get 1. Returns no values if no
+/// axis has a usable one.
 [[nodiscard]] std::vector<double> usable_spacing(std::vector<double> claimed);
-/// Metres of a unit's name; nothing for names that are no length.
+/// Returns a unit's length in metres, or nothing for names that are no unit of length.
 std::optional<double> metres_of(std::string_view unit);
-/// The short name of a known unit ("micron" -> "um"); other names as they are, but none that is not printable().
+/// Returns the short name of a known unit ("micron" -> "um"); keeps other printable() names, and drops all others.
 std::string canonical_unit(std::string_view unit);
 
 template <class T>
@@ -176,13 +176,13 @@ T load(const void* at, bool swapped = false) {
     return value;
 }
 
-/// A file that appears whole at commit() or not at all: written beside its final name, stored, then renamed. It keeps
-/// the mode, owner and group of the file it replaces. Devices and pipes are written to directly. abandon_outputs()
-/// removes what is not committed.
+/// A file that appears complete at commit() or not at all: it is written under a temporary name beside its own, flushed
+/// to disk, then renamed. It keeps mode, owner and group of the file that it replaces. Devices and pipes are written to
+/// directly. abandon_outputs() removes files that are not committed.
 class output {
 public:
     explicit output(const std::filesystem::path& path);
-    output(int fd, std::string name);  ///< a descriptor that stays open
+    output(int fd, std::string name);  ///< a descriptor, which stays open
     ~output();
     output(const output&) = delete;
     output& operator=(const output&) = delete;
@@ -191,7 +191,7 @@ public:
     void write(std::string_view text) { write(text.data(), text.size()); }
     void commit();
 
-    // For libtiff, which goes back to patch what it wrote, and says how much that was. Not mixed with write().
+    // For libtiff only, which seeks back to patch its output and reports how much it wrote. Do not mix with write().
     [[nodiscard]] int descriptor() const { return fd_; }
     void wrote(std::int64_t count);
     [[nodiscard]] const std::string& name() const { return name_; }
@@ -206,7 +206,7 @@ private:
     std::string name_;
     int fd_ = -1;
     bool owned_ = true;
-    std::int64_t written_ = 0, started_ = 0;  ///< bytes handed to the system; of them, those on their way to the disk
+    std::int64_t written_ = 0, started_ = 0;  ///< bytes written; bytes whose transfer to disk has started
     std::vector<std::byte> buffer_;
 };
 

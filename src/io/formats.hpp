@@ -1,5 +1,5 @@
-// The formats, one source file each. A reader gets a source it cannot trust; refuse() says in one sentence why the
-// format cannot hold such an array, and nothing when it can; a writer is called only when refuse() had nothing to say.
+// The formats, one source file each. A reader gets a source that it must not trust. refuse() says in one sentence why
+// the format cannot hold such an array, or returns an empty text. A writer is called only if refuse() returned none.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace nearfield::io {
 
-/// An array without its data, and the lower-case suffix it would be written under.
+/// An array without its data, and the lower-case suffix of the file to write.
 struct outline {
     dtype type;
     std::span<const std::int64_t> shape;
@@ -18,7 +18,7 @@ struct outline {
 
     [[nodiscard]] int rank() const { return static_cast<int>(shape.size()); }
     [[nodiscard]] int grid_rank() const { return rank() - (color ? 1 : 0); }
-    [[nodiscard]] bool empty() const;  ///< has an axis of length 0
+    [[nodiscard]] bool empty() const;  ///< some axis has length 0
 };
 
 array read_png(const source& from, const read_limits& limits);
@@ -50,7 +50,7 @@ array read_jpeg(const source& from, const read_limits& limits);
 array read_bmp(const source& from, const read_limits& limits);
 array read_gif(const source& from, const read_limits& limits);
 
-/// compression::automatic resolved for a type.
+/// Resolves compression::automatic for a type.
 bool deflates(compression wanted, dtype type);
 
 }  // namespace nearfield::io

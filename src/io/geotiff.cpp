@@ -14,7 +14,7 @@ constexpr std::uint32_t scale_tag = 33550, tie_tag = 33922, matrix_tag = 34264, 
 constexpr int model_key = 1024, geographic_key = 2048, projected_key = 3072, unit_key = 3076;
 constexpr int projected = 1, geographic = 2;
 
-/// The values of a tag that libtiff does not know; empty unless they have this type.
+/// Returns the values of a tag unknown to libtiff; empty unless they have this type.
 template <class T>
 std::span<const T> values_of(TIFF* tiff, std::uint32_t tag, TIFFDataType type) {
     const TIFFField* field = TIFFFindField(tiff, tag, TIFF_ANY);
@@ -27,12 +27,12 @@ std::span<const T> values_of(TIFF* tiff, std::uint32_t tag, TIFFDataType type) {
     return {values, count};
 }
 
-/// Without what comes after the first 0.
+/// Returns the text before the first 0.
 std::string text_of(std::span<const char> values) {
     return {values.begin(), std::find(values.begin(), values.end(), '\0')};
 }
 
-/// 0 where there is no such key, or its value is no short.
+/// Returns a key's value, or 0 if the key is missing or its value is no short.
 int key(const geo_place& place, int wanted) {
     for (std::size_t at = 4; at + 4 <= place.keys.size(); at += 4)
         if (place.keys[at] == wanted && place.keys[at + 1] == 0) return place.keys[at + 3];
@@ -77,7 +77,7 @@ void write_place(TIFF* tiff, const geo_place& place) {
 cell_lengths lengths_of(const geo_place& place) {
     cell_lengths made;
     if (place.scale.size() >= 2) made.x = place.scale[0], made.y = place.scale[1];
-    else if (place.matrix.size() == 16) {  // axes that are turned
+    else if (place.matrix.size() == 16) {  // rotated axes
         const double a = place.matrix[0], b = place.matrix[1], c = place.matrix[4], d = place.matrix[5];
         made.x = std::hypot(a, c), made.y = std::hypot(b, d);
         if (!(std::abs(a * b + c * d) <= 1e-9 * made.x * made.y)) made = {};

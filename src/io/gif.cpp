@@ -1,4 +1,4 @@
-// GIF: w3.org/Graphics/GIF/spec-gif89a.txt. The first picture of a file, in its own size.
+// GIF: w3.org/Graphics/GIF/spec-gif89a.txt. Reads the first picture of a file, in its own size.
 #include <fmt/format.h>
 
 #include "io/palette.hpp"
@@ -7,7 +7,7 @@ namespace nearfield::io {
 
 namespace {
 
-/// A byte of LZW code stands for at most so many pixels: codes have at least 3 bits, and strings at most 4096 pixels.
+/// Bound of the pixels per byte of LZW code: codes have at least 3 bits, and strings at most 4096 pixels.
 constexpr std::int64_t most_pixels_a_byte = 3 * 4096;
 
 class gif_reader {
@@ -35,7 +35,7 @@ public:
             for (std::uint8_t& sample : each) sample = byte();
         return colors;
     }
-    /// The next bits of the picture's data, which comes in blocks; -1 behind its end.
+    /// Returns the next bits of the picture's data, which is stored in blocks, or -1 after its end.
     int code(int bits) {
         for (; have_ < bits; have_ += 8) {
             if (block_ == 0 && (block_ = ended_ ? 0 : byte()) == 0) {
@@ -62,7 +62,7 @@ private:
     bool ended_ = false;
 };
 
-/// Strings of pixels by their codes: each is a shorter one and a last pixel.
+/// Strings of pixels by code: each consists of a shorter string and a last pixel.
 class lzw {
 public:
     lzw(gif_reader& in, int bits) : in_(in), clear_(1 << bits), bits_(bits) { reset(); }
@@ -90,7 +90,7 @@ public:
 private:
     void reset() { next_ = clear_ + 2, width_ = bits_ + 1; }
 
-    /// The string of a code, from its end, and once more its first pixel where that is asked for.
+    /// Appends the string of a code, which is stored from its end, and its first pixel once more if `again` is set.
     void put(int code, bool again, std::vector<std::uint8_t>& pixels, std::size_t count) {
         std::size_t length = 0;
         while (code >= clear_) {
@@ -109,7 +109,7 @@ private:
     std::vector<std::uint8_t> last_ = std::vector<std::uint8_t>(4096), string_ = std::vector<std::uint8_t>(4097);
 };
 
-/// Rows in the order of an interlaced picture: every eighth, those between, and so on.
+/// Sorts the rows of an interlaced picture, which stores every eighth row first, then those between, and so on.
 std::vector<std::uint8_t> in_order(const std::vector<std::uint8_t>& rows, std::size_t height, std::size_t width) {
     std::vector<std::uint8_t> sorted(rows.size());
     std::size_t from = 0;
@@ -145,7 +145,7 @@ array read_gif(const source& from, const read_limits& limits) {
     if (bits < 1 || bits > 8 || width == 0 || height == 0 || colors.empty())
         throw in.bad(
             fmt::format("it claims {} x {} pixels of {} bits and {} colours", width, height, bits, colors.size()));
-    // Nothing is allocated for what the file cannot hold, or what is beyond the limits.
+    // Nothing is allocated for sizes that the file cannot hold or that exceed the limits.
     static_cast<void>(
         claimed_array(from.name(), dtype::uint8, {height, width}, limits, from.size() * most_pixels_a_byte));
     std::vector<std::uint8_t> pixels;

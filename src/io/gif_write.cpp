@@ -7,15 +7,15 @@
 namespace nearfield::io {
 namespace {
 
-/// Pixels are one of 15 grays, or keep what was there: 4 bits.
+/// A pixel has 4 bits: one of 15 grays, or the index of a transparent pixel, which keeps the picture before.
 constexpr int bits = 4, grays = 15;
 constexpr std::uint8_t kept = 15;
 constexpr int clear_code = 1 << bits, end_code = clear_code + 1, first_code = clear_code + 2, most_codes = 4096;
 
 std::string word(int value) { return {static_cast<char>(value & 255), static_cast<char>(value >> 8)}; }
 
-/// LZW codes of pixels, in blocks of at most 255 bytes. A string of pixels that has a code grows by the
-/// next one until it has none.
+/// Writes LZW codes of pixels, in blocks of at most 255 bytes. It extends a string of pixels that has a code by the
+/// next pixel, until the string has none.
 class lzw_writer {
 public:
     explicit lzw_writer(std::string& to) : to_(to), code_of_(std::size_t{most_codes} << bits) { clear(); }
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    /// Readers add a code one step later, and widen codes when the last one of a width is taken.
+    /// Readers add a code one step later, and widen codes after the last one of a width was assigned.
     void grow() {
         if (++next_ == (1 << width_) + 1 && width_ < 12) ++width_;
     }
@@ -67,7 +67,7 @@ private:
 
     std::string& to_;
     std::string block_;
-    std::vector<std::uint16_t> code_of_;  ///< by code of a string and next pixel; 0: none
+    std::vector<std::uint16_t> code_of_;  ///< indexed by a string's code and the next pixel; 0: none
     int next_ = first_code, width_ = bits + 1, have_ = 0;
     std::uint32_t pending_ = 0;
 };
@@ -85,7 +85,7 @@ gray_animation::gray_animation(const std::filesystem::path& path, int width, int
 void gray_animation::add(std::span<const std::uint8_t> pixels, int hundredths) {
     const bool first = shown_.empty();
     if (first) shown_.assign(pixels.size(), kept);
-    int left = width_, right = -1, top = height_, bottom = -1;  // of what changes
+    int left = width_, right = -1, top = height_, bottom = -1;  // bounds of the changed pixels
     std::vector<std::uint8_t> next(pixels.size());
     for (std::size_t i = 0; i < pixels.size(); ++i) {
         const auto gray = static_cast<std::uint8_t>((pixels[i] * (grays - 1) + 127) / 255);

@@ -1,4 +1,4 @@
-// Which format a file has, and the two entry points.
+// Detects a file's format, and reads and writes arrays.
 #include "io/io.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ namespace {
 struct suffix_of {
     std::string_view suffix;
     format as;
-    bool primary;  ///< the one that messages suggest
+    bool primary;  ///< messages suggest this suffix
 };
-constexpr std::string_view detached = ".nhdr";  // read but not written, so no message suggests it
+constexpr std::string_view detached = ".nhdr";  // readable but not writable, so no message suggests it
 constexpr suffix_of suffixes[] = {
     {".npy", format::npy, true},         {".nrrd", format::nrrd, true},       {detached, format::nrrd, false},
     {".nii.gz", format::nifti, true},    {".nii", format::nifti, false},      {".tif", format::tiff, true},
@@ -52,7 +52,7 @@ const suffix_of& suffix_or_throw(const std::filesystem::path& path) {
 }
 
 std::optional<format> format_by_content(const source& from) {
-    // A pipe may hold no more than a small NPY array and stay open.
+    // A pipe may hold only a small NPY array and stay open, so the first test reads no more than the signature.
     if (from.head(6) == "\x93NUMPY") return format::npy;
     const std::string head = from.head(352);
     const std::string_view h = head;
@@ -161,7 +161,7 @@ array read_standard_input(const read_limits& limits, std::int64_t most) {
             "is none of PNG, PBM, PGM, PPM, TIFF, NPY, NRRD, NIfTI, MetaImage, JPEG, BMP and GIF, by its first bytes");
     }
     if (*found != format::npy || from.known_size()) return read(from, *found, limits);
-    // Straight into the array, not by way of what a source keeps of a pipe.
+    // Reads straight into the array, because a source would keep a second copy of a pipe's bytes.
     pipe_stream bytes(os::standard_input, from.name(), from.head(6));
     return read_npy(bytes, limits);
 }
@@ -169,7 +169,7 @@ array read_standard_input(const read_limits& limits, std::int64_t most) {
 }  // namespace
 
 array read(const std::filesystem::path& path, const read_limits& limits) {
-    // Besides the array a file holds its header, and what it may pack worse than it was.
+    // A file also holds a header, and data that compression may have enlarged.
     const std::int64_t most = std::min(limits.max_bytes, std::int64_t{1} << 60) / 64 * 65 + (std::int64_t{1} << 26);
     if (is_standard_stream(path)) return read_standard_input(limits, most);
     const source from(path, most);

@@ -1,6 +1,6 @@
-// JPEG over libjpeg: gray or RGB of 8 bits.
+// JPEG by libjpeg: gray or RGB of 8 bits.
 //
-// libjpeg reports errors by a call that may not return: everything between setjmp and libjpeg is free of destructors.
+// libjpeg's error callback may not return, so no object with a destructor lives between setjmp and libjpeg's frames.
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -16,9 +16,9 @@ namespace nearfield::io {
 
 namespace {
 
-/// A block of 8x8 pixels takes at least two bits; a scan of a progressive file may leave all but one of them out.
+/// Bound of samples per byte: a block of 8x8 pixels takes at least two bits, in a progressive scan at least one.
 constexpr std::int64_t most_samples_a_byte = 2048;
-constexpr int most_scans = 400;  // each goes over the whole picture
+constexpr int most_scans = 400;  // each scan visits the whole picture
 
 struct jpeg_reader {
     jpeg_decompress_struct info{};
@@ -31,7 +31,7 @@ struct jpeg_reader {
         info.err = jpeg_std_error(&errors);
         info.client_data = this;
         errors.error_exit = [](j_common_ptr of) { self(of).leave(); };
-        // Missing data is filled with gray by libjpeg, and told as a warning.
+        // libjpeg fills missing data with gray and only warns, so these warnings count as errors.
         errors.emit_message = [](j_common_ptr of, int level) {
             const int code = of->err->msg_code;
             if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE))
@@ -52,7 +52,7 @@ struct jpeg_reader {
         errors.format_message(reinterpret_cast<j_common_ptr>(&info), message);
         std::longjmp(out, 1);
     }
-    /// Runs `step` and turns what libjpeg says into an exception.
+    /// Runs `step` and turns libjpeg's errors into an exception.
     template <class Step>
     void guarded(const std::string& name, const Step& step) {
         if (setjmp(out) == 0) {

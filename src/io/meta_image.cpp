@@ -1,5 +1,5 @@
-// MetaImage, as ITK writes it: itk.org/Wiki/MetaIO/Documentation. Raw and zlib data behind the header (.mha) or in one
-// file beside it (.mhd).
+// MetaImage, as ITK writes it: itk.org/Wiki/MetaIO/Documentation. Raw and zlib data after the header (.mha) or in one
+// separate file (.mhd).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ public:
         const std::string word = get(field, otherwise);
         return word == "True" || word == "true" || word == "1";
     }
-    /// The numbers of a field; none where it is not there.
+    /// Returns the numbers of a field; none if the field is missing.
     template <class T>
     [[nodiscard]] std::vector<T> numbers(const std::string& field) const {
         const std::string text = get(field, "");
@@ -102,7 +102,7 @@ dtype type_of(const meta_header& header) {
                             wanted.substr(0, 40)));
 }
 
-/// In the array's order, components of a cell last.
+/// Returns the shape in the array's order, with components of a cell last.
 std::vector<std::int64_t> shape_of(const meta_header& header, std::int64_t channels) {
     std::vector<std::int64_t> shape = header.numbers<std::int64_t>("DimSize");
     const std::int64_t axes = header.number("NDims", -1);

@@ -1,7 +1,7 @@
 // NIfTI-1 and NIfTI-2 in one file (.nii, .nii.gz): nifti.nimh.nih.gov. The axes (x, y, z, t, ...) are reversed.
 //
-// Our own parser: niftiio prints, and allocates what a header claims. Values are as stored: scl_slope and scl_inter are
-// not applied, because labels and masks, which this library is about, must stay what they are.
+// This is our own parser: niftiio prints, and allocates what a header claims. Values stay as stored: scl_slope and
+// scl_inter are not applied, because labels and masks must not change.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t header1_bytes = 348, header2_bytes = 540;
 constexpr int most_axes = 7;
-/// x, y, z, time, the components or channels of a cell, and two that the format leaves open.
+/// Meaning of the file's axes: x, y, z, time, components or channels of a cell, and two that the format leaves open.
 constexpr axis_kind meaning[most_axes] = {axis_kind::space,   axis_kind::space, axis_kind::space, axis_kind::time,
                                           axis_kind::channel, axis_kind::list,  axis_kind::list};
 
@@ -50,7 +50,7 @@ nifti_header parse1(const std::byte* raw, bool swapped) {
     h.datatype = load<std::int16_t>(raw + 70, swapped);
     for (std::size_t i = 0; i < most_axes; ++i) {
         h.size[i] = load<std::int16_t>(raw + 42 + 2 * i, swapped);
-        // Through the shortest decimal: a file that says 0.7f means 0.7.
+        // Uses the shortest decimal: a file that says 0.7f means 0.7.
         h.step[i] = shortest_decimal(load<float>(raw + 80 + 4 * i, swapped));
     }
     h.data_at = static_cast<double>(load<float>(raw + 108, swapped));
@@ -122,8 +122,8 @@ array read_values(stream& from, const read_limits& limits) {
     nifti_header h = read_header(from);
     check(h, from.name());
     const nifti_code& code = code_of(h, from.name());
-    // A volume is often saved as a series of one: axes of length 1 behind the third say nothing. A series of images has
-    // a third axis of length 1, which says nothing either.
+    // A volume is often saved as a series of one: axes of length 1 after the third mean nothing, so they are dropped.
+    // In a series of images the third axis has length 1, and is dropped, too.
     const bool series = std::any_of(h.size.begin() + std::min<std::int64_t>(h.rank, 3), h.size.begin() + h.rank,
                                     [](std::int64_t n) { return n > 1; });
     std::vector<std::int64_t> shape;
@@ -160,8 +160,8 @@ array read_nifti(const source& from, const read_limits& limits) {
 
 namespace {
 
-/// The grid axis (in array order) that each of the file's axes is, or -1 where the file has one of length 1. Empty when
-/// the file has no place for one of them.
+/// Maps each of the file's axes to a grid axis (in array order), or to -1 if the file's axis has length 1. The result
+/// is empty if the file has no slot for some grid axis.
 std::vector<int> file_axes(int rank, std::span<const axis_kind> axes) {
     const auto leading = std::ranges::count_if(axes, [](axis_kind kind) { return kind != axis_kind::space; });
     std::vector<int> at;
@@ -169,7 +169,7 @@ std::vector<int> file_axes(int rank, std::span<const axis_kind> axes) {
     if (leading == 0) return rank <= most_axes ? at : std::vector<int>{};
     if (at.size() > 3) return {};
     at.resize(most_axes, -1);
-    // Time and channels have their places, the others take what is left.
+    // Time and channels have fixed slots; the other axes take free ones.
     for (const bool placed : {true, false})
         for (int a = static_cast<int>(leading); a-- > 0;) {
             const axis_kind kind = axes[static_cast<std::size_t>(a)];
@@ -211,10 +211,10 @@ int code_to_write(const array& values) {
         ->code;
 }
 
-/// Units code: metres, millimetres and micrometres have one.
+/// Returns NIfTI's code of a unit: metres, millimetres and micrometres have one.
 std::uint8_t unit_code(const std::string& unit) { return unit == "m" ? 1 : unit == "mm" ? 2 : unit == "um" ? 3 : 0; }
 
-/// Version 1 has 16 bits for a size and single precision for a length.
+/// Returns whether version 1 can store an image: it has 16 bits per size and single precision per length.
 bool fits_version_1(std::span<const std::int64_t> size, std::span<const double> step) {
     return std::ranges::all_of(size, [](std::int64_t n) { return n <= 32767; }) &&
            std::ranges::all_of(step, [](double length) {
@@ -223,7 +223,7 @@ bool fits_version_1(std::span<const std::int64_t> size, std::span<const double> 
            });
 }
 
-/// What both versions of the header say of an image.
+/// Fields that both versions of the header store.
 struct outline {
     int rank;
     std::int16_t code, bits;
@@ -266,7 +266,7 @@ std::vector<std::byte> header2(const outline& of) {
     return raw;
 }
 
-/// Header and the four bytes that say "no extension".
+/// Builds the header and the four bytes that mean "no extension".
 std::vector<std::byte> header_bytes(const array& values, std::span<const int> axes) {
     const auto rank = static_cast<int>(axes.size());
     std::vector<std::int64_t> size(most_axes, 1);

@@ -1,5 +1,5 @@
-// NPY: numpy.lib.format, versions 1 to 3. The header is a Python dictionary; only the one form that NumPy defines is
-// taken.
+// NPY: numpy.lib.format, versions 1 to 3. The header is a Python dictionary; only the form that NumPy defines is
+// accepted.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,7 +33,7 @@ constexpr std::array codes{
     npy_code{"u4", dtype::uint32},  npy_code{"i8", dtype::int64},   npy_code{"u8", dtype::uint64},
     npy_code{"f2", dtype::float16}, npy_code{"f4", dtype::float32}, npy_code{"f8", dtype::float64}};
 
-/// Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, keys in any order, each exactly once.
+/// Parses {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, with keys in any order, each exactly once.
 class header_parser {
 public:
     header_parser(std::string_view name, std::string_view text) : name_(name), rest_(text) {}
@@ -157,8 +157,8 @@ npy_header read_header(stream& from) {
     return header_parser(from.name(), text).parse();
 }
 
-/// C order from Fortran order: `from` has the shape reversed. Square tiles of first and last axis, so that both sides
-/// touch whole cache lines.
+/// Converts Fortran order to C order: `from` has the shape reversed. It works on square tiles of first and last axis,
+/// so that both sides use whole cache lines.
 template <class T>
 void reverse_axes(const std::byte* from, std::byte* to, std::span<const std::int64_t> shape) {
     const std::size_t rank = shape.size();

@@ -1,6 +1,6 @@
-// NRRD: teem.sourceforge.net/nrrd/format.html. Raw and gzip data, in the same file or in one of its own.
+// NRRD: teem.sourceforge.net/nrrd/format.html. Raw and gzip data, in the header's file or in one of its own.
 //
-// Our own parser: a reader of files from anywhere must survive all of them, and the header is small.
+// This is our own parser: it must survive files from any source, and the header is small.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +21,7 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 struct nrrd_type {
-    std::string_view names;  ///< what the format calls it, the preferred one first, between bars
+    std::string_view names;  ///< the format's names for it, between bars, the preferred one first
     dtype type;
 };
 constexpr nrrd_type types[] = {
@@ -49,7 +49,7 @@ std::string lower(std::string_view text) {
     return made;
 }
 
-/// Words between white space; a vector "(1, 0, 0)" and a string in quotes count as one.
+/// Splits text at white space; a vector "(1, 0, 0)" and a string in quotes count as one word.
 std::vector<std::string_view> words(std::string_view text) {
     std::vector<std::string_view> found;
     for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
@@ -98,7 +98,7 @@ public:
             fail(fmt::format("field '{}' holds '{}' where a number should stand", field, word.substr(0, 40)));
         return value;
     }
-    /// The words of a field, one an axis.
+    /// Returns the words of a field that has one word per axis.
     [[nodiscard]] std::vector<std::string_view> per_axis(const std::string& text, std::size_t rank,
                                                          std::string_view field) const {
         auto found = words(text);
@@ -112,7 +112,7 @@ public:
 private:
     void add(std::string_view line) {
         if (line.find(":=") != std::string_view::npos && line.find(":=") <= line.find(": "))
-            return;  // a key of somebody's own
+            return;  // an application's own key
         const auto colon = line.find(':');
         if (colon == std::string_view::npos) fail(fmt::format("has a line without a colon: '{}'", line.substr(0, 40)));
         std::string field = lower(line.substr(0, colon));
@@ -135,7 +135,7 @@ dtype type_of(const nrrd_header& header) {
         fmt::format("names the type '{}', expected an integer of 8 to 64 bits, float or double", wanted.substr(0, 40)));
 }
 
-/// Sizes, fastest axis first as the file has them.
+/// Returns the sizes in the file's order, fastest axis first.
 std::vector<std::int64_t> sizes_of(const nrrd_header& header) {
     const auto rank = header.number<std::int64_t>(header.get("dimension"), "dimension");
     if (rank < 1 || rank > max_rank + 1) header.fail(fmt::format("says {} axes, expected 1 to {}", rank, max_rank + 1));
@@ -158,7 +158,7 @@ double direction_length(const nrrd_header& header, std::string_view vector) {
     return std::sqrt(sum);
 }
 
-/// True of "(0, 0, 0, 2)".
+/// Returns true for a vector like "(0, 0, 0, 2)", which has only a time component.
 bool runs_in_time(const nrrd_header& header, std::string_view vector) {
     std::string inner(vector.substr(1, vector.size() - 2));
     std::ranges::replace(inner, ',', ' ');
@@ -168,7 +168,7 @@ bool runs_in_time(const nrrd_header& header, std::string_view vector) {
     return parts.size() == 4;
 }
 
-/// Spacing, fastest axis first; not a number where an axis has none.
+/// Returns the spacing, fastest axis first; NaN for axes that have none.
 std::vector<double> spacing_of(const nrrd_header& header, std::size_t rank) {
     std::vector<double> spacing;
     if (const auto text = header.find("spacings"))
@@ -180,17 +180,17 @@ std::vector<double> spacing_of(const nrrd_header& header, std::size_t rank) {
     return spacing;
 }
 
-/// What `kinds` says of an axis; nothing where it says nothing.
+/// Returns the meaning of a word in `kinds`; nothing if the word leaves it open.
 std::optional<axis_kind> kind_of(std::string_view word) {
     if (word == "domain" || word == "space" || word == "stub") return axis_kind::space;
     if (word == "time") return axis_kind::time;
     if (word == "list") return axis_kind::list;
     if (word == "none" || word == "???") return std::nullopt;
-    return axis_kind::vector;  // the format's other kinds are ways to read the components of one cell
+    return axis_kind::vector;  // the format's other kinds are interpretations of a cell's components
 }
 
-/// What the axes count, fastest first. An axis of which nothing is said is one of space if nothing is said of any, or
-/// if it has a direction.
+/// Returns the meaning of the axes, fastest first. An axis without a kind is spatial if no axis has a kind, or if
+/// it has a direction.
 std::vector<axis_kind> kinds_of(const nrrd_header& header, const std::vector<std::int64_t>& sizes) {
     std::vector<std::optional<axis_kind>> said(sizes.size());
     if (const auto text = header.find("kinds")) {
@@ -199,7 +199,7 @@ std::vector<axis_kind> kinds_of(const nrrd_header& header, const std::vector<std
     }
     const auto directions = header.find("spacedirections");
     const bool silent = !directions && std::ranges::none_of(said, [](const auto& kind) { return kind.has_value(); });
-    // "right-anterior-superior-time", "RAST" and the like: the last component of their vectors is time.
+    // In "right-anterior-superior-time", "RAST" and similar spaces the last component of vectors is time.
     const std::string space = lower(header.find("space").value_or(""));
     const bool timed = space.ends_with("-time") || space == "rast" || space == "last" || space == "lpst";
     std::vector<axis_kind> kinds;
@@ -209,7 +209,7 @@ std::vector<axis_kind> kinds_of(const nrrd_header& header, const std::vector<std
         if (timed && directed && kind == axis_kind::space &&
             runs_in_time(header, header.per_axis(*directions, sizes.size(), "space directions")[a]))
             kind = axis_kind::time;
-        // One component is a value, whatever it is called.
+        // A single component is a plain value, whatever the file calls it.
         if (sizes[a] == 1 && (kind == axis_kind::vector || kind == axis_kind::unknown)) kind = axis_kind::list;
         kinds.push_back(kind);
     }
@@ -322,13 +322,13 @@ std::string refuse_nrrd(const outline& o) {
 
 namespace {
 
-/// The format knows no channels; a list keeps them apart just as well.
+/// Returns the format's name of a kind. It has none for channels, so they are written as a list.
 const char* kind_name(axis_kind kind) {
     constexpr const char* names[] = {"domain", "time", "list", "list", "vector", "none"};
     return names[static_cast<int>(kind)];
 }
 
-/// A unit is free text in other formats; here it may not end its field or its line.
+/// Returns whether a unit can be quoted: it is free text in other formats, but may not end its field or its line here.
 bool can_be_quoted(std::string_view unit) {
     return !unit.empty() &&
            std::ranges::none_of(unit, [](unsigned char c) { return c < ' ' || c == 127 || c == '"' || c == '\\'; });

@@ -1,4 +1,4 @@
-// Bytes out: a file that appears whole or not at all, and gzip.
+// Output of bytes: a file that appears complete or not at all, and gzip.
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -18,7 +18,7 @@ namespace nearfield::io {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
-/// The disk is at most twice this behind, so that storing a finished file takes a moment, not a minute.
+/// At most twice this number of bytes wait for the disk, so that flushing a finished file takes a moment, not a minute.
 constexpr std::int64_t sync_bytes = std::int64_t{1} << 22;
 
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
@@ -27,7 +27,7 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
            fmt::format(".{}.{:08x}{:08x}.tmp", path.filename().string().substr(0, 200), chance(), chance());
 }
 
-/// Names of the files that are being written. Who takes a name out owns it: a signal's handler, or its output.
+/// Names of the files being written. The one that takes a name out owns it: the signal handler, or the name's output.
 std::array<std::atomic<char*>, 16> temporaries;
 static_assert(std::atomic<char*>::is_always_lock_free, "a signal handler may touch nothing else");
 
@@ -36,7 +36,7 @@ std::atomic<char*>* remember(const std::filesystem::path& path) {
     for (auto& each : temporaries)
         if (char* none = nullptr; each.compare_exchange_strong(none, name)) return &each;
     std::free(name);
-    return nullptr;  // with so many files at once a signal leaves this one behind
+    return nullptr;  // with that many files at once, a signal leaves this one behind
 }
 
 void forget(std::atomic<char*>*& entry) {
@@ -44,10 +44,10 @@ void forget(std::atomic<char*>*& entry) {
     entry = nullptr;
 }
 
-/// What a name stands for, once links are followed.
+/// The file or device that a name stands for after links are followed.
 struct place {
     std::filesystem::path path;
-    std::optional<os::file_facts> facts = os::facts_of(path);  ///< nothing where there is no such file
+    std::optional<os::file_facts> facts = os::facts_of(path);  ///< nothing if the file does not exist
     bool direct = false;                                       ///< a device or pipe, which is not replaced
 };
 
@@ -60,12 +60,12 @@ place place_of(const std::filesystem::path& path) {
     } else if (to.facts) {
         if (to.facts->kind == os::file_kind::folder)
             throw bad_file(path.string(), "is a folder, expected the name of a file");
-        // By its own name: a pipe's link in /proc leads to no name that can be opened.
+        // Keeps the given name: the link of a pipe in /proc leads to no name that can be opened.
         to.direct = true;
     } else if (errno != ENOENT) {
         throw bad_file(path.string(), fmt::format("cannot be created: {}", std::strerror(errno)));
     } else {
-        // A link that leads nowhere yet; 40 is where Linux stops following.
+        // The link's target does not exist yet. Linux stops after 40 links.
         for (int links = 0; links < 40 && std::filesystem::is_symlink(to.path, failed); ++links)
             to.path = to.path.parent_path() / std::filesystem::read_symlink(to.path, failed);
     }
@@ -92,8 +92,8 @@ place writable_place(const std::filesystem::path& path) {
 }
 
 int open_direct(const place& to) {
-    // libtiff reads what it wrote, which devices may allow. Opened for reading as well, a pipe would have its own
-    // writer for a reader and never see the other one leave.
+    // libtiff reads back what it wrote, which devices may allow. A pipe is opened for writing only: opened for both it
+    // would be its own reader, and never see the other reader leave.
     return os::open_to_write(to.path, to.facts->kind != os::file_kind::pipe);
 }
 
@@ -135,7 +135,7 @@ output::output(const std::filesystem::path& path) : name_(path.string()) {
     } else {
         temporary_ = temporary_name(path_);
         remembered_ = remember(temporary_);
-        // What replaces a private file is private from its first byte on.
+        // A replacement of a private file is private from its first byte on.
         fd_ = os::open_new(temporary_, to.facts.has_value());
         if (fd_ < 0) forget(remembered_);
         else if (to.facts) os::keep_permissions(fd_, to.path);
@@ -188,7 +188,7 @@ void output::wrote(std::int64_t count) {
 void output::commit() {
     flush();
     if (!owned_) return;
-    // Before the rename: a crash may not put an empty file in the place of a whole one.
+    // Flush before the rename, so that a crash cannot replace a complete file by an empty one.
     if (!temporary_.empty() && !os::store(fd_)) failed("storing");
     if (!os::close(std::exchange(fd_, -1))) failed("closing");
     if (temporary_.empty()) return;
@@ -207,8 +207,8 @@ struct gzip_writer::state {
 
 gzip_writer::gzip_writer(output& to) : to_(to), state_(std::make_unique<state>()) {
     constexpr int gzip_header = 15 + 16;
-    // Level 3: on a label volume (AAL, 7 MB) 290 MB/s against 113 MB/s of level 6 and 1.5 times its size; on the
-    // distance field of the same volume 217 against 126 MB/s and 1.3 times. One core of an AMD EPYC, zlib 1.2.13,
+    // Level 3 compresses a label volume (AAL, 7 MB) at 290 MB/s against 113 MB/s of level 6, to 1.5 times its size; the
+    // distance field of the same volume at 217 against 126 MB/s, to 1.3 times. One core of an AMD EPYC, zlib 1.2.13,
     // 2026-11.
     if (deflateInit2(&state_->z, 3, Z_DEFLATED, gzip_header, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         throw error(error_code::out_of_memory, fmt::format("{}: zlib could not start", to.name()));
@@ -230,7 +230,7 @@ void gzip_writer::write(const void* data, std::size_t count) {
     const auto* bytes = static_cast<const std::byte*>(data);
     while (count > 0) {
         const std::size_t n = std::min<std::size_t>(count, std::size_t{1} << 30);
-        // zlib does not write to its input; its pointer is only not const.
+        // zlib does not write to its input; its pointer merely lacks const.
         state_->z.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes));
         state_->z.avail_in = static_cast<uInt>(n);
         pump(Z_NO_FLUSH);

@@ -12,8 +12,8 @@ namespace nearfield::io {
 
 using palette_color = std::array<std::uint8_t, 3>;  ///< red, green, blue
 
-/// The colours of so many cells, as RGB, or as gray where all of the table are. `index` may name any colour; those that
-/// the table does not have are black. Throws as claimed_array does.
+/// Converts indices of colours to RGB, or to gray if all colours of the table are gray. `index` may exceed the table:
+/// such cells are black. Throws like claimed_array.
 inline array with_palette(std::string_view name, const std::vector<std::uint8_t>& index, std::int64_t height,
                           std::int64_t width, const std::vector<palette_color>& table, const read_limits& limits) {
     const bool gray = std::ranges::all_of(table, [](const palette_color& c) { return c[0] == c[1] && c[1] == c[2]; });

@@ -1,6 +1,6 @@
-// PNG over libpng.
+// PNG by libpng.
 //
-// libpng reports errors by longjmp, so everything between setjmp and libpng is free of destructors: each step runs
+// libpng reports errors by longjmp, so no object with a destructor lives between setjmp and libpng: each step runs
 // inside guarded(), whose callable may hold only references and plain values.
 #include <fmt/format.h>
 #include <png.h>
@@ -100,7 +100,7 @@ void read_header(png_reader& r, png_header& h) {
         png_set_read_fn(r.png, &r.io, pull);
         png_set_user_limits(r.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
         png_set_chunk_malloc_max(r.png, 1 << 20);
-        // Chunks that say nothing about values or spacing; some unpack to a lot.
+        // These chunks tell nothing about values or spacing, and some unpack to much data.
         static const png_byte skipped[] = "iCCP\0zTXt\0iTXt\0tEXt\0sPLT\0eXIf\0hIST";
         png_set_keep_unknown_chunks(r.png, PNG_HANDLE_CHUNK_NEVER, skipped, static_cast<int>(sizeof skipped / 5));
         png_read_info(r.png, r.info);
@@ -117,7 +117,7 @@ void read_header(png_reader& r, png_header& h) {
     });
 }
 
-/// Asks libpng for samples of 8 or 16 bits in the machine's order: gray, RGB or RGBA.
+/// Asks libpng for samples of 8 or 16 bits in native byte order: gray, RGB or RGBA.
 void set_transforms(png_reader& r, const png_header& h) {
     guarded(r.png, r.io, r.name, [&] {
         if (h.color_type == PNG_COLOR_TYPE_PALETTE) {
@@ -154,7 +154,7 @@ void read_rows(png_reader& r, const png_header& h, std::byte* to, std::size_t ro
     });
 }
 
-/// RGB whose three samples are equal becomes gray, in place.
+/// Converts RGB with three equal samples to gray, in place.
 void keep_first_of_three(array& values) {
     const std::int64_t n = values.shape[0] * values.shape[1];
     for (std::int64_t i = 0; i < n; ++i)
@@ -169,7 +169,7 @@ void set_spacing(array& values, const png_header& h) {
         values.spacing = {1000.0 / h.y_per_metre, 1000.0 / h.x_per_metre};
         values.unit = "mm";
     } else if (h.x_per_metre != h.y_per_metre) {
-        // No unit: only the shape of a pixel is known, so its width is 1.
+        // The file has no unit: it tells only the shape of a pixel, so its width is 1.
         values.spacing = {static_cast<double>(h.x_per_metre) / h.y_per_metre, 1.0};
     }
 }
@@ -186,7 +186,7 @@ array read_png(const source& from, const read_limits& limits) {
     const dtype type = boolean ? dtype::boolean : h.depth == 16 ? dtype::uint16 : dtype::uint8;
     std::vector<std::int64_t> shape{h.height, h.width};
     if (count > 1) shape.push_back(count);
-    // Before set_transforms' widening every row takes row_bytes and a filter byte, and all that went through deflate.
+    // Before set_transforms() widens samples, each row takes row_bytes and a filter byte; all of it was deflated.
     const std::int64_t size = from.known_size().value_or(std::int64_t{1} << 50);
     if (h.height > size * deflate_ratio / static_cast<std::int64_t>(h.row_bytes + 1))
         throw bad_file(from.name(),
@@ -231,7 +231,7 @@ struct png_writer {
     png_infop info = nullptr;
 };
 
-/// Pixels per metre for pHYs, 0 where the chunk cannot say it.
+/// Returns pixels per metre for pHYs, or 0 if the chunk cannot hold the value.
 png_uint_32 per_metre(double spacing, double metres) {
     const double rounded = std::round(1.0 / (spacing * metres));
     return rounded >= 1 && rounded <= PNG_UINT_31_MAX ? static_cast<png_uint_32>(rounded) : 0;

@@ -1,6 +1,6 @@
-// PBM, PGM and PPM, plain (P1 to P3) and raw (P4 to P6): netpbm.sourceforge.net/doc/pbm.html and its neighbours.
+// PBM, PGM and PPM, plain (P1 to P3) and raw (P4 to P6): netpbm.sourceforge.net/doc/pbm.html and related pages.
 //
-// Samples are kept as they stand, whatever the maximum that the header names. PBM says 1 for black; here, as in Pillow,
+// Samples keep their values, whatever maximum the header names. In PBM 1 is black; here, as in Pillow,
 // a bitmap is true where it is white, so that black is zero in every picture format.
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ public:
     explicit reader(const source& from) : from_(from) {}
 
     [[nodiscard]] std::int64_t position() const { return base_ + static_cast<std::int64_t>(at_); }
-    /// The next byte, or -1 at the end.
+    /// Returns the next byte, or -1 at the end.
     int get() {
         if (at_ == filled_) {
             base_ += static_cast<std::int64_t>(filled_);
@@ -28,7 +28,7 @@ public:
         }
         return static_cast<int>(buffer_[at_++]);
     }
-    /// The next byte that is neither white space nor part of a comment, or -1.
+    /// Returns the next byte that is neither white space nor part of a comment, or -1.
     int get_after_space() {
         for (;;) {
             int c = get();
@@ -37,7 +37,7 @@ public:
             if (c != ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\v' && c != '\f') return c;
         }
     }
-    /// A decimal number and the one byte behind it.
+    /// Reads a decimal number and the one byte after it.
     std::int64_t number(std::string_view what) {
         int c = get_after_space();
         if (c < '0' || c > '9') fail(what, c);
@@ -66,7 +66,7 @@ private:
 };
 
 struct pnm_header {
-    int kind;  ///< the digit behind P
+    int kind;  ///< the digit after P
     std::int64_t width, height, maximum = 1;
     [[nodiscard]] bool bitmap() const { return kind == 1 || kind == 4; }
     [[nodiscard]] bool color() const { return kind == 3 || kind == 6; }
@@ -93,7 +93,7 @@ pnm_header read_header(reader& in, const source& from) {
     return header;
 }
 
-/// Bytes of the array that so many bytes of raster can fill.
+/// Returns the largest number of array bytes that a raster of this many bytes can fill.
 std::int64_t most_bytes(const pnm_header& header, std::int64_t raster) {
     switch (header.kind) {
         case 1: return raster;

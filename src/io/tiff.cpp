@@ -1,4 +1,4 @@
-// TIFF over libtiff, reading: pages become the leading axis, or several, as the description says.
+// TIFF by libtiff, reading: pages become the leading axis, or several axes if the description says so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct page {
     std::uint16_t bits = 1, samples = 1, sample_format = SAMPLEFORMAT_UINT, photometric = PHOTOMETRIC_MINISBLACK;
     std::uint16_t planar = PLANARCONFIG_CONTIG, compression = COMPRESSION_NONE;
     bool tiled = false;
-    std::uint32_t tile_width = 0, tile_height = 0;  ///< of a tile, or width and rows of a strip
+    std::uint32_t tile_width = 0, tile_height = 0;  ///< size of a tile, or width and rows of a strip
 
     [[nodiscard]] bool same_array_as(const page& o) const {
         return width == o.width && height == o.height && bits == o.bits && samples == o.samples &&
@@ -109,8 +109,8 @@ void check_samples(const page& p, const std::string& name) {
                     p.samples, p.photometric));
 }
 
-/// Bytes that one compressed byte can become at most. LZW codes name strings of up to 4096 bytes; CCITT codes whole
-/// blank rows with one bit, and the others know runs nearly as long.
+/// Bound of the bytes that one compressed byte can become. LZW codes name strings of up to 4096 bytes, CCITT codes
+/// whole blank rows with one bit, and the others have runs nearly as long.
 std::int64_t expansion(std::uint16_t compression) {
     switch (compression) {
         case COMPRESSION_NONE: return 1;
@@ -123,20 +123,20 @@ std::int64_t expansion(std::uint16_t compression) {
     }
 }
 
-/// Array bytes that a file of this size can hold at most.
+/// Bound of the array bytes that a file of this size can hold.
 std::int64_t most_bytes(const page& p, std::int64_t file_size) {
     const std::int64_t unpacked = p.bits < 8 ? 8 / p.bits : 1;
     return std::min(file_size, std::int64_t{1} << 40) * expansion(p.compression) * unpacked;
 }
 
-/// One strip or tile and where it lies on its page.
+/// One strip or tile, and its position on the page.
 struct chunk {
     std::uint32_t x = 0, y = 0, width = 0, height = 0;  ///< pixels on the page
     std::uint16_t plane = 0;
     std::int64_t row_bytes = 0;  ///< as decoded
 };
 
-/// Copies a decoded chunk to its place, one value an element and samples side by side.
+/// Copies a decoded chunk to its position, one value per element and samples interleaved.
 void place(const page& p, const chunk& c, const std::byte* from, std::byte* to) {
     const std::int64_t size = std::max(p.bits / 8, 1);
     const bool together = p.planar == PLANARCONFIG_CONTIG || p.samples == 1;
@@ -203,22 +203,22 @@ void read_pixels(const tiff_handle& handle, const page& p, const source& from, c
             }
 }
 
-/// White is the largest value in every array, also where the file counts from white to black.
+/// Inverts values if the file counts from white to black, so that white is the largest value in every array.
 void invert(array& values, const page& p) {
     if (p.sample_format != SAMPLEFORMAT_UINT) return;
     const auto flip = static_cast<std::byte>(p.bits < 8 ? (1 << p.bits) - 1 : 0xff);
     std::for_each(values.data.get(), values.data.get() + values.bytes(), [flip](std::byte& b) { b ^= flip; });
 }
 
-/// The description of the current page; empty when there is none.
+/// Returns the description of the current page; empty if it has none.
 std::string_view description_of(TIFF* tiff) {
     const char* text = nullptr;
     const bool there = TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr;
     return there ? std::string_view(text) : std::string_view{};
 }
 
-/// per_pixel / resolution, as the shortest decimal of up to 6 digits that gives the same resolution in single precision
-/// (libtiff keeps no more), else exactly.
+/// Returns per_pixel / resolution as the shortest decimal of up to 6 digits that gives the same resolution in single
+/// precision (libtiff keeps no more), else the exact quotient.
 double length(double per_pixel, float resolution) {
     const double exact = per_pixel / static_cast<double>(resolution);
     for (int digits = 1; digits <= 6; ++digits) {
@@ -230,7 +230,7 @@ double length(double per_pixel, float resolution) {
     return exact;
 }
 
-/// Cell height and width by the resolution tags; nothing when they do not say.
+/// Returns cell height and width by the resolution tags, or nothing if they do not say.
 std::optional<std::pair<double, double>> resolution(TIFF* tiff, double per_pixel) {
     float x = 0, y = 0;
     if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x) != 1 || TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y) != 1)
@@ -264,7 +264,7 @@ void set_spacing(TIFF* tiff, const tiff_description& said, array& values) {
     values.spacing.insert(values.spacing.end(), {dy, dx});
 }
 
-/// ImageJ's stacks of more than 4 GB: one page, then the pixels of all of them, uncompressed.
+/// Reads ImageJ's stacks of more than 4 GB: one page, followed by the pixels of all pages, uncompressed.
 void read_imagej_stack(const tiff_handle& handle, const source& from, array& values) {
     const auto offset = static_cast<std::int64_t>(TIFFGetStrileOffset(handle.get(), 0));
     plain_stream pixels(from, offset);
@@ -272,8 +272,8 @@ void read_imagej_stack(const tiff_handle& handle, const source& from, array& val
     if (TIFFIsByteSwapped(handle.get())) swap_bytes(values.data.get(), values.cells(), size_of(values.type));
 }
 
-/// Where the pages of the array lie: the first and those like it. Leaves out reduced copies; others are an error.
-/// Offsets, because libtiff finds a page by its number only by walking there from the first.
+/// Lists the offsets of the array's pages: the first one and those like it. Skips reduced copies, refuses others.
+/// It lists offsets, because libtiff finds a page by number only by walking there from the first one.
 std::vector<std::uint64_t> list_pages(const tiff_handle& handle, const page& first) {
     TIFF* tiff = handle.get();
     std::vector<std::uint64_t> pages{TIFFCurrentDirOffset(tiff)};
@@ -304,7 +304,7 @@ std::vector<std::int64_t> shape_of(const page& p, std::vector<std::int64_t> shap
 }  // namespace
 
 array read_tiff(const source& from, const read_limits& limits) {
-    // libtiff's own buffers hold a strip or tile, which decodes from a part of the file.
+    // libtiff's own buffers hold one strip or tile, which is decoded from a part of the file.
     const tiff_handle handle(from, std::max(limits.max_bytes, std::int64_t{1} << 20));
     const page first = read_page(handle);
     check_samples(first, handle.name());

@@ -38,7 +38,7 @@ void add_axis(tiff_description& to, char letter, std::int64_t size) {
     to.sizes.push_back(size);
 }
 
-/// Values of the lines "key=value".
+/// Returns the values of lines "key=value" by key.
 std::map<std::string_view, std::string_view> lines_of(std::string_view text) {
     std::map<std::string_view, std::string_view> found;
     while (!text.empty()) {
@@ -52,7 +52,7 @@ std::map<std::string_view, std::string_view> lines_of(std::string_view text) {
 
 bool is_imagej(std::string_view text) { return text.starts_with("ImageJ="); }
 
-/// Pages run through channels first, then slices, then frames.
+/// Reads ImageJ's description: pages run through channels first, then slices, then frames.
 void read_imagej(std::string_view text, std::int64_t pages, tiff_description& to) {
     const auto said = lines_of(text);
     const auto find = [&](std::string_view key) {
@@ -61,7 +61,7 @@ void read_imagej(std::string_view text, std::int64_t pages, tiff_description& to
     };
     const auto count = [&](std::string_view key) { return number<std::int64_t>(find(key)).value_or(1); };
     to.by = tiff_description::writer::imagej;
-    // Only "images" is what versions before hyperstacks wrote for a volume.
+    // Versions before hyperstacks wrote only "images" for a volume.
     const bool plain = find("frames").empty() && find("channels").empty() && find("slices").empty();
     add_axis(to, 'T', count("frames"));
     add_axis(to, 'Z', plain ? pages : count("slices"));
@@ -71,7 +71,7 @@ void read_imagej(std::string_view text, std::int64_t pages, tiff_description& to
     to.unit = canonical_unit(find("unit"));
 }
 
-/// {"shape": [3, 24, 512, 512], "axes": "TZYX"}, of which the axes are often left out.
+/// Reads tifffile's {"shape": [3, 24, 512, 512], "axes": "TZYX"}; the axes are often left out.
 void read_tifffile(std::string_view text, const tiff_page_shape& page, tiff_description& to) {
     const auto after = [&](std::string_view key, char open, char close) -> std::string_view {
         const auto at = text.find(key);
@@ -100,7 +100,7 @@ void read_tifffile(std::string_view text, const tiff_page_shape& page, tiff_desc
     for (std::size_t i = 0; i + own < shape.size(); ++i) add_axis(to, letters.empty() ? '?' : letters[i], shape[i]);
 }
 
-/// What stands between "<NAME " and ">", from the one behind `from` on; empty when there is none. With any prefix.
+/// Returns the text between "<NAME " and ">" of the next tag after `from`, with any prefix; empty if there is none.
 std::string_view tag(std::string_view text, std::string_view name, std::size_t& from) {
     for (; (from = text.find(name, from)) != std::string_view::npos; from += name.size()) {
         const std::size_t end = from + name.size();
@@ -143,7 +143,7 @@ void read_ome(std::string_view text, const tiff_page_shape& page, tiff_descripti
         const bool overflows = __builtin_mul_overflow(step, sizes[letter], &step);
         if (overflows || sizes[letter] < 1 || step > std::int64_t{1} << 31) return;
     }
-    // Where planes lie elsewhere than the order says, the sizes stay without a meaning.
+    // If planes do not lie where the order says, the description is dropped.
     for (std::size_t next = at;;) {
         const std::string_view planes = tag(text, "TiffData", next);
         if (planes.empty()) break;

@@ -10,7 +10,7 @@
 
 namespace nearfield::io {
 
-/// What libtiff calls. No exception may pass through its frames, so they are kept and thrown by check().
+/// Callbacks for libtiff. No exception may pass through its frames, so they are stored and thrown by check().
 struct tiff_handle::callbacks {
     static tiff_handle& self(thandle_t handle) { return *static_cast<tiff_handle*>(handle); }
 
@@ -59,7 +59,7 @@ struct tiff_handle::callbacks {
 
     static int on_error(TIFF*, void* handle, const char*, const char* format, va_list values) {
         tiff_handle& h = self(handle);
-        if (!h.message_.empty()) return 1;  // the first one is the cause
+        if (!h.message_.empty()) return 1;  // keeps the first error, which is the cause
         char text[400];
         std::vsnprintf(text, sizeof text, format, values);
         h.message_ = text;

@@ -1,4 +1,4 @@
-// libtiff on our own bytes: nothing printed, nothing global, allocations bounded.
+// libtiff on our own bytes: it prints nothing, changes nothing global, and its allocations are bounded.
 #pragma once
 
 #include <tiffio.h>
@@ -12,9 +12,9 @@ namespace nearfield::io {
 
 class tiff_handle {
 public:
-    /// Reads; libtiff may not allocate more than `most_bytes` at once.
+    /// Opens for reading; libtiff may not allocate more than `most_bytes` at once.
     tiff_handle(const source& from, std::int64_t most_bytes);
-    /// Writes; `big` makes a BigTIFF, whose offsets have 64 bits.
+    /// Opens for writing; `big` makes a BigTIFF, whose offsets have 64 bits.
     tiff_handle(output& to, bool big);
     ~tiff_handle();
     tiff_handle(const tiff_handle&) = delete;
@@ -22,9 +22,9 @@ public:
 
     [[nodiscard]] TIFF* get() const { return tiff_; }
     [[nodiscard]] const std::string& name() const { return name_; }
-    /// Throws when libtiff reported an error since it was opened, or when `good` is false.
+    /// Throws if libtiff reported an error since it was opened, or if `good` is false.
     void check(bool good, std::string_view doing) const;
-    /// Writes what is still held back.
+    /// Writes buffered data.
     void close();
 
 private:

@@ -1,4 +1,4 @@
-// TIFF over libtiff, writing: the axes before the last two become pages; BigTIFF where 32-bit offsets do not reach.
+// TIFF by libtiff, writing: the axes before the last two become pages; BigTIFF if 32-bit offsets are too small.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 constexpr axis_kind page_order[] = {axis_kind::time, axis_kind::space, axis_kind::channel};
 constexpr const char* page_names[] = {"frames", "slices", "channels"};
 
-/// Which axis before the last two is frames, which slices, which channels; -1: none. Nothing when there are others, or
-/// two of one kind.
+/// Returns which axes before the last two are frames, slices and channels; -1: none. Returns nothing if other axes
+/// exist, or two of one kind.
 std::optional<std::array<int, 3>> page_axes(int grid_rank, std::span<const axis_kind> axes) {
     std::array<int, 3> found{-1, -1, -1};
     for (int a = 0; a + 2 < grid_rank; ++a) {
@@ -37,13 +37,13 @@ std::optional<std::array<int, 3>> page_axes(int grid_rank, std::span<const axis_
 
 std::string refuse_tiff(const outline& o) {
     const int rank = o.grid_rank();
-    // Pages of any other meaning are written too, but what they count is lost.
+    // Pages of any other meaning are written, too, but their meaning is lost.
     if (rank != 2 && rank != 3 && !(rank > 3 && page_axes(rank, o.axes)))
         return "it holds two axes, or pages of two axes: slices, frames and channels";
     if (o.empty()) return "it cannot be empty";
     if (std::ranges::any_of(o.shape, [](std::int64_t n) { return n > std::numeric_limits<std::int32_t>::max(); }))
         return "a side is limited to 2^31 - 1";
-    // Page numbers have 16 bits in most readers.
+    // Most readers have 16-bit page numbers.
     std::int64_t pages = 1;
     for (int a = 0; a + 2 < rank; ++a)
         pages = std::min<std::int64_t>(pages, 65536) * o.shape[static_cast<std::size_t>(a)];
@@ -67,7 +67,7 @@ layout layout_of(const array& values) {
     l.width = values.shape[leading + 1];
     l.samples = values.color ? values.shape.back() : 1;
     l.row_bytes = l.width * l.samples * size_of(values.type);
-    // About 256 KiB a strip: deflate works well from there on, and a reader needs little at once.
+    // About 256 KiB per strip: larger strips do not deflate better, and a reader needs little memory at once.
     l.rows_per_strip = static_cast<std::uint32_t>(std::clamp<std::int64_t>((1 << 18) / l.row_bytes, 1, l.height));
     return l;
 }
@@ -87,14 +87,14 @@ void set_spacing(TIFF* tiff, const array& values, const layout& l) {
         TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 1.0 / values.spacing[last - 1]);
         TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
     }
-    // ImageJ's convention: what pages are, the unit, and the distance between slices, which TIFF has no fields for.
+    // ImageJ's convention stores the meaning of pages, the unit, and the distance of slices, which no TIFF field holds.
     std::string text = "ImageJ=1.53a\n";
     if (l.pages > 1) text += fmt::format("images={}\n", l.pages);
     for (std::size_t i = 0; i < axes->size(); ++i)
         if ((*axes)[i] >= 0 && l.pages > 1)
             text += fmt::format("{}={}\n", page_names[i], values.shape[static_cast<std::size_t>((*axes)[i])]);
     if (values.axes.size() > 3) text += "hyperstack=true\n";
-    // A line of its own; what does not fit on one is left out.
+    // The unit is one line; a unit that does not fit on one line is left out.
     const bool one_line = std::ranges::none_of(values.unit, [](unsigned char c) { return c < ' ' || c == 127; });
     if (!values.spacing.empty() && !values.unit.empty() && one_line) text += fmt::format("unit={}\n", values.unit);
     if (!values.spacing.empty() && (*axes)[1] >= 0)
@@ -137,7 +137,7 @@ void write_page(const tiff_handle& handle, const array& values, const layout& l,
     for (std::int64_t y = 0; y < l.height; y += l.rows_per_strip, ++strip) {
         const std::int64_t rows = std::min<std::int64_t>(l.rows_per_strip, l.height - y);
         const std::byte* at = from + y * l.row_bytes;
-        // A copy in any case: libtiff may change the bytes it is given.
+        // It always copies: libtiff may change the bytes that it is given.
         if (values.type == dtype::boolean) scratch = pack_bits(at, rows, l.width);
         else scratch.assign(at, at + rows * l.row_bytes);
         const auto n =
@@ -148,7 +148,7 @@ void write_page(const tiff_handle& handle, const array& values, const layout& l,
 
 void write_pages(output& to, const array& values, compression wanted) {
     const layout l = layout_of(values);
-    // 2^32 less what directories and badly compressing strips can add.
+    // 2^32 minus the most that directories and badly compressed strips can add.
     constexpr std::int64_t classic = std::int64_t{4'000'000'000};
     tiff_handle handle(to, values.bytes() + l.pages * 4096 > classic);
     for (std::int64_t number = 0; number < l.pages; ++number) {

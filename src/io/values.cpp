@@ -1,4 +1,4 @@
-// Arrays out of untrusted sizes, and small things about values and units.
+// Arrays of untrusted sizes, and helpers for values and units.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +17,7 @@ namespace nearfield::io {
 
 std::optional<std::int64_t> byte_count(dtype type, std::span<const std::int64_t> shape) {
     if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; })) return std::nullopt;
-    // A zero anywhere makes the product zero, but strides of such a shape must not overflow either.
+    // A zero size makes the product zero, but strides of such a shape must not overflow either.
     std::int64_t product = size_of(type);
     for (std::int64_t n : shape)
         if (__builtin_mul_overflow(product, std::max<std::int64_t>(n, 1), &product) ||
@@ -83,7 +83,7 @@ array read_array(stream& from, dtype type, std::vector<std::int64_t> shape, cons
         from.exact(made.data.get(), static_cast<std::size_t>(made.bytes()), "the data");
         return made;
     }
-    // A pipe may promise anything: the first part must arrive before the rest is allocated.
+    // A pipe may claim any size: the first part must arrive before the rest is allocated.
     std::vector<std::byte> first(static_cast<std::size_t>(trusted));
     from.exact(first.data(), first.size(), "the data");
     array made = claimed_array(from.name(), type, std::move(shape), limits, std::nullopt);
@@ -114,7 +114,7 @@ void normalise_booleans(array& values) {
 }
 
 array permuted(const array& from, std::span<const std::size_t> order) {
-    // Trailing axes that stay where they are move as one block.
+    // Trailing axes that keep their places move as one block.
     std::size_t moved = order.size();
     while (moved > 0 && order[moved - 1] == moved - 1) --moved;
     const auto product = [&](std::size_t first) {

@@ -111,7 +111,7 @@ struct rule {
         }
     }
 
-    /// The same tests for colours, whose channels lie `stride` elements apart.
+    /// These make the same tests for colours, whose channels lie `stride` elements apart.
     [[nodiscard]] NF_HD constexpr bool foreground(const T* v, int channels, std::int64_t stride) const {
         for (int c = 0; c < channels; ++c)
             if (foreground(v[c * stride])) return true;
@@ -255,7 +255,7 @@ constexpr std::int64_t most_components(const std::int64_t* size, int rank, int c
     const int free_axes = axes > changes ? axes - changes : 0;
     return blocks > (half >> free_axes) ? half : blocks << free_axes;
 }
-/// The same bound after the filters.
+/// Returns the upper bound of the components that are left after the filters.
 constexpr std::int64_t most_components(const problem& p) {
     std::int64_t most = most_components(p.size.data(), p.rank, p.changes, p.options.criterion);
     const label_options& o = p.options;

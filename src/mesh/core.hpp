@@ -1,4 +1,4 @@
-// Edges of a mesh, and the checks that every call makes of one.
+// Edges of a mesh, and the checks that every call makes on a mesh.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 namespace nearfield::meshes {
 
-/// Throws invalid_argument, naming the argument: a face that names no vertex, a coordinate that is not finite.
+/// Throws invalid_argument, naming the argument, for a face without valid vertices or a coordinate that is not finite.
 void check_mesh(const char* name, const mesh& m);
 
-/// Calls body(low, high, forward, backward) for every edge {low < high} in ascending order: how many faces run along it
-/// from low to high, and back. Edges from a vertex to itself are left out.
+/// Calls body(low, high, forward, backward) for every edge {low < high} in ascending order, with the number of faces
+/// that run along it from low to high, and back. It leaves out edges from a vertex to itself.
 template <class Body>
 void for_each_edge(const mesh& m, const Body& body) {
     std::vector<std::int64_t> first(m.vertices.size() + 1);
@@ -40,7 +40,7 @@ void for_each_edge(const mesh& m, const Body& body) {
     }
 }
 
-/// An edge that faces run along `net` times more often from `from` to `to` than back.
+/// An edge along which faces run `net` times more often from `from` to `to` than back.
 struct open_edge {
     std::int32_t from, to;
     std::int64_t net;
@@ -53,10 +53,10 @@ struct open_edge {
     return found;
 }
 
-/// The smallest box that has all vertices.
+/// The smallest box that contains all vertices.
 struct box {
     std::array<double, 3> low{}, high{};
-    bool empty = true;  ///< there are none
+    bool empty = true;  ///< there are no vertices
 };
 [[nodiscard]] inline box box_of(const mesh& m) {
     if (m.vertices.empty()) return {};

@@ -1,4 +1,4 @@
-// Memory of a device that a mesh keeps.
+// Device memory that belongs to a mesh.
 #include "base/cuda.cuh"
 #include "mesh/room.hpp"
 

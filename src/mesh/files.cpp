@@ -1,4 +1,4 @@
-// Which format a file has, and what is written.
+// Chooses a file's format by its suffix; writes meshes.
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -23,7 +23,7 @@ void put(std::string& to, T value) {
     std::memcpy(raw, &value, sizeof value);
     to.append(raw, sizeof value);
 }
-/// The shortest decimal that reads back as the same value, and what follows it.
+/// Appends the shortest decimal that reads back as the same value, and one more character.
 void put_text(std::string& to, double value, char behind) {
     char digits[32];
     const auto made = std::to_chars(digits, digits + sizeof digits, value);
@@ -101,7 +101,7 @@ void check_values(const mesh& m, const vertex_values& also) {
         fail(fmt::format("{} has values that are not finite, or an empty range; give finite numbers", also.name));
 }
 
-/// The vertices of a PLY file, with what is said of each.
+/// Appends the vertices of a PLY file, each with its values.
 void put_vertices(std::string& to, const mesh& m, bool text, const vertex_values* also) {
     for (std::size_t i = 0; i < m.vertices.size(); ++i) {
         if (text) put_point(to, m.vertices[i]);

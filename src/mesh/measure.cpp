@@ -1,4 +1,4 @@
-// What is measured of a mesh.
+// Measurements of meshes.
 #include <fmt/format.h>
 
 #include <cmath>

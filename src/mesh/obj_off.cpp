@@ -1,10 +1,10 @@
-// OBJ and OFF.
+// Readers of OBJ and OFF.
 #include "mesh/text.hpp"
 
 namespace nearfield::meshes {
 namespace {
 
-/// An index of an OBJ face, before the first slash: from 1, or from -1 backwards.
+/// Reads the vertex of an OBJ face's corner, before the first slash: counted from 1, or from -1 backwards.
 std::int64_t obj_corner(const text& from, std::string_view word, std::size_t vertices) {
     const std::int64_t index = from.integer(word.substr(0, word.find('/')), "the number of a vertex");
     const auto count = static_cast<std::int64_t>(vertices);
@@ -13,12 +13,12 @@ std::int64_t obj_corner(const text& from, std::string_view word, std::size_t ver
     return index > 0 ? index - 1 : count + index;
 }
 
-/// The words of a line, up to a comment.
+/// Returns the next word of a line, up to a comment.
 std::string_view off_word(text& from) {
     const std::string_view found = from.word();
     return found.starts_with('#') ? std::string_view{} : found;
 }
-/// The first word of the next line that has one, empty at the end.
+/// Returns the first word of the next line that has one, or an empty word at the end.
 std::string_view off_line(text& from) {
     while (!from.ended()) {
         const std::string_view found = off_word(from);
@@ -62,7 +62,7 @@ mesh read_off(std::string_view bytes, const std::string& name) {
     if (word.empty()) from.next_line(), word = off_line(from);
     std::int64_t count[2] = {from.integer(word, "the number of vertices"),
                              from.integer(from.word(), "the number of faces")};
-    const auto least = static_cast<std::int64_t>(bytes.size());  // a line each
+    const auto least = static_cast<std::int64_t>(bytes.size());  // at least one line each
     if (count[0] < 0 || count[1] < 0 || count[0] > least || count[1] > least)
         bad_mesh(name, fmt::format("claims {} vertices and {} faces, more than it has room for; the file is truncated",
                                    count[0], count[1]));

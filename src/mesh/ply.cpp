@@ -1,4 +1,4 @@
-// PLY, ASCII or binary of either byte order: a header that lists elements and their properties, then these in order.
+// PLY, ASCII or binary of either byte order: a header lists elements and their properties; the data has this order.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ constexpr std::size_t bytes_of[] = {1, 1, 2, 2, 4, 4, 4, 8};
 struct property {
     number count{}, value{};
     bool list = false;
-    int use = -1;  ///< of a vertex: the coordinate; of a face: 0 for its corners; -1: skipped
+    int use = -1;  ///< of a vertex: index of the coordinate; of a face: 0 for its corners; -1: skipped
 };
 struct element {
     std::string name;
@@ -95,7 +95,7 @@ private:
     void read_element(const element& of) {
         const bool vertices = of.name == "vertex", faces = of.name == "face";
         int uses = 0;
-        std::int64_t least = 0;  // bytes of one
+        std::int64_t least = 0;  // least bytes of one element
         for (const property& each : of.properties) {
             uses += each.use >= 0 ? 1 : 0;
             least += layout_ == layout::ascii
@@ -140,7 +140,7 @@ private:
 
     static constexpr std::size_t at(number type) { return static_cast<std::size_t>(type); }
 
-    /// The next number. Integers of 32 bits and floats fit a double.
+    /// Returns the next number. Integers of 32 bits and floats fit a double.
     double next(number type) {
         if (layout_ == layout::ascii) return next_word();
         const std::size_t size = bytes_of[at(type)];

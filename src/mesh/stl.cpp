@@ -1,4 +1,4 @@
-// STL, binary and ASCII: three corners a face, which are put together where they are equal.
+// STL, binary and ASCII: three corners per face; equal corners become one vertex.
 #include <bit>
 #include <cstring>
 
@@ -7,7 +7,7 @@
 namespace nearfield::meshes {
 namespace {
 
-/// Numbers points in the order in which they first come. Open addressing, at most half full.
+/// Numbers points in the order of their first use, by open addressing in a table at most half full.
 class welder {
 public:
     explicit welder(mesh& to) : to_(to) {}
@@ -106,7 +106,7 @@ mesh read_ascii(std::string_view bytes, const std::string& name) {
 }  // namespace
 
 mesh read_stl(std::string_view bytes, const std::string& name) {
-    // Some programs start binary files with "solid" as well.
+    // Some programs start binary files with "solid", too.
     const bool text = bytes.substr(0, 5) == "solid" &&
                       (bytes.size() < header_bytes || bytes.size() != claimed_bytes(bytes)) &&
                       bytes.substr(0, 1024).find('\0') == std::string_view::npos;

@@ -1,4 +1,4 @@
-// Words and numbers of a text in memory, and what is said of a file that is not what it claims.
+// Words and numbers of a text in memory, and errors for files that are not what they claim.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace nearfield::meshes {
     throw error(error_code::io, name + ": " + what, where);
 }
 
-/// Reads a text from front to back; words are split by blanks. Keeps no copy.
+/// Reads a text from front to back as words between blanks. Keeps no copy.
 class text {
 public:
     text(std::string_view all, const std::string& name) : all_(all), name_(name) {}
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] bool ended() const { return at_ == all_.size(); }
     [[nodiscard]] std::size_t position() const { return at_; }
 
-    /// The next word of this line, empty at its end. A backslash at the end of a line joins it to the next one.
+    /// Returns the next word of this line, empty at its end. A backslash at a line's end joins it with the next line.
     std::string_view word() {
         for (; at_ < all_.size(); ++at_) {
             const char c = all_[at_];
@@ -38,13 +38,13 @@ public:
         if (at_ == first && at_ < all_.size() && all_[at_] != '\n') ++at_;  // a control character is a word
         return all_.substr(first, at_ - first);
     }
-    /// Goes to the line behind this one.
+    /// Goes to the next line.
     void next_line() {
         const std::size_t end = all_.find('\n', at_);
         at_ = end == std::string_view::npos ? all_.size() : end + 1;
         ++line_;
     }
-    /// The next word of any line, empty at the end of the text.
+    /// Returns the next word of any line, empty at the end of the text.
     std::string_view word_anywhere() {
         for (;;) {
             const std::string_view found = word();
@@ -56,7 +56,7 @@ public:
         double value = 0;
         const std::size_t plus = of.starts_with('+') ? 1 : 0;
         const auto [end, failed] = std::from_chars(of.data() + plus, of.data() + of.size(), value);
-        // What is too small for a double is 0; what is too large is refused.
+        // A number too small for a double is 0; one that is too large is refused.
         const bool tiny = of.find("e-") != of.npos || of.find("E-") != of.npos;
         if ((failed != std::errc{} && !(failed == std::errc::result_out_of_range && tiny)) ||
             end != of.data() + of.size() || !std::isfinite(value))
@@ -85,7 +85,7 @@ private:
     std::int64_t line_ = 1;
 };
 
-/// The triangles of polygons: a fan round the first corner.
+/// Splits polygons into triangles: a fan around the first corner.
 class fan {
 public:
     explicit fan(mesh& to) : to_(to) {}

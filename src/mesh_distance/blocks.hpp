@@ -1,4 +1,4 @@
-// Blocks of cells, or of any points, and for each the triangles that can be nearest to something in it.
+// Blocks of cells or of points, each with the triangles that can be nearest to a cell or point in it.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace nearfield::nearest_faces {
 
-/// A point, scaled, and what it is told.
+/// A scaled point and its result.
 struct cloud_point {
     double at[3];
-    std::int64_t number;  ///< of the caller's
-    double squared;       ///< distance
+    std::int64_t number;  ///< index in the caller's list
+    double squared;       ///< squared distance
 };
 
 struct problem {
@@ -21,11 +21,11 @@ struct problem {
     std::span<const triangle> triangles;
     any_output<host> distance, face;
     std::int32_t first_number = 0;  ///< number of face 0; a cell without a face gets one less
-    cloud_point* points = nullptr;  ///< instead of cells: a block of points has eight parts of equal numbers of points
+    cloud_point* points = nullptr;  ///< used instead of cells: a block of points has eight equally large parts
 };
 
-/// 2^level cells along each axis from `first` on, or at most 8^level points from first[0] up to first[1], and the
-/// triangles that can be nearest to one of them, in order.
+/// A block of 2^level cells along each axis from `first` on, or at most 8^level points from first[0] up to first[1]. It
+/// lists the triangles that can be nearest to one of them, in ascending order.
 struct block {
     std::int64_t first[3] = {0, 0, 0};
     int level = 0;

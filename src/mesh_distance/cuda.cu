@@ -85,7 +85,7 @@ std::vector<blocks> levels_of(const space& in, std::int64_t faces) {
     return made;
 }
 
-/// Numbers that the pool can hold. 10^5 triangles in 512^3 cells take 380 numbers a triangle.
+/// Returns how many numbers the pool can hold. 10^5 triangles in 512^3 cells take 380 numbers per triangle.
 std::int64_t pool_room(const std::vector<blocks>& levels, std::int64_t faces) {
     constexpr std::int64_t most = std::int64_t{1} << 28, of_face = 512, of_block = 64;
     double all = 0;

@@ -12,7 +12,7 @@ struct device_problem {
     mesh_fields<device> out;
     bool is_signed = false, winding = false, sampled = false;
     int shift = 0;           ///< log2 of lattice steps per cell, for signs
-    std::int64_t room = -1;  ///< numbers that the pool of lists can hold; -1: as many as usual
+    std::int64_t room = -1;  ///< numbers that the pool of lists can hold; -1: the default
 };
 
 /// Checks the arguments; throws invalid_argument.

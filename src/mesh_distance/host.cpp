@@ -114,7 +114,7 @@ private:
         }
     }
 
-    /// The middles and half sides of the boxes of eighths.
+    /// Computes the middles and half sides of the boxes of eighths.
     void place_points(const block& of) {
         for (int lane = 0; lane < lanes; ++lane) {
             const std::int64_t first = eighth(of.first[0], of.first[1], lane),
@@ -173,7 +173,7 @@ private:
     double bound_n_[3][lanes] = {}, plain2_[lanes] = {}, support_[lanes] = {}, far2_[lanes] = {};
 };
 
-/// Lists of a block and of all its descendants, by level.
+/// Holds the lists of a block and of all its descendants, by level.
 class solver {
 public:
     explicit solver(const problem& p) : halver_(p) {}

@@ -1,4 +1,4 @@
-// Distances of any points: put into an order in which blocks of points are small boxes, then solved as cells are.
+// Distances of arbitrary points: sorts them so that blocks of points are small boxes, then solves them like cells.
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +9,7 @@
 namespace nearfield::nearest_faces {
 namespace {
 
-/// Splits points so that none before place `middle` is behind one after it, along the longest side of their box.
+/// Splits points along the longest side of their box: none before index `middle` lies behind one after it.
 void halve(cloud_point* points, std::int64_t first, std::int64_t middle, std::int64_t last) {
     int axis = 0;
     double longest = -1;
@@ -22,7 +22,7 @@ void halve(cloud_point* points, std::int64_t first, std::int64_t middle, std::in
                      [axis](const auto& a, const auto& b) { return a.at[axis] < b.at[axis]; });
 }
 
-/// Brings the points of a block into the order of its eighths, of theirs, and so on.
+/// Sorts the points of a block by eighths, each of them by its own eighths, and so on.
 void sort(cloud_point* points, std::int64_t first, std::int64_t last) {
     if (last - first < 2) return;
     for (int half = 4; half > 0; half /= 2)

@@ -1,4 +1,4 @@
-// What other rooms may use.
+// Functions for other rooms.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace nearfield::nearest_faces {
 
-/// The distance of each point from the nearest one of a mesh: that of mesh_distance() at a cell, in float64.
+/// Returns the distance of each point from a mesh: what mesh_distance() computes for a cell, in float64.
 ///
-///   of  checked; at least one face
+///   of  must be checked already and have at least one face
 [[nodiscard]] std::vector<double> distances_from(const host& on, const mesh& of,
                                                  std::span<const std::array<double, 3>> points);
 

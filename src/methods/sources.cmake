@@ -1,4 +1,4 @@
-# The published methods: the call, and a room each.
+# The published methods: their common call, and one room for each.
 target_sources(nearfield PRIVATE
   banding/host.cpp
   brushfire/host.cpp

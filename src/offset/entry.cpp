@@ -1,4 +1,4 @@
-// The public call: a signed distance on a grid, its isosurface, the shells.
+// The public call: computes a signed distance on a grid, its isosurface, and the shells.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ mesh_grid grid_for(const mesh& of, double distance, const offset_options& option
     return grid_around(of, pitch, static_cast<std::int64_t>(rim));
 }
 
-/// Bytes of a call where it runs, which live as long as what is returned.
+/// Allocates memory on the side where a call runs; it lives as long as the returned pointer.
 std::shared_ptr<const void> memory_for(const host&, std::int64_t bytes, void** at) {
     const auto made = std::make_shared<host_scratch<std::byte>>(bytes);
     *at = made->get();
@@ -42,7 +42,7 @@ std::shared_ptr<const void> memory_for(const device& on, std::int64_t bytes, voi
 const mesh& mesh_for(const host&, const mesh& of) { return of; }
 device_mesh mesh_for(const device& on, const mesh& of) { return {on, of}; }
 
-/// Signed distances at the points of the grid, infinite where no surface that is asked for passes nearby.
+/// Computes signed distances at the points of the grid; infinite where no requested surface passes nearby.
 template <class Place>
 void fill_field(const Place& on, const mesh& of, const mesh_grid& grid, double most, const offset_options& options,
                 const any_output<Place>& field) {
@@ -61,11 +61,11 @@ void fill_field(const Place& on, const mesh& of, const mesh_grid& grid, double m
     nearfield::distance(on, cells, field, how);
 }
 
-/// For what is done on the host after the work that tells its progress.
+/// Returns a host without progress, for work on the host after the part that reports progress.
 host quiet_host(const host& on) { return {on.threads, {}}; }
 host quiet_host(const device&) { return {}; }
 
-/// Of the vertices of two shells, one after the other: how far each is from the other shell.
+/// Returns for the vertices of both shells, one shell after the other, the distance from the other shell.
 std::vector<double> thickness_of(const host& on, const mesh& outer, const mesh& inner) {
     std::vector<double> made = nearest_faces::distances_from(on, inner, outer.vertices);
     const std::vector<double> more = nearest_faces::distances_from(on, outer, inner.vertices);
@@ -79,7 +79,7 @@ void check_arguments(double distance, const offset_options& options) {
         fail(fmt::format("pitch is {}; give a positive length, or 0 for 1/256 of the longest side", options.pitch));
 }
 
-/// The surface, for a mesh that is checked and has faces.
+/// Computes the surface of a checked mesh that has faces.
 template <class Place>
 offset_result solve(const Place& on, const mesh& of, bool is_closed, double distance, const offset_options& options) {
     offset_result made;

@@ -1,4 +1,4 @@
-// Linux and macOS. What only macOS does has not been run.
+// Linux and macOS. The code for macOS alone has never been run.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ std::optional<std::int64_t> limit_of(Which which) {
     return static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, INT64_MAX));
 }
 
-/// Keeps signals meant for the program away from the threads started while this lives.
+/// Blocks signals meant for the program in all threads started during its lifetime.
 class signals_blocked {
 public:
     signals_blocked() {
@@ -62,7 +62,7 @@ file_facts facts_in(const struct stat& info) {
     return {kind, info.st_size, static_cast<std::uint64_t>(info.st_dev), info.st_ino};
 }
 
-/// Bytes that move(done, count) moves in all. Linux moves at most 0x7ffff000 a call, and 0 stands for the end.
+/// Repeats move(done, count) until all bytes are moved or it returns 0, the end. Linux moves up to 0x7ffff000 per call.
 template <class Move>
 std::int64_t moved(std::size_t count, const Move& move) {
     std::size_t done = 0;
@@ -136,7 +136,7 @@ int processor_set::count() const {
 
 processor_set processors() {
 #ifdef __linux__
-    // Refused on machines with more processors than a mask names.
+    // The call fails on machines with more processors than the mask has bits.
     if (cpu_set_t mask; sched_getaffinity(0, sizeof(mask), &mask) == 0) return std::bit_cast<processor_set>(mask);
 #endif
     return {};
@@ -265,7 +265,7 @@ bool store(int fd) { return ::fsync(fd) == 0 || errno == EINVAL || errno == ENOT
 
 bool store_folder(const std::filesystem::path& path) {
     const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return true;  // one that may not be read cannot be asked
+    if (folder < 0) return true;  // a folder that may not be read cannot be synced
     const bool stored = store(folder);
     ::close(folder);
     return stored;

@@ -1,4 +1,4 @@
-// Windows. Compiled by MinGW's GCC 12 and never run.
+// Windows. Compiled by MinGW's GCC 12, never run.
 #define NOMINMAX
 #define WIN32_LEAN_AND_MEAN
 #include <fcntl.h>
@@ -38,7 +38,7 @@ int opened(const std::filesystem::path& path, int how) {
     return ::_wopen(path.c_str(), how | _O_BINARY | _O_NOINHERIT, _S_IREAD | _S_IWRITE);
 }
 
-/// Bytes that move(done, count) moves in all; 0 stands for the end.
+/// Repeats move(done, count) until all bytes are moved or it returns 0, the end.
 template <class Move>
 std::int64_t moved(std::size_t count, const Move& move) {
     std::size_t done = 0;
@@ -51,7 +51,7 @@ std::int64_t moved(std::size_t count, const Move& move) {
     return static_cast<std::int64_t>(done);
 }
 
-/// ReadFile or WriteFile at a place of the file.
+/// Calls ReadFile or WriteFile at an offset of the file.
 template <class Call, class Bytes>
 std::int64_t moved_at(const Call& call, int fd, Bytes bytes, std::size_t count, std::int64_t offset) {
     return moved(count, [&](std::size_t done, unsigned n) -> std::int64_t {
@@ -79,13 +79,13 @@ std::optional<std::int64_t> machine_memory() {
     MEMORYSTATUSEX status{};
     status.dwLength = sizeof(status);
     if (!GlobalMemoryStatusEx(&status)) return std::nullopt;
-    return static_cast<std::int64_t>(status.ullAvailPageFile);  // what may still be committed, page files included
+    return static_cast<std::int64_t>(status.ullAvailPageFile);  // bytes that can still be committed, with page files
 }
 
 std::optional<std::int64_t> address_space_limit() { return std::nullopt; }
 std::optional<std::int64_t> data_limit() { return std::nullopt; }
 
-// Windows counts committed pages whether they are written or not, so that a plan of a call takes what the call takes.
+// Windows counts committed pages whether written or not, so a plan of a call takes as much memory as the call.
 void* reserve(std::int64_t bytes) noexcept {
     return VirtualAlloc(nullptr, static_cast<SIZE_T>(bytes), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
@@ -106,7 +106,7 @@ processor_set processors() {
     return {{allowed}};
 }
 
-void move_thread(std::thread::native_handle_type, const processor_set&) {}  // it runs where the process may
+void move_thread(std::thread::native_handle_type, const processor_set&) {}  // the thread runs where the process may
 std::thread start_thread(std::function<void()> body) { return std::thread(std::move(body)); }
 
 void stay_loaded() {
@@ -115,7 +115,7 @@ void stay_loaded() {
                        reinterpret_cast<LPCWSTR>(&stay_loaded), &here);
 }
 
-bool on_fork(void (*)(), void (*)(), void (*)()) { return false; }  // there is no fork
+bool on_fork(void (*)(), void (*)(), void (*)()) { return false; }  // Windows has no fork
 
 // ---- signals --------------------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ int open_to_write(const std::filesystem::path& path, bool also_read) {
     return fd >= 0 ? fd : opened(path, _O_WRONLY);
 }
 
-// A new file has the rights that its folder hands on.
+// A new file inherits the rights of its folder.
 int open_new(const std::filesystem::path& path, bool) { return opened(path, _O_RDWR | _O_CREAT | _O_EXCL); }
 void keep_permissions(int, const std::filesystem::path&) {}
 

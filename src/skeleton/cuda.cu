@@ -1,4 +1,4 @@
-// Thinning on a device: bits, lists, the thinning itself in one launch, and the answer.
+// Thinning on a device: builds bits and lists, thins in one launch, writes the output.
 #include <algorithm>
 #include <limits>
 
@@ -9,7 +9,7 @@
 namespace nearfield::skeleton {
 namespace {
 
-using wide = unsigned long long;  // what atomics take
+using wide = unsigned long long;  // operand type of 64-bit atomics
 
 template <class Element>
 byte_array bytes_of(const any_view<Element, device>& of) {
@@ -61,7 +61,7 @@ public:
 
 private:
     static constexpr std::int64_t counter_bytes = std::int64_t{kept_rounds} * most_turns * counter_step;
-    static constexpr std::int64_t cells_a_block = 4096;  ///< of small calls, which fewer blocks serve
+    static constexpr std::int64_t cells_a_block = 4096;  ///< cells per block of small calls, which launch fewer blocks
 
     template <bool Wraps>
     void thin_with() const {
@@ -95,7 +95,7 @@ private:
 template <class Squared>
 void thin_with(const device& on, const shape_of_call& shape, const rule& by, const any_output<device>& squared,
                const any_input<device>& anchors, const any_output<device>& out) {
-    const double narrow = static_cast<double>(most_narrow) - 1048576;  // less what a loop may go beyond
+    const double narrow = static_cast<double>(most_narrow) - 1048576;  // minus the largest overshoot of a loop
     if (cell_grid<wide>::bits_of(shape) < narrow)
         engine<std::uint32_t, Squared>(on, shape, by, squared.data).run(anchors, out);
     else engine<wide, Squared>(on, shape, by, squared.data).run(anchors, out);

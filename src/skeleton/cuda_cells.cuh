@@ -1,4 +1,4 @@
-// The cells of a call on a device: bits in rows, and who is whose neighbour.
+// The cells of a call on a device: bits in padded rows, and neighbours of cells.
 #pragma once
 
 #include <type_traits>
@@ -8,22 +8,22 @@
 
 namespace nearfield::skeleton {
 
-/// Where a cell lies.
+/// Coordinates of a cell.
 template <class Index>
 struct place {
     Index image, at[3];
 };
 
-/// Cells as bits of 32-bit words. At least one empty bit follows each row, an empty row each plane, and an empty plane
-/// each image that has several planes. So the neighbours of every cell lie equally many bits away from it, and those
-/// beyond an end are empty. `Index` is unsigned, and so are differences.
+/// Stores cells as bits of 32-bit words. At least one empty bit follows each row, an empty row each plane, and an empty
+/// plane each image of several planes. So neighbours lie at constant bit offsets, and those beyond an end are empty.
+/// `Index` is unsigned; differences wrap around.
 template <class Index>
 struct cell_grid {
     Index images, size[3];
     bool wraps[3];
     int turns[3];
-    Index words;         // of a row
-    Index rows, planes;  // of a plane and of an image, with the empty ones
+    Index words;         // words per row
+    Index rows, planes;  // rows per plane and planes per image, with the empty ones
     Index first;         // bit of the first cell
 
     explicit cell_grid(const shape_of_call& shape) : images(static_cast<Index>(shape.images)) {
@@ -34,7 +34,7 @@ struct cell_grid {
         words = size[2] / 32 + 1, rows = size[1] + 1, planes = is_flat() ? 1 : size[0] + 1;
         first = step(is_flat() ? 0 : 1, 1, 1) - 1 + 32;
     }
-    /// In floating point, for those who ask whether they can be numbered.
+    /// Returns the number of bits in floating point, for the test whether 32-bit indices suffice.
     static double bits_of(const shape_of_call& shape) {
         const double z = static_cast<double>(shape.size[0]), y = static_cast<double>(shape.size[1]);
         const double row = static_cast<double>(shape.size[2] / 32 + 1) * 32;
@@ -49,7 +49,7 @@ struct cell_grid {
     NF_HD Index step(int dz, int dy, int dx) const {
         return static_cast<Index>(dz) * plane_bits() + static_cast<Index>(dy) * row_bits() + static_cast<Index>(dx);
     }
-    /// Of neighbour n, as bits of a word are numbered.
+    /// Returns the bit offset of neighbour n, numbered like the bits of a neighbourhood.
     NF_HD Index step(int n) const { return step(n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1); }
 
     __device__ Index bit_of(const place<Index>& p) const {
@@ -59,11 +59,11 @@ struct cell_grid {
         const Index row = (bit - first) / row_bits(), plane = row / rows, image = plane / planes;
         return {image, {plane - image * planes, row - plane * rows, bit - first - row * row_bits()}};
     }
-    /// In C order without empty ones.
+    /// Returns a cell's index in C order, without the padding.
     __device__ std::int64_t number_of(const place<Index>& p) const {
         return ((static_cast<std::int64_t>(p.image) * size[0] + p.at[0]) * size[1] + p.at[1]) * size[2] + p.at[2];
     }
-    /// False beyond an end.
+    /// Finds neighbour n of a cell; returns false if it lies beyond an open end.
     __device__ bool neighbour(const place<Index>& p, int n, place<Index>& other) const {
         const int to[] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
         other.image = p.image;
@@ -78,7 +78,7 @@ struct cell_grid {
         }
         return inside;
     }
-    /// Neighbours that lie within the ends of all axes.
+    /// Returns the set of neighbours that lie within the ends of all axes.
     __device__ word existing(const place<Index>& p) const {
         constexpr word z_first = 0x1ff;
         word some = round_middle;
@@ -96,7 +96,7 @@ struct cell_grid {
     __device__ int turn_of(const place<Index>& p) const {
         return (turn_along(0, p.at[0]) * turns[1] + turn_along(1, p.at[1])) * turns[2] + turn_along(2, p.at[2]);
     }
-    /// Whether a neighbour lies at the other end, or has a turn that its parity does not tell.
+    /// Returns whether a neighbour lies across a periodic end, or has a subfield that its parity does not tell.
     __device__ bool is_on_seam(const place<Index>& p) const {
         bool seam = false;
 #pragma unroll
@@ -107,16 +107,16 @@ struct cell_grid {
     }
 };
 
-/// Three neighbours along the last axis, as the cells in the middle of row k of a word.
+/// Position of three neighbours along the last axis, which are row k of a neighbourhood, in the bit array.
 struct bits_of_row {
-    std::uint32_t at;  ///< bit of the first one in its word; those from bit 32 on are in the next word
+    std::uint32_t at;  ///< bit of the first one in its word; bits from 32 on are in the next word
     __device__ bool crosses() const { return at > 29; }
     __device__ std::uint32_t in_first(word three) const { return three << at; }
     __device__ std::uint32_t in_second(word three) const { return three >> (32 - at); }
 };
 
-/// The neighbourhood of a cell whose neighbours lie where steps say. Blocks of other multiprocessors change these words
-/// while the kernel runs, so that none comes from a cache of this one.
+/// Reads the neighbourhood of a cell whose neighbours lie at constant offsets. Other multiprocessors change these words
+/// while the kernel runs, so the loads bypass this one's L1 cache.
 template <class Index>
 __device__ word neighbourhood(const cell_grid<Index>& where, const std::uint32_t* bits, Index cell) {
     const Index corner = cell - 1;

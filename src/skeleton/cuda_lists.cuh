@@ -1,4 +1,4 @@
-// The lists of cells on a device: for each turn, layer by layer.
+// The lists of cells on a device, sorted by turn and then by layer.
 #pragma once
 
 #include "base/cuda_scan.cuh"
@@ -11,7 +11,7 @@ using cuda::every_lane;
 
 constexpr int list_threads = 256, words_a_warp = 8;
 
-/// An array of bytes of the caller's; null: none.
+/// A caller's array of bytes; null if none is given.
 struct byte_array {
     std::uint8_t* data = nullptr;
     int rank = 0;
@@ -31,11 +31,11 @@ struct listing {
     const Squared* squared;
     byte_array anchors;
     std::uint32_t* shape;
-    Index* counts;  // of turn t of layer l: [l * turns + t]; then where its next cell goes
+    Index* counts;  // of turn t in layer l: [l * turns + t]; later the position for its next cell
     Index* cells;
 };
 
-/// Calls use(word, lane's cell number, lane's place, whether there is one) for the words of a warp, one after another.
+/// Calls use(word, lane's cell number, lane's place, whether the cell exists) for each word of a warp.
 template <class Index, class Use>
 __device__ void for_each_word(const cell_grid<Index>& where, const Use& use) {
     const Index rows = where.images * where.size[0] * where.size[1], words = rows * where.words;
@@ -54,8 +54,8 @@ __device__ void for_each_word(const cell_grid<Index>& where, const Use& use) {
     }
 }
 
-/// A warp owns words of 32 cells side by side. It counts the cells of each turn and layer and writes the bits of the
-/// shape, or with `Listing` it lists the cells.
+/// A warp handles words of 32 adjacent cells. It counts the cells of each turn and layer and writes the shape's bits;
+/// with `Listing` it lists the cells instead.
 template <bool Listing, class Index, class Squared>
 __global__ void __launch_bounds__(list_threads) list_cells(const __grid_constant__ listing<Index, Squared> l) {
     const unsigned lane = threadIdx.x % cuda::warp;
@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(list_threads) list_cells(const __grid_constant
     });
 }
 
-/// Where lists begin. Those of a turn lie side by side, so that behind the layers that were looked at there is room for
-/// all cells that wait for this turn. Layers without cells are left out. One block.
+/// Computes where lists begin. The lists of one turn are contiguous, so that cells that wait for this turn can replace
+/// those of the layers already tested. Layers without cells are left out. Runs in one block.
 template <class Index>
 __global__ void __launch_bounds__(cuda::sum_threads)
     place_lists(Index* counts, int layers, int turns, std::int32_t* occupied, Index* first, std::int32_t* found) {
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(cuda::sum_threads)
     if (thread == 0) *found = many;
 }
 
-/// A thread owns a cell of the answer; a warp reads a word.
+/// Writes the output. A thread handles one cell; a warp reads one word.
 template <class Index>
 __global__ void __launch_bounds__(list_threads)
     write_cells(const cell_grid<Index> where, const std::uint32_t* shape, const byte_array out) {

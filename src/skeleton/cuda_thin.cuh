@@ -1,4 +1,4 @@
-// Thinning on a device: one launch, whose blocks meet after every turn that has cells to look at.
+// Thinning on a device: one launch, whose blocks synchronize after every turn that has cells to test.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -11,18 +11,18 @@ namespace nearfield::skeleton {
 using cuda::every_lane;
 
 constexpr int thin_threads = 1024;
-/// Cells of a turn that one block looks at alone, while the others wait: meeting all blocks costs more than it gains.
+/// If a turn has at most this many cells, one block tests them: synchronizing all blocks would cost more than it gains.
 constexpr int most_of_one_block = 256;
-/// Rounds whose counters are in use: this one and the next, as seen by a block that is done with the step before, and
-/// those of the round after next, which a block may have begun.
+/// Number of rounds whose counters are kept: this round and the next, as read by a block that is still in the step
+/// before, and the round after next, which a faster block may have begun.
 constexpr int kept_rounds = 4;
-constexpr int counter_step = 32;  ///< bytes from one counter to the next, so that atomics on several do not meet
+constexpr int counter_step = 32;  ///< bytes between counters, so that atomics on two of them do not collide
 
-/// Where the thinning stands.
+/// Progress of the thinning.
 struct progress {
-    std::int32_t layer, turn;  ///< the next one to look at
-    std::uint32_t round;       ///< from 1, of all layers
-    bool fresh;                ///< the first round of its layer
+    std::int32_t layer, turn;  ///< the next layer and turn to test
+    std::uint32_t round;       ///< counts from 1, through all layers
+    bool fresh;                ///< this is the layer's first round
 
     __device__ int4 packed() const { return {layer, turn, static_cast<std::int32_t>(round), fresh ? 1 : 0}; }
     static __device__ progress of(const int4& packed) {
@@ -36,16 +36,16 @@ struct thinning_call {
     rule by;
     int turns;
     const std::int32_t* layers;
-    /// Of turn t of layer l: cells[first[l * turns + t], first[(l + 1) * turns + t]).
+    /// The cells of turn t in layer l are cells[first[l * turns + t], first[(l + 1) * turns + t]).
     const Index* first;
-    /// The first cells of a turn, which were looked at, make room for those that wait for its next one.
+    /// Cells that wait for the next round of a turn overwrite the first cells of its list, which were tested already.
     Index* cells;
-    std::uint8_t* counters;     ///< of cells that wait for turn t of round r: see counter()
-    std::uint32_t* shape;       ///< a bit a cell
-    std::uint32_t* candidates;  ///< a bit a cell: looked at, in the shape, neither held nor waiting in a list
-    std::uint32_t* removed;     ///< the round in which a cell went, where its squared distance was; 0 outside
-    int removed_step;           ///< words of 32 bits from one cell's to the next
-    int4* reached;              ///< where one block alone has come to, for the others
+    std::uint8_t* counters;     ///< number of cells that wait for turn t of round r: see counter()
+    std::uint32_t* shape;       ///< one bit per cell
+    std::uint32_t* candidates;  ///< one bit per cell: tested, in the shape, neither held nor waiting in a list
+    std::uint32_t* removed;     ///< the round that removed a cell, in the memory of its squared distance; 0 outside
+    int removed_step;           ///< number of 32-bit words from one cell's value to the next
+    int4* reached;              ///< progress of a block that works by itself, for the others
 
     __device__ Index* counter(std::uint32_t round, int turn) const {
         return reinterpret_cast<Index*>(counters + (round % kept_rounds * most_turns + static_cast<unsigned>(turn)) *
@@ -54,7 +54,7 @@ struct thinning_call {
 };
 
 constexpr int kinds =
-    8;  ///< of neighbours, by the axes along which they lie apart: 4 the first, 2 the second, 1 the last
+    8;  ///< kinds of neighbours, by the axes along which they differ: 4 the first, 2 the second, 1 the last
 
 NF_HD constexpr int kind_of(int n) { return (n / 9 != 1 ? 4 : 0) | (n / 3 % 3 != 1 ? 2 : 0) | (n % 3 != 1 ? 1 : 0); }
 NF_HD constexpr word cells_of_kind(int kind) {
@@ -64,7 +64,7 @@ NF_HD constexpr word cells_of_kind(int kind) {
     return cells;
 }
 
-/// What a block does next: the cells of one turn. In shared memory, with what does not change beside it.
+/// The next step of a block, which tests the cells of one turn; with constants of the call. Lies in shared memory.
 template <class Index>
 struct step_of_block {
     progress now;
@@ -72,16 +72,16 @@ struct step_of_block {
     int turn;
     Index waiting, begin_fresh, count;
 
-    /// In which a cell of another turn is looked at again.
+    /// Returns the round in which a cell of another turn is tested again.
     __device__ std::uint32_t round_of(int other) const { return now.round + (other > turn ? 0 : 1); }
 
-    Index begin[most_turns];  ///< of a turn's list
-    Index step_to[27];        ///< neighbours
-    /// Turns of neighbours away from seams, by kind: along an axis parities alternate.
+    Index begin[most_turns];  ///< start of each turn's list
+    Index step_to[27];        ///< bit offsets of neighbours
+    /// Turns of neighbours by kind, for cells away from seams: parities alternate along an axis.
     std::int8_t turn_of_kind[most_turns][kinds];
 };
 
-/// Fills what does not change. Threads of a block call it with their numbers.
+/// Computes the constants. Each thread of a block calls it with its number.
 template <class Index>
 __device__ void prepare(const thinning_call<Index>& c, step_of_block<Index>& s, int thread) {
     if (thread < 27) s.step_to[thread] = c.where.step(thread);
@@ -92,12 +92,12 @@ __device__ void prepare(const thinning_call<Index>& c, step_of_block<Index>& s, 
     int turn = from;
     for (int axis = 0; axis < 3; ++axis)
         if ((kind >> (2 - axis) & 1) != 0) turn += stride[axis] * (at[axis] == 0 ? 1 : -1);
-    // Along an axis of one cell there are no neighbours.
+    // An axis of one cell has no neighbours along it.
     s.turn_of_kind[from][kind] = static_cast<std::int8_t>(turn >= 0 && turn < c.turns ? turn : from);
 }
 
-/// Finds the next turn with cells to look at. The first warp of every block calls it and all find the same one: a block
-/// that has begun already changes counters of later turns and of the next round only, and this stops before either.
+/// Finds the next turn that has cells. The first warp of every block calls it, and all find the same turn: a block that
+/// is ahead only changes counters of later turns and of the next round, and the search stops before it reads either.
 template <class Index>
 __device__ void plan_step(const thinning_call<Index>& c, step_of_block<Index>& s) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
@@ -120,8 +120,8 @@ __device__ void plan_step(const thinning_call<Index>& c, step_of_block<Index>& s
             }
             return;
         }
-        // The round is over. Another one follows where cells wait; else a layer, whose rounds leave out one number: a
-        // block that is late must see the counters of the next round as they are.
+        // The round is over. If cells wait, another round follows; else the next layer, which skips one round number: a
+        // block that is late must still find the counters of the next round unchanged.
         const bool again = __any_sync(every_lane, next > 0 ? 1 : 0) != 0;
         if (mine && blockIdx.x == 0) *c.counter(now.round, lane) = 0;
         now.round += again ? 1 : 2, now.turn = 0, now.fresh = !again;
@@ -132,7 +132,7 @@ __device__ void plan_step(const thinning_call<Index>& c, step_of_block<Index>& s
     }
 }
 
-/// Those of the cells `outside` round one that went in this round.
+/// Returns the cells of `outside` that were removed in this round.
 template <class Index>
 __device__ word gone_in_round(const thinning_call<Index>& c, const place<Index>& p, word outside, std::uint32_t round) {
     outside &= c.where.existing(p);
@@ -158,7 +158,7 @@ __device__ word gone_in_round_at_seam(const thinning_call<Index>& c, const place
     return gone;
 }
 
-/// The neighbourhood of a cell at a seam.
+/// Reads the neighbourhood of a cell at a seam, one neighbour at a time.
 template <class Index>
 __device__ word neighbourhood_at_seam(const thinning_call<Index>& c, const place<Index>& p) {
     word found = 0;
@@ -170,7 +170,7 @@ __device__ word neighbourhood_at_seam(const thinning_call<Index>& c, const place
     return found;
 }
 
-/// Takes those of the cells `wanted` round a cell that are candidates: each is taken by one thread only.
+/// Clears the candidate bits of the cells `wanted` around a cell and returns those set before: one thread gets each.
 template <class Index>
 __device__ word take_candidates(const thinning_call<Index>& c, Index cell, word wanted) {
     wanted &= neighbourhood(c.where, c.candidates, cell);
@@ -190,8 +190,8 @@ __device__ word take_candidates(const thinning_call<Index>& c, Index cell, word 
     return taken;
 }
 
-/// Lists the neighbours `again` of each lane's cell for their turns. All lanes call it: a warp takes room in a list
-/// once for all of its cells.
+/// Lists the neighbours `again` of each lane's cell for their turns. All lanes must call it: a warp reserves space in a
+/// list once for all of its cells.
 template <class Index>
 __device__ void list_again(const thinning_call<Index>& c, const step_of_block<Index>& s, Index cell, word again) {
     if (__any_sync(every_lane, again != 0 ? 1 : 0) == 0) return;
@@ -218,7 +218,7 @@ __device__ void list_again(const thinning_call<Index>& c, const step_of_block<In
     }
 }
 
-/// The same for a cell at a seam, one by one.
+/// Does the same for the neighbours of a cell at a seam, one by one.
 template <class Index>
 __device__ void list_again_at_seam(const thinning_call<Index>& c, const step_of_block<Index>& s,
                                    const place<Index>& p) {
@@ -232,7 +232,7 @@ __device__ void list_again_at_seam(const thinning_call<Index>& c, const step_of_
     }
 }
 
-/// A lane looks at its cell. All lanes of a warp call it.
+/// Tests one cell per lane. All lanes of a warp must call it.
 template <bool Wraps, class Index>
 __device__ void look(const thinning_call<Index>& c, const step_of_block<Index>& s, Index cell, bool active) {
     word again = 0;
@@ -261,7 +261,7 @@ __device__ void look(const thinning_call<Index>& c, const step_of_block<Index>& 
     list_again(c, s, cell, again);
 }
 
-/// The cells of a step: 32 at a time, side by side for different multiprocessors.
+/// Tests the cells of a step in groups of 32; adjacent groups go to different multiprocessors.
 template <bool Wraps, class Index>
 __device__ void look_at_all(const thinning_call<Index>& c, const step_of_block<Index>& s, Index block, Index blocks) {
     const Index chunks = (s.count - 1) / cuda::warp + 1, lane = threadIdx.x % cuda::warp;
@@ -282,7 +282,7 @@ __device__ void plan_for_block(const thinning_call<Index>& c, step_of_block<Inde
     __syncthreads();
 }
 
-/// One block takes steps of few cells until there is one of many; returns what to go on from.
+/// One block runs steps of few cells until a step has many; returns the progress from which all blocks continue.
 template <bool Wraps, class Index>
 __device__ progress step_in_one_block(const thinning_call<Index>& c, step_of_block<Index>& s, Index enough) {
     progress before = s.now;
@@ -294,7 +294,7 @@ __device__ progress step_in_one_block(const thinning_call<Index>& c, step_of_blo
     return before;
 }
 
-/// All blocks look at the cells of a turn, and meet.
+/// All blocks test the cells of a turn, then synchronize.
 template <bool Wraps, class Index>
 __global__ void __launch_bounds__(thin_threads) thin_cells(const __grid_constant__ thinning_call<Index> c) {
     extern __shared__ std::uint64_t held_step[];
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(thin_threads) thin_cells(const __grid_constant
             look_at_all<Wraps>(c, s, static_cast<Index>(blockIdx.x), static_cast<Index>(gridDim.x));
             all.sync();
         } else {
-            all.sync();  // the others have found this step, too, before counters go on
+            all.sync();  // the other blocks must have planned this step before counters change
             if (blockIdx.x == 0) {
                 const progress reached = step_in_one_block<Wraps>(c, s, Index{most_of_one_block});
                 if (threadIdx.x == 0) *c.reached = reached.packed();

@@ -1,4 +1,4 @@
-// The public call: exact squared distances, then thinning in their order.
+// The public call: computes exact squared distances, then thins in their order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace nearfield {
 namespace {
 
-constexpr double share_of_distances = 0.2;  // of the time of a call on the host, for its progress
+constexpr double share_of_distances = 0.2;  // share of a call's time on the host, for progress
 
 template <class Place>
 class thinning {
@@ -85,7 +85,7 @@ private:
         check_data<Place>(views);
         check_apart<Place>(views, views.size() - 1);
     }
-    /// The order of distances is then that of cells of length 1, whose squares are integers.
+    /// Returns whether all axes have equal spacing: cells of length 1, with integer squares, then give the same order.
     [[nodiscard]] bool is_even(const std::array<double, max_rank>& spacing) const {
         const auto* const first = spacing.data() + options_.batch_axes;
         return std::all_of(first, spacing.data() + image_.rank, [&](double each) { return each == *first; });

@@ -1,4 +1,4 @@
-// Graphs of skeletons: neighbours, nodes, and walks from node to node.
+// Graphs of skeletons: neighbours, nodes, and the branches between nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace skeleton {
 
 neighbours::neighbours(const skeleton_cells& cells) {
     const auto count = static_cast<std::int64_t>(cells.at.size());
-    std::array<std::int64_t, 27> reached{};  // of each step: cells before this one lie before the neighbour
+    std::array<std::int64_t, 27> reached{};  // per step: no later cell has its neighbour before this index
     start_.reserve(cells.at.size() + 1);
     start_.push_back(0);
     for (std::int64_t cell = 0; cell < count; ++cell) {
@@ -45,14 +45,14 @@ neighbours::neighbours(const skeleton_cells& cells) {
         }
         const auto first = near_.begin() + static_cast<std::ptrdiff_t>(start_.back());
         std::sort(first, near_.end());
-        near_.erase(std::unique(first, near_.end()), near_.end());  // short axes that wrap
+        near_.erase(std::unique(first, near_.end()), near_.end());  // duplicates from short periodic axes
         start_.push_back(near_.size());
     }
 }
 
 namespace {
 
-/// Makes the graph; cells are numbered in C order.
+/// Builds the graph. Cells are numbered in C order.
 class tracer {
 public:
     explicit tracer(skeleton_cells cells) : near_(cells), count_(static_cast<std::int64_t>(cells.at.size())) {
@@ -76,15 +76,15 @@ public:
     }
 
 private:
-    /// A branch before it has its place: cells of its ends, and the first of its own.
+    /// A branch that has no number yet: its end cells, and the first of its own cells.
     struct found {
         std::int64_t src, dst, key, number;
         bool cycle;
         skeleton_branch branch;
     };
-    /// What adds up along a walk.
+    /// Quantities summed along a branch.
     struct sums {
-        std::array<std::int64_t, 8> steps{};  // by the axes along which they go, as bits
+        std::array<std::int64_t, 8> steps{};  // counted by the axes that change, as bits
         place moved{};
         double values = 0, least = std::numeric_limits<double>::infinity(), largest = -least;
         std::int64_t cells = 0;
@@ -97,7 +97,7 @@ private:
     [[nodiscard]] bool is_path(std::int64_t cell) const { return near_.degree(cell) == 2; }
     [[nodiscard]] bool is_junction(std::int64_t cell) const { return near_.degree(cell) > 2; }
 
-    /// Writes `value` to all cells that hang together with the first one; of junctions to their cells only.
+    /// Writes `value` to all cells connected to the first one; for nodes only through cells of junctions.
     void flood(std::int64_t first, std::vector<std::int64_t>& to, std::int64_t value, bool node) {
         of(to, first) = value;
         if (node && !is_junction(first)) return;
@@ -126,7 +126,7 @@ private:
         s.least = std::min(s.least, value), s.largest = std::max(s.largest, value);
     }
 
-    /// The branch that leaves a node by this neighbour, unless it was found from its other end.
+    /// Follows the branch that leaves a node through this neighbour, unless it was found from its other end.
     void follow(std::int64_t from, std::int64_t cell) {
         const auto number = static_cast<std::int64_t>(found_.size());
         sums s;
@@ -196,9 +196,9 @@ private:
         return degree == 1 ? node_kind::tip : degree == 2 ? node_kind::cycle : node_kind::junction;
     }
 
-    /// Nodes and branches in their order, and every number the final one.
+    /// Sorts nodes and branches, and replaces every number by the final one.
     void number() {
-        std::vector<std::int64_t> node_number(graph_.cells.at.size(), -1);  // of nodes' first cells
+        std::vector<std::int64_t> node_number(graph_.cells.at.size(), -1);  // indexed by the node's first cell
         for (std::int64_t cell = 0; cell < count_; ++cell) {
             if (of(node_, cell) != cell) continue;
             of(node_number, cell) = static_cast<std::int64_t>(graph_.nodes.size());
@@ -224,7 +224,7 @@ private:
     neighbours near_;
     std::int64_t count_, components_ = 0;
     skeleton_graph graph_;
-    std::vector<std::int64_t> component_, node_;  // of each cell; node_: the node's first cell, -1 on paths
+    std::vector<std::int64_t> component_, node_;  // per cell; node_: the node's first cell, -1 on branches
     std::vector<found> found_;
     std::vector<std::int64_t> stack_;
 };
@@ -235,7 +235,7 @@ std::size_t number_of(const skeleton_cells& cells, const place& at) {
     return static_cast<std::size_t>(std::lower_bound(cells.at.begin(), cells.at.end(), linear) - cells.at.begin());
 }
 
-/// The ends of a branch from a tip to a junction.
+/// The two ends of a branch that runs from a tip to a junction.
 struct pruned_ends {
     std::size_t tip, junction;
 };
@@ -255,7 +255,7 @@ bool is_cut(const skeleton_graph& graph, const skeleton_branch& b, branch_rule r
     return at_junction - at_tip > b.length * std::cos(bound * half_a_degree);
 }
 
-/// Whether two or more neighbours are left, and hang together without the cell.
+/// Returns whether at least two neighbours remain, and are connected without the cell.
 bool is_passed_by(const neighbours& near, std::size_t cell, const std::vector<char>& gone) {
     std::vector<std::int64_t> left, reached;
     for (const std::int64_t other : near[static_cast<std::int64_t>(cell)])
@@ -269,8 +269,8 @@ bool is_passed_by(const neighbours& near, std::size_t cell, const std::vector<ch
     return left.empty();
 }
 
-/// The cells without those of branches that are cut; false where none is. The cell of the junction from which one left
-/// goes, too, where the rest passes it by: else a bulge would be left, and read as a junction.
+/// Removes the cells of cut branches; returns false if no branch is cut. It also removes the junction's cell where a
+/// cut branch began, if its neighbours stay connected: the cell would remain as a bulge that looks like a junction.
 bool cut(const skeleton_graph& graph, branch_rule rule, double bound, skeleton_cells& left) {
     std::vector<char> cut_off;
     std::vector<std::size_t> ends;

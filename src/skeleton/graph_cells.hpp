@@ -1,4 +1,4 @@
-// Neighbours within a skeleton. Shared by the graph and its texts.
+// Neighbours within a skeleton. Shared by the graph and its text formats.
 #pragma once
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ inline place place_of(const skeleton_cells& cells, std::int64_t linear) {
     return at;
 }
 
-/// The step from one cell to a neighbour; across the end where the axis wraps.
+/// Returns the step from one cell to a neighbour; across the end if the axis is periodic.
 inline place step_between(const skeleton_cells& cells, std::int64_t from, std::int64_t to) {
     const place a = place_of(cells, cells.at[static_cast<std::size_t>(from)]),
                 b = place_of(cells, cells.at[static_cast<std::size_t>(to)]);
@@ -31,7 +31,7 @@ inline place step_between(const skeleton_cells& cells, std::int64_t from, std::i
     return step;
 }
 
-/// Neighbours of each cell, by their numbers, ascending.
+/// Lists the neighbours of each cell by number, ascending.
 class neighbours {
 public:
     explicit neighbours(const skeleton_cells& cells);

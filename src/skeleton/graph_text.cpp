@@ -1,4 +1,4 @@
-// What goes in and out of graphs of skeletons: cells of an array, CSV, SWC.
+// Input and output of skeleton graphs: cells of an array, CSV, SWC.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -45,7 +45,7 @@ skeleton_cells checked(const any_input<host>& skeleton, const any_input<host>& v
     return found;
 }
 
-/// The coordinates of one end, in cells or in units of the spacing.
+/// Appends the coordinates of a branch's ends, in cells or in units of the spacing.
 template <class Value>
 void add_ends(std::string& to, const skeleton_graph& graph, const skeleton_branch& b, const Value& value) {
     for (const auto* end : {&b.src, &b.dst})
@@ -107,7 +107,7 @@ std::string swc_of(const skeleton_graph& graph) {
     const skeleton_cells& cells = graph.cells;
     const skeleton::neighbours near(cells);
     const std::size_t count = cells.at.size();
-    std::vector<std::int64_t> number(count), wave;  // samples from 1, in the order of the text
+    std::vector<std::int64_t> number(count), wave;  // numbers of samples from 1, in the order of the text
     std::vector<skeleton::place> where(count);
     std::string text = "# SWC: id type x y z radius parent\n";
     const auto write = [&](std::int64_t cell, std::int64_t parent) {

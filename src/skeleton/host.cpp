@@ -11,8 +11,8 @@
 namespace nearfield::skeleton {
 namespace {
 
-/// Looks at cells layer by layer and turn by turn. Cells that waited are looked at again in their next turn after a
-/// neighbour is removed. Each byte of the state is written by the one that looks at its cell.
+/// Tests cells layer by layer and turn by turn. Cells that were kept are tested again in their next turn after a
+/// neighbour is removed. Only the thread that tests a cell writes its byte.
 template <class Index>
 class thinner {
 public:
@@ -98,7 +98,7 @@ private:
         for (; again != 0; again &= again - 1)
             queue(cell + step_[static_cast<std::size_t>(std::countr_zero(again))], pending);
     }
-    /// Forgets which cells were in the shape when the round began.
+    /// Clears the marks of cells removed in this round.
     void end_round() {
         const auto forget = [&](std::int64_t first, std::int64_t last, int) {
             for (std::int64_t thread = first; thread < last; ++thread) {
@@ -158,7 +158,7 @@ void write(workers& team, const shape_of_call& shape, const cell_bytes& bytes, c
 template <class Index>
 void thin_with(const host& on, const shape_of_call& shape, const rule& by, const any_output<host>& squared,
                const any_input<host>& anchors, const cell_bytes& bytes, const any_output<host>& out) {
-    // Looks are what takes time: they alone are progress. A call has one team at a time, since teams share threads.
+    // Only the tests report progress: they take the time. A call has one team at a time, since teams share threads.
     const host silent{on.threads, {}};
     const layer_lists<Index> lists = [&] {
         workers team(silent, 1);

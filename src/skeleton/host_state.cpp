@@ -30,7 +30,7 @@ cell_bytes::place cell_bytes::place_of(std::int64_t cell) const {
 
 void cell_bytes::copy_to_margin(std::int64_t cell) const {
     const place here = place_of(cell);
-    // Where the cell and its copies lie along each axis: at most one copy at each end.
+    // Offsets of the cell and its copies in the margin along each axis: at most one copy at each end.
     std::int64_t seen[3][3]{};
     int count[3]{};
     for (int axis = 0; axis < 3; ++axis) {
@@ -49,13 +49,13 @@ void cell_bytes::copy_to_margin(std::int64_t cell) const {
 
 namespace {
 
-/// Layers by squared distance. Roots of integers are taken once where that many are fewer than the cells.
+/// Maps squared distances to layers: by a table of all integers if the largest is below 1/16 of the number of cells.
 template <class Squared>
 class layer_table {
 public:
     explicit layer_table(double thickness) : thickness_(thickness) {}
 
-    /// For squared distances up to `largest`, and cells without a site behind all others.
+    /// Prepares squared distances up to `largest`; cells without a site come after all others.
     void prepare(Squared largest, bool endless, std::int64_t cells) {
         count_ = static_cast<std::size_t>(layer_of(static_cast<double>(largest), thickness_)) + (endless ? 2 : 1);
         if constexpr (!std::is_floating_point_v<Squared>) {
@@ -78,7 +78,7 @@ private:
     std::vector<std::uint16_t> layer_;
 };
 
-/// Rows of a call, dealt to a fixed number of parts: the same rows in every loop over them.
+/// The rows of a call, divided into a fixed number of parts: the same rows in every loop.
 struct dealt {
     std::int64_t rows, parts;
     [[nodiscard]] std::int64_t first(std::int64_t part) const { return rows * part / parts; }
@@ -104,13 +104,13 @@ public:
         const std::int64_t cells = shape_.images * shape_.cells();
         layers_.prepare(largest_, endless_, cells);
         if (rehearsing() != nullptr) count_ = cells;
-        // As many counters as there are layers, in each part.
+        // Each part needs one counter per layer and turn.
         const auto counters = layers_.count() * static_cast<std::uint64_t>(shape_.turns() * rows_.parts);
         return counters <= static_cast<std::uint64_t>(cells) / 4 + 65536 ? counted() : sorted();
     }
 
 private:
-    /// Calls use(part, cell of the bytes, squared distance) for the cells that may go.
+    /// Calls use(part, cell of the bytes, squared distance) for the cells that may be removed.
     template <class Use>
     void for_each_listed(const Use& use) {
         for_each_row([&](std::int64_t part, std::int64_t row, std::int64_t at) {
@@ -130,7 +130,7 @@ private:
         });
     }
 
-    /// Writes the bytes; those of cells that may go are candidates until they are listed.
+    /// Writes the bytes. Cells that may be removed are marked as candidates until they are listed.
     void mark() {
         std::vector<Squared> largest(static_cast<std::size_t>(rows_.parts));
         std::vector<std::int64_t> count(largest.size());

@@ -1,4 +1,4 @@
-// Cells of a call as bytes with a margin, and the lists of cells of each layer.
+// The state of a call's cells, as bytes with a margin, and the lists of cells of each layer.
 #pragma once
 
 #include <cstring>
@@ -10,13 +10,13 @@
 
 namespace nearfield::skeleton {
 
-/// What a byte says of its cell; its turn stands above. A candidate is looked at again when a neighbour is removed;
-/// outside of the shape that bit is a cell that was removed in this round.
+/// Bits of a cell's byte; the bits above hold its turn. A candidate is tested again when a neighbour is removed.
+/// Outside of the shape the candidate bit marks a cell that was removed in this round.
 inline constexpr std::uint8_t in_shape = 1, candidate = 2, on_seam = 4;
 inline constexpr int turn_shift = 3;
 
-/// The state of all cells: a byte each, with a margin of one cell round every image. The margin is background, or along
-/// a periodic axis a copy of what lies at the other end, in_shape or removed in this round. An image has no margin
+/// The state of all cells: one byte each, with a margin of one cell around every image. The margin is background; along
+/// a periodic axis it copies the cells of the other end, in_shape or removed in this round. A 2-D image has no margin
 /// above and below.
 class cell_bytes {
 public:
@@ -28,11 +28,11 @@ public:
     [[nodiscard]] std::int64_t at(std::int64_t image, std::int64_t z, std::int64_t y, std::int64_t x) const {
         return image * image_ + (z + (flat_ ? 0 : 1)) * plane_ + (y + 1) * row_ + x + 1;
     }
-    /// Of the neighbour with so much in each direction.
+    /// Returns the offset of the neighbour in this direction.
     [[nodiscard]] std::int64_t step(int dz, int dy, int dx) const { return dz * plane_ + dy * row_ + dx; }
 
-    /// The neighbours of a cell whose bytes have the bit in_shape, and those that have the bit candidate. Reads one by
-    /// one, since other threads change what lies two cells away.
+    /// Returns the neighbours of a cell whose bytes have the bit in_shape, and those with the bit candidate. It reads
+    /// bytes one by one, since other threads change cells at distance two.
     struct surroundings {
         word shape, candidates;
     };
@@ -47,9 +47,9 @@ public:
         return found;
     }
 
-    /// Sets the copies of a cell at a periodic end.
+    /// Updates the copies of a cell at a periodic end.
     void copy_to_margin(std::int64_t cell) const;
-    /// Calls use(cell) for the neighbours of a cell at a periodic end, perhaps several times for one.
+    /// Calls use(cell) for the neighbours of a cell at a periodic end; it may call it several times for one cell.
     template <class Use>
     void for_each_wrapped(std::int64_t cell, const Use& use) const;
 
@@ -62,7 +62,7 @@ private:
     void add(surroundings& found, const std::uint8_t* first, int at) const {
         const word a = three(first), b = three(first + row_), c = three(first + 2 * row_);
         found.shape |= (packed(a) | packed(b) << 3 | packed(c) << 6) << at;
-        // Rarely is any of them one.
+        // Candidates are rare.
         if (((a | b | c) & 0x020202) != 0)
             found.candidates |= (packed(a >> 1) | packed(b >> 1) << 3 | packed(c >> 1) << 6) << at;
     }
@@ -71,7 +71,7 @@ private:
         std::memcpy(&two, first, sizeof two);
         return two | static_cast<word>(first[2]) << 16;
     }
-    /// The lowest bits of three bytes side by side.
+    /// Returns the lowest bits of three bytes, side by side.
     static word packed(word bytes) { return (bytes & 0x010101) * 0x010204 >> 16 & 7; }
 
     const shape_of_call& shape_;
@@ -97,16 +97,16 @@ void cell_bytes::for_each_wrapped(std::int64_t cell, const Use& use) const {
     }
 }
 
-/// The cells that may go, as they lie in cell_bytes: layer by layer from the outside, in each turn by turn.
+/// The cells that may be removed, by their offset in cell_bytes: sorted by layer from the outside, then by turn.
 template <class Index>
 struct layer_lists {
     host_scratch<Index> cells;
-    /// Of turn t of layer l: [first[l * turns + t], first[l * turns + t + 1]).
+    /// The cells of turn t in layer l are [first[l * turns + t], first[l * turns + t + 1]).
     std::vector<std::int64_t> first;
     std::int64_t layers = 0;
 };
 
-/// Fills the bytes and lists the cells of the shape that are no anchors.
+/// Fills the bytes and lists the cells of the shape that are not anchors.
 template <class Index>
 layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_output<host>& squared,
                         const any_input<host>& anchors, const cell_bytes& bytes);

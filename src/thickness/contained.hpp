@@ -1,15 +1,15 @@
-// Whether a ball lies in that of one neighbour, which most do: the first and cheapest test of a centre.
+// Tests whether a ball lies inside a neighbouring centre's ball. Most balls do: this is the first and cheapest test.
 #pragma once
 
 #include "thickness/core.hpp"
 
 namespace nearfield::thickness {
 
-/// B(c) lies in the ball of a neighbour at v iff R2 > |p - v|^2 for all p of B(c). That holds where
-/// R2 - r2 >= |v|^2 + 2 floor(sqrt((r2 - 1) |v|^2)), by Cauchy's inequality, since p.v is whole.
+/// Smallest R2 - r2 for which the ball of a neighbour at v, of squared radius R2, contains B(c): R2 > |p - v|^2 for all
+/// p of B(c). By Cauchy's inequality |v|^2 + 2 floor(sqrt((r2 - 1) |v|^2)) is enough, since p.v is an integer.
 NF_HD inline std::int32_t need_of(std::int32_t r2, std::int32_t v2) { return v2 + 2 * floor_root((r2 - 1) * v2); }
 
-/// The same for any weights; in double never, as distances change by |v| at most and the test takes a margin.
+/// The same test for any weights. In double it never succeeds: radii differ by |v| at most, no margin is left.
 template <class N>
 NF_HD inline bool contains(N larger2, N r2, N v2) {
     if constexpr (std::is_floating_point_v<N>) return false;
@@ -22,12 +22,12 @@ NF_HD inline bool contains(N larger2, N r2, N v2) {
     }
 }
 
-/// In cells, and up to this squared radius, the exact bound stands in a table: it drops a quarter of what need_of()
-/// keeps. An entry packs R2 - r2 for |v|^2 = 1, 2, 3 in ten bits each, at most 3 + 2 * 110.
+/// On unit grids a table holds the exact bound for smaller squared radii; it drops a quarter of the balls that
+/// need_of() keeps. An entry packs R2 - r2 for |v|^2 = 1, 2, 3 in ten bits each; the largest is 3 + 2 * 110.
 inline constexpr std::int32_t table_size = 4096;
 
-/// What an entry needs of each kind of neighbour, over the p of one plane x: the worst p opposes v, which is (1,0,0),
-/// (1,1,0) or (1,1,1).
+/// Raises far[k], the largest |p - v|^2 + 1 over the p of plane x, for v = (1,0,0), (1,1,0) and (1,1,1): the worst p
+/// opposes v.
 NF_HD inline void raise_needs(std::int32_t (&far)[3], std::int32_t r2, std::int32_t x, int axes) {
     for (std::int32_t y = 0; x * x + y * y < r2; ++y) {
         const std::int32_t z = axes == 3 ? floor_root(r2 - 1 - x * x - y * y) : 0, p2 = x * x + y * y + z * z;
@@ -46,8 +46,8 @@ inline std::uint32_t table_entry(std::int32_t r2, int axes) {
     return packed_needs(far, r2);
 }
 
-/// Whether the ball of squared radius r2 lies in one of those around it, of which the largest with |v|^2 = 1, 2, 3 are
-/// given; 0 where there is none.
+/// Returns whether the ball of squared radius r2 lies inside a neighbour's ball. `beside`, `edge` and `corner` are the
+/// largest squared radii of the neighbours with |v|^2 = 1, 2, 3, or 0 if there is none.
 NF_HD inline bool is_contained(const std::uint32_t* table, std::int32_t r2, std::int32_t beside, std::int32_t edge,
                                std::int32_t corner) {
     if (r2 < table_size) {

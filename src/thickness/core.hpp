@@ -1,10 +1,10 @@
-// Crescents: what a ball leaves to its centre once the balls of neighbouring centres are painted. Shared by host and
-// device.
+// A ball's crescent: the cells of a ball that no neighbouring centre's ball covers. Only crescents are painted. Shared
+// by host and device.
 //
-// Order the centres: larger squared radius first, ties by smaller index. Centre c paints B(c) minus the balls of those
-// of its 26 neighbours that come earlier. Every cell p of B(c) ends with at least r2(c): c paints it, or it lies in the
-// ball of an earlier neighbour, and induction over the order ends there. No cell gets too much, since c paints inside
-// B(c). Writes are maxima, so that neither threads nor blocks show in the bits. Any field of squared radii will do.
+// Centres are ordered by larger squared radius first, ties by smaller index. Centre c paints B(c) minus the balls of
+// those of its 26 neighbours that come earlier. Every cell p of B(c) ends with at least r2(c): c paints it, or p is in
+// the ball of an earlier neighbour, and induction over the order applies. No cell gets too much, since c paints only
+// inside B(c). Writes are maxima, so results do not depend on threads or blocks. Any field of squared radii is valid.
 #pragma once
 
 #include <cmath>
@@ -17,13 +17,13 @@
 
 namespace nearfield::thickness {
 
-/// Squared radii stay below these, in int32 and in int64; radii and sides then below 2^29, twice of which fits int32.
-inline constexpr double int32_limit = 536870912.0;           // 2^29: three times as much fits, too
+/// Squared radii stay below these limits, in int32 and int64; radii and sides stay below 2^29, whose double fits int32.
+inline constexpr double int32_limit = 536870912.0;           // 2^29; three times as much fits, too
 inline constexpr double int64_limit = 288230376151711744.0;  // 2^58
 inline constexpr std::int64_t largest_side = std::int64_t{1} << 29;
 inline constexpr double int32_weight_limit = 4096;  // 2^12: products with offsets stay below 2^27
 
-/// Three axes, the slowest first; missing ones stand in front and have one cell.
+/// An image's three axes, the slowest first; an image with fewer axes gets leading axes of one cell.
 struct grid3 {
     std::int64_t images = 1;
     std::int32_t size[3] = {1, 1, 1};
@@ -49,7 +49,7 @@ NF_HD constexpr N most(N a, N b, N c) {
     return most(most(a, b), c);
 }
 
-/// Cover of a neighbour that takes nothing away, and a bound that binds nothing.
+/// Cover of a neighbour that covers nothing; also a bound that limits nothing.
 template <class N>
 NF_HD constexpr N never() {
     if constexpr (std::is_floating_point_v<N>) return -1e300;
@@ -61,7 +61,7 @@ NF_HD constexpr N unbound() {
     else return static_cast<N>(N{1} << (8 * sizeof(N) - 3));
 }
 
-/// Square root of a float to two units in the last place, on a device in one instruction.
+/// Square root of a float, accurate to two units in the last place; on a device it takes one instruction.
 NF_HD inline float root_near(float x) {
 #ifdef __CUDA_ARCH__
     float root;
@@ -72,8 +72,8 @@ NF_HD inline float root_near(float x) {
 #endif
 }
 
-/// floor(sqrt(n)), n >= 0. Below 2^20 half a unit keeps the float away from integers: the gap of 0.25 / 1024 exceeds
-/// its error.
+/// Returns floor(sqrt(n)) for n >= 0. Below 2^20 adding 0.5 keeps the float's root away from integers: the gap of
+/// 0.25 / 1024 exceeds its error.
 NF_HD inline std::int32_t floor_root(std::int32_t n) {
     auto root = static_cast<std::int32_t>(root_near(static_cast<float>(n) + 0.5F));
     if (n >= 1 << 20) {
@@ -96,18 +96,18 @@ NF_HD constexpr N floor_quotient(N a, N b) {
     else return a >= 0 || a % b == 0 ? a / b : a / b - 1;
 }
 
-/// What a step along each axis adds to a squared distance, and from it the caps that planes cut off balls.
+/// Squared step lengths along each axis, and constants derived from them for the boxes of a ball's caps.
 template <class N>
 struct metric {
     N weight[3] = {1, 1, 1};
-    /// By which axes a neighbour v changes (bit k: axis k): 1 / |v|^2, and along each axis
-    /// sqrt((1 - weight / |v|^2) / weight), that part of a cap's radius which lies along the axis.
+    /// Indexed by the axes along which a neighbour v lies (bit k: axis k): 1 / |v|^2, and for each axis
+    /// sqrt((1 - weight / |v|^2) / weight), the share of a cap's radius along this axis.
     float part[8] = {};
     float along[8][3] = {};
     float across[3] = {1, 1, 1};  ///< 1 / sqrt(weight)
 };
 
-/// The metric of grids that are counted in cells, in constants.
+/// The metric of unit grids, as compile-time constants.
 struct unit_metric {
     struct parts {
         NF_HD constexpr float operator[](int v) const {
@@ -131,7 +131,7 @@ struct unit_metric {
     ones across;
 };
 
-/// Squared length of a neighbour.
+/// Returns the squared length of a step to a neighbour.
 template <class N>
 NF_HD constexpr N length2(const metric<N>& m, int z, int y, int x) {
     return (z != 0 ? m.weight[0] : N{0}) + (y != 0 ? m.weight[1] : N{0}) + (x != 0 ? m.weight[2] : N{0});
@@ -156,21 +156,21 @@ metric<N> metric_of(const double (&weight)[3]) {
     return m;
 }
 
-/// Neighbour v, whose squared radius is R2 and squared length v2, covers p (relative to c) iff
-/// 2 p.v + cover > |p|^2 - r2. In double it is less by what rounding can add up to: a smaller one only paints more.
+/// Neighbour v with squared radius R2 and squared length v2 covers p (relative to c) iff
+/// 2 p.v + cover > |p|^2 - r2. In double the cover is reduced by the largest rounding error, which only paints more.
 template <class N>
 NF_HD constexpr N cover_of(N larger2, N r2, N v2) {
     if constexpr (std::is_floating_point_v<N>) return larger2 - r2 - v2 - 4e-12 * (larger2 + v2);
     else return larger2 - r2 - v2;
 }
-/// Cells that a cover leaves have p.v at most this.
+/// Returns the largest p.v of the cells that a neighbour with this cover does not cover.
 template <class N>
 NF_HD constexpr N bound_of(N cover) {
     if constexpr (std::is_floating_point_v<N>) return cover * -0.5;
     else return ~cover >> 1;  // (-cover - 1) / 2, rounded down
 }
 
-/// Calls body(z, y, x), constants of their types, for the 26 neighbours, or the 8 within the last two axes: unrolled.
+/// Calls body(z, y, x) with compile-time constants for the 26 neighbours, or the 8 in the last two axes; unrolled.
 template <int Axes, class Body>
 NF_HD constexpr void for_each_neighbour(const Body& body) {
     const auto one = [&](auto k) {
@@ -183,21 +183,21 @@ NF_HD constexpr void for_each_neighbour(const Body& body) {
     }(std::make_integer_sequence<int, 27>{});
 }
 
-// ---- the box of what is left ---------------------------------------------------------------------------------------
+// ---- the box of a crescent -----------------------------------------------------------------------------------------
 
-/// Extents in cells, towards lower and towards higher coordinates. Sizes, never negated: ptxas 13.0 loses the sign of
-/// an operand where it joins two minima.
+/// Extents in cells towards lower and higher coordinates. They are sizes, never negated, because ptxas 13.0 loses the
+/// sign of an operand when it merges two minima.
 struct box {
     float down[3], up[3];
-    float margin;  ///< of what rounding in float can take off an extent
+    float margin;  ///< largest amount by which float rounding can shorten an extent
 };
 
-/// A neighbour that comes first leaves only p.v <= k: with k < 0 a cap of the ball, along an axis also half a ball. The
-/// boxes of the caps of all of them intersect. `cover(z, y, x)` is that of a neighbour, or never().
+/// Bounds the crescent. An earlier neighbour leaves only p.v <= k, for k < 0 a cap of the ball; those along an axis
+/// also count for k >= 0. The boxes of all caps are intersected. `cover(z, y, x)` is a neighbour's, or never().
 template <int Axes, class N, class Metric, class Cover>
 NF_HD inline box box_of(N r2, const Metric& m, const Cover& cover) {
     const float whole = static_cast<float>(r2), radius = root_near(whole);
-    const float safe = whole * (1 + 6e-7F);  // roundings of k^2 / |v|^2 and r2 stay below 6e-7 of r2
+    const float safe = whole * (1 + 6e-7F);  // rounding errors of k^2 / |v|^2 and r2 stay below 6e-7 of r2
     box b;
     b.margin = 0.02F + radius * 2e-6F;
     for (int axis = 0; axis < 3; ++axis) b.down[axis] = b.up[axis] = radius * m.across[axis];
@@ -220,21 +220,21 @@ NF_HD inline box box_of(N r2, const Metric& m, const Cover& cover) {
     return b;
 }
 
-/// The box in whole cells, clipped by the grid, and the axis along which it is cut into slices: its thinnest.
+/// The box in whole cells, clipped to the grid. Slices are perpendicular to `axis`, along which the box is thinnest.
 struct frame {
-    std::int32_t axis = 0;              ///< that of the slices
-    std::int32_t first = 0, last = -1;  ///< slices -first .. last; none where first + last < 0
-    std::int32_t below = 0, above = 0;  ///< rows of a slice: -below .. above
+    std::int32_t axis = 0;              ///< normal of the slices
+    std::int32_t first = 0, last = -1;  ///< slices -first .. last; none if first + last < 0
+    std::int32_t below = 0, above = 0;  ///< a slice's rows: -below .. above
 };
 
-/// Axes of the rows' cells and of a slice's rows, when slices run along `axis`.
+/// Axis along which rows run, and axis along which a slice's rows follow each other, for slices across `axis`.
 NF_HD constexpr int row_axis(int axis) { return axis == 2 ? 1 : 2; }
 NF_HD constexpr int middle_axis(int axis) { return axis == 0 ? 1 : 0; }
 
 template <int Axes>
 NF_HD inline frame frame_of(const box& b, const std::int32_t (&at)[3], const grid3& g) {
     std::int32_t down[3] = {0, 0, 0}, up[3] = {0, 0, 0};
-    constexpr float largest = 1e9F;  // beyond every radius; two of them fit
+    constexpr float largest = 1e9F;  // exceeds every radius; the sum of two fits int32
     for (int axis = 3 - Axes; axis < 3; ++axis) {
         down[axis] = static_cast<std::int32_t>(std::floor(least(b.down[axis] + b.margin, largest)));
         up[axis] = static_cast<std::int32_t>(std::floor(least(b.up[axis] + b.margin, largest)));
@@ -250,7 +250,7 @@ NF_HD inline frame frame_of(const box& b, const std::int32_t (&at)[3], const gri
 
 // ---- slices and rows -----------------------------------------------------------------------------------------------
 
-/// Weights along the row, across rows and across slices; `Unit`: all are 1, and the compiler drops them.
+/// Weights along the row, across rows and across slices. With `Unit` all are 1, so that the compiler drops them.
 template <class N, bool Unit>
 struct turned {
     N row_, middle_, slice_;
@@ -264,14 +264,14 @@ NF_HD constexpr turned<N, Unit> turned_to(const metric<N>& m, int axis) {
     else return {m.weight[row_axis(axis)], m.weight[middle_axis(axis)], m.weight[axis]};
 }
 
-/// In a slice the 26 neighbours merge into 9: of those that differ only along the slices' axis the largest cover
-/// counts.
-/// cover[(b + 1) * 3 + a + 1] for a neighbour a cells on in the row and b rows on.
+/// One slice of a ball. The 26 neighbours merge into 9: among neighbours that differ only along the slices' axis the
+/// largest cover counts.
+/// cover[(b + 1) * 3 + a + 1] belongs to the neighbour at a cells along the row and b rows further.
 template <class N>
 struct slice {
     N cover[9];
-    N rest;                     ///< r2 less what the slice's own distance takes; int: less one, too
-    std::int32_t below, above;  ///< rows -below .. above can hold anything
+    N rest;                     ///< r2 minus the slice's own squared distance; for integers minus one, too
+    std::int32_t below, above;  ///< only rows -below .. above can hold uncovered cells
 };
 
 template <class N>
@@ -297,7 +297,7 @@ NF_HD inline slice<N> slice_at(const N* cover, N r2, const turned<N, Unit>& w, i
     return t;
 }
 
-/// Narrows the rows of a slice (cover and rest set) to those in which anything can be left; false when none is.
+/// Narrows the rows of a slice (cover and rest set) to those that can hold uncovered cells; returns false if none can.
 template <class N, bool Unit>
 NF_HD inline bool narrow(slice<N>& t, const turned<N, Unit>& w, std::int32_t below, std::int32_t above) {
     if (t.rest < 0 || t.cover[4] >= 0) return false;
@@ -312,7 +312,7 @@ NF_HD inline bool narrow(slice<N>& t, const turned<N, Unit>& w, std::int32_t bel
         if (left + right < 0) return false;
         const N pp = bound(t.cover[8]), np = bound(t.cover[6]), pn = bound(t.cover[2]), nn = bound(t.cover[0]);
         const N corner = least(least(pp, np), least(pn, nn));
-        // No cell of the slice reaches so far into a corner (Cauchy).
+        // No cell of the slice reaches far enough into a corner (Cauchy's inequality).
         if (corner < 0 && static_cast<double>(corner) * static_cast<double>(corner) >
                               static_cast<double>(w.row() + w.middle()) * static_cast<double>(t.rest) * (1 + 1e-9))
             return false;
@@ -326,13 +326,13 @@ NF_HD inline bool narrow(slice<N>& t, const turned<N, Unit>& w, std::int32_t bel
     }
 }
 
-/// Cells -half .. -left and right .. half of a row are left; a side is empty where its bound exceeds half.
+/// Uncovered cells of a row: -half .. -left and right .. half; a side is empty if its bound exceeds half.
 struct leftover {
     std::int32_t half = -1, left = 0, right = 0;
 };
 
-/// Row b of a slice, of which -half .. half lie in the ball. The cells that a neighbour covers are an interval; those
-/// that do not hold the middle are not used, so that the union of the others is one interval too.
+/// Finds the uncovered cells of row b of a slice, whose cells -half .. half lie in the ball. A neighbour covers an
+/// interval; intervals without the row's middle are ignored, so that the union of the others is one interval.
 template <class N, bool Unit>
 NF_HD inline leftover row_of(const slice<N>& t, const turned<N, Unit>& w, std::int32_t b, std::int32_t half) {
     const N rise = w.middle() * static_cast<N>(b), rest = t.rest - rise * static_cast<N>(b), twice = 2 * rise;
@@ -358,20 +358,20 @@ NF_HD inline leftover row_of(const slice<N>& t, const turned<N, Unit>& w, std::i
             static_cast<std::int32_t>(left < 0 ? N{1} : least(right + 1, end))};
 }
 
-/// Half the cells of row b of a slice that lie in the ball, or -1.
+/// Returns the half-width in cells of the ball's row b in a slice, or -1 if the ball misses the row.
 template <class N, bool Unit>
 NF_HD inline std::int32_t half_of(const slice<N>& t, const turned<N, Unit>& w, std::int32_t b) {
     const N rest = t.rest - w.middle() * static_cast<N>(b) * static_cast<N>(b);
     return rest < 0 ? -1 : static_cast<std::int32_t>(floor_root(Unit ? rest : static_cast<N>(rest / w.row())));
 }
 
-/// Squared distance in double as distance_transform rounds it.
+/// Returns the squared distance in double, rounded exactly as distance_transform rounds it.
 NF_HD inline double distance2(const metric<double>& m, const double (&d)[3]) {
     double sum = m.weight[2] * (d[2] * d[2]);
     sum = sum + m.weight[1] * (d[1] * d[1]);
     return sum + m.weight[0] * (d[0] * d[0]);
 }
-/// half_of() for doubles: asks distance2 for the cells near the end of the row.
+/// half_of() for doubles: compares distance2() for the cells near the end of the row.
 NF_HD inline std::int32_t half_in_double(const metric<double>& m, double r2, int axis, std::int32_t s, std::int32_t b) {
     double d[3];
     d[axis] = s, d[middle_axis(axis)] = b, d[row_axis(axis)] = 0;

@@ -1,4 +1,4 @@
-// Local thickness on a device: squared distances, crescents, and what the caller wants of them.
+// Local thickness on a device: computes squared distances, paints crescents, writes the outputs.
 #include <algorithm>
 #include <span>
 
@@ -12,9 +12,9 @@ namespace {
 using cuda::blocks_for;
 
 constexpr int cell_block = 256;
-constexpr std::int64_t cells_a_queued = 8;  ///< cells of the array for each place of the queue: a byte a cell
+constexpr std::int64_t cells_a_queued = 8;  ///< cells of the array per entry of the queue: one byte per cell
 
-/// An array of the caller's, and where its cells lie.
+/// A caller's array and its strides.
 struct strided {
     void* data = nullptr;
     dtype type = dtype::float32;
@@ -35,7 +35,7 @@ struct strided {
     }
 };
 
-/// Reads squared radii that the caller gives; a thread has a cell.
+/// Reads the squared radii that the caller gives. One thread handles one cell.
 template <class N>
 __global__ void __launch_bounds__(cell_block) read_radii(const strided from, N* to, std::int64_t cells) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * cell_block + threadIdx.x;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(cell_block)
     if (i < cells) field[i] = rounded_down(field[i], least_radius2, count);
 }
 
-/// A few numbers that a launch carries along, so that a captured graph needs no memory of the host's.
+/// A few numbers passed as launch parameters, so that a captured graph needs no memory of the host.
 template <class T>
 struct numbers {
     static constexpr int most = 64;
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(64) put(T* to, const numbers<T> from, int coun
     if (static_cast<int>(threadIdx.x) < count) to[threadIdx.x] = from.value[threadIdx.x];
 }
 
-/// Writes one output; a thread has a cell. T2 may stand in the output itself, where each thread reads its own.
+/// Writes one output, one thread per cell. T2 may lie in the output itself: each thread reads its own cell first.
 template <class N>
 __global__ void __launch_bounds__(cell_block)
     write(const strided to, const N* painted, const N* field, const writer<N> made, bool root, std::int64_t cells) {
@@ -137,7 +137,7 @@ private:
                           reinterpret_cast<std::uintptr_t>(last.data) % sizeof(N) == 0;
         return fits ? static_cast<N*>(last.data) : nullptr;
     }
-    /// The fast way leaves T2 as the caller wants it, cells without any site included.
+    /// Returns whether T2 already is the requested output: the fast path also writes cells without any site.
     bool is_written(const any_output<device>& squared) const {
         return p_.plain && squared.data == painted_ && squared.type == dtype::uint32 && p_.unit2 == 1;
     }

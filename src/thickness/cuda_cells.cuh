@@ -1,4 +1,4 @@
-// The general way on a device: a warp has 32 cells, and paints the balls of those that have anything left.
+// The general device path: a warp takes 32 cells and paints the balls of those whose crescent is not empty.
 #pragma once
 
 #include "base/cuda.cuh"
@@ -12,18 +12,18 @@ __device__ inline void raise(std::int32_t* cell, std::int32_t r2) { atomicMax(ce
 __device__ inline void raise(std::int64_t* cell, std::int64_t r2) {
     atomicMax(reinterpret_cast<unsigned long long*>(cell), static_cast<unsigned long long>(r2));  // neither is negative
 }
-/// Doubles that are not negative are ordered as their bits.
+/// Non-negative doubles have the order of their bits.
 __device__ inline void raise(double* cell, double r2) {
     atomicMax(reinterpret_cast<unsigned long long*>(cell), __builtin_bit_cast(unsigned long long, r2));
 }
 
-/// What the warp's centre needs, in shared memory.
+/// Shared memory for the covers of the warp's centre.
 template <class N>
 struct centre_memory {
     N cover[27];
 };
 
-/// Paints a stretch of a row.
+/// Paints a range of cells of a row.
 template <class N>
 __device__ void paint_cells(N* painted, const centre<N>& c, const grid3& g, int axis, std::int64_t start,
                             std::int64_t first, std::int64_t last) {
@@ -36,7 +36,7 @@ __device__ void paint_cells(N* painted, const centre<N>& c, const grid3& g, int 
     }
 }
 
-/// Paints the crescent of a centre; lanes share out its rows.
+/// Paints the crescent of one centre; the lanes divide its rows.
 template <class N>
 __device__ void paint_centre(N* painted, const centre<N>& c, const grid3& g, const metric<N>& m, const frame& f,
                              const N* cover) {
@@ -56,7 +56,7 @@ __device__ void paint_centre(N* painted, const centre<N>& c, const grid3& g, con
     }
 }
 
-/// Frames of 32 cells at a time, a lane each; then the warp paints one after another.
+/// Each lane computes the frame of one of 32 cells; then the warp paints one crescent after another.
 template <class N>
 __global__ void __launch_bounds__(cell_threads)
     paint_cells_of(const N* field, N* painted, const grid3 g, const metric<N> m) {

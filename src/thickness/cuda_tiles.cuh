@@ -1,4 +1,4 @@
-// The fast way on a device: a block has a tile of a grid that is counted in cells and does not wrap.
+// The fast device path for unit grids without periodic axes: each block handles one tile.
 #pragma once
 
 #include "base/cuda.cuh"
@@ -8,24 +8,24 @@ namespace nearfield::thickness {
 
 using cuda::every_lane;
 using cuda::warp;
-using word = unsigned long long;  // what CUDA's 64-bit atomics take
+using word = unsigned long long;  // operand type of CUDA's 64-bit atomics
 
 inline constexpr int tile_threads = 256;
 inline constexpr int lanes_a_slice = 8;
-/// Slices of so many rows go to the queue, where each gets a warp.
+/// Slices with at least this many rows go to the queue, where each gets a warp.
 inline constexpr int rows_of_long_slice = 64;
 
 struct tiles_call {
     grid3 g;
     const std::int32_t* field = nullptr;
     std::int32_t* painted = nullptr;
-    const std::uint32_t* table = nullptr;  ///< of packed_needs()
-    word* queue = nullptr;                 ///< long slices; those that find it full stay with their block
-    unsigned* queued = nullptr;            ///< how many there are, and how many have been taken
+    const std::uint32_t* table = nullptr;  ///< entries of packed_needs()
+    word* queue = nullptr;                 ///< long slices; if it is full, the block paints the slice itself
+    unsigned* queued = nullptr;            ///< number of entries, and number of entries taken
     unsigned capacity = 0;
 };
 
-/// A slice of a ball. Coordinates towards both sides stay below 2^15, as squared radii do below 2^29.
+/// A slice of a ball in 64 bits. Coordinates stay below 2^15 in both directions, since squared radii stay below 2^29.
 struct slice_record {
     static constexpr int shift = 1 << 16;
     word bits;
@@ -39,7 +39,7 @@ struct slice_record {
     __device__ int below() const { return static_cast<int>(bits >> 30 & 0x1ffff) - shift; }
     __device__ int above() const { return static_cast<int>(bits >> 47 & 0x1ffff) - shift; }
 };
-/// The same in the queue, by the centre's cell of the whole array.
+/// An entry of the queue: the slice of a ball whose centre is given by its cell in the whole array.
 __device__ inline word queued_slice(std::int64_t cell, int axis, int s) {
     return static_cast<word>(cell) << 19 | static_cast<word>(axis) << 17 | static_cast<word>(s + slice_record::shift);
 }
@@ -51,11 +51,11 @@ struct tile_memory {
     static constexpr int cells = width * height * depth, most_records = 3072;
     std::int32_t value[planes * plane];  ///< with a rim of one cell
     word record[most_records];
-    std::uint16_t kept[cells];  ///< centres whose balls lie in no neighbour's
+    std::uint16_t kept[cells];  ///< centres whose balls lie in no neighbour's ball
     int kept_count, records;
 };
 
-/// Step in the array along an axis, without a table that would be kept in memory.
+/// Returns the array's step along an axis; it avoids a table, which the compiler would keep in local memory.
 __device__ inline std::int64_t step_along(const grid3& g, int axis) {
     const std::int64_t line = g.size[2];
     return axis == 2 ? 1 : axis == 1 ? line : line * g.size[1];
@@ -63,8 +63,8 @@ __device__ inline std::int64_t step_along(const grid3& g, int axis) {
 __device__ inline int pick(int axis, int z, int y, int x) { return axis == 0 ? z : axis == 1 ? y : x; }
 __device__ inline int side(const grid3& g, int axis) { return pick(axis, g.size[0], g.size[1], g.size[2]); }
 
-/// Paints cells from .. to of a lane's row, counted along `step`: a short stretch alone, long ones with all lanes. All
-/// lanes call it.
+/// Paints cells from .. to of a lane's row, counted along `step`. A lane paints a short range by itself; all lanes
+/// share long ones. All lanes must call it.
 __device__ inline void paint_stretch(std::int32_t* line, int from, int to, std::int64_t step, std::int32_t r2) {
     constexpr int enough = 8;
     const int length = to - from + 1;
@@ -82,14 +82,14 @@ __device__ inline void paint_stretch(std::int32_t* line, int from, int to, std::
     }
 }
 
-/// Where a slice lies in the array.
+/// Position of a slice in the array.
 struct slice_place {
-    std::int32_t* middle;          ///< of its middle row
-    std::int64_t row_apart, step;  ///< from row to row, and along one
-    std::int32_t before, behind;   ///< cells of the grid to both sides of the middle
+    std::int32_t* middle;          ///< the slice's middle row
+    std::int64_t row_apart, step;  ///< distance from row to row, and from cell to cell in a row
+    std::int32_t before, behind;   ///< number of the grid's cells on both sides of the middle
 };
 
-/// Paints what narrowed slices leave, each by `Lanes` lanes that have neighbouring rows. All lanes of the warp call it.
+/// Paints the uncovered cells of narrowed slices; `Lanes` lanes share a slice, lane by row. All lanes must call it.
 template <int Lanes>
 __device__ void paint_rows(const slice<std::int32_t>& t, const slice_place& at, std::int32_t r2) {
     const turned<std::int32_t, true> unit{1, 1, 1};
@@ -103,7 +103,7 @@ __device__ void paint_rows(const slice<std::int32_t>& t, const slice_place& at, 
     }
 }
 
-/// A block's tile, and where it lies.
+/// A block's tile and its position in the grid.
 template <int Axes>
 class tile {
     using memory = tile_memory<Axes>;
@@ -123,7 +123,7 @@ public:
         image_ = rest * c_.g.image_cells();
     }
 
-    /// Reads the tile and its rim; false when it has no centre. Lanes read neighbouring cells of a row.
+    /// Reads the tile and its rim; returns false if the tile has no centre. Lanes read neighbouring cells of a row.
     __device__ bool load() {
         if (threadIdx.x == 0) m_.kept_count = m_.records = 0;
         int some = 0;
@@ -139,7 +139,7 @@ public:
         return __syncthreads_or(some) != 0;
     }
 
-    /// Lists the centres that lie in no neighbour's ball. Threads walk along z, so that each plane is looked at once.
+    /// Lists the centres whose ball lies in no neighbour's ball. Threads walk along z, so that each plane is read once.
     __device__ void keep() {
         if constexpr (Axes == 3) {
             const int x = static_cast<int>(threadIdx.x) % warp, y = static_cast<int>(threadIdx.x) / warp;
@@ -163,7 +163,7 @@ public:
         __syncthreads();
     }
 
-    /// Cuts the kept balls into slices and paints these, in rounds of as many as fit.
+    /// Cuts the kept balls into slices and paints them, in rounds of as many slices as the list holds.
     __device__ void paint() {
         int next = static_cast<int>(threadIdx.x), s = 0, last = -1, cell = 0;
         frame f;
@@ -177,7 +177,7 @@ public:
                     continue;
                 }
                 s = note(cell, f, s, last);
-                if (s <= last) break;  // full
+                if (s <= last) break;  // the list is full
             }
             __syncthreads();
             const int count = least(m_.records, memory::most_records);
@@ -197,14 +197,14 @@ private:
         x = cell % memory::width, y = cell / memory::width % memory::height;
         z = cell / (memory::width * memory::height);
     }
-    /// In shared memory, of a cell of the tile.
+    /// Returns a tile cell's value in shared memory.
     __device__ const std::int32_t* value_of(int cell) const {
         int z, y, x;
         place_of(cell, z, y, x);
         return m_.value + (Axes == 3 ? (z + 1) * plane : 0) + (y + 1) * row + x + 1;
     }
 
-    /// A cell of plane z of shared memory, and the largest of its faces and corners within the plane.
+    /// Reads a cell of plane z of shared memory, and the largest of its faces and of its corners within the plane.
     __device__ void around(int y, int x, int z, int& value, int& faces, int& corners) const {
         const std::int32_t* at = m_.value + z * plane + (y + 1) * row + x + 1;
         value = at[0];
@@ -212,14 +212,14 @@ private:
         corners = most(most(at[-row - 1], at[-row + 1]), most(at[row - 1], at[row + 1]));
     }
 
-    /// All lanes call it.
+    /// Adds a cell to the list of kept centres unless its ball is contained. All lanes must call it.
     __device__ void list(int z, int y, int x, std::int32_t r2, int beside, int edge, int corner) {
         bool kept = false;
         if (r2 > 0) {
             kept = !is_contained(c_.table, r2, beside, edge, corner);
             if (kept && r2 == 1) atomicMax(c_.painted + cell_at(z0_ + z, y0_ + y, x0_ + x), 1), kept = false;
         } else if (r2 < 0 && z0_ + z < c_.g.size[0] && y0_ + y < c_.g.size[1] && x0_ + x < c_.g.size[2]) {
-            c_.painted[cell_at(z0_ + z, y0_ + y, x0_ + x)] = r2;  // no site anywhere
+            c_.painted[cell_at(z0_ + z, y0_ + y, x0_ + x)] = r2;  // no site exists
         }
         const unsigned votes = __ballot_sync(every_lane, kept ? 1 : 0);
         if (votes == 0) return;
@@ -245,7 +245,7 @@ private:
         return frame_of<Axes>(b, place, c_.g);
     }
 
-    /// Writes slices s .. last of a ball down, and returns the first that did not fit.
+    /// Records slices s .. last of a ball, and returns the first slice that did not fit.
     __device__ int note(int cell, const frame& f, int s, int last) {
         if (f.below + f.above >= rows_of_long_slice) {
             int z, y, x;
@@ -265,8 +265,8 @@ private:
         return s;
     }
 
-    /// Four slices from `first` on, by eight lanes each: a lane merges the covers for one of nine directions, then has
-    /// rows.
+    /// Paints four slices from `first` on, with eight lanes for each: a lane merges the covers of one of nine
+    /// directions, then paints rows.
     __device__ void paint_records(int first, int count) {
         const int lane = static_cast<int>(threadIdx.x) % lanes_a_slice,
                   mine = first + static_cast<int>(threadIdx.x) % warp / lanes_a_slice;
@@ -292,7 +292,7 @@ private:
         paint_rows<lanes_a_slice>(t, place, r2);
     }
 
-    /// The largest cover of the neighbours that go on by (k % 3 - 1, k / 3 - 1) along the row and across it.
+    /// Returns the largest cover among the neighbours at (k % 3 - 1, k / 3 - 1) along the row and across it.
     __device__ std::int32_t merged(const std::int32_t* at, std::int32_t r2, int axis, int s, int k) const {
         const int along = axis == 2 ? row : 1, over = axis == 0 ? row : plane,
                   apart = axis == 0   ? plane
@@ -318,7 +318,7 @@ private:
     std::int64_t image_;
 };
 
-/// A block has one tile; threads look at cells, then at kept balls, then eight of them at a slice.
+/// A block handles one tile: threads first test cells, then cut kept balls; then eight threads share a slice.
 template <int Axes>
 __global__ void __launch_bounds__(tile_threads, 4) paint_tiles(const tiles_call call) {
     __shared__ tile_memory<Axes> memory;
@@ -328,7 +328,7 @@ __global__ void __launch_bounds__(tile_threads, 4) paint_tiles(const tiles_call 
     mine.paint();
 }
 
-/// A warp takes a long slice from the queue; lanes have rows.
+/// A warp takes a long slice from the queue; its lanes paint the rows.
 template <int Axes>
 __global__ void __launch_bounds__(tile_threads) paint_queue(const tiles_call call) {
     const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -373,7 +373,7 @@ __global__ void __launch_bounds__(tile_threads) paint_queue(const tiles_call cal
     }
 }
 
-/// A warp has an entry; lanes have planes of its ball.
+/// A warp computes one entry; its lanes handle planes of the entry's ball.
 __global__ void __launch_bounds__(tile_threads) fill_table(std::uint32_t* table, int axes) {
     const int r2 = static_cast<int>((blockIdx.x * tile_threads + threadIdx.x) / warp),
               lane = static_cast<int>(threadIdx.x) % warp;

@@ -1,4 +1,4 @@
-// The public calls: check, decide how squared radii are counted, hand over.
+// The public calls: check arguments, choose the number type of squared radii, call the backend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void check_place(const host& on) {
 }
 void check_place(const device&) {}
 
-/// Upper bound of squared distances with these weights, to a closed border also.
+/// Upper bound of squared distances with these weights; it includes distances to a closed border.
 double bound_of_grid(const problem& p) {
     double sum = p.flat2;
     for (int axis = 0; axis < 3; ++axis) {
@@ -34,14 +34,14 @@ double bound_of_grid(const problem& p) {
     return sum;
 }
 
-/// Lengths of a cell along each axis: whole numbers of a unit where squared radii are counted.
+/// Lengths of a cell along each axis; integers in some unit if squared radii are integers.
 struct counted_lengths {
-    std::array<double, max_rank> length{};  ///< of all axes; 1 for batch axes
+    std::array<double, max_rank> length{};  ///< per axis; 1 for batch axes
     bool whole = true;
 };
 
 counted_lengths count_lengths(const std::int64_t* shape, int rank, int batch_axes, problem& p) {
-    // Radii that the caller gives are in units of the spacing itself.
+    // The caller gives radii in units of the spacing itself.
     const auto given = checked_spacing(p.distances.spacing, shape, rank);
     const exact::counting counted = p.radii_given ? exact::counting{} : exact::counting_of(shape, rank, p.distances);
     counted_lengths found;
@@ -62,7 +62,7 @@ counted_lengths count_lengths(const std::int64_t* shape, int rank, int batch_axe
     return found;
 }
 
-/// Axes of one cell are left out: no ball is longer for them.
+/// Sets the grid without axes of one cell, which lengthen no ball.
 void set_grid(const std::int64_t* shape, int rank, const thickness_options& options, problem& p) {
     const auto beyond = checked_borders(options.border, shape, rank);
     for (int axis = 0; axis < options.batch_axes; ++axis) p.grid.images *= shape[axis];
@@ -73,7 +73,7 @@ void set_grid(const std::int64_t* shape, int rank, const thickness_options& opti
     }
 }
 
-/// The weights of the grid's axes, and what a closed border of an axis of one cell can add to a squared distance.
+/// Sets the weights of the grid's axes, and the largest squared distance to a closed border of axes of one cell.
 void set_weights(const std::int64_t* shape, int rank, int batch_axes, const std::array<double, max_rank>& length,
                  problem& p) {
     p.flat2 = 0;
@@ -91,7 +91,7 @@ void set_lengths(const std::int64_t* shape, int rank, int batch_axes, problem& p
     set_weights(shape, rank, batch_axes, counted.length, p);
 }
 
-/// Numbers, and the type that distance_transform is asked for.
+/// Chooses the number type of squared radii, and the type that distance_transform returns.
 void choose_numbers(double largest, problem& p) {
     const double heaviest = *std::max_element(p.weight, p.weight + 3);
     if (p.numbers == number::int64 && !(largest < int64_limit)) p.numbers = number::real;
@@ -102,13 +102,13 @@ void choose_numbers(double largest, problem& p) {
     p.field = p.numbers == number::int32 ? dtype::uint32 : p.numbers == number::int64 ? dtype::uint64 : dtype::float64;
 }
 
-/// In double squared distances are those of the caller's own spacing.
+/// Switches to doubles: squared distances in the caller's own spacing.
 void take_doubles(const std::int64_t* shape, int rank, const thickness_options& options, problem& p) {
     p.distances.spacing = options.spacing, p.unit2 = 1;
     set_weights(shape, rank, options.batch_axes, checked_spacing(options.spacing, shape, rank), p);
 }
 
-/// What a ball of each size needs: the smallest squared radius whose diameter, as a double, is not below it.
+/// Computes for each size the smallest squared radius whose diameter, rounded to double, is not below the size.
 void set_sizes(std::span<const double> sizes, problem& p) {
     p.has_sizes = !sizes.empty();
     for (std::size_t k = 0; k < sizes.size(); ++k) {
@@ -122,7 +122,7 @@ void set_sizes(std::span<const double> sizes, problem& p) {
         const auto next = [&](double r2, double to) { return real ? std::nextafter(r2, to) : r2 + (to > r2 ? 1 : -1); };
         double r2 = size / 2 * (size / 2) / p.unit2;
         if (!real) r2 = std::ceil(r2);
-        if (!(r2 < 0x1p60) && !real) break;  // no ball is so large, and none of those behind it
+        if (!(r2 < 0x1p60) && !real) break;  // no ball is as large as this size or any later one
         while (r2 > 0 && diameter(next(r2, 0)) >= size) r2 = next(r2, 0);
         while (diameter(r2) < size) r2 = next(r2, std::numeric_limits<double>::infinity());
         p.sizes.push_back(size), p.least_radius2.push_back(r2);
@@ -162,7 +162,7 @@ void check_rank(const std::int64_t* shape, int rank, const thickness_options& op
                         rank, shape_text(shape, rank), options.batch_axes, rank - most_axes));
 }
 
-/// What float32 cannot hold would read as no ball, or as no background.
+/// Refuses float32 outputs whose overflow would read as infinite, or whose underflow would read as background.
 template <class Place>
 void check_thickness_type(const problem& p, double largest, const thickness_fields<Place>& out) {
     if (!out.thickness.wanted() || out.thickness.type == dtype::float64) return;

@@ -1,4 +1,4 @@
-// Local thickness on the host: squared distances, crescents, and what the caller wants of them.
+// Local thickness on the host: computes squared distances, paints crescents, writes the outputs.
 #include <algorithm>
 #include <cstring>
 
@@ -11,9 +11,9 @@ namespace nearfield::thickness {
 namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 14;
-constexpr double share_of_distances = 0.1;  // of a call's time
+constexpr double share_of_distances = 0.1;  // share of a call's time
 
-/// Calls body(T{}) with an element type that is written.
+/// Calls body(T{}) with the element type of an output.
 template <class Body>
 void with_element(dtype type, const Body& body) {
     switch (type) {
@@ -24,7 +24,7 @@ void with_element(dtype type, const Body& body) {
     }
 }
 
-/// Calls body(T{}) with an element type that squared radii are given in.
+/// Calls body(T{}) with the element type of given squared radii.
 template <class Body>
 void with_radii(dtype type, const Body& body) {
     switch (type) {
@@ -38,7 +38,7 @@ void with_radii(dtype type, const Body& body) {
     }
 }
 
-/// The general way, one centre.
+/// The general path: paints one centre.
 template <class N>
 class painter {
 public:
@@ -116,8 +116,8 @@ public:
     }
 
 private:
-    /// An output that T2 can be made in: of its width and contiguous. The last step writes each cell after it has read
-    /// it, the squared output first.
+    /// Returns an output that can hold T2, or null: it has the same element size and is contiguous. The last step reads
+    /// each cell before it writes it, and writes the squared output first.
     N* lent() const {
         const any_output<host>& last = out_.thickness.wanted() ? out_.thickness : out_.squared;
         const bool fits = size_of(last.type) == sizeof(N) &&
@@ -136,7 +136,7 @@ private:
         distance_transform(first, image_, wanted, p_.distances);
     }
 
-    /// Clears T2; reads given radii; rounds radii down to sizes.
+    /// Clears T2, reads given radii, and rounds radii down to sizes.
     void prepare(workers& team) {
         const cell_offsets at(image_.shape.data(), image_.stride.data(), image_.rank);
         const auto sizes = static_cast<int>(least_radius2_.size());
@@ -175,7 +175,7 @@ private:
         with_element(to.type, [&]<class T>(T) {
             T* const cells = static_cast<T*>(to.data);
             for (std::int64_t i = first; i < last; ++i) {
-                N r2;  // T2 may stand in the output itself, as another type
+                N r2;  // T2 may lie in the output itself, as another type
                 std::memcpy(&r2, painted_ + i, sizeof(N));
                 const bool endless = !p_.radii_given && is_endless(field_.get()[i]);
                 const T value =

@@ -1,4 +1,4 @@
-// What the host's two ways share: painting, and the threads that do it.
+// Code shared by the host's two paths: painting, and the threads that paint.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace nearfield::thickness {
 
-/// Raises a cell to r2. `shared`: other threads may be at it.
+/// Raises a cell to at least r2. `shared` tells that other threads may write the cell at the same time.
 template <class N>
 void raise(N& cell, N r2, bool shared) {
     if (!shared) {
@@ -21,7 +21,7 @@ void raise(N& cell, N r2, bool shared) {
     }
 }
 
-/// Paints all images of a grid that is counted in cells and does not wrap.
+/// Paints all images of a unit grid without periodic axes.
 void paint_plain(workers& team, const grid3& g, const std::int32_t* field, std::int32_t* painted);
 
 }  // namespace nearfield::thickness

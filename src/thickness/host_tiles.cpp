@@ -1,5 +1,5 @@
-// The fast way on the host: grids that are counted in cells and do not wrap. Compiled once per instruction set, so that
-// the compiler's vectors are those of the machine.
+// The fast host path for unit grids without periodic axes. Compiled once per instruction set, so that the compiler
+// uses the machine's widest vectors.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "thickness/host_tiles.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -17,10 +17,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::thickness::HWY_NAMESPACE {
 
-/// Boxes are made of so many centres at once.
+/// Number of centres whose boxes are computed together.
 constexpr int centres_at_once = 256;
 
-/// Paints the centres of a few planes and rows; their values lie in a copy with a rim of zeros.
+/// Paints the centres of a few planes and rows, whose values it copies with a rim of zeros.
 template <int Axes>
 class tile {
 public:
@@ -69,7 +69,7 @@ private:
                                 sizeof(std::int32_t) * static_cast<std::size_t>(c_.g.size[2]));
     }
 
-    /// The largest of the four faces and of the four corners of each cell, within plane k.
+    /// Computes the largest of the four faces and of the four corners of each cell, within plane k.
     void surround(std::int32_t k) {
         for (std::int64_t row = 1; row <= y1_ - y0_; ++row) {
             const std::int32_t* at = values(k) + row * row_cells_;
@@ -100,7 +100,7 @@ private:
         paint(at, found.data(), count, k, row);
     }
 
-    /// Which of `length` cells from x on are centres that lie in no neighbour's ball.
+    /// Marks the centres among `length` cells from x on whose ball lies in no neighbour's ball.
     void keep(std::int32_t k, std::int32_t row, std::int32_t x, std::int32_t length, std::uint8_t* kept) const {
         const std::int64_t from = row * row_cells_ + 1 + x;
         const std::int32_t *at = values(k) + from, *face = ring(faces_, k) + from, *corner = ring(corners_, k) + from;
@@ -116,7 +116,7 @@ private:
                                   std::max(low_corner[j], high_corner[j]));
         }
     }
-    /// Large balls are looked at again.
+    /// Table test for one cell; it keeps all balls beyond the table, which are tested again later.
     std::uint8_t is_kept(std::int32_t r2, std::int32_t beside, std::int32_t edge, std::int32_t corner) const {
         const std::uint32_t need = c_.table[std::min(std::max(r2, 0), table_size - 1)];
         const bool left = (beside - r2 < static_cast<std::int32_t>(need & 1023)) &
@@ -143,7 +143,7 @@ private:
         }
     }
 
-    /// box_of() for many centres at a time.
+    /// box_of() for many centres together.
     void make_boxes(const std::int32_t* at, const std::int32_t* found, int count) {
         for (int j = 0; j < count; ++j) {
             const float whole = static_cast<float>(at[found[j]]), radius = std::sqrt(whole);
@@ -282,7 +282,7 @@ void paint_plain(workers& team, const grid3& g, const std::int32_t* field, std::
     plain_call call{g, field, painted};
     call.table = g.size[0] == 1 ? of_images.data() : of_volumes.data();
     call.shared = team.threads() > 1;
-    // A copy of a tile of about 64 Ki cells a plane stays in the second-level cache with its neighbours.
+    // A copied tile of about 64 Ki cells per plane stays in the second-level cache together with its neighbours.
     constexpr std::int32_t plane_cells = 1 << 15, most_rows = 64;
     call.rows = std::clamp(plane_cells / std::max(g.size[2], 1), 1, most_rows);
     call.planes = g.size[0] == 1 ? 1 : g.size[2] <= plane_cells ? 8 : 2;

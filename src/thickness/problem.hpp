@@ -1,4 +1,4 @@
-// One checked call, and what becomes of its numbers at the end.
+// One checked call, and the conversion of its squared radii to outputs.
 #pragma once
 
 #include <cmath>
@@ -9,28 +9,28 @@
 
 namespace nearfield::thickness {
 
-/// What squared radii are: counted in units of unit2 in 32 or 64 bits, or plain doubles.
+/// Number type of squared radii: integers of 32 or 64 bits in units of unit2, or doubles in units of the spacing.
 enum class number : std::uint8_t { int32, int64, real };
 
 struct problem {
     grid3 grid;
     number numbers = number::int32;
-    bool plain = false;  ///< int32, all weights 1, no axis wraps: the fast way
+    bool plain = false;  ///< int32, all weights 1, no periodic axis: the fast path applies
     double weight[3] = {1, 1, 1};
-    double flat2 = 0;             ///< squared distances to closed borders of axes that have one cell, at most
-    double unit2 = 1;             ///< squared units of `spacing` in one
+    double flat2 = 0;             ///< largest squared distance to closed borders of axes of one cell
+    double unit2 = 1;             ///< squared radii are multiples of it, in squared units of `spacing`
     bool radii_given = false;     ///< the image holds squared radii
-    distance_options distances;   ///< D2 is asked for with these, in `field`
-    dtype field = dtype::uint32;  ///< of D2
+    distance_options distances;   ///< options of the distance transform, which writes `field`
+    dtype field = dtype::uint32;  ///< element type of the squared distances
     bool has_sizes = false;
-    std::vector<double> sizes, least_radius2;  ///< ascending; the latter in units: what a ball of the size needs
+    std::vector<double> sizes, least_radius2;  ///< ascending; smallest squared radius of each size, in units
 };
 
-/// `p` is checked and has cells.
+/// Runs a checked call with at least one cell.
 void run(const host& on, const problem& p, const any_input<host>& image, const thickness_fields<host>& out);
 void run(const device& on, const problem& p, const any_input<device>& image, const thickness_fields<device>& out);
 
-/// The largest of the sizes whose squared radius does not exceed r2: its place among them, or -1.
+/// Returns the index of the largest size whose squared radius does not exceed r2, or -1.
 template <class N>
 NF_HD int size_of_ball(const N* least_radius2, int count, N r2) {
     int low = 0, high = count;
@@ -42,14 +42,14 @@ NF_HD int size_of_ball(const N* least_radius2, int count, N r2) {
     return low - 1;
 }
 
-/// What cells that no ball can be measured for hold: no site anywhere.
+/// Returns whether a squared radius marks a cell without any site, where no ball has a finite size.
 template <class N>
 NF_HD constexpr bool is_endless(N r2) {
     if constexpr (std::is_floating_point_v<N>) return r2 > 1.7976931348623157e308;
     else return r2 < 0;  // the maximum of an unsigned type
 }
 
-/// A radius rounded down to those of the sizes, 0 below all of them. Cells without any site keep theirs.
+/// Rounds a radius down to one of the sizes, or to 0 if all are larger. Cells without any site keep their value.
 template <class N>
 NF_HD N rounded_down(N r2, const N* least_radius2, int count) {
     if (r2 <= 0 || is_endless(r2)) return r2;
@@ -57,10 +57,10 @@ NF_HD N rounded_down(N r2, const N* least_radius2, int count) {
     return size < 0 ? N{0} : least_radius2[size];
 }
 
-/// A squared radius that the caller gives.
+/// Converts a squared radius that the caller gives.
 template <class N, class T>
 NF_HD constexpr N given(T value) {
-    if constexpr (std::is_floating_point_v<N>) return 0;  // not counted: refused
+    if constexpr (std::is_floating_point_v<N>) return 0;  // callers refuse this case
     else {
         constexpr std::int64_t largest = sizeof(N) == 4 ? std::int64_t{1} << 28 : std::int64_t{1} << 57;
         if (value <= 0) return 0;
@@ -69,7 +69,7 @@ NF_HD constexpr N given(T value) {
     }
 }
 
-/// The last step: from T2 in units to a caller's element.
+/// The last step: converts T2 in units to a caller's element.
 template <class N>
 struct writer {
     double unit2 = 1;

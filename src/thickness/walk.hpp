@@ -1,4 +1,4 @@
-// One centre in any grid: weights, doubles, axes that wrap. Shared by host and device.
+// One centre in any grid: weights, doubles, periodic axes. Shared by host and device.
 #pragma once
 
 #include "thickness/contained.hpp"
@@ -6,7 +6,7 @@
 
 namespace nearfield::thickness {
 
-/// A field of one image, and a centre of it.
+/// A centre and the field of the image that holds it.
 template <class N>
 struct centre {
     const N* field;
@@ -25,7 +25,7 @@ NF_HD inline centre<N> centre_of(const N* field, const grid3& g, std::int64_t in
             field[index]};
 }
 
-/// Cover of the neighbour at (z, y, x), or never() where there is none or it does not come before the centre.
+/// Returns the cover of the neighbour at (z, y, x), or never() if it does not exist or does not precede the centre.
 template <class N>
 NF_HD inline N cover_at(const centre<N>& c, const grid3& g, const metric<N>& m, int z, int y, int x) {
     const int step[3] = {z, y, x};
@@ -43,7 +43,7 @@ NF_HD inline N cover_at(const centre<N>& c, const grid3& g, const metric<N>& m, 
     return cover_of(larger2, c.r2, length2(m, z, y, x));
 }
 
-/// Whether the ball of the centre lies in that of a neighbour.
+/// Returns whether the centre's ball lies inside a neighbour's ball.
 template <class N>
 NF_HD inline bool is_contained(const centre<N>& c, const grid3& g, const metric<N>& m) {
     if constexpr (std::is_floating_point_v<N>) return false;
@@ -65,14 +65,14 @@ NF_HD inline std::int32_t half_of_row(const slice<N>& t, const turned<N, false>&
     else return half_of(t, w, b);
 }
 
-/// `place` brought into [0, size).
+/// Returns `place` wrapped into [0, size).
 NF_HD constexpr std::int64_t wrapped(std::int64_t place, std::int64_t size) {
     if (place >= 0 && place < size) return place;
     const std::int64_t rest = place % size;
     return rest < 0 ? rest + size : rest;
 }
 
-/// Where row b of slice s begins, as if its middle had coordinate 0; the row runs along row_axis(axis).
+/// Returns the index at which row b of slice s starts, as if its middle had coordinate 0; it runs along row_axis(axis).
 template <class N>
 NF_HD inline std::int64_t row_start(const centre<N>& c, const grid3& g, int axis, std::int32_t s, std::int32_t b) {
     const int middle = middle_axis(axis);
@@ -80,8 +80,8 @@ NF_HD inline std::int64_t row_start(const centre<N>& c, const grid3& g, int axis
            wrapped(c.at[middle] + std::int64_t{b}, g.size[middle]) * g.step(middle);
 }
 
-/// Cells first .. last of a row, relative to the centre, without those beyond an open end. Where the axis wraps, a row
-/// longer than the axis holds every cell once.
+/// Cells first .. last of a row relative to the centre, clipped at open ends. Along a periodic axis a row longer than
+/// the axis holds every cell once.
 struct stretch {
     std::int64_t first = 0, count = 0;
 };

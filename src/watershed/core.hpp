@@ -1,4 +1,4 @@
-// The mathematics of watersheds: values as keys, cells of a framed array, and when a minimum is high enough.
+// The mathematics of watersheds: ordered integer keys of values, cells of a padded array, and the test of a height.
 #pragma once
 
 #include <bit>
@@ -15,11 +15,11 @@ namespace nearfield::watersheds {
 
 inline constexpr int height_bits = 16;  ///< h of roots is a multiple of 2^-16
 
-/// Values that fit 32 bits have keys of 32, all others of 64.
+/// Values of at most 32 bits get 32-bit keys, all others 64-bit keys.
 template <class Value>
 using key_of = std::conditional_t<sizeof(Value) <= 4, std::int32_t, std::int64_t>;
 
-/// The key of what is no cell; also that of the largest value of some types.
+/// The key of a place that holds no cell; for some types it is also the key of the largest value.
 template <class Key>
 inline constexpr Key outside = std::numeric_limits<Key>::max();
 
@@ -29,7 +29,7 @@ NF_HD constexpr bool is_number(Value v) {
     else return true;
 }
 
-/// Increases with the value; equal only for equal values.
+/// Maps a value to an integer key in the same order; equal values get equal keys.
 template <class Key, class Value>
 NF_HD constexpr Key ordered(Value v) {
     using own = key_of<Value>;
@@ -45,7 +45,7 @@ NF_HD constexpr Key ordered(Value v) {
     }
 }
 
-/// The value of a key.
+/// Maps a key back to its value.
 template <class Value, class Key>
 NF_HD constexpr Value value_of(Key key) {
     using own = key_of<Value>;
@@ -60,13 +60,13 @@ NF_HD constexpr Value value_of(Key key) {
     }
 }
 
-/// A key of an image, or of the image upside down.
+/// Reverses the order of keys if maxima are sought, so that every algorithm looks for minima.
 template <class Key>
 NF_HD constexpr Key turned(Key key, bool maxima) {
     return maxima ? static_cast<Key>(~key) : key;
 }
 
-/// sqrt(a) - sqrt(b) >= p / 2^16, exactly, by squares: with D = 2^32 (a - b) - p^2, D >= 2^17 p sqrt(b).
+/// Exact test of sqrt(a) - sqrt(b) >= p / 2^16 by squaring: with D = 2^32 (a - b) - p^2, D >= 2^17 p sqrt(b).
 NF_HD constexpr bool roots_differ(std::uint64_t a, std::uint64_t b, std::uint64_t p) {
     if (a < b) return false;
     const uint128 first = static_cast<uint128>(a - b) << (2 * height_bits), p2 = static_cast<uint128>(p) * p;
@@ -77,10 +77,10 @@ NF_HD constexpr bool roots_differ(std::uint64_t a, std::uint64_t b, std::uint64_
     return true;
 }
 
-/// When the pass from a minimum is high enough above it.
+/// Tests whether the pass that a minimum's water leaves over lies high enough above the minimum.
 struct height {
     double h = 0;
-    std::uint64_t p = 0;  ///< h in 2^-16
+    std::uint64_t p = 0;  ///< h in units of 2^-16
     bool roots = false, maxima = false;
 
     template <class Value, class Key>
@@ -100,7 +100,7 @@ struct height {
     }
 };
 
-/// The cells of an image in an array with a frame: behind every line of an axis lies one place that is no cell, so that
+/// Addresses an image's cells in a padded array: one place that holds no cell follows every line of an axis, so that
 /// every neighbour of a cell has a place. Axes of length 1 are left out.
 struct frame {
     int axes = 0;
@@ -114,20 +114,20 @@ struct frame {
         place -= base;
         for (int axis = 0; axis < axes; ++axis) at[axis] = place / pitch[axis], place -= at[axis] * pitch[axis];
     }
-    /// Coordinates of a row's cells but the last; false where the row is frame.
+    /// Writes the coordinates of a row's first cell; returns false if the row is padding.
     NF_HD bool locate_row(std::int64_t row, std::int64_t* at) const {
         locate(base + row * row_pitch, at);
         bool inside = true;
         for (int axis = 0; axis < axes; ++axis) inside = inside && at[axis] < size[axis];
         return inside;
     }
-    /// Whether a cell has neighbours over an end.
+    /// Returns whether a cell has neighbours across a periodic end of the first `axes_looked_at` axes.
     NF_HD bool at_end(const std::int64_t* at, int axes_looked_at) const {
         for (int axis = 0; axis < axes_looked_at; ++axis)
             if (wraps[axis] && (at[axis] == 0 || at[axis] == size[axis] - 1)) return true;
         return false;
     }
-    /// The place of the neighbour that `by` leads to; -1 where none is there.
+    /// Returns the place of the neighbour at offset `by`, or -1 if the image has none there.
     NF_HD std::int64_t neighbour(const std::int64_t* at, const std::int8_t* by) const {
         std::int64_t place = base;
         for (int axis = 0; axis < axes; ++axis) {
@@ -140,7 +140,7 @@ struct frame {
         }
         return place;
     }
-    /// The order of ties: by the last coordinate, then by the one before, and so on.
+    /// Compares two places by the last coordinate, then by the one before, and so on; ties are decided in this order.
     [[nodiscard]] NF_HD bool before(std::int64_t a, std::int64_t b) const {
         std::int64_t of_a[max_rank]{}, of_b[max_rank]{};
         locate(a, of_a), locate(b, of_b);
@@ -150,13 +150,13 @@ struct frame {
     }
 };
 
-/// A step to a neighbour.
+/// An offset to a neighbour.
 struct step {
     std::int8_t by[max_rank]{};
     std::int32_t offset = 0;
 };
 
-/// An array of the image's shape; strides of the frame's axes.
+/// A caller's array of the image's shape; its strides are listed by the frame's axes.
 template <class Void>
 struct array {
     Void* data = nullptr;
@@ -172,7 +172,7 @@ struct array {
 using source = array<const void>;
 using target = array<void>;
 
-/// An integer of any type, as int64.
+/// Reads an integer of any type as int64.
 NF_HD inline std::int64_t integer_at(const source& a, std::int64_t offset) {
     switch (a.type) {
         case dtype::int8: return static_cast<const std::int8_t*>(a.data)[offset];
@@ -194,7 +194,7 @@ NF_HD inline void put_integer(const target& a, std::int64_t offset, std::int64_t
     }
 }
 
-/// Calls run(Value{}) with the type of the image's elements.
+/// Calls run(Value{}) with the type of the image's elements as Value.
 template <class Run>
 void with_value(dtype type, const Run& run) {
     switch (type) {
@@ -219,7 +219,7 @@ static_assert(ordered<std::int32_t>(0U) < ordered<std::int32_t>(0xffffffffU) &&
               value_of<std::uint32_t>(ordered<std::int32_t>(7U)) == 7 &&
               value_of<std::uint32_t>(ordered<std::int64_t>(0xffffffffU)) == 0xffffffffU &&
               value_of<float>(ordered<std::int32_t>(-2.5F)) == -2.5F);
-// 5 - 3 = 2 and sqrt(2) < 1.5 < sqrt(3).
+// These rest on 5 - 3 = 2 and sqrt(2) < 1.5 < sqrt(3).
 static_assert(roots_differ(25, 9, 2 << height_bits) && !roots_differ(25, 9, (2 << height_bits) + 1) &&
               !roots_differ(2, 0, 3 << (height_bits - 1)) && roots_differ(3, 0, 3 << (height_bits - 1)) &&
               !roots_differ(8, 9, 0));

@@ -1,5 +1,5 @@
 // The watershed on a device: descents, passes, Boruvka's algorithm, levels, steps, parents. Nothing waits for the host:
-// what is not known there, such as how many basins there are, kernels read from memory.
+// kernels read from device memory any count that only the device knows, such as the number of basins.
 #include "base/cuda_scan.cuh"
 #include "base/cuda_together.cuh"
 #include "watershed/cuda_basins.cuh"
@@ -8,7 +8,7 @@
 namespace nearfield::watersheds {
 namespace {
 
-/// Types of up to 4 bytes.
+/// Calls run(Value{}) with the type of the image's elements; only for types of at most 4 bytes.
 template <class Run>
 void with_narrow_value(dtype type, const Run& run) {
     switch (type) {
@@ -83,8 +83,8 @@ private:
         });
     }
 
-    /// No two neighbours are both the lowest, so that of two cells along the last axis one at most is a basin; unless
-    /// they have different labels.
+    /// Reserves memory. Two neighbours cannot both be the lowest, so at most every second cell along the last axis is a
+    /// basin. With labels in w_.parts, cells of different labels are no neighbours, and every cell may be a basin.
     void reserve() {
         const bool parted = w_.parts.data != nullptr;
         const std::int64_t places = w_.where.places, edges = places / 4 + 1024;
@@ -93,7 +93,7 @@ private:
         const std::int64_t flag_count = flag_blocks() * flag_words;
         std::int64_t cells[4], of_basins[4], of_edges[3];
         for (auto& each : cells) each = memory_.reserve<std::int32_t>(places);
-        // What is known of basins before they merge lies where cells are listed afterwards.
+        // Cells are listed later in the memory that holds the basins' data until they merge.
         const std::int64_t best = memory_.reserve<std::uint64_t>(basins), top = memory_.reserve<std::uint64_t>(basins);
         for (auto& each : of_basins) each = memory_.reserve<std::int32_t>(basins);
         for (auto& each : of_edges) each = memory_.reserve<std::int32_t>(edges);

@@ -5,7 +5,7 @@
 
 namespace nearfield::watersheds {
 
-/// A thread a place.
+/// Reads the key of every place. One thread handles one place.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     w.key[place] = key, w.basin[place] = inside ? place : nowhere;
 }
 
-/// Every cell points to the lowest of its neighbours and itself, of equal ones to the first. One that points to itself
-/// is a basin. A thread a place; whether a place is a cell does not change meanwhile.
+/// Points every cell to the lowest among its neighbours and itself, to the first if several are equal. A cell that
+/// points to itself is a basin. One thread handles one place; no thread changes whether a place is a cell.
 static __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     if (place >= w.where.places || w.basin[place] == nowhere) return;
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(threads_of_block) descend(const __grid_
     w.top[number] = w.heights ? packed(own, static_cast<std::uint32_t>(place)) : no_key;
 }
 
-/// Follows descents, and tells each basin its lowest marker, or its lowest seed.
+/// Follows the descents, and finds the lowest marker or the lowest seed of every basin.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_con
 
 // ---- passes ---------------------------------------------------------------------------------------------------------
 
-/// A block notes the passes of a tile in shared memory, each pair of basins once as long as there is room.
+/// Limits of the hash table in shared memory in which a block merges the passes of its tile, one entry per pair.
 inline constexpr int tile_rows = 32, tile_columns = 32, most_tries = 16, most_noted = 1024;
 
 struct pass_table {
@@ -99,7 +99,7 @@ __device__ inline void note(const work& w, pass_table& table, std::int32_t a, st
     add_edge(w, atomicAdd(w.count + edges_found, 1U), pair, pass);
 }
 
-/// A block takes a tile of 32 columns and 32 rows, the rows of all planes numbered on; a warp a row.
+/// A block owns a tile of 32 columns and 32 rows, where rows are numbered through all planes; a warp reads one row.
 static __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_constant__ work w) {
     __shared__ pass_table table;
     __shared__ std::uint32_t noted, first;

@@ -5,9 +5,9 @@
 
 namespace nearfield::watersheds {
 
-inline constexpr int flag_words = cuda::warp, flag_block = 32 * flag_words;  ///< places that a warp numbers
+inline constexpr int flag_words = cuda::warp, flag_block = 32 * flag_words;  ///< places per block of one warp
 
-/// A warp a block of 1024 places: how many markers it has.
+/// Counts the markers in every block of 1024 places. One warp handles one block.
 static __global__ void __launch_bounds__(cuda::warp) count_flags(const __grid_constant__ work w) {
     const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * flag_words + threadIdx.x;
     const int mine = word < cuda::blocks_for(w.where.places, 32) ? __popc(w.flags[word]) : 0;
@@ -16,7 +16,7 @@ static __global__ void __launch_bounds__(cuda::warp) count_flags(const __grid_co
     if (threadIdx.x == 0) w.before[blockIdx.x] = static_cast<std::uint32_t>(upto);
 }
 
-/// Numbers them in raster order.
+/// Numbers the markers in raster order. One warp handles one block of 1024 places.
 static __global__ void __launch_bounds__(cuda::warp) number_flags(const __grid_constant__ work w) {
     const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * flag_words + threadIdx.x;
     const std::uint32_t mine = word < cuda::blocks_for(w.where.places, 32) ? w.flags[word] : 0;
@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(cuda::warp) number_flags(const __grid_c
     }
 }
 
-/// A cell is of a minimum of the height if it is as low as the marker that leads to it. A thread a place.
+/// Marks a cell as part of an extremum if it is as low as the marker of its merged basin. One thread handles one place.
 static __global__ void __launch_bounds__(threads_of_block) write_extrema(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     std::int32_t at[most_axes];
@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(threads_of_block) write_extrema(const _
     static_cast<std::uint8_t*>(w.extrema.data)[w.extrema.offset(at)] = found ? 1 : 0;
 }
 
-/// Lists the cells that are markers in raster order. A thread a place.
+/// Writes cell and value of every marker, in raster order. One thread handles one place.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) write_peaks(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(threads_of_block) write_peaks(const __grid_con
     w.peaks[w.number[-2 - w.basin[place]] - 1] = {cell, static_cast<double>(value)};
 }
 
-/// Levels of cells, passes, and which cells have markers. A thread a place.
+/// Writes levels and passes, and lets cells with markers end their chains. One thread handles one place.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
@@ -86,8 +86,8 @@ static __global__ void __launch_bounds__(threads_of_block) find_open(const __gri
     w.open[atomicAdd(w.count + open_found, 1U)] = place;
 }
 
-/// Breadth first from the cells without steps: who is beside one begins, then each front tells the next one. One kernel
-/// for all fronts; counts of three, as one is read while the next one grows.
+/// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
+/// the next one. One kernel handles all fronts. Three counters rotate, as one is read while the next one grows.
 static __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
                        mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(threads_of_block) count_steps(const __g
     }
 }
 
-/// The neighbour with the least level, then the fewest steps, then the smallest coordinates.
+/// Chooses as parent the neighbour with the least level, then the fewest steps, then the smallest coordinates.
 static __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
@@ -143,7 +143,7 @@ static __global__ void __launch_bounds__(threads_of_block) follow_parents(const 
     if (place < w.where.places) follow(w.parent, place);
 }
 
-/// The label of the cell at the end of a chain.
+/// Returns the label of the cell at the end of a chain.
 __device__ inline std::int64_t label_of(const work& w, std::int32_t code) {
     const std::int32_t place = -2 - code;
     if (w.heights) return w.number[-2 - w.basin[place]];

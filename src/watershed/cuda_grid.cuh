@@ -12,7 +12,7 @@ inline constexpr int threads_of_block = 256;
 inline constexpr std::int32_t nowhere = -1;
 inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max(), open_cell = unreached - 1;
 
-/// The frame of a call; axes that it does not have come first and are of length 1.
+/// The padded array of a call. If the image has fewer than three axes, axes of length 1 come first.
 struct grid3 {
     std::int32_t size[most_axes]{1, 1, 1}, pitch[most_axes]{}, base = 0, places = 0;
     divisor by_plane, by_row;
@@ -21,7 +21,7 @@ struct grid3 {
     std::int32_t offset[most_steps]{};
     std::int8_t by[most_steps][most_axes]{};
 
-    /// Coordinates of a place; false where it is no cell.
+    /// Writes the coordinates of a place; returns false if the place holds no cell.
     __device__ bool locate(std::int32_t place, std::int32_t* at) const {
         std::int32_t rest = place - base;
         if (rest < 0) return false;
@@ -44,7 +44,7 @@ struct grid3 {
         }
         return place;
     }
-    /// use(place) for the neighbours of a cell, in the order of ties where nothing wraps.
+    /// Calls use(place) for every neighbour of a cell; in the order of ties if no axis is periodic.
     template <class Use>
     __device__ void each(std::int32_t place, const Use& use) const {
         if (!any_wraps) {
@@ -56,7 +56,7 @@ struct grid3 {
         for (int k = 0; k < steps; ++k)
             if (const std::int32_t there = neighbour(at, k); there != nowhere) use(there);
     }
-    /// The order of ties.
+    /// Returns whether place a comes before place b in the order of ties.
     __device__ bool before(std::int32_t a, std::int32_t b) const {
         std::int32_t of_a[most_axes], of_b[most_axes];
         locate(a, of_a), locate(b, of_b);
@@ -86,7 +86,7 @@ inline grid3 grid_of(const problem& p) {
     return g;
 }
 
-/// A caller's array, by the grid's axes.
+/// A caller's array; its strides are listed by the grid's axes.
 template <class Void>
 struct array3 {
     Void* data = nullptr;
@@ -102,7 +102,7 @@ struct array3 {
     }
 };
 
-/// A key as an unsigned integer of the same order, above the number of a cell or a basin.
+/// Packs a key, as an unsigned integer of the same order, above the number of a cell or a basin.
 __device__ inline std::uint64_t packed(std::int32_t key, std::uint32_t number) {
     return std::uint64_t{static_cast<std::uint32_t>(key) ^ 0x80000000U} << 32 | number;
 }
@@ -111,7 +111,7 @@ __device__ inline std::int32_t key_in(std::uint64_t both) {
 }
 inline constexpr std::uint64_t no_key = ~std::uint64_t{0};
 
-/// Of the counters of a call.
+/// Indices of a call's counters.
 enum counter : int {
     basins_found,
     edges_found,
@@ -122,31 +122,31 @@ enum counter : int {
     counters = changes + 3
 };
 
-/// Everything a kernel needs. Arrays of cells have a value for each place of the frame.
+/// Everything that a kernel needs. Arrays of cells have one element for each place of the padded array.
 struct work {
     grid3 where;
-    std::int32_t* key;     ///< then the level
-    std::int32_t* basin;   ///< nowhere; a pointer; -2 - number of the basin
-    std::int32_t* part;    ///< of cells: a label; null: all are of one
-    std::int32_t* steps;   ///< 0, open_cell until it is known, or unreached
-    std::int32_t* parent;  ///< nowhere; a pointer; -2 - place of the cell with the marker
+    std::int32_t* key;     ///< first the key, later the level
+    std::int32_t* basin;   ///< nowhere; or a pointer; or -2 - the basin's number
+    std::int32_t* part;    ///< per cell a label; null: all cells belong together
+    std::int32_t* steps;   ///< 0; or open_cell until the number is known; or unreached
+    std::int32_t* parent;  ///< nowhere; or a pointer; or -2 - the place of the cell with the marker
     std::int32_t *open, *queue;
 
-    std::uint64_t* best;      ///< of a basin that is still by itself: least pass and whereto
-    std::uint64_t* top;       ///< its lowest marker; or its lowest cell
-    std::int32_t *up, *pass;  ///< what it became part of, and over which pass; itself, or nowhere where it has a root
+    std::uint64_t* best;      ///< of a basin that has not merged: its least pass and the basin beyond
+    std::uint64_t* top;       ///< its lowest marker, or its lowest cell
+    std::int32_t *up, *pass;  ///< the basin it merged into, and the pass; itself: unmerged; nowhere: at the root
     std::int32_t* level;
-    std::int32_t* number;  ///< negative: no marker leads there; else the label of the basin's cell
+    std::int32_t* number;  ///< negative: no marker reaches the basin; else the label of its cell
 
     std::int32_t *edge_a, *edge_b, *edge_pass;
     std::uint32_t most_edges, most_basins;
     std::uint32_t* count;
-    std::uint32_t* flags;   ///< a bit a place: it has a marker; without markers given
-    std::uint32_t* before;  ///< by 1024 places, markers before them
+    std::uint32_t* flags;   ///< one bit per place: it has a marker; used if the call gives no markers
+    std::uint32_t* before;  ///< for each block of 1024 places, the number of markers before it
 
     array3<const void> image, mask, markers, seed, parts;
     array3<void> label, passes, extrema;
-    peak* peaks;  ///< of the cells that are markers
+    peak* peaks;  ///< one for each cell that is a marker
     height least;
     bool maxima, lines, heights;
 };
@@ -155,13 +155,13 @@ template <class Value>
 __device__ std::int64_t integer_of(const array3<const void>& a, const std::int32_t* at) {
     return static_cast<std::int64_t>(static_cast<const Value*>(a.data)[a.offset(at)]);
 }
-/// The label of a marker; 0: none.
+/// Returns the label of a marker; 0 means no marker.
 __device__ inline std::int64_t marker_at(const work& w, const std::int32_t* at) {
     const source flat{w.markers.data, w.markers.type, {}};
     return integer_at(flat, w.markers.offset(at));
 }
 
-/// Whether two cells are neighbours if they lie beside each other.
+/// Returns whether two adjacent cells count as neighbours: they have the same label, or the call has no labels.
 __device__ inline bool alike(const work& w, std::int32_t a, std::int32_t b) {
     return w.part == nullptr || w.part[a] == w.part[b];
 }
@@ -170,8 +170,8 @@ __device__ inline std::int32_t place_of_thread() {
     return static_cast<std::int32_t>(static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x);
 }
 
-/// Replaces the pointers from a place by the code at the end of the chain. Other threads do the same: an old pointer
-/// leads there too.
+/// Replaces the pointers on the chain from a place by the code at its end. Other threads may do the same at once: a
+/// pointer that they have not replaced yet leads to the same end.
 __device__ inline std::int32_t follow(std::int32_t* to, std::int32_t place) {
     std::int32_t code = to[place];
     if (code < 0) return code;

@@ -1,5 +1,5 @@
-// Which basins hang together over which pass: Boruvka's algorithm with a root that markers, or high minima, are joined
-// to.
+// Finds the lowest passes over which basins connect: Boruvka's algorithm with a virtual root. Basins with markers, or
+// with minima that are deep enough, are joined to this root.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -8,13 +8,13 @@
 
 namespace nearfield::watersheds {
 
-/// All blocks of a launch that may wait for each other; or the only one of any launch.
+/// Synchronizes all blocks of a cooperative launch; a launch of one block synchronizes its threads.
 __device__ inline void meet() {
     if (gridDim.x > 1) cooperative_groups::this_grid().sync();
     else __syncthreads();
 }
 
-/// The tree of basins: a basin that became part of another one leads there.
+/// Returns the root of a basin's tree: a merged basin points to the basin that it merged into.
 __device__ inline std::int32_t whole_of(const work& w, std::int32_t basin) {
     const volatile std::int32_t* const up = w.up;
     for (std::int32_t next; (next = up[basin]) != basin && next >= 0;) basin = next;
@@ -22,12 +22,12 @@ __device__ inline std::int32_t whole_of(const work& w, std::int32_t basin) {
 }
 
 __device__ inline void offer(const work& w, std::int32_t basin, std::int32_t other, std::int32_t pass) {
-    if (w.up[basin] != basin) return;  // it has its root
+    if (w.up[basin] != basin) return;  // It is joined to the root.
     const std::uint64_t own = packed(pass, static_cast<std::uint32_t>(other));
     if (own < w.best[basin]) atomicMin(reinterpret_cast<unsigned long long*>(w.best + basin), own);
 }
 
-/// Tells both ends of every edge, by now, of each other.
+/// Offers every edge to the merged basins at both of its ends.
 __device__ inline void offer_edges(const work& w, std::uint32_t edges, std::int64_t first, std::int64_t stride) {
     for (std::int64_t e = first; e < edges; e += stride) {
         if (w.edge_a[e] == w.edge_b[e]) continue;
@@ -38,7 +38,7 @@ __device__ inline void offer_edges(const work& w, std::uint32_t edges, std::int6
     }
 }
 
-/// The same by cells.
+/// Does the same without a list of edges: it looks at all neighbours of all cells.
 __device__ inline void offer_cells(const work& w, std::int64_t first, std::int64_t stride) {
     for (std::int64_t place = first; place < w.where.places; place += stride) {
         const auto own = static_cast<std::int32_t>(place);
@@ -52,7 +52,7 @@ __device__ inline void offer_cells(const work& w, std::int64_t first, std::int64
     }
 }
 
-/// Whether a basin is joined to the root before any pass that leads from it.
+/// Returns whether a basin is joined to the virtual root before water leaves over any of its passes.
 template <class Value>
 __device__ bool has_root(const work& w, std::int32_t basin) {
     const std::uint64_t own = w.top[basin], pass = w.best[basin];
@@ -61,8 +61,8 @@ __device__ bool has_root(const work& w, std::int32_t basin) {
     return w.heights ? w.least.reached<Value>(key_in(own), key_in(pass)) : key_in(own) <= key_in(pass);
 }
 
-/// Every basin by itself becomes part of the one beyond its least pass; of two that name each other the one with the
-/// larger number. Passes fall along such a chain, so the first one is the pass to its end.
+/// Merges an unmerged basin into the one beyond its least pass; if two choose each other, the larger number merges.
+/// Passes do not rise along such a chain, so the highest pass from a basin to the chain's end is its first one.
 template <class Value>
 __device__ bool join(const work& w, std::int32_t basin) {
     if (w.up[basin] != basin || (w.best[basin] == no_key && w.top[basin] == no_key)) return false;
@@ -78,7 +78,7 @@ __device__ bool join(const work& w, std::int32_t basin) {
     return true;
 }
 
-/// One kernel for all rounds. Edges are a list; where they are too many, every round looks at all cells instead.
+/// Runs all rounds in one kernel. If the edges do not fit their list, every round looks at all cells instead.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant__ work w) {
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant_
             const auto own = static_cast<std::int32_t>(i);
             const std::int32_t next = static_cast<volatile std::int32_t*>(w.up)[own];
             if (w.best[own] == no_key || next == own || next == nowhere) continue;
-            const std::int32_t whole = whole_of(w, own);  // joined in this round: its best is still there
+            const std::int32_t whole = whole_of(w, own);  // if it merged in this round, its best pass is still stored
             w.up[own] = whole;
             if (w.up[whole] == whole && w.top[own] < w.top[whole])
                 atomicMin(reinterpret_cast<unsigned long long*>(w.top + whole), w.top[own]);
@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant_
     }
 }
 
-/// The least value over which a basin is reached from a marker: along the tree to the root. Without markers given: to
-/// the cell of its lowest basin, which is elsewhere in the tree.
+/// Finds the least level at which water from a marker reaches a basin: the highest pass on the way to the tree's root.
+/// If the call gives no markers, the way leads to the tree's lowest basin, which may be elsewhere in the tree.
 static __global__ void __launch_bounds__(threads_of_block) find_levels(const __grid_constant__ work w) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i >= w.count[basins_found]) return;
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(threads_of_block) find_levels(const __g
         const auto place = static_cast<std::int32_t>(w.top[whole]);
         const std::int32_t to = -2 - w.basin[place];
         if (whole == own) atomicOr(w.flags + place / 32, 1U << place % 32);
-        std::int32_t over = level;  // from this basin to where the two ways meet, then from the other one
+        std::int32_t over = level;  // highest pass from this basin to the common ancestor, then with the other branch
         std::int32_t meets = own;
         for (;; over = max(over, w.pass[meets]), meets = w.up[meets]) {
             std::int32_t from = to, pass = level;

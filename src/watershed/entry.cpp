@@ -1,4 +1,4 @@
-// The public calls: check, then hand over to the place's backend.
+// The public calls: they check their arguments, then call the backend of the place.
 #include <fmt/format.h>
 
 #include "base/call.hpp"
@@ -31,7 +31,7 @@ void check_on(const device&, const problem& p) {
 
 height height_of(double h, bool roots, bool maxima) {
     if (!(h >= 0)) fail(fmt::format("h is {}; give a height of at least 0", h));
-    constexpr double most = 0x1p30;  // of a root, as far as values go
+    constexpr double most = 0x1p30;  // bound on roots of accepted values
     return {h, static_cast<std::uint64_t>(std::llround(std::ldexp(std::min(h, most), height_bits))), roots, maxima};
 }
 
@@ -47,7 +47,7 @@ void check_attribute(attribute by, bool roots) {
     if (roots && by != attribute::height) fail("roots is true, and areas and volumes have none; give it with heights");
 }
 
-/// What all calls share: the image, its neighbours, the mask.
+/// Builds the part of a problem that all calls share: the image, its neighbours, the mask.
 template <class Place>
 problem problem_of(const any_input<Place>& image, const watershed_options& o, const any_input<Place>& mask) {
     check_image<Place>("image", image, std::int64_t{1} << 31);
@@ -77,7 +77,7 @@ problem problem_of(const any_input<Place>& image, const watershed_options& o, co
     return p;
 }
 
-/// Outputs and markers of a call for an image like this one.
+/// Checks and adds outputs and markers for an image of this shape.
 template <class Place>
 void take(problem& p, const any_input<Place>& image, const watershed_fields<Place>& out, const watershed_options& o,
           const any_input<Place>& markers) {
@@ -210,9 +210,9 @@ void reconstruct_gray(const device& on, const any_input<device>& seed, const any
 // ---- basins ---------------------------------------------------------------------------------------------------------
 
 struct basins::room {
-    any_input<host> like;  ///< the image's shape and type; no data
+    any_input<host> like;  ///< the image's shape and type, without data
     problem asked;
-    std::unique_ptr<graph> found;  ///< null: no cells
+    std::unique_ptr<graph> found;  ///< null if the image has no cells
 };
 
 basins::basins(const host& on, const any_input<host>& image, const watershed_options& options,

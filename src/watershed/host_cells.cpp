@@ -21,7 +21,7 @@ void cells_of_call<Key>::raise(const Key* key, const std::int32_t* basin, const 
     });
 }
 
-/// As if all cells had the same steps; finds those that may have some.
+/// Chooses parents by level alone, as if no cell had steps; lists the cells that may have some.
 template <class Key>
 void cells_of_call<Key>::choose_by_level() {
     std::vector<list<std::int32_t>> of_thread(static_cast<std::size_t>(team_.threads()));
@@ -48,7 +48,7 @@ void cells_of_call<Key>::choose_by_level() {
     for (const auto& each : of_thread) open_.insert(open_.end(), each.begin(), each.end());
 }
 
-/// Breadth first from the cells that have none.
+/// Counts steps breadth first from the cells that have none.
 template <class Key>
 void cells_of_call<Key>::count_steps(const list<marker>& markers) {
     for (const std::int32_t place : open_) steps_[place] = open;
@@ -70,7 +70,7 @@ void cells_of_call<Key>::count_steps(const list<marker>& markers) {
     }
 }
 
-/// By level and steps; for cells that are met in the order of ties, or at the ends of periodic axes by that too.
+/// Compares by level, then by steps. Callers meet cells in the order of ties, except at periodic ends.
 template <class Key>
 bool cells_of_call<Key>::less(std::int64_t a, std::int64_t b) const {
     if (level_[a] != level_[b]) return level_[a] < level_[b];
@@ -104,11 +104,11 @@ void cells_of_call<Key>::choose_by_steps() {
 
 template <class Key>
 void cells_of_call<Key>::choose_parents(const list<marker>& markers) {
-    constexpr std::int64_t few = 32;  // of so many cells one may be open
+    constexpr std::int64_t few = 32;  // the lists of open cells are used if fewer than one cell in `few` is open
     choose_by_level();
     count_steps(markers);
     const auto count = static_cast<std::int64_t>(open_.size());
-    // A level that is the key of no cell decides nothing by itself; the steps of cells without a level do.
+    // A level that equals the key of no cell decides nothing alone; the steps mark cells without a level.
     if (count >= f_.places / few || sizeof(Key) == 8) return choose_by_steps();
     team_.for_each(count, chunk, 0, [&](std::int64_t first, std::int64_t last, int) {
         for (std::int64_t i = first; i < last; ++i) {
@@ -133,7 +133,7 @@ bool cells_of_call<Key>::on_line(std::int64_t place, const std::int32_t* code, c
     return found && markers[static_cast<std::size_t>(number_of(code[place]))].place != place;
 }
 
-/// Pointers to parents take the place of the steps, unless lines ask for these.
+/// Stores the pointers to parents in place of the steps, unless lines are wanted, which need the steps.
 template <class Key>
 void cells_of_call<Key>::write_labels(const list<marker>& markers) {
     const host_scratch<std::int32_t> beside(p_.lines ? f_.places : 0);

@@ -10,13 +10,13 @@ namespace nearfield::watersheds {
 template <class Key>
 class cells_of_call {
 public:
-    /// Levels and steps are written to two arrays of a value for each place and a chunk to spare.
+    /// Levels and steps are written to two arrays of the caller: one element per place and a spare chunk.
     cells_of_call(workers& team, const problem& p, const neighbours& near, Key* level, std::int32_t* steps)
         : team_(team), p_(p), f_(p.where), near_(near), level_(level), steps_(steps), way_(f_.places) {}
 
-    /// The level of every cell. `key` and `basin` may be the arrays that are overwritten.
+    /// Writes the level of every cell. `key` and `basin` may be the arrays that it overwrites.
     void raise(const Key* key, const std::int32_t* basin, const list<Key>& of_basin, const list<std::uint8_t>& reached);
-    /// Ways to parents, by levels and by steps within a level.
+    /// Chooses every cell's parent by level, and by steps among equal levels.
     void choose_parents(const list<marker>& markers);
     void write_labels(const list<marker>& markers);
 
@@ -40,7 +40,7 @@ private:
     const neighbours& near_;
     Key* level_;
     std::int32_t* steps_;
-    host_scratch<way> way_;    ///< to the parent
+    host_scratch<way> way_;    ///< of each cell: its parent
     list<std::int32_t> open_;  ///< cells without a neighbour of a smaller level
 };
 

@@ -1,4 +1,4 @@
-// What is asked of the graph: watersheds, passes, extrema, reconstructions.
+// Answers the questions asked of the graph: watersheds, passes, extrema, reconstructions.
 #include <algorithm>
 
 #include "base/rehearsal.hpp"
@@ -14,7 +14,7 @@ void run(const host& on, const problem& p) {
 }
 std::vector<peak> find_peaks(const host& on, const problem& p) {
     std::vector<peak> found;
-    // A key of 8 bytes may be that of no cell, and only a graph knows which.
+    // An 8-byte integer may have the key that stands for no cell; only the graph tells the two apart.
     const bool plain = size_of(p.image.type) <= 4 || p.image.type == dtype::float64;
     const asked how = p.least.h == 0 && p.parts.data == nullptr && plain ? asked::minima : asked::once;
     for (const extremum& each : graph_of(on, p, how)->extrema(p.least)) found.push_back({each.cell, each.value});
@@ -130,7 +130,7 @@ std::vector<double> host_graph<Key>::passes(const std::vector<std::int64_t>& a,
     return found;
 }
 
-/// Along the tree of merges: from the basins up, in the order in which they merge, then down.
+/// Relaxes levels along the tree of merges: upwards from basins in the order in which they merge, then downwards.
 template <class Key>
 void host_graph<Key>::spread(list<Key>& level, list<std::uint8_t>& reached) const {
     const auto offer = [&](std::size_t from, std::size_t to, Key pass) {
@@ -238,7 +238,7 @@ void host_graph<Key>::flood(const host& on, const problem& p) {
     const host_scratch<std::int32_t> steps(once ? 0 : f.places + chunk);
     cells_of_call<Key> cells(team, p, near_, once ? key_.get() : level.get(), once ? basin_.get() : steps.get());
     cells.raise(key_.get(), basin_.get(), level_of, reached);
-    // A mask is a plateau, whose cells are listed twice.
+    // Estimates of memory assume that a boolean image consists of plateaus, whose cells are listed twice.
     const bool listed = rehearsing() != nullptr && asked_.image.type == dtype::boolean;
     const host_scratch<std::int64_t> supposed(listed ? f.places : 0);
     cells.choose_parents(markers);

@@ -92,8 +92,8 @@ void host_graph<Key>::read_parts(workers& team) {
     });
 }
 
-/// Every cell points to the lowest neighbour below it, or to an equal one that comes first; then to the end of the
-/// descent, whose number in raster order is the basin's.
+/// Points every cell to the lowest neighbour below it, or to an equal one that comes first. Then replaces pointers by
+/// the end of the descent, whose number in raster order is the basin's number.
 template <class Key>
 void host_graph<Key>::descend(workers& team) {
     const frame& f = asked_.where;
@@ -126,7 +126,7 @@ void host_graph<Key>::descend(workers& team) {
     number_ends(team, ends);
 }
 
-/// `ends`: how many each row has.
+/// Numbers the ends of descents; `ends` holds the number of ends in each row.
 template <class Key>
 void host_graph<Key>::number_ends(workers& team, list<std::int32_t>& ends) {
     const frame& f = asked_.where;
@@ -175,8 +175,8 @@ void host_graph<Key>::find_minima(workers& team) {
     into_.assign(cell_.size(), -1);
 }
 
-/// Whether no cell that hangs together with an end at its level has a lower neighbour or was met before: the search
-/// ends there, so that all searches together meet a cell once.
+/// Returns whether no cell of the plateau around this end has a lower neighbour or was met by an earlier search. The
+/// search stops at the first such cell, so that all searches together visit a cell once.
 template <class Key>
 bool host_graph<Key>::is_minimum(std::int64_t place, bits& met, bits& now) const {
     const Key* const key = key_.get();
@@ -193,13 +193,13 @@ bool host_graph<Key>::is_minimum(std::int64_t place, bits& met, bits& now) const
     return minimum;
 }
 
-/// Passes between basins as they are met; one that was met lately is not noted again.
+/// Collects passes between basins in a direct-mapped cache, which merges repeated pairs that follow each other closely.
 template <class Key>
 struct host_graph<Key>::edge_cache {
     static constexpr int bits = 12;
     std::vector<edge> slot = std::vector<edge>(std::size_t{1} << bits, edge{-1, -1, 0});
     list<edge> noted;
-    std::vector<chunk_bits> found;  ///< of the cells that are looked at
+    std::vector<chunk_bits> found;  ///< cells whose neighbour is in another basin, per step
 
     void add(std::int32_t a, std::int32_t b, Key pass) {
         if (a > b) std::swap(a, b);
@@ -223,7 +223,7 @@ list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) 
     const frame& f = asked_.where;
     const Key* const key = key_.get();
     const std::int32_t* const basin = basin_.get();
-    // A pass beside a cell that is not above it leads over that cell, too: such pairs are left out.
+    // A pair is skipped if a cell between the two is no higher than its pass, which then leads over that cell, too.
     const std::int32_t* keys = nullptr;
     if constexpr (sizeof(Key) == 4) keys = key;
     const bool some = sizeof(Key) == 4 && part_.get() == nullptr;
@@ -255,7 +255,7 @@ list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) 
 
 namespace {
 
-/// Sorts by pass: counts digits of 11 bits, from the lowest.
+/// Sorts edges by pass: radix sort by digits of 11 bits from the lowest.
 template <class Edges>
 void sort_by_pass(Edges& edges) {
     constexpr int bits = 11;
@@ -287,7 +287,7 @@ std::int32_t top(list<std::int32_t>& up, std::int32_t x) {
 
 }  // namespace
 
-/// Kruskal's algorithm: who hangs together is named by its lowest basin, of equally low ones by the first.
+/// Kruskal's algorithm: a connected set is represented by its lowest basin, by the first of several equally low ones.
 template <class Key>
 void host_graph<Key>::connect(list<edge>& edges) {
     sort_by_pass(edges);
@@ -302,7 +302,7 @@ void host_graph<Key>::connect(list<edge>& edges) {
         const auto ends = static_cast<std::size_t>(b);
         up[ends] = into_[ends] = a, pass_[ends] = each.pass, order_.push_back(b);
     }
-    // Where several meet at one pass they all become part of the lowest, in whatever order they were met.
+    // Where several basins meet at one pass, all become part of the lowest, whatever the order in which they were met.
     for (std::size_t i = order_.size(); i-- > 0;) {
         const auto own = static_cast<std::size_t>(order_[i]), next = static_cast<std::size_t>(into_[own]);
         if (into_[next] >= 0 && pass_[next] == pass_[own]) into_[own] = into_[next];

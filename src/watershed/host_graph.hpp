@@ -1,4 +1,4 @@
-// The graph of basins on the host: which basin a cell is in, and the lowest passes between basins.
+// The graph of basins on the host: the basin of every cell, and the lowest passes between basins.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ using list = std::vector<T, asking_allocator<T>>;
 
 inline constexpr std::int64_t block_places = std::int64_t{1} << 15;
 
-/// body(place of the first cell, coordinates of it, thread) for every row of cells.
+/// Calls body(place of the first cell, its coordinates, thread) for every row of cells.
 template <class Body>
 void for_rows(workers& team, const frame& f, const Body& body) {
     const std::int64_t block = std::max<std::int64_t>(1, block_places / f.row_pitch);
@@ -28,7 +28,7 @@ void for_rows(workers& team, const frame& f, const Body& body) {
     });
 }
 
-/// Gives all places that are no cell a value.
+/// Sets all places that hold no cell to a value.
 template <class T>
 void fill_frame(workers& team, const frame& f, T* a, T value) {
     std::fill(a, a + f.base, value);
@@ -43,23 +43,23 @@ void fill_frame(workers& team, const frame& f, T* a, T value) {
     });
 }
 
-/// How a cell leads to a neighbour: the number of the step, from 1; 0: it does not. The bit is set at periodic ends.
+/// A cell's pointer to a neighbour: the step's number from 1, or 0 for none. A bit marks steps across a periodic end.
 using way = std::uint16_t;
 inline constexpr way over_end = 0x8000;
 
-/// The neighbours of cells: at the ends of periodic axes one by one, else by offsets.
+/// Enumerates the neighbours of cells: at the ends of periodic axes by coordinates, elsewhere by offsets.
 struct neighbours {
     const frame& where;
     const std::vector<step>& steps;
-    std::vector<std::int32_t> offsets;  ///< of all steps
+    std::vector<std::int32_t> offsets;  ///< one for each step
 
     neighbours(const frame& f, const std::vector<step>& all) : where(f), steps(all) {
         for (const step& s : all) offsets.push_back(s.offset);
     }
-    /// Offsets of cells between one and its neighbour: of steps that change one of the coordinates or all but one.
+    /// Offsets of the cells between a cell and its neighbour: by steps that change one coordinate, or all but one.
     [[nodiscard]] std::vector<std::int32_t> between(const step& s) const;
 
-    /// use(place, way to it) for all of a cell, in the order of ties unless it lies at a periodic end.
+    /// Calls use(place, way to it) for all neighbours of a cell, in the order of ties unless it lies at a periodic end.
     template <class Use>
     void ways_of(std::int64_t place, const Use& use) const {
         std::int64_t at[max_rank]{};
@@ -73,14 +73,14 @@ struct neighbours {
     void of(std::int64_t place, const Use& use) const {
         ways_of(place, [&](std::int64_t there, way) { use(there); });
     }
-    /// Where a way that is not 0 leads to.
+    /// Returns the place that a way leads to; the way must not be 0.
     [[nodiscard]] std::int64_t next(std::int64_t place, way by) const {
         if ((by & over_end) == 0) return place + offsets[by - std::size_t{1}];
         std::int64_t at[max_rank]{};
         where.locate(place, at);
         return where.neighbour(at, steps[(by ^ over_end) - std::size_t{1}].by);
     }
-    /// Splits a row: inner(first, count) for cells whose neighbours are at offsets, single(place) for all others.
+    /// Splits a row: calls inner(first, count) for cells whose neighbours are at offsets, single(place) for all others.
     template <class Inner, class Single>
     void split(std::int64_t row, const std::int64_t* at, const Inner& inner, const Single& single) const {
         const std::int64_t count = where.row_size();
@@ -91,7 +91,7 @@ struct neighbours {
     }
 };
 
-// ---- forests of places: pointers are at least 0, the end of a chain has a code below --------------------------------
+// ---- forests of places: pointers are at least 0; the end of a chain holds a negative code ---------------------------
 
 inline constexpr std::int32_t nowhere = -1;
 constexpr std::int32_t code_of(std::int64_t number) { return static_cast<std::int32_t>(-2 - number); }
@@ -106,8 +106,8 @@ void write(T& to, T value) {
     std::atomic_ref(to).store(value, std::memory_order_relaxed);
 }
 
-/// Replaces the pointers on the chain from a place by the code at its end, and returns that; from several threads at
-/// once.
+/// Replaces the pointers on the chain from a place by the code at its end, and returns this code. Several threads may
+/// call it at once.
 inline std::int32_t follow(std::int32_t* up, std::int64_t place) {
     std::int32_t end = read(up[place]);
     while (end >= 0) end = read(up[end]);
@@ -115,7 +115,7 @@ inline std::int32_t follow(std::int32_t* up, std::int64_t place) {
     return end;
 }
 
-/// A bit of every place.
+/// One bit for each place.
 class bits {
 public:
     explicit bits(std::int64_t places) : word_(static_cast<std::size_t>(places / 64 + 1)) {}
@@ -128,7 +128,7 @@ private:
     list<std::uint64_t> word_;
 };
 
-/// A cell with a marker.
+/// A cell that has a marker.
 struct marker {
     std::int32_t place;
     std::int64_t label;
@@ -141,7 +141,7 @@ template <class Key>
 class host_graph final : public graph {
 public:
     host_graph(const host& on, const problem& p, asked how);
-    /// False where the keys are too narrow: the key of a cell is that of none.
+    /// Returns false if the keys are too narrow: a cell has the key that stands for no cell.
     [[nodiscard]] bool distinct() const { return distinct_; }
 
     [[nodiscard]] std::vector<extremum> extrema(const height& least) const override;
@@ -164,7 +164,7 @@ private:
     void read_parts(workers& team);
     void descend(workers& team);
     void number_ends(workers& team, list<std::int32_t>& ends);
-    /// Instead of basins the minima alone, which do not merge.
+    /// Finds only the minima, which do not merge, instead of basins.
     void find_minima(workers& team);
     [[nodiscard]] bool is_minimum(std::int64_t place, bits& met, bits& now) const;
     list<edge> find_edges(workers& team);
@@ -177,7 +177,7 @@ private:
     [[nodiscard]] bool stays(std::int64_t basin, const height& least) const;
     [[nodiscard]] std::int64_t number_in_image(std::int64_t place) const;
 
-    /// Lowest passes from basins with an own level; `reached` says of which there is one.
+    /// Finds the lowest passes from basins that have a level of their own; `reached` tells which basins they reach.
     void spread(list<Key>& level, list<std::uint8_t>& reached) const;
     [[nodiscard]] lakes_of_graph number_lakes(list<Key>& end) const;
     template <class Value>
@@ -197,12 +197,12 @@ private:
     bool distinct_ = true;
     host_scratch<Key> key_;
     host_scratch<std::int32_t> basin_;  ///< of every place: a code, or nowhere
-    host_scratch<std::int32_t> part_;   ///< of every cell: its label, where cells of others are no neighbours
-    list<std::int32_t> cell_;           ///< of basins: the place of the lowest cell; in raster order
-    // A tree of basins: at `pass` a basin becomes part of a lower one, the lowest of those that hang together there.
-    list<std::int32_t> into_;  ///< -1: none
+    host_scratch<std::int32_t> part_;   ///< of every cell: its label; cells of other labels are no neighbours
+    list<std::int32_t> cell_;           ///< of every basin: the place of its lowest cell; in raster order
+    // A tree of basins: at pass_ a basin becomes part of into_, the lowest basin of those that connect at this pass.
+    list<std::int32_t> into_;  ///< -1: the basin stays
     list<Key> pass_;
-    list<std::int32_t> order_;  ///< basins that have one, by pass
+    list<std::int32_t> order_;  ///< the basins that merge, sorted by pass
 };
 
 extern template class host_graph<std::int32_t>;

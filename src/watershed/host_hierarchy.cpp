@@ -1,4 +1,4 @@
-// The hierarchy of regions: which minimum's region ends where, by height, area or volume; and cuts of it.
+// The hierarchy of regions, by height, area or volume: the pass at which each minimum's region ends; and its cuts.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,9 +12,9 @@ namespace nearfield::watersheds {
 
 namespace {
 
-constexpr int fraction_bits = 62;  ///< of the largest value of a floating-point image
+constexpr int fraction_bits = 62;  ///< bits for the largest value of a floating-point image
 
-/// A key as an integer for sums. `factor` is a power of two, by which floating-point values are multiplied.
+/// Converts a key to an integer for sums. Floating-point values are multiplied by `factor`, a power of two.
 template <class Value, class Key>
 std::int64_t whole_of(Key key, bool maxima, double factor) {
     if constexpr (std::is_floating_point_v<Value>) {
@@ -22,7 +22,7 @@ std::int64_t whole_of(Key key, bool maxima, double factor) {
         const double v = std::clamp(static_cast<double>(value_of<Value>(turned(key, maxima))) * factor, -most, most);
         return std::llround(maxima ? -v : v);
     } else {
-        return static_cast<std::int64_t>(key);  // integers have keys that differ as they do
+        return static_cast<std::int64_t>(key);  // keys of integers differ as the integers do
     }
 }
 
@@ -36,22 +36,22 @@ double height_between(Key lowest, Key pass, bool maxima, bool roots) {
 
 }  // namespace
 
-/// What hangs together below a level is a lake. A basin that is the lowest of its lake has one after the other: the
-/// next one begins where others join it. They are numbered basin by basin.
+/// A lake is a connected set of cells below a level. A basin that is the lowest of its lake owns a sequence of lakes:
+/// the next one begins at the pass where others join it. Lakes are numbered basin by basin.
 struct lakes_of_graph {
-    list<std::int32_t> first;      ///< of basins, and one more
-    list<std::int32_t> joins;      ///< of basins: the lake that begins where their last one ends
-    list<std::int32_t> begun;      ///< lakes that begin so, by pass
-    list<std::int64_t> cells;      ///< of lakes: of those that it is the first one to reach
-    list<std::int64_t> low, high;  ///< sums of their values: of the lower 32 bits, and of the others
+    list<std::int32_t> first;      ///< per basin: its first lake; with one more element at the end
+    list<std::int32_t> joins;      ///< per basin: the lake that begins where the basin's last one ends
+    list<std::int32_t> begun;      ///< the lakes that begin in this way, sorted by pass
+    list<std::int64_t> cells;      ///< per lake: number of cells whose first lake it is
+    list<std::int64_t> low, high;  ///< per lake: sums of these cells' values, by their lower 32 bits and the others
 };
 
-/// Regions of minima: which one goes on where one ends.
+/// The tree of regions of minima: where one region ends, another one continues.
 struct region_tree {
-    list<std::int32_t> into, order;  ///< as those of the graph
-    list<uint128> amount;            ///< by which regions are compared; of heights the bits of a double
+    list<std::int32_t> into, order;  ///< like into_ and order_ of the graph
+    list<uint128> amount;            ///< the measure that compares regions; heights are stored as the bits of a double
     bool heights = false;
-    double factor = 1;  ///< of volumes
+    double factor = 1;  ///< scale of volumes
 
     [[nodiscard]] double amount_of(std::size_t basin) const {
         if (into[basin] < 0) return std::numeric_limits<double>::infinity();
@@ -64,7 +64,7 @@ struct region_tree {
     }
 };
 
-/// Numbers lakes; `end`, the pass at which each ends, is filled too.
+/// Numbers the lakes, and fills `end` with the pass at which each one ends.
 template <class Key>
 lakes_of_graph host_graph<Key>::number_lakes(list<Key>& end) const {
     const std::size_t count = cell_.size();
@@ -92,7 +92,7 @@ lakes_of_graph host_graph<Key>::number_lakes(list<Key>& end) const {
     return l;
 }
 
-/// Counts every cell in the lake that is the first one to reach it.
+/// Adds every cell to the first lake that covers it.
 template <class Key>
 template <class Value>
 void host_graph<Key>::fill_lakes(workers& team, const list<Key>& end, double factor, lakes_of_graph& l) const {
@@ -124,7 +124,7 @@ void host_graph<Key>::fill_lakes(workers& team, const list<Key>& end, double fac
     });
 }
 
-/// The power of two that takes all finite values below 2^fraction_bits.
+/// Returns the power of two that scales all finite values below 2^fraction_bits.
 template <class Key>
 template <class Value>
 double host_graph<Key>::factor_of(workers& team) const {
@@ -142,20 +142,20 @@ double host_graph<Key>::factor_of(workers& team) const {
     return most > 0 ? std::ldexp(1.0, std::min(fraction_bits - 1 - std::ilogb(most), 1000)) : 1;
 }
 
-/// From the lowest pass on: of the lakes that meet there the one with the largest amount goes on.
+/// Merges lakes from the lowest pass on: among those that meet at a pass, the region with the largest amount continues.
 template <class Key>
 template <class Value>
 void host_graph<Key>::join_lakes(const lakes_of_graph& l, attribute by, region_tree& tree) const {
     struct lake {
         int128 cells, sum;
-        std::int32_t region;  ///< the basin whose region it is
+        std::int32_t region;  ///< the basin that owns the region
     };
     list<lake> at(l.cells.size());
     for (std::size_t i = 0; i < at.size(); ++i)
         at[i] = {l.cells[i], static_cast<int128>(l.high[i]) * (1LL << 32) + l.low[i], 0};
     for (std::size_t i = 0; i < cell_.size(); ++i)
         at[static_cast<std::size_t>(l.first[i])].region = static_cast<std::int32_t>(i);
-    list<std::int32_t> next(cell_.size(), -1), newest(at.size(), -1);  // basins that join a lake
+    list<std::int32_t> next(cell_.size(), -1), newest(at.size(), -1);  // linked lists of the basins that join a lake
     for (const std::int32_t each : order_)
         next[static_cast<std::size_t>(each)] =
             std::exchange(newest[static_cast<std::size_t>(l.joins[static_cast<std::size_t>(each)])], each);
@@ -225,7 +225,7 @@ std::vector<extinction> host_graph<Key>::extinctions(attribute by, bool roots) c
     return found;
 }
 
-/// Which minima keep a region of their own.
+/// Selects the minima that keep a region of their own.
 template <class Key>
 list<std::uint8_t> host_graph<Key>::kept(const region_tree& tree, const cut_options& cut, const height& least) const {
     list<std::uint8_t> stay(cell_.size());
@@ -258,7 +258,7 @@ void host_graph<Key>::cut(const host& on, const cut_options& cut, const height& 
     std::int32_t number = 0;
     for (std::size_t i = 0; i < stay.size(); ++i)
         if (stay[i] != 0) region[i] = ++number;
-    for (std::size_t i = tree.order.size(); i-- > 0;)  // who goes on ends later
+    for (std::size_t i = tree.order.size(); i-- > 0;)  // a region that continues ends later than those it takes over
         if (const auto own = static_cast<std::size_t>(tree.order[i]); stay[own] == 0)
             region[own] = region[static_cast<std::size_t>(tree.into[own])];
     problem p = asked_;

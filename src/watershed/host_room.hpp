@@ -1,4 +1,4 @@
-// The graph of basins on the host, whatever its keys.
+// The interface of the graph of basins on the host, for keys of any width.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@ public:
     virtual ~graph() = default;
     [[nodiscard]] virtual std::vector<extremum> extrema(const height& least) const = 0;
     virtual void mark(const host& on, const height& least, const target& out) const = 0;
-    /// The watershed, from markers or from the minima of p.least.
+    /// Computes the watershed from p's markers, or from the minima that p.least accepts.
     virtual void flood(const host& on, const problem& p) = 0;
     [[nodiscard]] virtual std::vector<extinction> extinctions(attribute by, bool roots) const = 0;
-    /// `least`: what a height must reach.
+    /// `least` is the test that a height must pass.
     virtual void cut(const host& on, const cut_options& cut, const height& least, const target& out) = 0;
     virtual void reconstruct(const host& on, const problem& p) const = 0;
     [[nodiscard]] virtual std::vector<double> passes(const std::vector<std::int64_t>& a,
                                                      const std::vector<std::int64_t>& b) const = 0;
 };
 
-/// What a graph is made for: extrema() of every minimum alone, one question that may overwrite it, or many.
+/// Purpose of a graph: extrema() of single minima, one question that may overwrite the graph, or many questions.
 enum class asked : std::uint8_t { minima, once, often };
 
 std::unique_ptr<graph> graph_of(const host& on, const problem& p, asked how);

@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace nearfield::watersheds::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// One number for each of a vector of keys.
+/// Stores one number for each key of a vector.
 template <class D>
 HWY_INLINE void put(D d, hn::Vec<D> number, std::int32_t* by) {
     if constexpr (sizeof(hn::TFromD<D>) == 8) {
@@ -23,7 +23,7 @@ HWY_INLINE void put(D d, hn::Vec<D> number, std::int32_t* by) {
     }
 }
 
-/// Bits of lanes for cells [0, count), a vector at a time.
+/// Gathers the bits of lanes for cells [0, count), one vector at a time.
 template <class D, class Lanes>
 HWY_INLINE chunk_bits bits_where(D d, std::int64_t count, const Lanes& of_lanes) {
     chunk_bits found;
@@ -47,7 +47,7 @@ void descent(const Key* key, offsets_of_steps offsets, std::int64_t count, std::
         for (const std::int32_t offset : offsets) {
             const auto there = hn::LoadU(d, key + offset + i);
             auto takes = offset < 0 ? hn::Not(hn::Lt(best, there)) : hn::Lt(there, best);
-            if (sizeof(Key) == 8) takes = hn::And(takes, hn::Lt(there, most));  // the key of what is no cell, too
+            if (sizeof(Key) == 8) takes = hn::And(takes, hn::Lt(there, most));  // also skips places without a cell
             best = hn::Min(best, there);
             chosen = hn::IfThenElse(takes, hn::Set(d, Key{offset}), chosen);
         }

@@ -1,4 +1,4 @@
-// What the public calls hand to a backend, checked; and the backend's entries.
+// The checked problem that the public calls hand to a backend, and the backends' entry points.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@ namespace nearfield::watersheds {
 
 struct problem {
     frame where;
-    std::vector<step> steps;  ///< in the order of ties
+    std::vector<step> steps;  ///< sorted in the order of ties
     bool maxima = false, lines = false;
-    height least;                              ///< of minima, without markers
-    source image, markers, mask, seed, parts;  ///< parts: labels of cells that are no neighbours
+    height least;                              ///< height that minima need, used without markers
+    source image, markers, mask, seed, parts;  ///< parts: labels; cells of different labels are no neighbours
     target label, passes, extrema;
 };
 
@@ -25,11 +25,11 @@ void run(const device& on, const problem& p);
 std::vector<peak> find_peaks(const host& on, const problem& p);
 std::vector<peak> find_peaks(const device& on, const problem& p);
 
-/// Passes from seeds that have a value each.
+/// Computes passes from seeds, each of which has a value of its own.
 void reconstruct(const host& on, const problem& p);
 void reconstruct(const device& on, const problem& p);
 
-/// The frame of an image without axes of length 1, and its array in it.
+/// Builds the padded array of an image, without axes of length 1, and the image's strides in it.
 template <class Void, class Place>
 array<Void> array_of(const any_view<Void, Place>& v) {
     array<Void> a{v.data, v.type, {}};
@@ -55,7 +55,7 @@ inline frame frame_of(const std::int64_t* shape, const border* beyond, int rank)
     return f;
 }
 
-/// Steps that change at most `changes` of the image's `rank` coordinates, those of length 1 among them.
+/// Lists the steps that change at most `changes` of the image's `rank` coordinates; they include axes of length 1.
 inline std::vector<step> steps_of(const frame& f, int changes) {
     std::vector<step> made;
     std::int64_t all = 1;
@@ -74,7 +74,7 @@ inline std::vector<step> steps_of(const frame& f, int changes) {
     return made;
 }
 
-/// Key of the image's cell, as the problem looks at it; `outside` for what is no cell.
+/// Reads the key of a cell, reversed if maxima are sought; returns `outside` if the cell is masked or not a number.
 template <class Key, class Value>
 NF_HD Key read_key(const source& image, const source& mask, const std::int64_t* at, int axes, bool maxima) {
     if (mask.data != nullptr && static_cast<const std::uint8_t*>(mask.data)[mask.offset(at, axes)] == 0)
@@ -83,7 +83,7 @@ NF_HD Key read_key(const source& image, const source& mask, const std::int64_t* 
     return is_number(v) ? turned(ordered<Key>(v), maxima) : outside<Key>;
 }
 
-/// What a pass is to the caller. `reached`: there is one.
+/// Converts a pass's key to the caller's value. `reached` tells whether water from a marker reaches the cell at all.
 template <class Value, class Key>
 NF_HD Value pass_value(Key key, bool reached, bool maxima, dtype type) {
     using limits = std::numeric_limits<Value>;

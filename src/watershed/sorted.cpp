@@ -1,4 +1,4 @@
-// Peaks by value, and apart from each other.
+// Sorts peaks by value, and keeps peaks that are far enough from each other.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -12,12 +12,12 @@ namespace {
 
 using coordinates = std::array<std::int64_t, max_rank>;
 
-/// What was kept, in buckets whose sides are the least distance: near to a cell is only what lies beside its bucket.
+/// Kept cells in buckets with the least distance as side: only the bucket and its neighbours can hold closer cells.
 class kept_cells {
 public:
     kept_cells(const std::vector<std::int64_t>& shape, double apart) : shape_(shape), apart_(apart) {}
 
-    /// False where a cell that was kept is nearer than that.
+    /// Keeps a cell and returns true, unless a kept cell is closer than the least distance.
     bool keep(std::int64_t cell) {
         coordinates at{};
         for (std::size_t axis = shape_.size(); axis-- > 0; cell /= shape_[axis]) at[axis] = cell % shape_[axis];
@@ -32,7 +32,7 @@ private:
     [[nodiscard]] std::int64_t side(const coordinates& at, std::size_t axis) const {
         return static_cast<std::int64_t>(static_cast<double>(at[axis]) / apart_);
     }
-    /// Number of a bucket by its coordinates up to an axis; those beside the grid's have numbers, too.
+    /// Extends a bucket's number by the coordinate on one more axis; buckets just outside the grid have numbers, too.
     [[nodiscard]] std::int64_t next(std::int64_t before, std::size_t axis, std::int64_t at) const {
         return before * (static_cast<std::int64_t>(static_cast<double>(shape_[axis]) / apart_) + 3) + at + 1;
     }

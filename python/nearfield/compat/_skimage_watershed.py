@@ -1,4 +1,4 @@
-"""scikit-image's watershed and what goes with it."""
+"""scikit-image's watershed, and its functions for maxima and reconstruction."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def watershed(
     compactness: float = 0,
     watershed_line: bool = False,
 ) -> Array:
-    """Basins of an image, flooded from markers; int32. `markers` may be a number: so many in an even grid, or about.
+    """Floods an image from markers and returns its basins, int32. A number as `markers` makes about as many, evenly.
 
-    Not taken: `offset`, `compactness`, and an array as `connectivity`.
+    It does not support `offset`, `compactness`, or an array as `connectivity`.
     """
     if offset is not None or compactness != 0 or not isinstance(connectivity, int | np.integer):
         raise NotImplementedError(
@@ -47,7 +47,7 @@ def watershed(
 
 
 def h_maxima(image: Any, h: float, footprint: Any = None) -> Array:
-    """Cells of maxima of height `h` at least; uint8. `footprint` None or of ones: all neighbours."""
+    """Marks the cells of maxima of at least height `h`, uint8. Without `footprint` all neighbours count."""
     values = np.asarray(image)
     return np.asarray(marks_of(values, h, connectivity=_connectivity(footprint, values.ndim)), np.uint8)
 
@@ -64,9 +64,9 @@ def peak_local_max(
     num_peaks_per_label: float = np.inf,
     p_norm: float = np.inf,
 ) -> Array:
-    """Coordinates of peaks, the highest first. Each maximum has one cell, and `min_distance` is Euclidean.
+    """Returns the coordinates of peaks, the highest first. Each maximum has one cell, and `min_distance` is Euclidean.
 
-    Not taken: `footprint`, and a `p_norm` that is neither 2 nor the default.
+    It does not support `footprint`, or a `p_norm` that is neither 2 nor the default.
     """
     if footprint is not None or p_norm not in (2, np.inf):
         raise NotImplementedError(
@@ -93,7 +93,7 @@ def peak_local_max(
 
 
 def _margins(exclude: Any, distance: int, axes: int) -> list[int]:
-    """Cells at the ends of each axis where no peak counts."""
+    """Returns the number of cells at the ends of each axis where no peak counts."""
     if isinstance(exclude, bool | np.bool_):
         return [int(distance) if exclude else 0] * axes
     each = list(exclude) if isinstance(exclude, tuple | list) else [exclude] * axes
@@ -103,9 +103,9 @@ def _margins(exclude: Any, distance: int, axes: int) -> list[int]:
 
 
 def _even_markers(shape: tuple[int, ...], count: Any, inside: Array | None) -> Array:
-    """So many cells of a grid with equal steps along all axes, numbered, as far as they lie inside.
+    """Numbers about `count` cells of a grid that has equal steps along all axes; only cells inside keep a number.
 
-    An axis shorter than the step has one, and the others share what is left.
+    An axis shorter than the step gets one cell, and the other axes share the rest.
     """
     wanted = count_of("markers", count.item() if isinstance(count, np.ndarray) else count, 1)
     if inside is not None:
@@ -125,7 +125,7 @@ def _even_markers(shape: tuple[int, ...], count: Any, inside: Array | None) -> A
 
 
 def reconstruction(seed: Any, mask: Any, method: str = "dilation", footprint: Any = None, offset: Any = None) -> Array:
-    """Grey reconstruction of `mask` from `seed`, in the type that holds both."""
+    """Reconstructs `mask` from `seed` in gray values, in a type that holds both."""
     if offset is not None:
         raise NotImplementedError(f"offset={said(offset)} is not supported; leave it out")
     values, start = np.asarray(mask), np.asarray(seed)
@@ -139,7 +139,7 @@ def reconstruction(seed: Any, mask: Any, method: str = "dilation", footprint: An
 
 
 def _connectivity(footprint: Any, axes: int) -> int:
-    """Of a footprint of ones, or of the cross."""
+    """Returns the number of coordinates that a step may change in a footprint: the cross, all ones, or between."""
     if footprint is None:
         return axes
     given = np.asarray(footprint).astype(bool)

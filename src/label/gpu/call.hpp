@@ -103,7 +103,7 @@ void run_tiles(const device_call<narrow_id>& call);
 /// adjacent foreground cells always belong to one component.
 bool tiles_measure(bool mask, const component_tables<device>& tables);
 
-/// The same for all other images: links are found first and stored as words.
+/// True if run_linked_tiles() supports the call: other images, whose links are found first and stored as words.
 bool linked_tiles_serve(const device_call<narrow_id>& call);
 void run_linked_tiles(const device_call<narrow_id>& call);
 

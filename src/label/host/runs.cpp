@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    /// For each run: its parent, later its label.
+    /// Returns for each run its parent, later its label.
     [[nodiscard]] std::uint32_t* tree() const { return tree_.get() + spare_labels; }
     [[nodiscard]] std::int64_t task_rows() const { return std::max<std::int64_t>(1, task_cells / bits_.cells); }
 

@@ -232,10 +232,6 @@ __global__ void __launch_bounds__(merge_threads)
     }
 }
 
-// Hulls for the lines that the search for nearest sites in words (search.cuh) leaves unresolved: short lines in
-// shared memory, long ones by slabs. Only the device knows their number, so a fixed number of blocks shares the
-// lists.
-
 // From this number of unresolved groups of lines on, a sweep (sweep.cuh) solves them: it takes 0.36 ms for one group of
 // 512 rows and 1.8 ms for 8192, whereas hulls take 0.29 ms for 1000 (H200, 2026-11-23).
 constexpr int least_swept = 1536;

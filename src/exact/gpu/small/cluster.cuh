@@ -80,7 +80,7 @@ __device__ inline std::uint32_t bits_from(const std::uint32_t* bits, int at, int
     return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
 }
 
-/// For a row and `own_columns` columns of it: cells to the nearest site up to each column, and from it on.
+/// Number of cells to the nearest site up to each of `own_columns` columns of a row, and from each column on.
 struct beside_columns {
     int before[own_columns], after[own_columns];
 

@@ -111,7 +111,7 @@ struct near_tile {
 /// Earlier searches that may have finished all cells.
 struct done_before {
     point_lists few;  ///< all sites one by one
-    /// For volumes in which near sites may be searched, else null: number of sampled cells without a near site; above
+    /// Number of sampled cells without a near site, for volumes in which near sites may be searched, else null; above
     /// near_most_open if near sites are not searched, or not all found.
     std::int32_t* open = nullptr;
 

@@ -54,20 +54,6 @@ __device__ void relax_all_rows(std::uint32_t* values, int rows, const Target& ta
         if (top + i < rows) target.put(top + i, static_cast<std::int32_t>(min(best[i] + i * i - bias, none)));
 }
 
-// Lines whose values are small everywhere: a block owns a tile of 32 lines of up to 1024 rows in 16 bits, two rows per
-// word, and does a step for each row of distance. Longer lines are cut into windows; a tile then also reads the rows
-// beside its window that its steps can reach, and does not write them.
-//
-// f are the values found so far. f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1) is, after k
-// steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and the cheapest
-// d steps are always allowed. A step costs a sum of halves and a minimum of three for two cells, on different units;
-// that for minima runs at half the rate. Steps end when no value exceeds k^2; a tile in which one would still reach
-// `cap` after 30 steps goes on the list of unresolved tiles (between.cuh).
-//
-// A warp owns a line at a time, or several short ones: lane l of a line holds rows [l * n, l * n + n) in the low halves
-// of n registers, and the rows `half` further on in the high halves, so that only the outermost rows come from other
-// lanes.
-
 // Measured at 10 %, in ms, with 8 and 16 warps: 256^3 0.119 and 0.136, 1024^2 0.022 and 0.019. Lines of up to 64 rows
 // (64^3: 0.020 and 0.018) come in small problems, where warps are few.
 template <int Pairs>

@@ -21,7 +21,7 @@ public:
     static constexpr int warps =
         turns * sizeof(value) > 8 && staged ? 2 : 4;   ///< warps of a block, limited by 48 KiB of shared memory
     static constexpr int blocks = warps == 2 ? 6 : 5;  ///< blocks on a multiprocessor, limited by its shared memory
-    /// For each row: its cells, those linked with the cell before, above and in front, and those with equal values.
+    /// Stores per row its cells, those linked with the cell before, above and in front, and those with equal values.
     struct stage {
         uint4 linked[cuda::warp], equal[Within ? cuda::warp : 1];
         value cells[staged ? turns : 1][staged ? cuda::warp * across : 1];

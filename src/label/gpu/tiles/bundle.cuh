@@ -27,7 +27,7 @@ struct touch {
 /// function, since device code cannot see a constant array of a class; loops over it are unrolled.
 template <class Bundle, int Changes>
 struct touching;
-/// For an image, whose planes do not touch: 4 or 8 neighbours.
+/// These serve images, whose planes do not touch: 4 or 8 neighbours.
 template <>
 struct touching<bundle<1, 1>, 4> {
     static constexpr int count = 1;

@@ -230,8 +230,8 @@ __device__ inline std::uint32_t sum_of_places(word bits) {
                                       16 * __popc(bits & 0xffff0000U));
 }
 
-/// For a binary image: the cells before each cell of a bundle's row along every axis. Adjacent foreground cells belong
-/// to one component.
+/// Words of the cells before each cell of a bundle's row along every axis, for a binary image: there adjacent
+/// foreground cells belong to one component.
 template <class Tiling>
 struct rows_before {
     word west = 0, north = 0, front = 0;
