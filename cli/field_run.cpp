@@ -39,7 +39,7 @@ io::array load_weights(const arguments& args, const io::array& seeds) {
     return in_weight_type(std::move(weights));
 }
 
-/// Returns the value of cells without data as an array of Values holds it: the file's text has fewer digits than a float.
+/// Returns the value of cells without data as an array of Values holds it. The file's text may have fewer digits.
 template <class Value>
 double no_data_of(const io::geo_place& place) {
     std::conditional_t<std::is_same_v<Value, float>, float, double> value = 0;
