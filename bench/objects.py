@@ -13,7 +13,6 @@ time. Needs nearfield, NumPy and SciPy.
 import datetime
 import importlib
 import importlib.metadata
-import time
 
 import numpy as np
 
@@ -28,7 +27,7 @@ HEAD = (
     "Objects, on the {place}",
     "Discs overlap in the image; the volume is blurred noise, half of it objects. Distances are there before the call "
     "but for `split`. All calls are Python's, medians, answers allocated in the call; peers ran in the same process on "
-    "the same arrays. On the host ms are of processor time, which threads share and other programs change least. "
+    "the same arrays. "
     "*Differs*: cells with another label. `./dev bench objects {place}` times every row.",
 )
 
@@ -91,8 +90,6 @@ def measure(place, quick):
     import nearfield as nf
 
     device = Host() if place == "host" else Device()
-    if place == "host":
-        device.clock = time.process_time
     repeat, rows, missing = 1 if quick else device.repeat, [], set()
     distribution, package = PEERS[place]
     for title, axes in (("discs", 2), ("volume", 3)):

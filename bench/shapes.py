@@ -15,7 +15,6 @@ import datetime
 import importlib
 import importlib.metadata
 import json
-import time
 from functools import partial
 
 import numpy as np
@@ -31,10 +30,8 @@ HEAD = {
     place: (
         f"Shapes, on the {place}",
         "Masks are blurred noise: s8 50 % has a blur of 8 cells and half its cells in the shape. All calls are "
-        "Python's, medians, answers allocated in the call; peers ran in the same process. On the host ms are of "
-        "processor time, which threads share and other programs change least. *Off by*: "
-        "mean and largest difference "
-        f"of a peer's diameters, in cells. `./dev bench shapes {place}` times every row.",
+        "Python's, medians, answers allocated in the call; peers ran in the same process. *Off by*: mean and "
+        f"largest difference of a peer's diameters, in cells. `./dev bench shapes {place}` times every row.",
     )
     for place in SIDES
 }
@@ -104,8 +101,6 @@ def measure(place, quick):
     import nearfield as nf
 
     device = Host() if place == "host" else Device()
-    if place == "host":
-        device.clock = time.process_time
     repeat, rows, missing = 1 if quick else device.repeat, [], set()
     for title, (axes, blur, background) in MASKS.items():
         shape = (SIDES[place][axes][quick],) * axes
