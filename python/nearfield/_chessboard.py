@@ -10,9 +10,8 @@ from nearfield import _core
 from nearfield._arrays import name_of
 from nearfield._dispatch import workplace_of
 from nearfield._fields import is_several
-from nearfield._medial_axis import _Where, _words
 from nearfield._request import Request, flag_of, request_for, said, word_of
-from nearfield._sdf import filled
+from nearfield._run_at import RunAt, filled, in_our_words
 from nearfield._traced import refuse_traced
 from nearfield._workplace import Workplace
 
@@ -57,7 +56,7 @@ def step_transform(
     request = request_for(len(work.shape), **words)
     if request.sites == "other_labels":
         raise ValueError(f"sites is 'other_labels', which does not go with metric={word!r}; give 'zero' or 'nonzero'")
-    where = _Where(work, device, threads, progress)
+    where = RunAt(work, device, threads, progress)
     indices = flag_of("return_indices", return_indices)
     if indices and (where.ordinal >= 0 or request.batch_axes or set(request.border) != {"open"}):
         raise ValueError(
@@ -73,7 +72,7 @@ def step_transform(
     return fields[0] if len(fields) == 1 else tuple(fields)
 
 
-def _distances(work: Workplace, where: _Where, request: Request, metric: str, dtype: Any, out: Any) -> Any:
+def _distances(work: Workplace, where: RunAt, request: Request, metric: str, dtype: Any, out: Any) -> Any:
     kind = "int32" if dtype is None else name_of(dtype)
     if kind not in TYPES:
         raise ValueError(f"dtype is {kind}; give one of {', '.join(TYPES)} with metric={metric!r}")
@@ -93,6 +92,6 @@ def _indices(work: Workplace, request: Request, metric: str, threads: int) -> An
     weights = [] if metric == "chessboard" else [int(each) for each in changes == 1]
     made = work.empty((ndim, *work.shape), "int32")
     image = work.array if request.sites == "zero" else work.array == 0
-    with _words(work.name):
+    with in_our_words(work.name):
         _core.chamfer(work.framework.describe("image", image, False), None, made.described, weights, False, threads)
     return work.hand_out(made)

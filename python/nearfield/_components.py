@@ -22,10 +22,9 @@ from nearfield._label_request import (
     lengths_of,
 )
 from nearfield._label_run import label_slot, run
-from nearfield._medial_axis import _Where
 from nearfield._progress import Progress
 from nearfield._request import Spacing, count_of, flag_of, threads_of
-from nearfield._sdf import filled
+from nearfield._run_at import RunAt, filled
 from nearfield._traced import is_traced
 from nearfield._workplace import Workplace, keywords_named
 
@@ -299,7 +298,7 @@ def remove_small(
     work = workplace_of("image", image)
     request = _request_of("remove_small", len(work.shape), keywords)
     slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
-    where = _Where(work, device, threads, progress)
+    where = RunAt(work, device, threads, progress)
 
     def call(read: _core.Array, to: _core.Array) -> None:
         _core.remove_small(read, to, least, request.options, *where.place())

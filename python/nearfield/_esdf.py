@@ -11,7 +11,6 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import is_jax
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _Where
 from nearfield._occupancy import Unknown, obstacles_of
 from nearfield._progress import Progress
 from nearfield._request import (
@@ -27,6 +26,7 @@ from nearfield._request import (
     spacing_of,
     threads_of,
 )
+from nearfield._run_at import RunAt
 from nearfield._workplace import Workplace, keywords_named
 
 Box = Sequence[Sequence[int]]
@@ -103,7 +103,7 @@ class Esdf:
         if work.place.ordinal != self._place.ordinal:
             raise ValueError(f"occupancy is on {work.place} and the field on {self._place}; give both on the same")
         first, end = _corners(box, len(work.shape)) if box is not None else ([], [])
-        where = _Where(work, self._device, self._threads, progress)
+        where = RunAt(work, self._device, self._threads, progress)
         if self._immutable:
             self._make(work)
         if self._immutable or where.staged or not self._fresh:
@@ -221,7 +221,7 @@ def inflate_costmap(
     cell, inscribed = length_of("resolution", resolution), length_of("inscribed_radius", inscribed_radius)
     reach = length_of("inflation_radius", inflation_radius)
     scaling = length_of("cost_scaling_factor", cost_scaling_factor)
-    where = _Where(work, device, threads, None)
+    where = RunAt(work, device, threads, None)
     slot = work.empty(work.shape, "uint8")
     with keywords_named("costmap"):
         _core.inflate_costmap(where.read(), slot.described, cell, inscribed, reach, scaling, bool(inflate_unknown),

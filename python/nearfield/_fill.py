@@ -11,9 +11,9 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import TYPES, check_axes, framework_of
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _Where, _words
 from nearfield._progress import Progress
 from nearfield._request import Border, Spacing, check_flags, items_of, number_of, request_for
+from nearfield._run_at import RunAt, in_our_words
 from nearfield._traced import is_traced
 from nearfield._workplace import Workplace
 
@@ -86,9 +86,9 @@ def fill_nearest(
 
 def _filled(work: Workplace, gone: Any, cells: tuple[int, ...], how: dict[str, Any], run: tuple[Any, ...]) -> Any:
     request = request_for(len(cells), sites="zero", signed=False, multilabel=False, half_cell=False, **how)
-    where = _Where(work, *run)
+    where = RunAt(work, *run)
     slot = work.empty(work.shape, work.dtype)
-    with _words(work.name):
+    with in_our_words(work.name):
         held = where.other("missing", gone)
         _core.fill_nearest(where.read(), held, slot.described, request.options(), *where.place())
         work.finish()

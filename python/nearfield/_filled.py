@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._medial_axis import _packed, _Where
 from nearfield._progress import Progress
+from nearfield._run_at import RunAt, packed_of
 from nearfield._workplace import Workplace
 
 
@@ -24,13 +24,13 @@ class Filled:
     ) -> None:  # fmt: skip
         name, first, dtype = next((each for each in wanted if each[1] is not None), wanted[0])
         work = Workplace(name, np.empty((0,) * 3, dtype) if first is None else first)
-        self.where = _Where(work, device, threads, progress)
+        self.where = RunAt(work, device, threads, progress)
         self.slots = []
         for name, given, dtype in wanted:
             self.slots.append(work.empty(shape, dtype) if given is None else work.given(name, given))
             if (came := tuple(self.slots[-1].described.shape)) != shape:
                 raise ValueError(f"{name} has shape {came}; give the grid's, {shape}")
-        self.packed = [_packed(each) for each in self.slots] if self.where.staged else []
+        self.packed = [packed_of(each) for each in self.slots] if self.where.staged else []
 
     def described(self) -> list[_core.Array]:
         return [each.described() for each in self.packed] or [each.described for each in self.slots]

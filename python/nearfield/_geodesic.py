@@ -12,7 +12,6 @@ from nearfield import _core
 from nearfield._arrays import framework_of, name_of
 from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _Where
 from nearfield._progress import Progress
 from nearfield._request import (
     Border,
@@ -28,6 +27,7 @@ from nearfield._request import (
     spacing_of,
     word_of,
 )
+from nearfield._run_at import RunAt
 from nearfield._watershed import markers_of, words
 from nearfield._workplace import Workplace
 
@@ -243,7 +243,7 @@ def _solved(
     with words(work.name):
         given = markers_of(work, seeds, "seeds")
     cells = work if work.dtype in ("bool", "uint8") else workplace_of("mask", work.array != 0)
-    where = _Where(cells, device, threads, progress)
+    where = RunAt(cells, device, threads, progress)
     paid = None if cost is None else where.other("cost", _in_32_bits(cost))
     made = [cells.empty(shape, _type_of(dtype, steps, shape, cost))]
     made += [cells.empty((axes, *shape), "int32")] if return_sites else []

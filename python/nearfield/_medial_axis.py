@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, framework_of
-from nearfield._call import arguments_named, as_numpy, target
 from nearfield._dispatch import workplace_of
-from nearfield._progress import Progress, callable_of
+from nearfield._progress import Progress
 from nearfield._request import (
     Border,
     Request,
@@ -26,11 +21,11 @@ from nearfield._request import (
     length_of,
     request_for,
     spacing_of,
-    threads_of,
     word_of,
 )
+from nearfield._run_at import RunAt, described_of, filled, in_our_words, packed_of
 from nearfield._traced import is_traced
-from nearfield._workplace import Slot, Workplace
+from nearfield._workplace import Slot
 
 AxisMethod = Literal["integer", "balls", "reduced"]
 Pruning = Literal["constant", "linear", "sqrt", "angle"]
@@ -125,10 +120,10 @@ def medial_axis(
         distance = work.empty(work.shape, kind)
     if return_sites:
         two = work.empty((2, *work.shape), "int32" if math.prod(work.shape) < 2**31 else "int64")
-    place = _Where(work, device, threads, progress)
-    with _words(work.name):
+    place = RunAt(work, device, threads, progress)
+    with in_our_words(work.name):
         rule = METHODS.index(how), PRUNINGS.index(prune), reach
-        place.axis(axis, None if squared else distance, distance if squared else None, two, request, rule)
+        _axis(place, axis, None if squared else distance, distance if squared else None, two, request, rule)
     found = [work.hand_out(slot) for slot in (axis, distance, two) if slot is not None]
     return found[0] if len(found) == 1 else tuple(found)
 
@@ -187,83 +182,34 @@ def reconstruct(
     batch = batch_of(batch_axes, ndim)
     request = Request((), spacing_of(spacing, ndim, batch), border=border_of(border, ndim, batch), batch_axes=batch)
     made = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
-    place = _Where(work, device, threads, progress)
-    with _words(work.name):
-        place.rebuilt(squared, made, request)
-    return work.hand_out(made)
+    place = RunAt(work, device, threads, progress)
+
+    def call(read: _core.Array, to: _core.Array) -> None:
+        _core.reconstruct(read, place.other("squared", squared), to, request.options(), *place.place())
+
+    return filled(work, made, place, call)
 
 
 # ---- the calls -------------------------------------------------------------------------------------------------------
 
 
-class _Packed(NamedTuple):
-    """A contiguous host array that the library fills, and the caller's own array, which receives its content."""
-
-    view: np.ndarray[Any, Any]
-    filled: np.ndarray[Any, Any]
-
-    def described(self) -> _core.Array:
-        return NUMPY.describe("out", self.filled, True)
-
-    def finish(self) -> None:
-        if self.view is not self.filled:
-            self.view[...] = self.filled
-
-
-def _packed(slot: Slot) -> _Packed:
-    view = as_numpy(slot.array)
-    return _Packed(view, view if view.flags.c_contiguous else np.empty(view.shape, view.dtype))
-
-
-class _Where:
-    """Says where a call runs: where its arrays are, or on a device to which the library copies them."""
-
-    def __init__(self, work: Workplace, device: str | None, threads: int | None, progress: Progress) -> None:
-        self.work = work
-        self.threads, self.tell = threads_of(threads), callable_of(progress)
-        self.ordinal = target(device, work.place, work.name)
-        self.staged = self.ordinal >= 0 and work.place.ordinal < 0
-
-    def axis(
-        self,
-        axis: Slot,
-        distance: Slot | None,
-        squared: Slot | None,
-        two: Slot | None,
-        request: Request,
-        how: tuple[int, int, float],
-    ) -> None:
-        packed = _packed(axis) if self.staged else None
-        first = axis.described if packed is None else packed.described()
-        out = (first, _described(distance), _described(squared), *_halves(two))
-        method, pruning, gamma = how
-        _core.medial_axis(self.read(), out, request.options(), method, pruning, gamma, *self.place())
-        if packed is not None:
-            packed.finish()
-        self.work.finish()
-
-    def rebuilt(self, squared: Any, out: Slot, request: Request) -> None:
-        packed = _packed(out) if self.staged else None
-        radii = self.other("squared", squared)
-        to = out.described if packed is None else packed.described()
-        _core.reconstruct(self.read(), radii, to, request.options(), *self.place())
-        if packed is not None:
-            packed.finish()
-        self.work.finish()
-
-    def read(self) -> _core.Array:
-        return self._copied(self.work.name, self.work.array) if self.staged else self.work.described()
-
-    def other(self, name: str, x: Any) -> _core.Array:
-        """Describes another array for reading."""
-        return self._copied(name, x) if self.staged else self.work.read(name, x)
-
-    @staticmethod
-    def _copied(name: str, x: Any) -> _core.Array:
-        return NUMPY.describe(name, np.ascontiguousarray(as_numpy(framework_of(x).array(name, x))), False)
-
-    def place(self) -> tuple[int, int, bool, int, Any]:
-        return self.ordinal, self.work.place.stream, self.staged, self.threads, self.tell
+def _axis(
+    at: RunAt,
+    axis: Slot,
+    distance: Slot | None,
+    squared: Slot | None,
+    two: Slot | None,
+    request: Request,
+    how: tuple[int, int, float],
+) -> None:
+    packed = packed_of(axis) if at.staged else None
+    first = axis.described if packed is None else packed.described()
+    out = (first, described_of(distance), described_of(squared), *_halves(two))
+    method, pruning, gamma = how
+    _core.medial_axis(at.read(), out, request.options(), method, pruning, gamma, *at.place())
+    if packed is not None:
+        packed.finish()
+    at.work.finish()
 
 
 def _halves(two: Slot | None) -> tuple[_core.Array | None, _core.Array | None]:
@@ -277,28 +223,3 @@ def _halves(two: Slot | None) -> tuple[_core.Array | None, _core.Array | None]:
         _core.Array(whole.data, whole.dtype, shape, None, whole),
         _core.Array(whole.data + bytes_of_one, whole.dtype, shape, None, whole),
     )
-
-
-def _described(slot: Slot | None) -> _core.Array | None:
-    return None if slot is None else slot.described
-
-
-_WORDS = (
-    (r"\bout\.axis\b", "out"),
-    (r"\bout\.second\b", "return_sites"),
-    (r"\bprune\b", "pruning"),
-    (r"\bweights\b", "squared"),
-)
-
-
-@contextmanager
-def _words(name: str) -> Iterator[None]:
-    """Makes errors of the library name Python's keywords."""
-    with arguments_named(name, {}):
-        try:
-            yield
-        except ValueError as problem:
-            text = str(problem)
-            for theirs, ours in _WORDS:
-                text = re.sub(theirs, ours, text)
-            raise ValueError(text.replace("the image's shape", f"the shape of {name}")) from None

@@ -7,9 +7,9 @@ from typing import Any
 from nearfield import _core
 from nearfield._arrays import name_of
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _packed, _Where, _words
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, Spacing, batch_of, border_of, spacing_of
+from nearfield._run_at import RunAt, in_our_words, packed_of
 from nearfield._traced import is_traced
 
 TYPES = ("float32", "float64")
@@ -85,9 +85,9 @@ def natural_neighbor(
         if seen.shape != work.shape:
             raise ValueError(f"known has shape {seen.shape} and values {work.shape}; give the same shape for both")
         known = seen.array if seen.dtype in ("bool", "uint8") else seen.array != 0
-    where = _Where(work, device, threads, progress)
-    with _words(work.name):
-        packed = _packed(slot) if where.staged else None
+    where = RunAt(work, device, threads, progress)
+    with in_our_words(work.name):
+        packed = packed_of(slot) if where.staged else None
         to = slot.described if packed is None else packed.described()
         mask = None if known is None else where.other("known", known)
         _core.natural_neighbor(where.read(), mask, to, request.options(), *where.place())

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 
 from nearfield import _core
-from nearfield._medial_axis import _Where
 from nearfield._occupancy import Unknown, obstacles_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -25,6 +24,7 @@ from nearfield._request import (
     threads_of,
     word_of,
 )
+from nearfield._run_at import RunAt
 from nearfield._workplace import keywords_named
 
 _OBJECTIVES = ("shortest", "safe", "widest")
@@ -119,7 +119,7 @@ def plan_path(
     """
     check_flags(smooth=smooth)
     work = obstacles_of("obstacles", obstacles, unknown)
-    where = _Where(work, device, threads, progress)
+    where = RunAt(work, device, threads, progress)
     axes = len(work.shape)
     starts, several = _cells("start", start, work.shape)
     ends, _ = _cells("goals", goals, work.shape)

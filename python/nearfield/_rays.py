@@ -9,9 +9,9 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _packed, _Where, _words
 from nearfield._progress import Progress
 from nearfield._request import Request, Spacing, length_of, said, spacing_of, word_of
+from nearfield._run_at import RunAt, in_our_words, packed_of
 from nearfield._traced import refuse_traced
 from nearfield._workplace import Slot, Workplace
 
@@ -94,8 +94,8 @@ def raycast(
     n = len(origins)
     out = [work.empty(shape, kind) for shape, kind in (((n, ndim), "int32"), ((n,), "int8"), ((n,), "float64"))]
     out.append(work.empty((n,), "int32"))
-    where = _Where(work, device, threads, progress)
-    with _words(work.name):
+    where = RunAt(work, device, threads, progress)
+    with in_our_words(work.name):
         first, second = _read(work, where, origins, directions)
         cells, faces, entry, steps = _written(out)
         _core.raycast(where.read(), first, second, cells, faces, entry, steps, way, *where.place())
@@ -162,8 +162,8 @@ def sphere_trace(
     origins, directions = _rays_of(rays, ndim)
     n = len(origins)
     out = [work.empty((n,), "float64"), work.empty((n, ndim), "float32"), work.empty((n,), "int32")]
-    where = _Where(work, device, threads, progress)
-    with _words(work.name):
+    where = RunAt(work, device, threads, progress)
+    with in_our_words(work.name):
         first, second = _read(work, where, origins, directions)
         entry, normals, steps = _written(out)
         options = request.options()
@@ -200,11 +200,11 @@ def _rays_of(rays: Any, ndim: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any
     return both[0], both[1]
 
 
-def _read(work: Workplace, where: _Where, *tables: np.ndarray[Any, Any]) -> list[_core.Array]:
+def _read(work: Workplace, where: RunAt, *tables: np.ndarray[Any, Any]) -> list[_core.Array]:
     names = ("origins", "directions")
     return [where.other(name, table if where.staged else work.constant(table)) for name, table in zip(names, tables)]
 
 
 def _written(slots: list[Slot]) -> list[_core.Array]:
     """Describes arrays made here, which are contiguous."""
-    return [_packed(each).described() if isinstance(each.array, np.ndarray) else each.described for each in slots]
+    return [packed_of(each).described() if isinstance(each.array, np.ndarray) else each.described for each in slots]

@@ -11,7 +11,6 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _Where
 from nearfield._progress import Progress
 from nearfield._rays import as_floats
 from nearfield._request import (
@@ -27,7 +26,7 @@ from nearfield._request import (
     spacing_of,
     word_of,
 )
-from nearfield._sdf import filled
+from nearfield._run_at import RunAt, filled
 from nearfield._traced import refuse_traced
 from nearfield._workplace import Workplace
 
@@ -193,7 +192,7 @@ def render(
     if work.dtype not in ("bool", "uint8", "float32"):
         work = workplace_of("volume", as_floats(work))
     slot = work.empty((rows, columns, 3), "uint8")
-    where = _Where(work, device, threads, progress)
+    where = RunAt(work, device, threads, progress)
     table = _map_of(colormap)
 
     def call(read: _core.Array, to: _core.Array) -> None:

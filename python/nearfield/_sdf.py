@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from nearfield import _core
 from nearfield._arrays import name_of
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _packed, _Where, _words
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, batch_of, border_of, count_of, flag_of, length_of
+from nearfield._run_at import RunAt, filled
 from nearfield._traced import is_traced
-from nearfield._workplace import Slot, Workplace
 
 TYPES = ("float32", "uint8", "uint16")
 
@@ -91,23 +89,12 @@ def sdf(
     request = Request((), border=border_of(border, len(work.shape), batch), batch_axes=batch)
     soft = work.given_dtype != "bool" if antialias is None else flag_of("antialias", antialias)
     slot = work.empty(_shape_of(work.shape, times), kind) if out is None else work.given("out", out)
-    where = _Where(work, device, threads, progress)
+    where = RunAt(work, device, threads, progress)
 
     def call(read: _core.Array, to: _core.Array) -> None:
         _core.sdf(read, to, request.options(), reach, share, times, soft, *where.place())
 
     return filled(work, slot, where, call)
-
-
-def filled(work: Workplace, slot: Slot, where: _Where, call: Callable[[_core.Array, _core.Array], None]) -> Any:
-    """Fills `slot` by a call that receives what it reads and what it writes."""
-    with _words(work.name):
-        packed = _packed(slot) if where.staged else None
-        call(where.read(), slot.described if packed is None else packed.described())
-        if packed is not None:
-            packed.finish()
-        work.finish()
-    return work.hand_out(slot)
 
 
 def _shape_of(shape: tuple[int, ...], supersample: int) -> tuple[int, ...]:

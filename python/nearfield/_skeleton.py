@@ -6,7 +6,6 @@ from typing import Any
 
 from nearfield import _core
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _Where
 from nearfield._progress import Progress
 from nearfield._request import (
     Border,
@@ -18,7 +17,7 @@ from nearfield._request import (
     said,
     spacing_of,
 )
-from nearfield._sdf import filled
+from nearfield._run_at import RunAt, filled
 from nearfield._traced import is_traced
 from nearfield._workplace import Workplace
 
@@ -100,7 +99,7 @@ def skeletonize(
     options = Request((), spacing_of(spacing, ndim, batch), border=border_of(border, ndim, batch), batch_axes=batch)
     faces = _faces(connectivity, ndim - batch)
     word, anchors = _kept(work, keep)
-    where, slot = _Where(work, device, threads, progress), work.empty(work.shape, "bool")
+    where, slot = RunAt(work, device, threads, progress), work.empty(work.shape, "bool")
 
     def call(read: _core.Array, to: _core.Array) -> None:
         held = None if anchors is None else where.other("keep", anchors)

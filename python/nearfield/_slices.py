@@ -11,10 +11,10 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _packed, _Where, _words
 from nearfield._methods import _on_host
 from nearfield._progress import Progress
 from nearfield._request import Request, Spacing, count_of, flag_of, items_of, length_of, said, spacing_of
+from nearfield._run_at import RunAt, in_our_words, packed_of
 from nearfield._workplace import Workplace
 
 _FINEST = 1000  # largest denominator for positions that are floats
@@ -91,9 +91,9 @@ def interpolate_slices(
     request = Request((), spacing_of(spacing, axes, 0))
     shape = (*work.shape[:across], len(given), *work.shape[across + 1 :])
     slot = work.empty(shape, work.dtype) if out is None else work.given("out", out)
-    where = _Where(work, device, threads, progress)
-    with _words(work.name):
-        packed = _packed(slot) if where.staged else None
+    where = RunAt(work, device, threads, progress)
+    with in_our_words(work.name):
+        packed = packed_of(slot) if where.staged else None
         to = slot.described if packed is None else packed.described()
         moves = flag_of("align", align)
         _core.interpolate_slices(where.read(), across, given, to, request.options(), held, moves, *where.place())

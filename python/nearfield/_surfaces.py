@@ -11,7 +11,6 @@ from nearfield import _core
 from nearfield._arrays import HOST, name_of
 from nearfield._call import target
 from nearfield._filled import Filled
-from nearfield._medial_axis import _Where
 from nearfield._mesh import Array, Mesh, OffsetMesh, mesh_of, unpacked_mesh
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -26,6 +25,7 @@ from nearfield._request import (
     threads_of,
     word_of,
 )
+from nearfield._run_at import RunAt
 from nearfield._workplace import Workplace
 
 Lengths = float | Sequence[float]
@@ -289,7 +289,7 @@ def isosurface(
         origin = field.origin if origin is None else origin
         field = np.asarray(field) if field.cells is None else field.cells
     work = Workplace("field", field)
-    where = _Where(work, device, threads, progress)
+    where = RunAt(work, device, threads, progress)
     if len(work.shape) != 3:
         raise ValueError(f"field has {len(work.shape)} axes; give 3")
     steps = _three("spacing", 1.0 if spacing is None else spacing)

@@ -13,9 +13,9 @@ from nearfield import _core
 from nearfield._arrays import framework_of
 from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _described, _packed, _Where
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, border_of, check_flags, count_of, flag_of, length_of, said, word_of
+from nearfield._run_at import RunAt, described_of, packed_of
 from nearfield._workplace import Slot, Workplace, keywords_named
 
 
@@ -253,7 +253,7 @@ def fill_holes(
 # ---- the calls -------------------------------------------------------------------------------------------------------
 
 
-class Call(_Where):
+class Call(RunAt):
     """One call of the library: where its arrays are, or on a device to which the library copies them."""
 
     def flood(
@@ -261,8 +261,8 @@ class Call(_Where):
         extrema: Slot | None = None,
     ) -> None:  # fmt: skip
         wanted = (label, passes, extrema)
-        packed = [_packed(slot) if self.staged and slot is not None else None for slot in wanted]
-        to = [_described(slot) if p is None else p.described() for p, slot in zip(packed, wanted)]
+        packed = [packed_of(slot) if self.staged and slot is not None else None for slot in wanted]
+        to = [described_of(slot) if p is None else p.described() for p, slot in zip(packed, wanted)]
         image = self.read()
         held, cells = self._other("markers", markers), self._other("mask", mask)
         _core.watershed(image, held, cells, to[0], to[1], to[2], options, *self.place())
@@ -276,13 +276,13 @@ class Call(_Where):
         return found
 
     def split(self, out: Slot, options: _core.SplitOptions) -> None:
-        packed = [_packed(out)] if self.staged else []
+        packed = [packed_of(out)] if self.staged else []
         to = packed[0].described() if packed else out.described
         _core.split(self.read(), to, options, *self.place())
         self._finish(packed)
 
     def regrown(self, seed: Any, out: Slot, options: _core.WatershedOptions) -> None:
-        packed = [_packed(out)] if self.staged else []
+        packed = [packed_of(out)] if self.staged else []
         to = packed[0].described() if packed else out.described
         held = self._other("seed", seed)
         assert held is not None

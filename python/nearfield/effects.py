@@ -23,7 +23,6 @@ from nearfield import _core
 from nearfield._arrays import NUMPY
 from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
-from nearfield._medial_axis import _Where, _words
 from nearfield._request import (
     Border,
     Request,
@@ -35,7 +34,7 @@ from nearfield._request import (
     threads_of,
     word_of,
 )
-from nearfield._sdf import filled
+from nearfield._run_at import RunAt, filled, in_our_words
 
 Side = Literal["outside", "inside"]
 SIDES = ("outside", "inside")
@@ -123,7 +122,7 @@ def _placed_layer(
     work = workplace_of("field", field)
     request = Request((), border=border_of(border, len(work.shape), 0))
     slot = work.empty(work.shape, "float32") if out is None else work.given("out", out)
-    place = _Where(work, device, threads, None)
+    place = RunAt(work, device, threads, None)
 
     def call(read: _core.Array, to: _core.Array) -> None:
         _core.effect(read, to, request.options(), name, [float(each) for each in numbers], *place.place())
@@ -170,7 +169,7 @@ def pad(
     request = Request((), border=border_of(border, 2, 0))
     reach, lowest = max_distance_of(radius), length_of("least", least)
     slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
-    place = _Where(work, device, threads, None)
+    place = RunAt(work, device, threads, None)
     if known is not None:
         seen = workplace_of("known", known)
         known = seen.array if seen.dtype in ("bool", "uint8") else seen.array != 0
@@ -213,7 +212,7 @@ def paint(
         raise TypeError(f"colour is of type {type(colour).__name__}; give a text such as '#ff8800'")
     how = BLENDS.index(word_of("blend", blend, BLENDS))
     to = NUMPY.describe("canvas", canvas, True)
-    with _words("canvas"):
+    with in_our_words("canvas"):
         read = NUMPY.describe("layer", values, False)
         _core.paint(to, read, colour, length_of("strength", strength), how, threads_of(threads))
     return canvas
@@ -224,7 +223,7 @@ def decode(image: Any, *, threads: int | None = None) -> Canvas:
     values = np.ascontiguousarray(as_numpy(image))
     values = values[..., None] if values.ndim == 2 else values
     made = np.empty((*values.shape[:2], 4), np.float32)
-    with _words("image"):
+    with in_our_words("image"):
         read = NUMPY.describe("image", values, False)
         _core.decode(read, NUMPY.describe("canvas", made, True), threads_of(threads))
     return made
@@ -237,7 +236,7 @@ def encode(
     channels = 4 if flag_of("alpha", alpha) else 3
     values = np.ascontiguousarray(as_numpy(canvas))
     made = np.empty((*values.shape[:2], channels), word_of("dtype", dtype, ("uint8", "uint16")))
-    with _words("canvas"):
+    with in_our_words("canvas"):
         read = NUMPY.describe("canvas", values, False)
         _core.encode(read, NUMPY.describe("image", made, True), threads_of(threads))
     return made

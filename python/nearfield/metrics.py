@@ -17,9 +17,9 @@ from nearfield import _core
 from nearfield._arrays import name_of
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
-from nearfield._medial_axis import _Where, _words
 from nearfield._progress import Progress
 from nearfield._request import Request, Spacing, batch_of, items_of, length_of, number_of, said, spacing_of, word_of
+from nearfield._run_at import RunAt, in_our_words
 from nearfield._surface_table import SurfaceTable, table_of
 
 __all__ = ["SurfaceTable", "boundary_weights", "surface"]
@@ -99,8 +99,8 @@ def surface(
     chosen = [] if labels is None else _labels_of(labels)
     if labels is not None and not chosen:
         return table_of(b"", b"", percentiles, tolerances, batch > 0)
-    where = _Where(work, device, threads, progress)
-    with _words("a"):
+    where = RunAt(work, device, threads, progress)
+    with in_our_words("a"):
         other = where.other("b", b)
         rows = _core.compare_surfaces(
             where.read(), other, chosen, request.options(), elements, percentiles, tolerances, *where.place()
