@@ -304,7 +304,10 @@ NUMBERS = {
     "internal": "Error_Code_INTERNAL",
 }
 # What jaxlib 0.11 renamed, and left where it was.
-RENAMED = {"XLA_FFI_Extension_Base": "XLA_FFI_InternalExtension", "XLA_FFI_Error_GetMessage": "XLA_FFI_Error_GetDetails"}
+RENAMED = {
+    "XLA_FFI_Extension_Base": "XLA_FFI_InternalExtension",
+    "XLA_FFI_Error_GetMessage": "XLA_FFI_Error_GetDetails",
+}
 TYPES = "PRED S8 U8 S16 U16 S32 U32 S64 U64 F16 F32 F64".split()
 
 
