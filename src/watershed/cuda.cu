@@ -41,10 +41,10 @@ public:
         if (w_.label.data == nullptr && w_.passes.data == nullptr) return;
         with_narrow_value(w_.image.type, [&]<class Value>(Value) { each_place(raise<Value>); });
         if (w_.label.data == nullptr) return;
-        each_place(find_open);
+        with_neighbours([&]<nearby Which>() { each_place(find_open<Which>); });
         together(count_steps);
-        each_place(choose_parents);
-        each_place(follow_parents);
+        with_neighbours([&]<nearby Which>() { each_tile(choose_parents<Which>); });
+        if (w_.lines) each_place(follow_parents);  // whose cells look at their neighbours' ends
         each_place(write_labels);
     }
 
@@ -69,13 +69,9 @@ private:
     void merge_basins() {
         with_narrow_value(w_.image.type, [&]<class Value>(Value) {
             each_place(read_keys<Value>);
-            each_place(descend);
+            with_neighbours([&]<nearby Which>() { each_tile(descend<Which>); });
             each_place(find_basins<Value>);
-            const std::int32_t row = w_.where.pitch[1] == w_.where.places ? w_.where.size[2] + 1 : w_.where.pitch[1];
-            cuda::launch(on_, find_edges,
-                         cuda::blocks_for(row, tile_columns) *
-                             cuda::blocks_for(cuda::blocks_for(w_.where.places - w_.where.base, row), tile_rows),
-                         dim3(threads_of_block), 0, w_);
+            with_neighbours([&]<nearby Which>() { each_tile(find_edges<Which>); });
             together(merge<Value>);
             cuda::launch(on_, find_levels, cuda::blocks_for(w_.most_basins, threads_of_block), dim3(threads_of_block),
                          0, w_);
@@ -117,6 +113,20 @@ private:
 
     void each_place(void (*kernel)(const work)) const {
         cuda::launch(on_, kernel, cuda::blocks_for(w_.where.places, threads_of_block), dim3(threads_of_block), 0, w_);
+    }
+    void each_tile(void (*kernel)(const work)) const {
+        cuda::launch(on_, kernel, tile::count(w_.where), dim3(threads_of_block), 0, w_);
+    }
+    /// Calls run<Which>() with the neighbours of the call.
+    template <class Run>
+    void with_neighbours(const Run& run) const {
+        switch (w_.where.steps_are) {
+            case nearby::sides2: return run.template operator()<nearby::sides2>();
+            case nearby::corners2: return run.template operator()<nearby::corners2>();
+            case nearby::sides3: return run.template operator()<nearby::sides3>();
+            case nearby::corners3: return run.template operator()<nearby::corners3>();
+            default: return run.template operator()<nearby::listed>();
+        }
     }
     void together(void (*kernel)(const work)) const {
         if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w_);
