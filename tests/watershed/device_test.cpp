@@ -174,7 +174,7 @@ TEST_F(WatershedDevice, ACorridorIsWalkedToItsEnd) {
 
 /// All runs have the same bits, on a stream other than the default one.
 TEST_F(WatershedDevice, TwentyRunsAreOne) {
-    const watershed_case c = landscape({700, 900}, 0, dtype::uint8);
+    const watershed_case c = landscape({1500, 1700}, 0, dtype::uint8);
     const watershed_result once = on_host(c, 0);
     for (std::uint64_t run = 0; run < share(0, 20); ++run) ASSERT_EQ(on_device(c), once);
 }
