@@ -2,10 +2,10 @@
 //
 // Two blocks may have the same tile at once, yet no improvement is lost. A block first marks the tile as not queued and
 // then reads it. Another block first writes its improvement and then checks the mark. A block leaves its tile when no
-// step inside from a cell that it lowered would improve another one, and writes all results. So the block that lowered a
-// cell last has offered all steps from there, in this tile and to others.
+// step inside from a cell that it lowered would improve another one, and writes all results. So the block that lowered
+// a cell last has offered all steps from there, in this tile and to others.
 //
-// A tile comes in closed, but for its seeds and what the other block wrote meanwhile, which is that block's to offer. So
+// A tile comes in closed, but for its seeds and for what the other block wrote meanwhile, which that block offers. So
 // only lines with a cell that improved in this visit are closed again.
 #pragma once
 

@@ -5,12 +5,13 @@
 
 namespace nearfield::watersheds {
 
-/// Reads the key of every place. One thread handles one place.
+/// Reads the key of every place, of 8-byte types the value and the seed. One thread handles one place.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     if (place >= w.where.places) return;
-    std::int32_t at[most_axes], key = outside<std::int32_t>;
+    std::int32_t at[most_axes];
+    key_of<Value> key = outside<key_of<Value>>;
     bool inside = w.where.locate(place, at);
     if (inside && w.mask.data != nullptr) inside = integer_of<std::uint8_t>(w.mask, at) != 0;
     if (inside && w.part != nullptr) {
@@ -22,9 +23,19 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     if (inside) {
         const Value v = static_cast<const Value*>(w.image.data)[w.image.offset(at)];
         inside = is_number(v);
-        if (inside) key = turned(ordered<std::int32_t>(v), w.maxima);
+        if (inside) key = turned(ordered<key_of<Value>>(v), w.maxima);
     }
-    w.key[place] = key, w.basin[place] = inside ? place : nowhere;
+    if constexpr (sizeof(Value) == 8) {
+        w.value[place] = key, w.key[place] = outside<std::int32_t>;
+        if (w.seed.data != nullptr) {
+            const Value s = inside ? static_cast<const Value*>(w.seed.data)[w.seed.offset(at)] : Value{};
+            w.value[w.where.places + place] = turned(ordered<key_of<Value>>(s), w.maxima);
+            w.seed_key[place] = inside && is_number(s) ? 0 : outside<std::int32_t>;
+        }
+    } else {
+        w.key[place] = key;
+    }
+    w.basin[place] = inside ? place : nowhere;
 }
 
 /// Points every cell to the lowest among its neighbours and itself, to the first if several are equal, and shortens the
@@ -62,7 +73,10 @@ __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_con
     std::int32_t at[most_axes];
     w.where.locate(place, at);
     std::int32_t key = w.key[place];
-    if (w.seed.data != nullptr) {
+    if (w.seed.data != nullptr && sizeof(Value) == 8) {
+        if (w.seed_key[place] == outside<std::int32_t>) return;
+        key = max(key, w.seed_key[place]);
+    } else if (w.seed.data != nullptr) {
         const Value v = static_cast<const Value*>(w.seed.data)[w.seed.offset(at)];
         if (!is_number(v)) return;
         key = max(key, turned(ordered<std::int32_t>(v), w.maxima));

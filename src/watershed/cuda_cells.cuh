@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(threads_of_block) write_peaks(const __grid_con
     if (place >= w.where.places || (w.flags[place / 32] >> place % 32 & 1) == 0) return;
     w.where.locate(place, at);
     const std::int64_t cell = (static_cast<std::int64_t>(at[0]) * w.where.size[1] + at[1]) * w.where.size[2] + at[2];
-    const auto value = value_of<Value>(turned(w.key[place], w.maxima));
+    const auto value = value_of<Value>(turned(exact_key<Value>(w, w.key[place]), w.maxima));
     w.peaks[w.number[-2 - w.basin[place]] - 1] = {cell, static_cast<double>(value)};
 }
 
@@ -71,7 +71,8 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
     const std::int32_t level = there ? max(w.key[place], w.level[-2 - code]) : outside<std::int32_t>;
     if (inside && w.passes.data != nullptr)
         static_cast<Value*>(w.passes.data)[w.passes.offset(at)] =
-            pass_value<Value>(level, there, w.maxima, w.passes.type);
+            there ? pass_value<Value>(exact_key<Value>(w, level), true, w.maxima, w.passes.type)
+                  : pass_value<Value>(level, false, w.maxima, w.passes.type);
     if (w.label.data == nullptr) return;
     const bool marked =
         code != nowhere && (w.heights ? (w.flags[place / 32] >> place % 32 & 1) != 0 : marker_at(w, at) != 0);

@@ -48,9 +48,9 @@ struct grid3 {
         }
         return place;
     }
-    /// Calls use(place) for every neighbour of a cell; in the order of ties if no axis is periodic. Known neighbours are
-    /// nine rows with fixed offsets, so that their loads need few instructions and are all under way at once.
-    /// `Half` leaves out those with a smaller place.
+    /// Calls use(place) for every neighbour of a cell; in the order of ties if no axis is periodic. Known neighbours
+    /// are nine rows with fixed offsets: their loads take few instructions and are all under way at once. `Half` leaves
+    /// out those with a smaller place.
     template <nearby Which = nearby::listed, bool Half = false, class Use>
     __device__ void each(std::int32_t place, const Use& use) const {
         if constexpr (Which != nearby::listed) {
@@ -148,11 +148,14 @@ enum counter : int {
 /// Everything that a kernel needs. Arrays of cells have one element for each place of the padded array.
 struct work {
     grid3 where;
-    std::int32_t* key;     ///< first the key, later the level
-    std::int32_t* basin;   ///< nowhere; or a pointer; or -2 - the basin's number
-    std::int32_t* part;    ///< per cell a label; null: all cells belong together
-    std::int32_t* steps;   ///< 0; or open_cell until the number is known; or unreached
-    std::int32_t* parent;  ///< nowhere; or a pointer; or -2 - the place of the cell with the marker
+    std::int32_t* key;       ///< first the key, later the level; of 8-byte types ranks (cuda_ranks.cuh)
+    std::int64_t* value;     ///< of 8-byte types: ordered keys of 64 bits of places, then of seeds
+    std::int64_t* exact;     ///< of 8-byte types: ordered keys of 64 bits by rank
+    std::int32_t* seed_key;  ///< of 8-byte types: ranks of seeds
+    std::int32_t* basin;     ///< nowhere; or a pointer; or -2 - the basin's number
+    std::int32_t* part;      ///< per cell a label; null: all cells belong together
+    std::int32_t* steps;     ///< 0; or open_cell until the number is known; or unreached
+    std::int32_t* parent;    ///< nowhere; or a pointer; or -2 - the place of the cell with the marker
     std::int32_t *open, *queue;
 
     std::uint64_t* best;      ///< of a basin that has not merged: its least pass and the basin beyond
@@ -173,6 +176,13 @@ struct work {
     height least;
     bool maxima, lines, heights;
 };
+
+/// Returns the ordered key of the image's type for a key of 32 bits.
+template <class Value>
+__device__ key_of<Value> exact_key(const work& w, std::int32_t key) {
+    if constexpr (sizeof(Value) == 8) return w.exact[key];
+    else return key;
+}
 
 template <class Value>
 __device__ std::int64_t integer_of(const array3<const void>& a, const std::int32_t* at) {

@@ -53,8 +53,8 @@ struct tile {
     }
 };
 
-/// Writes find(place) for each cell of the block's tile to `to`; in place of a pointer to another cell of the tile, what
-/// stands at the end of the way through the tile. Pointers are doubled in shared memory.
+/// Writes find(place) for each cell of the block's tile to `to`; in place of a pointer to another cell of the tile, the
+/// last entry of the way through the tile. Pointers are doubled in shared memory.
 template <class Find>
 __device__ void shorten(const work& w, std::int32_t* to, const Find& find) {
     constexpr int cells = cells_of_tile / threads_of_block;

@@ -72,11 +72,9 @@ TEST_F(PartialDevice, EqualsTheSearchOverAllPairs) {
 }
 
 TEST_F(PartialDevice, HalfCellsEqualTheSearchOverAllPairs) {
-    expect_all_searched(
-        [](auto& from, auto& to, bool sites, bool labels, const partial_options& options) {
-            run(from, to, 0, sites, labels, options);
-        },
-        true);
+    expect_all_searched([](auto& from, auto& to, bool sites, bool labels,
+                           const partial_options& options) { run(from, to, 0, sites, labels, options); },
+                        true);
 }
 
 /// Rows that win from far away; the last axis, whose lines are rows in memory; lines that are behind others.
