@@ -14,6 +14,8 @@ namespace {
 
 /// Cells converted at a time; few enough for the first-level cache.
 constexpr std::int64_t batch = 512;
+/// Outputs of grids of at least this many cells bypass the caches, in stretches of at least this many.
+constexpr std::int64_t least_streamed_grid = std::int64_t{1} << 20, least_streamed = 128;
 
 target target_of(const plan& p, const any_output<host>& out, int leading_axes) {
     target t;
@@ -42,6 +44,7 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a)
       plain_(p.plain()),
       closed_(p.any(border::closed) || p.closed_beside < std::numeric_limits<double>::infinity()),
       open_(p.any(border::open) || p.open_beside < std::numeric_limits<double>::infinity()),
+      past_caches_(p.cells >= least_streamed_grid),
       distance_(target_of(p, a.out.distance, 0)),
       squared_(target_of(p, a.out.squared, 0)),
       index_(target_of(p, a.out.index, 0)),
@@ -89,12 +92,18 @@ void output_writer<V, K>::put(const target& to, const cells& c, const Fill& fill
     T* const data = reinterpret_cast<T*>(to.data);
     for_each_stretch(c.first, c.count, p_.size.data(), to.stride.data(), p_.rank, to.contiguous,
                      [&](std::int64_t offset, std::int64_t step, std::int64_t length, std::int64_t done) {
-                         if (step == 1 && !p_.negative_side) return fill(done, length, data + offset);
+                         const bool whole = step == 1 && !p_.negative_side;
+                         const bool past_caches = past_caches_ && length >= least_streamed;
+                         if (whole && !past_caches) return fill(done, length, data + offset);
                          T part[batch];
                          for (std::int64_t from = 0; from < length; from += batch) {
                              const std::int64_t n = std::min(batch, length - from);
                              fill(done + from, n, part);
                              T* const there = data + offset + from * step;
+                             if (whole) {
+                                 copy_past_caches(part, n * static_cast<std::int64_t>(sizeof(T)), there);
+                                 continue;
+                             }
                              if (p_.negative_side)
                                  for (std::int64_t i = 0; i < n; ++i)
                                      part[i] = c.value[done + from + i] == V{0} ? there[i * step] : part[i];
@@ -270,12 +279,8 @@ void output_writer<V, K>::write_sites(const cells& c) const {
         if (coordinate_[source].data == nullptr) continue;
         const int axis = problem_axis_[source];
         put<std::int32_t>(coordinate_[source], c, [&](std::int64_t from, std::int64_t n, std::int32_t* to) {
-            for (std::int64_t i = 0; i < n; ++i) {
-                const K site = c.key[from + i];
-                to[i] = site == no_key<K> ? -1
-                        : axis < 0        ? 0
-                                          : static_cast<std::int32_t>(p_.keys.coordinate(site, axis));
-            }
+            // Along an axis of one cell the coordinate has no bits.
+            coordinates_of(c.key + from, n, axis < 0 ? 0 : p_.keys.shift[axis], axis < 0 ? 0 : p_.keys.bits[axis], to);
         });
     }
 }

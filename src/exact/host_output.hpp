@@ -71,7 +71,7 @@ private:
     const metric<V> m_;
     const any_input<host>& image_;
     const field_roots<V> roots_;
-    const bool plain_, closed_, open_;
+    const bool plain_, closed_, open_, past_caches_;
     float* only_distances_ = nullptr;
     bool only_index_ = false, plain_sites_ = false, contiguous_ = true;
     target distance_, squared_, index_, label_, trusted_;

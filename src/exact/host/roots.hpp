@@ -43,6 +43,8 @@ private:
 /// vectors. end_copies() makes them visible to other threads.
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches);
+/// Copies bytes, whose number and addresses are multiples of an element's size, past the caches.
+void copy_past_caches(const void* from, std::int64_t bytes, void* to);
 void end_copies();
 
 }  // namespace nearfield::exact
