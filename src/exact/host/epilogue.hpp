@@ -40,17 +40,19 @@ public:
         of_zero_ = static_cast<std::int8_t>(p.inside_is_nonzero ? p.outside_sign : p.inside_sign);
     }
 
-    /// Returns false if a 16-bit result is saturated, so that its size is unknown.
-    [[nodiscard]] bool resolved(const T* tile, std::int64_t rows, std::int64_t count) const {
-        if constexpr (sizeof(T) == 2) {
-            if (p_.limit < static_cast<double>(number<T>::infinite)) return true;
-            for (std::int64_t r = 0; r < rows; ++r, tile += columns) {
-                T most = 0;
-                for (std::int64_t c = 0; c < count; ++c) most = std::max(most, tile[c]);
-                if (most == number<T>::infinite) return false;
+    /// Returns false if a result may be too large for the number type, so that its size or site is unknown. Only an
+    /// infinite double always means that there is no site.
+    [[nodiscard]] bool resolved(const T* tile, std::int64_t count) const {
+        constexpr bool sited = number<T>::sited;
+        constexpr auto end = number<T>::end;
+        if (std::ldexp(p_.limit + 1, sited ? p_.keys.total() : 0) < static_cast<double>(end)) return true;
+        bool beyond = false;
+        for (std::int64_t r = 0; r < s_.rows && !beyond; ++r, tile += columns)
+            for (std::int64_t c = 0; c < count; ++c) {
+                const auto value = reinterpret_cast<const lane_of_number<T>*>(tile)[c];
+                beyond = beyond | ((value >= end) & (!sited | (value < number<T>::infinite)));
             }
-        }
-        return true;
+        return !beyond;
     }
 
     /// Writes a tile whose first row has `count` cells from `first` on. `zero`: bits of cells of class zero, columns /
@@ -146,8 +148,6 @@ private:
             return value;
         }
     }
-
-    static constexpr std::int64_t least_streamed_cells = std::int64_t{1} << 20;
 
     void put_signs(float* root, const std::uint8_t* zero) const {
         const auto of_zero = static_cast<float>(of_zero_);

@@ -4,6 +4,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -82,8 +83,8 @@ void copy_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t fr
             else hn::StoreU(v, tag, reinterpret_cast<std::int32_t*>(to + i));
         }
 }
-void copy_past_caches(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
-                      std::uint8_t* to, std::int64_t to_pitch) {
+void stream_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
+                 std::uint8_t* to, std::int64_t to_pitch) {
     copy_rows<true>(from, row_bytes, from_pitch, rows, to, to_pitch);
 }
 void copy_unaligned(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
@@ -100,8 +101,11 @@ namespace nearfield::exact {
 HWY_EXPORT(roots16);
 HWY_EXPORT(roots32);
 HWY_EXPORT(roots64);
-HWY_EXPORT(copy_past_caches);
+HWY_EXPORT(stream_rows);
 HWY_EXPORT(copy_unaligned);
+
+/// Bytes of the largest vector, and of a cache line.
+constexpr std::int64_t vector = 64;
 
 template <class T>
 root_rule<T>::root_rule(const plan& p) : unit2_(p.unit2), unit_(p.unit()), limit_(number<T>::infinite) {
@@ -141,7 +145,12 @@ void field_roots<V>::roots(const V* value, std::int64_t count, float* out) const
     constexpr std::int64_t batch = 64;
     std::conditional_t<sizeof(V) == 4, V, double> part[batch];
     float root[batch];
-    for (std::int64_t from = 0; from < count; from += batch) {
+    std::int64_t from = 0;
+    if constexpr (!std::is_same_v<V, std::int64_t>) {
+        from = count / batch * batch;
+        rule_.roots(value, from, out);
+    }
+    for (; from < count; from += batch) {
         const std::int64_t n = std::min(batch, count - from);
         for (std::int64_t i = 0; i < batch; ++i) {
             const V v = value[from + std::min(i, n - 1)];
@@ -167,15 +176,23 @@ template class field_roots<double>;
 
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches) {
-    constexpr std::int64_t vector = 64;
     const auto* source = static_cast<const std::uint8_t*>(from);
     auto* target = static_cast<std::uint8_t*>(to);
     const bool whole = row_bytes % vector == 0;
     if (whole && past_caches && to_pitch % vector == 0 && reinterpret_cast<std::uintptr_t>(to) % vector == 0)
-        return HWY_DYNAMIC_DISPATCH(copy_past_caches)(source, row_bytes, from_pitch, rows, target, to_pitch);
+        return HWY_DYNAMIC_DISPATCH(stream_rows)(source, row_bytes, from_pitch, rows, target, to_pitch);
     if (whole) return HWY_DYNAMIC_DISPATCH(copy_unaligned)(source, row_bytes, from_pitch, rows, target, to_pitch);
     for (std::int64_t r = 0; r < rows; ++r, source += from_pitch, target += to_pitch)
         std::memcpy(target, source, static_cast<std::size_t>(row_bytes));
+}
+void copy_past_caches(const void* from, std::int64_t bytes, void* to) {
+    const auto before = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(to) % vector);
+    const std::int64_t head = std::min(before, bytes), whole = (bytes - head) / vector * vector;
+    const auto* const source = static_cast<const std::uint8_t*>(from);
+    auto* const target = static_cast<std::uint8_t*>(to);
+    std::memcpy(target, source, static_cast<std::size_t>(head));
+    HWY_DYNAMIC_DISPATCH(stream_rows)(source + head, whole, 0, 1, target + head, 0);
+    std::memcpy(target + head + whole, source + head + whole, static_cast<std::size_t>(bytes - head - whole));
 }
 void end_copies() { hwy::FlushStream(); }
 

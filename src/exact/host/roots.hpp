@@ -39,10 +39,15 @@ private:
     root_rule<std::conditional_t<sizeof(V) == 4, V, double>> rule_;
 };
 
+/// Fields of grids of at least this many cells bypass the caches.
+inline constexpr std::int64_t least_streamed_cells = std::int64_t{1} << 20;
+
 /// Copies rows of `row_bytes` bytes to places `to_pitch` bytes apart; bypasses the caches if rows are aligned to whole
 /// vectors. end_copies() makes them visible to other threads.
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches);
+/// Copies bytes, whose number and addresses are multiples of an element's size, past the caches.
+void copy_past_caches(const void* from, std::int64_t bytes, void* to);
 void end_copies();
 
 }  // namespace nearfield::exact
