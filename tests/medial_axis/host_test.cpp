@@ -21,9 +21,11 @@ TEST(MedialAxis, MasksAreTheDefinition) {
     });
 }
 
-/// Several bands and walks equal the general pass, which also yields second sites.
+/// Several bands and walks equal the general pass, which also yields second sites. Along axes of 12000 and more cells
+/// squared distances take 64 bits.
 TEST(MedialAxis, MasksAreTheGeneralPass) {
-    for (const shape_t& shape : {shape_t{3000}, shape_t{70, 95}, shape_t{35, 37, 21}, shape_t{2, 18, 130}})
+    for (const shape_t& shape : {shape_t{3000}, shape_t{70, 95}, shape_t{35, 37, 21}, shape_t{2, 18, 130},
+                                 shape_t{3, 3, 2049}, shape_t{2, 12000}, shape_t{12000, 3}, shape_t{200000}})
         for (std::uint64_t seed = 0; seed < 12; ++seed) {
             const axis_case c = large_case(shape, seed);
             SCOPED_TRACE(c.text());
