@@ -219,7 +219,7 @@ def finish(of: Grid, pencil: Partial, start: Sequence[int] | None, limit: float)
     if closed:
         _close(of, pencil, closed, (0,) * len(shape) if start is None else start)
     if not math.isinf(limit):
-        for part in _parts(pencil):
+        for part in parts_of(pencil):
             _drop(of, part, space_of(part.squared).sqrt(part.squared * of.unit2) > limit)
 
 
@@ -250,7 +250,7 @@ def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int])
         away = (of.spacing[axis] ** 2 * of.reach(steps) ** 2).astype(of.squared_type)
         beyond = xp.minimum(beyond, away.reshape([-1 if k == axis else 1 for k in range(len(shape))]))
     wide = xp.broadcast_to(beyond, shape)
-    for k, one in enumerate(_parts(part)):
+    for k, one in enumerate(parts_of(part)):
         near = wide[k * _rows(shape) : (k + 1) * _rows(shape)]
         _drop(of, one, near < one.squared)
         xp.minimum(one.squared, near, out=one.squared)
@@ -269,11 +269,20 @@ def _rows(shape: Sequence[int]) -> int:
     return max(1, _PART // max(1, math.prod(shape[1:])))
 
 
-def _parts(part: Partial) -> Iterator[Partial]:
+def parts_of(part: Partial) -> Iterator[Partial]:
     """Yields some rows at a time, so that temporary arrays take little memory."""
     step = _rows(part.squared.shape)
     for k in range(0, len(part.squared), step):
         yield Partial(*(None if a is None else a[k : k + step] for a in part))
+
+
+def coordinate(index: Any, shape: Sequence[int], axis: int) -> Any:
+    """Coordinates along an axis of a grid: int32, of linear indices in host memory; -1 if there is no site."""
+    made, below = np.empty(index.shape, np.int32), math.prod(shape[axis + 1 :])
+    for k in range(0, len(made), _rows(made.shape)):
+        part = index[k : k + _rows(made.shape)]
+        made[k : k + _rows(made.shape)] = np.where(part < 0, -1, part // below % shape[axis])
+    return made
 
 
 def none_of(kind: Any) -> Any:
