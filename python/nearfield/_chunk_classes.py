@@ -2,7 +2,7 @@
 
 A pass along an axis is the pass of plain distances, and then the ends of the cell's own run of equal classes: cells of
 other classes beyond them are never nearer, so that the pass itself need not know classes. This does not hold if some
-cells take no part: then each class of sites is searched by itself. That is also the faster way if there are two classes.
+cells take no part: then each class of sites is searched by itself, which is also faster for the sides of signed fields.
 """
 
 from __future__ import annotations

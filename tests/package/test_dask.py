@@ -216,6 +216,9 @@ def test_between_the_passes_on_disk(tmp_path):
     made = nfd.voronoi(lazy, return_labels=True, scratch=str(tmp_path / "between.zarr"))
     assert (tmp_path / "between.zarr").exists()
     same(made, nf.voronoi(seeds, return_labels=True))
+    part = np.random.default_rng(4).random(seeds.shape) < 0.7
+    away = nfd.distance_transform(lazy, where=part, signed=True, scratch=str(tmp_path / "between.zarr"))
+    same([away], [nf.distance_transform(seeds, where=part, signed=True)])
 
 
 def test_two_processes_with_little_memory():
