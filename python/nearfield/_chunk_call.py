@@ -7,9 +7,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from nearfield import _core
 from nearfield._call import planned
@@ -41,6 +43,8 @@ class Asked:
     classes: Classes | None = None
     part: Part | None = None
     work: Any = None
+    _handed: dict[str, list[Any]] = field(default_factory=dict)
+    _twice: bool = True
 
     @property
     def plane(self) -> int:
@@ -155,14 +159,27 @@ class Asked:
     def put(self, out: dict[str, Raw | Chunked], start: Sequence[int], fields: Iterable[Any]) -> None:
         """Writes boxes of all `fields`."""
         lead = (0,) * self.source.lead
-        for name, field in zip(self.fields, fields, strict=True):
-            box = field.reshape((1,) * len(lead) + field.shape)
+        for name, cells in zip(self.fields, fields, strict=True):
+            box = cells.reshape((1,) * len(lead) + cells.shape)
             if name in out:
                 out[name].write((*lead, *start), box)
             if name == "index" and "coordinates" in out:
                 for axis in range(box.ndim):
-                    along = coordinate(field, self.source.full_shape, axis)
+                    along = coordinate(cells, self.source.full_shape, axis)
                     out["coordinates"].write((axis, *lead, *start), along.reshape(1, *box.shape))
+
+    def array(self, name: str, shape: Sequence[int], dtype: Any) -> Any:
+        """Memory for a field that compute() of `stream` returns: that of an earlier part, whose pages are there.
+
+        If parts are read ahead, the part before is still being written, so that two take turns.
+        """
+        held = self._handed.setdefault(name, [np.empty(0, np.uint8)] * (1 + self._twice))
+        held.reverse()
+        count = math.prod(shape) * np.dtype(dtype).itemsize
+        if held[0].nbytes < count:
+            held[0] = None  # given back first
+            held[0] = np.empty(count, np.uint8)
+        return held[0][:count].view(dtype).reshape(shape)
 
     def stream(
         self,
@@ -179,8 +196,7 @@ class Asked:
         `ahead`: while one is computed, the next one is read and the one before is written.
         """
         left = [k for k in numbers if f"{kind}:{k}" not in self.work.done]
-        if self.gpu is not None:
-            self.gpu.hand_on(ahead)
+        self._handed, self._twice = {}, bool(ahead)
         self._tell(share, len(numbers) - len(left), len(numbers))
         with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as writer:
             coming = reader.submit(read, left[0]) if ahead and left else None
@@ -211,9 +227,9 @@ class Asked:
 
 
 def few_chunks_at_once() -> Any:
-    """Zarr holds no more chunks than `Asked.room` counts."""
+    """Zarr holds no more chunks than `Asked.room` counts, and writes each without a search for cells that are not zero."""
     try:
         import zarr
     except ImportError:
         return nullcontext()
-    return zarr.config.set({"async.concurrency": _AT_ONCE})
+    return zarr.config.set({"async.concurrency": _AT_ONCE, "array.write_empty_chunks": True})

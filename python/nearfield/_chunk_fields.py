@@ -127,7 +127,7 @@ def _of_window(
     if asked.gpu is None or not asked.gpu.holds(80 * (step + 2 * reach) * asked.plane):
         return [field[first:stop] for field in fields(*window)]
     shape = (stop - first, *asked.source.shape[1:])
-    out = [asked.gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.fields)]
+    out = [asked.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.fields)]
 
     def piece(k: int) -> Piece:
         begin, end = max(k - reach, 0), min(k + step, stop)
@@ -181,10 +181,10 @@ def _of_slab(asked: Asked, of: Grid, came: Any, first: int, sites: Any, labels: 
     slab, mask = came
     if asked.classes is not None:
         return asked.classes.slab(of, slab, first, mask, asked.threads)
+    made = {name: asked.array(name, slab.shape, kind) for name, kind in _held(asked, of).items()}
     if asked.gpu is None:
-        return planes(of, slab, first, sites, labels=labels, threads=asked.threads)
-    kinds, step = _held(asked, of), asked.gpu.rows(asked.plane)
-    made = {name: asked.gpu.array(name, slab.shape, kind) for name, kind in kinds.items()}
+        return planes(of, slab, first, sites, labels=labels, out=Partial(**made), threads=asked.threads)
+    step = asked.gpu.rows(asked.plane)
 
     def piece(k: int) -> Piece:
         def computed(there: Any) -> list[Any]:
@@ -231,7 +231,7 @@ def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: in
 
 def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[int], limit: float) -> list[Any]:
     shape = pencil.squared.shape
-    made = [gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.fields)]
+    made = [asked.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.fields)]
     step = gpu.rows(math.prod(shape) // shape[1])
 
     def piece(k: int) -> Piece:
@@ -252,7 +252,9 @@ def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[in
 
 def _field(asked: Asked, of: Grid, part: Partial, name: str) -> Any:
     if name == "distance":
-        return distance(of, part.squared, asked.types[name], squared=asked.squared)
+        kind = np.dtype(asked.types[name])
+        out = part.squared.view(kind) if kind.itemsize == part.squared.itemsize else None
+        return distance(of, part.squared, kind, squared=asked.squared, out=out)
     field = part.index if name == "index" else part.label
     return field.astype(asked.types[name], copy=False)
 

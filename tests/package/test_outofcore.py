@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield import _chunk_call, outofcore
+from nearfield import _chunk_call, chunks, outofcore
 
 SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (0.1234567, 0.7, 0.7, 0.7)]
 BORDERS = st.one_of(st.just(("open",) * 4), st.tuples(*[st.sampled_from(["open", "closed", "periodic"])] * 4))
@@ -295,3 +295,12 @@ def mkdir(folder):
 def many(folder):
     np.save(folder / "many.npy", (np.indices((400, 400)).sum(0) % 2).astype(np.uint8))
     return folder / "many.npy"
+
+
+@pytest.mark.parametrize("least", [0, 2**24 - 2000, 2**24 - 1, 2**24, 2**31])
+def test_roots_are_rounded_once(least):
+    grid = chunks.grid((60000, 3))
+    squares = np.arange(least, least + 3 * 10**6, dtype=np.uint32).reshape(-1, 3)
+    wanted = np.sqrt(squares.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_equal(chunks.distance(grid, squares), wanted)
+    np.testing.assert_array_equal(chunks.distance(grid, squares, out=squares.view(np.float32)), wanted)
