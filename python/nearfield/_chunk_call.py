@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from nearfield import _core
 from nearfield._call import planned
 from nearfield._chunk_classes import Classes
 from nearfield._chunk_device import Gpu
 from nearfield._chunk_files import Chunked, Part, Raw, Source, chunks_for
+from nearfield._chunk_lines import coordinate
 from nearfield._chunk_work import used_now
 from nearfield._errors import Cancelled
 from nearfield._request import Request
@@ -40,6 +43,8 @@ class Asked:
     classes: Classes | None = None
     part: Part | None = None
     work: Any = None
+    _handed: dict[str, list[Any]] = field(default_factory=dict)
+    _twice: bool = True
 
     @property
     def plane(self) -> int:
@@ -53,6 +58,16 @@ class Asked:
             return None
         sizes = self.source.chunks or chunks_for(self.source.shape)
         return tuple(min(c, max(n, 1)) for c, n in zip(sizes, self.source.shape, strict=True))
+
+    @property
+    def fields(self) -> list[str]:
+        """Names of the fields that are computed; coordinates of sites are their indices until they are written."""
+        return list(dict.fromkeys("index" if name == "coordinates" else name for name in self.targets))
+
+    @property
+    def cell(self) -> int:
+        """Bytes of a cell of these fields, and of coordinates along one axis."""
+        return sum(int(self.types[name].itemsize) for name in self.fields) + 4 * ("coordinates" in self.targets)
 
     def room(self) -> int:
         """Bytes that arrays of the call may take."""
@@ -109,12 +124,17 @@ class Asked:
             f"memory is {self.memory / 1e6:.0f} MB, in which {what} does not fit; give at least {wanted / 1e6:.0f} MB"
         )
 
+    def noted(self, name: str, choose: Callable[[], Any]) -> Any:
+        """What an earlier call noted in the journal, or choose(), which is noted now."""
+        known = [entry for entry in self.work.done if entry.startswith(f"{name}:")]
+        chosen = json.loads(known[0].removeprefix(f"{name}:")) if known else choose()
+        if not known:
+            self.work.note(f"{name}:" + json.dumps(chosen, separators=(",", ":")))
+        return chosen
+
     def layout(self, choose: Callable[[], list[Any]]) -> list[Any]:
         """How the call is divided: as an earlier call did, or as choose() says now, `planes_within` and more."""
-        known = [entry for entry in self.work.done if entry.startswith("layout:")]
-        chosen = json.loads(known[0].removeprefix("layout:")) if known else choose()
-        if not known:
-            self.work.note("layout:" + json.dumps(chosen, separators=(",", ":")))
+        chosen: list[Any] = self.noted("layout", choose)
         self.source.holds = bool(chosen[0])
         return chosen[1:]
 
@@ -129,12 +149,37 @@ class Asked:
         for name in self.targets:
             kind = self.types[name]
             tags = self.source.place.tags_of(name, kind)
-            made[name] = self.work.output(name, full, kind, chunks, self.spacing, tags)
+            of: tuple[Any, ...] = (full, chunks, self.spacing)
+            if name == "coordinates":
+                of = tuple(a and (one, *a) for a, one in zip(of, (len(full), 1, math.nan), strict=True))
+            shape, sizes_of, spacing = of
+            made[name] = self.work.output(name, shape, kind, sizes_of, spacing, tags)
         return made
 
-    def put(self, out: Raw | Chunked, start: Sequence[int], box: Any) -> None:
-        lead = self.source.lead
-        out.write((0,) * lead + tuple(start), box.reshape((1,) * lead + box.shape))
+    def put(self, out: dict[str, Raw | Chunked], start: Sequence[int], fields: Iterable[Any]) -> None:
+        """Writes boxes of all `fields`."""
+        lead = (0,) * self.source.lead
+        for name, cells in zip(self.fields, fields, strict=True):
+            box = cells.reshape((1,) * len(lead) + cells.shape)
+            if name in out:
+                out[name].write((*lead, *start), box)
+            if name == "index" and "coordinates" in out:
+                for axis in range(box.ndim):
+                    along = coordinate(cells, self.source.full_shape, axis)
+                    out["coordinates"].write((axis, *lead, *start), along.reshape(1, *box.shape))
+
+    def array(self, name: str, shape: Sequence[int], dtype: Any) -> Any:
+        """Memory for a field that compute() of `stream` returns: that of an earlier part, whose pages are there.
+
+        If parts are read ahead, the part before is still being written, so that two take turns.
+        """
+        held = self._handed.setdefault(name, [np.empty(0, np.uint8)] * (1 + self._twice))
+        held.reverse()
+        count = math.prod(shape) * np.dtype(dtype).itemsize
+        if held[0].nbytes < count:
+            held[0] = None  # given back first
+            held[0] = np.empty(count, np.uint8)
+        return held[0][:count].view(dtype).reshape(shape)
 
     def stream(
         self,
@@ -151,8 +196,7 @@ class Asked:
         `ahead`: while one is computed, the next one is read and the one before is written.
         """
         left = [k for k in numbers if f"{kind}:{k}" not in self.work.done]
-        if self.gpu is not None:
-            self.gpu.hand_on(ahead)
+        self._handed, self._twice = {}, bool(ahead)
         self._tell(share, len(numbers) - len(left), len(numbers))
         with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as writer:
             coming = reader.submit(read, left[0]) if ahead and left else None
@@ -183,9 +227,9 @@ class Asked:
 
 
 def few_chunks_at_once() -> Any:
-    """Zarr holds no more chunks than `Asked.room` counts."""
+    """Zarr holds no more chunks than `Asked.room` counts, and writes each without a search for cells that are not zero."""
     try:
         import zarr
     except ImportError:
         return nullcontext()
-    return zarr.config.set({"async.concurrency": _AT_ONCE})
+    return zarr.config.set({"async.concurrency": _AT_ONCE, "array.write_empty_chunks": True})

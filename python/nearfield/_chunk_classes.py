@@ -1,18 +1,21 @@
 """Distances to cells of another class by slabs and pencils: labels of an image, or the two sides of a signed field.
 
 A pass along an axis is the pass of plain distances, and then the ends of the cell's own run of equal classes: cells of
-other classes beyond them are never nearer, so that the pass itself need not know classes.
+other classes beyond them are never nearer, so that the pass itself need not know classes. This does not hold if some
+cells take no part: then each class of sites is searched by itself, which is also faster for the sides of signed fields.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import Any
 
 import numpy as np
 
-from nearfield._chunk_lines import Grid, Partial, finish, none_of, pass_along
+from nearfield._chunk_lines import Grid, Partial, finish, held, lines, none_of, parts_of, pass_along, planes
 from nearfield._distance import distance_transform
 from nearfield._request import Request
 
@@ -32,15 +35,20 @@ class Classes:
     def of(self, slab: Any) -> Any:
         return slab if self.labels else slab == 0 if self.zero else slab != 0
 
-    def slab(self, of: Grid, slab: Any, first: int, threads: int | None = None) -> Partial:
-        """As `planes`; classes take the place of labels."""
+    def held(self, of: Grid) -> dict[str, Any]:
+        """Types of the fields between the passes; classes take the place of labels."""
+        return held(of, self.dtype)
+
+    def slab(self, of: Grid, slab: Any, first: int, part: Any = None, threads: int | None = None) -> Iterable[Any]:
+        """Computes the fields of `held` within each plane, as `planes`."""
         classes = self.of(slab)
         return self.planes(of, classes, first, threads)._replace(label=classes)
 
     def pencil(
-        self, of: Grid, pencil: Partial, start: Sequence[int], limit: float, threads: int | None = None
+        self, of: Grid, fields: dict[str, Any], start: Sequence[int], limit: float, threads: int | None = None
     ) -> Partial:
-        """As `lines`, in place, of what `slab` made."""
+        """Computes the fields of the whole grid from those of `held`, as `lines`, and overwrites these."""
+        pencil = Partial(**fields)
         part = pencil._replace(label=None)
         pass_of_classes(of, part, pencil.label, 0, start, threads)
         finish(of, part, start, limit)
@@ -55,26 +63,105 @@ class Classes:
 
     def planes(self, of: Grid, classes: Any, first: int, threads: int | None) -> Partial:
         """The fields within each plane of a slab."""
-        squared = np.full(classes.shape, none_of(of.squared_type), of.squared_type)
-        index = np.full(classes.shape, -1, of.index_type) if of.sites else None
+        part, start = _nothing(of, classes.shape), (first,) + (0,) * (classes.ndim - 1)
         if self.labels and self.sign == "none":  # the background is a site
-            squared[classes == 0] = 0
-            if index is not None:
-                at = np.flatnonzero(classes == 0)
-                index.reshape(-1)[at] = at + first * math.prod(of.shape[1:])
-        part = Partial(squared, index)
+            _settle(of, part, classes == 0, start)
         for axis in range(classes.ndim - 1, 0, -1):
-            pass_of_classes(of, part, classes, axis, (first,) + (0,) * (classes.ndim - 1), threads)
+            pass_of_classes(of, part, classes, axis, start, threads)
         return part
 
 
-def classes_for(request: Request, dtype: Any) -> Classes | None:
-    """None where one kind of cells are the sites of all others. Throws for an image whose values are no labels."""
+class Searches(Classes):
+    """Classes among cells of which some may take no part: searches each value of each bit in which classes differ.
+
+    `bits` holds these bits. The nearest cell of another class is the nearest one that differs in some bit.
+    """
+
+    def __init__(self, request: Request, dtype: Any, bits: int) -> None:
+        super().__init__(request, dtype)
+        self.searches = [(bit, value) for bit in range(64) if bits >> bit & 1 for value in (1, 0)]
+
+    def held(self, of: Grid) -> dict[str, Any]:
+        each = held(of).items()
+        types = {f"{name}{k}": kind for k in range(len(self.searches)) for name, kind in each}
+        return {**types, "label": self.dtype}
+
+    def slab(self, of: Grid, slab: Any, first: int, part: Any = None, threads: int | None = None) -> Iterable[Any]:
+        classes = self.of(slab)
+        for bit, value in self.searches:
+            mask = (classes >> bit & 1) == value
+            mask = mask if part is None else mask & part
+            yield from planes(of, mask, first, "nonzero", threads=threads)[:2]
+        yield classes
+
+    def pencil(
+        self, of: Grid, fields: dict[str, Any], start: Sequence[int], limit: float, threads: int | None = None
+    ) -> Partial:
+        classes = fields["label"]
+        best = _nothing(of, classes.shape)._replace(label=classes)
+        for k, (bit, value) in enumerate(self.searches):
+            found = Partial(fields[f"squared{k}"], fields.get(f"index{k}"))
+            lines(of, found, start, limit=limit, overwrite=True, threads=threads)
+            for own, new in zip(parts_of(best), parts_of(found), strict=True):
+                _take(of, own, new, (own.label >> bit & 1) != value)
+        if self.labels and self.sign == "none":
+            _settle(of, best, classes == 0, start)
+        return best
+
+
+def bits_of(classes: Any) -> tuple[int, int]:
+    """Bits that some labels have, and bits that all have."""
+    codes = classes.reshape(-1).view(f"u{classes.itemsize}")
+    return int(np.bitwise_or.reduce(codes)), int(np.bitwise_and.reduce(codes))
+
+
+def differing(bits: Iterable[tuple[int, int]]) -> int:
+    """Bits in which labels differ, from the `bits_of` all chunks; the first bit in any case, for one search."""
+    some, each = zip(*bits, strict=True)
+    return reduce(or_, some, 0) & ~reduce(and_, each, -1) | 1
+
+
+def _nothing(of: Grid, shape: Sequence[int]) -> Partial:
+    """Fields of cells without a site."""
+    squared = np.full(shape, none_of(of.squared_type), of.squared_type)
+    return Partial(squared, np.full(shape, -1, of.index_type) if of.sites else None)
+
+
+def _take(of: Grid, best: Partial, found: Partial, asked: Any) -> None:
+    """Keeps the nearer site of cells that are asked for; a site wins over an equally near border."""
+    nearer = asked & (found.squared < best.squared)
+    if best.index is not None:
+        tied = asked & (found.squared == best.squared) & (found.index >= 0)
+        before = best.index[tied]
+        tied[tied] = (before < 0) | _comes_before(found.index[tied], np.maximum(before, 0), of.shape)
+        nearer |= tied
+        np.copyto(best.index, found.index, where=nearer)
+    np.copyto(best.squared, found.squared, where=nearer)
+
+
+def _settle(of: Grid, part: Partial, sites: Any, start: Sequence[int]) -> None:
+    """Makes cells that begin at `start` in the grid sites of their own."""
+    part.squared[sites] = 0
+    if part.index is None:
+        return
+    within = _places(of, sites.shape, start, range(1, sites.ndim)).reshape(sites.shape[1:])
+    for k in range(len(sites)):
+        first = (start[0] + k) * math.prod(of.shape[1:])
+        np.copyto(part.index[k : k + 1], within + first, where=sites[k : k + 1], casting="same_kind")
+
+
+def classes_for(request: Request, dtype: Any, bits: Callable[[], int] | None = None) -> Classes | None:
+    """None if one kind of cells are the sites of all others. Throws for an image whose values are no labels.
+
+    `bits` returns the bits in which labels differ; it is given if some cells take no part.
+    """
     labels = request.sites == "other_labels"
     if request.sign == "none" and not labels:
         return None
     distance_transform(np.zeros((1,), dtype), multilabel=labels)
-    return Classes(request, dtype)
+    if labels and bits is None:
+        return Classes(request, dtype)
+    return Searches(request, dtype, bits() if labels and bits is not None else 1)
 
 
 def pass_of_classes(

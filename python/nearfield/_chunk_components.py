@@ -126,7 +126,7 @@ def _filled(
     how: dict[str, Any],
     measured: bool,
 ) -> None:
-    out, kind = asked.outputs(firsts.step)["label"], asked.types["label"]
+    out, kind = asked.outputs(firsts.step), asked.types["label"]
 
     def made(first: int, window: Any) -> tuple[Any, Rows | None]:
         # Labels of the plane after it alone may be larger.
@@ -145,7 +145,7 @@ def _filled(
 
     def write(first: int, all_: tuple[Any, Rows | None]) -> None:
         numbers, rows = all_
-        asked.put(out, (first, *(0,) * (numbers.ndim - 1)), numbers)
+        asked.put(out, (first, *(0,) * (numbers.ndim - 1)), [numbers])
         if rows is not None:
             np.savez(asked.work.folder / f"{first}-rows.npz", **rows._asdict())
 

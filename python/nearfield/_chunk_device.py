@@ -41,8 +41,6 @@ class Gpu:
         self.name = f"cuda:{ordinal}"
         self._device = cupy.cuda.Device(ordinal)
         self._cells = min(_MOST, memory >> 10)
-        self._handed: dict[str, list[Any]] = {}
-        self._twice = True
         with self._device:
             self._slots = [_Slot(cupy), _Slot(cupy)]
 
@@ -53,20 +51,6 @@ class Gpu:
     def pinned(self, row: int) -> int:
         """Bytes of the host's memory that pieces of such rows take on their ways, at most."""
         return 64 * max(self._cells, row)
-
-    def hand_on(self, twice: int) -> None:
-        """Before fields are handed on: `twice` where one is still in use while the next is made."""
-        self._handed, self._twice = {}, bool(twice)
-
-    def array(self, name: str, shape: Sequence[int], dtype: Any) -> Any:
-        """Memory for a field that is handed on: that of an earlier call, whose pages the system has given."""
-        held = self._handed.setdefault(name, [np.empty(0, np.uint8)] * (1 + self._twice))
-        held.reverse()
-        count = math.prod(shape) * np.dtype(dtype).itemsize
-        if held[0].nbytes < count:
-            held[0] = None  # given back first
-            held[0] = np.empty(count, np.uint8)
-        return held[0][:count].view(dtype).reshape(shape)
 
     def holds(self, bytes_: int) -> bool:
         with self._device:

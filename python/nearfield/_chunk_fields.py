@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from nearfield._call import compute
 from nearfield._chunk_call import PARTS, Asked
+from nearfield._chunk_classes import Searches, bits_of, classes_for, differing
 from nearfield._chunk_device import Gpu, Piece
 from nearfield._chunk_lines import Grid, Partial, distance, held, lines, no_site, planes
 from nearfield._chunk_work import Between
@@ -24,12 +26,7 @@ def by_windows(asked: Asked, of: Grid) -> bool:
     """Slabs with what lies within the limit round them. False where that is not possible, or not the better way."""
     request = asked.request
     assert request is not None
-    lines_serve = asked.part is None or asked.classes is None
     if math.isinf(request.max_distance) or of.border[0] == "periodic":
-        if not lines_serve:
-            raise ValueError(
-                "where of a field with a sign or labels needs max_distance and a first axis that is not periodic"
-            )
         return False
     options = _within_slabs(asked, request)
     reach = min(math.floor(request.max_distance / (options.spacing or (1.0,))[0]) + 1, of.shape[0])
@@ -40,16 +37,14 @@ def by_windows(asked: Asked, of: Grid) -> bool:
     def cost(count: int) -> int:
         shape = (min(count + 2 * reach, of.shape[0]), *of.shape[1:])
         taken = asked.workspace(shape, options)
-        each = 2 * asked.source.dtype.itemsize + sum(asked.types[name].itemsize for name in asked.targets)
+        each = 2 * asked.source.dtype.itemsize + asked.cell
         each += 0 if asked.part is None else _OF_PART
         return int(taken + math.prod(shape) * each + count * asked.plane * 8)
 
     def choose() -> list[Any]:
         held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach), 8 * reach)
-        if lines_serve and (step == 0 or (step < 2 * reach and step < of.shape[0])):
+        if step == 0 or (step < 2 * reach and step < of.shape[0]):
             return _choose(asked, of)
-        if step == 0:
-            raise asked.too_little(cost(1), f"a plane with {2 * reach} others round it")
         return [held, "windows", ahead, step]
 
     way, ahead, step, *_ = asked.layout(choose)
@@ -64,7 +59,7 @@ def _within_slabs(asked: Asked, request: Request) -> Request:
     lengths = request.spacing if len(request.spacing) < 2 else request.spacing[lead:]
     ends = request.border if len(request.border) == 1 else request.border[lead:]
     kind = "squared" if asked.squared else "distance"
-    fields = tuple((kind if n == "distance" else n, asked.types[n].name) for n in asked.targets)
+    fields = tuple((kind if n == "distance" else n, asked.types[n].name) for n in asked.fields)
     return request._replace(spacing=lengths, border=ends, fields=fields)
 
 
@@ -96,7 +91,7 @@ def _ahead_of_windows(asked: Asked, count: int, reach: int) -> int:
     """Bytes of the window that is read, and of the fields that are written, while others are computed."""
     item = asked.source.dtype.itemsize + (0 if asked.part is None else 1 + asked.part.source.dtype.itemsize)
     wide = (count + 2 * reach) * item
-    return int(asked.plane * (wide + count * sum(asked.types[name].itemsize for name in asked.targets)))
+    return int(asked.plane * (wide + count * asked.cell))
 
 
 def _run_windows(asked: Asked, ahead: int, step: int, reach: int, fields: Fields, rounds: bool) -> None:
@@ -112,14 +107,13 @@ def _run_windows(asked: Asked, ahead: int, step: int, reach: int, fields: Fields
     def made(first: int, window: Any) -> list[Any]:
         low, _ = ends_of(first)
         all_ = _of_window(asked, fields, window, low, (first, min(first + step, shape[0])), reach)
-        for name, own in zip(asked.targets, all_, strict=True):
+        for name, own in zip(asked.fields, all_, strict=True):
             if name == "index":
                 own[own >= 0] += low * asked.plane
         return all_
 
     def write(first: int, all_: list[Any]) -> None:
-        for name, own in zip(asked.targets, all_, strict=True):
-            asked.put(out[name], (first, *(0,) * (len(shape) - 1)), own)
+        asked.put(out, (first, *(0,) * (len(shape) - 1)), all_)
 
     asked.stream("slab", range(0, shape[0], step), (0.0, 1.0), ahead, read, made, write)
 
@@ -133,7 +127,7 @@ def _of_window(
     if asked.gpu is None or not asked.gpu.holds(80 * (step + 2 * reach) * asked.plane):
         return [field[first:stop] for field in fields(*window)]
     shape = (stop - first, *asked.source.shape[1:])
-    out = [asked.gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.targets)]
+    out = [asked.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.fields)]
 
     def piece(k: int) -> Piece:
         begin, end = max(k - reach, 0), min(k + step, stop)
@@ -142,7 +136,7 @@ def _of_window(
             return [field[k - begin : end - begin] for field in fields(*there)]
 
         def store(*made: Any) -> None:
-            for name, to, field in zip(asked.targets, out, made, strict=True):
+            for name, to, field in zip(asked.fields, out, made, strict=True):
                 if name == "index":
                     field[field >= 0] += begin * asked.plane
                 to[k - first : end - first] = field
@@ -158,6 +152,7 @@ def by_lines(asked: Asked, of: Grid) -> None:
     request = asked.request
     assert request is not None
     labels = "label" in asked.targets
+    _search(asked)
     _, slabs_ahead, step, pencils_ahead, *box = asked.layout(lambda: _choose(asked, of))
     between = Between(asked.work.folder / "between", of.shape, _held(asked, of), step, box)
     part = asked.part
@@ -165,11 +160,13 @@ def by_lines(asked: Asked, of: Grid) -> None:
 
     def read(first: int) -> Any:
         ends = first, min(first + step, of.shape[0])
-        slab = asked.source.planes(*ends)
-        return slab if part is None else np.where(part.planes(*ends), slab, slab.dtype.type(sites == "zero"))
+        slab, mask = asked.source.planes(*ends), None if part is None else part.planes(*ends)
+        if mask is None or asked.classes is not None:
+            return slab, mask
+        return np.where(mask, slab, slab.dtype.type(sites == "zero")), None
 
-    def made(first: int, slab: Any) -> Partial:
-        return _of_slab(asked, of, slab, first, sites, labels)
+    def made(first: int, came: Any) -> list[Any]:
+        return [field for field in _of_slab(asked, of, came, first, sites, labels) if field is not None]
 
     try:
         asked.stream("slab", range(0, of.shape[0], step), (0.0, 0.5), slabs_ahead, read, made, between.write)
@@ -178,13 +175,14 @@ def by_lines(asked: Asked, of: Grid) -> None:
         between.close()
 
 
-def _of_slab(asked: Asked, of: Grid, slab: Any, first: int, sites: Any, labels: bool) -> Partial:
+def _of_slab(asked: Asked, of: Grid, came: Any, first: int, sites: Any, labels: bool) -> Iterable[Any]:
+    slab, mask = came
     if asked.classes is not None:
-        return asked.classes.slab(of, slab, first, asked.threads)
+        return asked.classes.slab(of, slab, first, mask, asked.threads)
+    made = {name: asked.array(name, slab.shape, kind) for name, kind in _held(asked, of).items()}
     if asked.gpu is None:
-        return planes(of, slab, first, sites, labels=labels, threads=asked.threads)
-    kinds, step = _held(asked, of), asked.gpu.rows(asked.plane)
-    made = {name: asked.gpu.array(name, slab.shape, kind) for name, kind in kinds.items()}
+        return planes(of, slab, first, sites, labels=labels, out=Partial(**made), threads=asked.threads)
+    step = asked.gpu.rows(asked.plane)
 
     def piece(k: int) -> Piece:
         def computed(there: Any) -> list[Any]:
@@ -197,7 +195,7 @@ def _of_slab(asked: Asked, of: Grid, slab: Any, first: int, sites: Any, labels: 
         return [slab[k : k + step]], computed, store
 
     asked.gpu.each(map(piece, range(0, len(slab), step)))
-    return Partial(**made)
+    return made.values()
 
 
 def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: int) -> None:
@@ -206,39 +204,39 @@ def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: in
     def start_of(number: int) -> list[int]:
         return [0, *(s.start for s in between.boxes[number])]
 
-    def made(number: int, pencil: Partial) -> list[Any]:
+    def made(number: int, fields: dict[str, Any]) -> list[Any]:
         start = start_of(number)
         if asked.classes is not None:
-            part = asked.classes.pencil(of, pencil, start, limit, asked.threads)
-            all_ = [_field(asked, of, part, name) for name in asked.targets]
-            signs = zip(asked.targets, all_, strict=True)
+            part = asked.classes.pencil(of, fields, start, limit, asked.threads)
+            all_ = [_field(asked, of, part, name) for name in asked.fields]
+            signs = zip(asked.fields, all_, strict=True)
             return [asked.classes.signed(f, part.label) if name == "distance" else f for name, f in signs]
         if asked.gpu is not None:
-            return _of_pencil(asked, asked.gpu, of, pencil, start, limit)
-        part = lines(of, pencil, start, limit=limit, overwrite=True, threads=asked.threads)
-        return [_field(asked, of, part, name) for name in asked.targets]
+            return _of_pencil(asked, asked.gpu, of, Partial(**fields), start, limit)
+        part = lines(of, Partial(**fields), start, limit=limit, overwrite=True, threads=asked.threads)
+        return [_field(asked, of, part, name) for name in asked.fields]
 
     def write(number: int, fields: list[Any]) -> None:
         box = (slice(None), *between.boxes[number])
         there = None if asked.part is None else asked.part.box(box)
-        for name, field in zip(asked.targets, fields, strict=True):
+        for name, field in zip(asked.fields, fields, strict=True):
             if there is not None:
                 field[~there] = no_site(name, field.dtype)
-            asked.put(out[name], start_of(number), field)
+        asked.put(out, start_of(number), fields)
 
     asked.stream("pencil", range(len(between.boxes)), (0.5, 1.0), ahead, between.read, made, write)
 
 
 def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[int], limit: float) -> list[Any]:
     shape = pencil.squared.shape
-    made = [gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.targets)]
+    made = [asked.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.fields)]
     step = gpu.rows(math.prod(shape) // shape[1])
 
     def piece(k: int) -> Piece:
         def computed(*there: Any) -> list[Any]:
             at = [0, start[1] + k, *start[2:]]
             part = lines(of, Partial(*there), at, limit=limit, overwrite=True)
-            return [_field(asked, of, part, name) for name in asked.targets]
+            return [_field(asked, of, part, name) for name in asked.fields]
 
         def store(*fields: Any) -> None:
             for to, field in zip(made, fields, strict=True):
@@ -252,20 +250,42 @@ def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[in
 
 def _field(asked: Asked, of: Grid, part: Partial, name: str) -> Any:
     if name == "distance":
-        return distance(of, part.squared, asked.types[name], squared=asked.squared)
+        kind = np.dtype(asked.types[name])
+        out = part.squared.view(kind) if kind.itemsize == part.squared.itemsize else None
+        return distance(of, part.squared, kind, squared=asked.squared, out=out)
     field = part.index if name == "index" else part.label
     return field.astype(asked.types[name], copy=False)
 
 
+def _search(asked: Asked) -> None:
+    """Prepares the searches of classes among cells of which some take no part."""
+    if asked.part is not None and asked.request is not None:
+        bits = functools.partial(asked.noted, "bits", functools.partial(_bits, asked))
+        asked.classes = classes_for(asked.request, asked.source.dtype, bits)
+
+
+def _bits(asked: Asked) -> int:
+    """Reads in which bits labels differ."""
+    item = 3 * asked.source.dtype.itemsize + 3
+    kept, step = asked.planes_within(lambda count: count * asked.plane * item)
+    asked.source.holds = bool(kept)
+    if step == 0:
+        raise asked.too_little(asked.plane * item, f"a plane of {asked.plane} cells")
+    assert asked.part is not None
+    ends = [(k, min(k + step, asked.source.shape[0])) for k in range(0, asked.source.shape[0], step)]
+    return differing([(0, -1), *(bits_of(asked.source.planes(*one)[asked.part.planes(*one)]) for one in ends)])
+
+
 def _held(asked: Asked, of: Grid) -> dict[str, Any]:
-    """Types of the fields between the passes; classes take the place of labels."""
+    """Types of the fields between the passes."""
     if asked.classes is not None:
-        return held(of, asked.classes.dtype)
+        return asked.classes.held(of)
     return held(of, asked.source.dtype if "label" in asked.targets else None)
 
 
 def _choose(asked: Asked, of: Grid) -> list[Any]:
     """Planes of a slab, and the size of pencils across."""
+    _search(asked)
     sizes_held = [kind.itemsize for kind in _held(asked, of).values()]
     item, between = asked.source.dtype.itemsize, sum(sizes_held)
     item += 0 if asked.part is None else item + 1 + asked.part.source.dtype.itemsize
@@ -274,7 +294,7 @@ def _choose(asked: Asked, of: Grid) -> list[Any]:
     )
     if slabs[-1] == 0:
         raise asked.too_little(_slab_bytes(asked, of, sizes_held, 1), f"a plane of {asked.plane} cells")
-    each = between + sum(asked.types[n].itemsize for n in asked.targets)
+    each = between + asked.cell + 16 * isinstance(asked.classes, Searches)
     each += 0 if asked.part is None else 1 + asked.part.source.dtype.itemsize
     sizes = asked.target_chunks or (1,) * len(of.shape)
     box = [min(c, max(n, 1)) for c, n in zip(sizes[1:], of.shape[1:], strict=True)]

@@ -122,6 +122,7 @@ def planes(
     sites: Literal["zero", "nonzero"] = "zero",
     *,
     labels: bool = False,
+    out: Partial | None = None,
     threads: int | None = None,
 ) -> Partial:
     """Computes the fields within each plane of a slab of the grid.
@@ -136,6 +137,8 @@ def planes(
         As in `nearfield.distance_transform`.
     labels : bool
         Also return the image's values at the nearest sites; the grid needs `sites`.
+    out : Partial, optional
+        Arrays that may be filled instead of new ones.
     """
     xp = space_of(slab)
     slab = xp.ascontiguousarray(slab)
@@ -147,10 +150,10 @@ def planes(
         return _planes_by_passes(of, slab, first, sites, labels, threads)
     border = tuple("open" if b == "closed" else b for b in of.border[1:])
     how: dict[str, Any] = dict(spacing=of.spacing[1:], sites=sites, border=border, batch_axes=1, threads=threads)
-    how.update(squared=True, dtype=of.squared_type)
+    how.update(squared=True, dtype=of.squared_type, out=None if out is None else out.squared)
     if not of.sites:
         return Partial(distance_transform(slab, **how))
-    index = xp.empty(slab.shape, of.index_type)
+    index = xp.empty(slab.shape, of.index_type) if out is None else out.index
     squared, _ = distance_transform(slab, return_indices="linear", indices_out=index, **how)
     values = xp.zeros(slab.shape, slab.dtype) if labels else None
     for k in range(len(slab)):
@@ -219,7 +222,7 @@ def finish(of: Grid, pencil: Partial, start: Sequence[int] | None, limit: float)
     if closed:
         _close(of, pencil, closed, (0,) * len(shape) if start is None else start)
     if not math.isinf(limit):
-        for part in _parts(pencil):
+        for part in parts_of(pencil):
             _drop(of, part, space_of(part.squared).sqrt(part.squared * of.unit2) > limit)
 
 
@@ -243,7 +246,7 @@ def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int])
         away = (of.spacing[axis] ** 2 * of.reach(steps) ** 2).astype(of.squared_type)
         beyond = xp.minimum(beyond, away.reshape([-1 if k == axis else 1 for k in range(len(shape))]))
     wide = xp.broadcast_to(beyond, shape)
-    for k, one in enumerate(_parts(part)):
+    for k, one in enumerate(parts_of(part)):
         near = wide[k * _rows(shape) : (k + 1) * _rows(shape)]
         _drop(of, one, near < one.squared)
         xp.minimum(one.squared, near, out=one.squared)
@@ -262,11 +265,20 @@ def _rows(shape: Sequence[int]) -> int:
     return max(1, _PART // max(1, math.prod(shape[1:])))
 
 
-def _parts(part: Partial) -> Iterator[Partial]:
+def parts_of(part: Partial) -> Iterator[Partial]:
     """Yields some rows at a time, so that temporary arrays take little memory."""
     step = _rows(part.squared.shape)
     for k in range(0, len(part.squared), step):
         yield Partial(*(None if a is None else a[k : k + step] for a in part))
+
+
+def coordinate(index: Any, shape: Sequence[int], axis: int) -> Any:
+    """Coordinates along an axis of a grid: int32, of linear indices in host memory; -1 if there is no site."""
+    made, below = np.empty(index.shape, np.int32), math.prod(shape[axis + 1 :])
+    for k in range(0, len(made), _rows(made.shape)):
+        part = index[k : k + _rows(made.shape)]
+        made[k : k + _rows(made.shape)] = np.where(part < 0, -1, part // below % shape[axis])
+    return made
 
 
 def none_of(kind: Any) -> Any:
@@ -280,16 +292,23 @@ def no_site(field: str, kind: Any) -> Any:
     return {"index": -1, "label": 0}.get(field, 0 if np.dtype(kind) == "bool" else none_of(kind))
 
 
-def distance(of: Grid, field: Any, dtype: Any = "float32", *, squared: bool = False) -> Any:
-    """Distances of the whole grid from the squares of `lines`; with `squared`, those squares in another type."""
+def distance(of: Grid, field: Any, dtype: Any = "float32", *, squared: bool = False, out: Any = None) -> Any:
+    """Distances of the whole grid from the squares of `lines`; with `squared`, those squares in another type.
+
+    `out` is filled instead of a new array; it may be the memory of `field`, if its elements are as wide.
+    """
     xp = space_of(field)
     if xp is not np and np.dtype(dtype) == "float16":  # CuPy rounds it twice
         return xp.asarray(distance(of, field.get(), dtype, squared=squared))
-    made = xp.empty(field.shape, dtype)
+    made = xp.empty(field.shape, dtype) if out is None else out
     none = none_of(of.squared_type)
     exact = squared and made.dtype.kind == "u" and of.unit2 == 1.0
+    counted = xp is np and field.dtype == "uint32" and made.dtype == "float32" and of.unit2 == 1.0 and not squared
     for k in range(0, len(made), _rows(made.shape)):
         part, out = field[k : k + _rows(made.shape)], made[k : k + _rows(made.shape)]
+        if counted and part.max(initial=0) < 1 << 24:  # float32 holds it, and has the root that double rounds to
+            np.sqrt(part.astype(np.float32), out=out)
+            continue
         gone = part == none
         if made.dtype.kind == "b":
             xp.logical_not(gone, out=out)

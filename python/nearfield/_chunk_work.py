@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from nearfield._chunk_files import Chunked, Raw, boxes, create, read_into, reopen, write_all
-from nearfield._chunk_lines import Partial
 from nearfield._request import said
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -137,7 +136,7 @@ class Work:
     def close(self) -> None:
         """Leaves what is done; where that is nothing, no traces."""
         self._journal.close()
-        if self.folder.exists() and all(re.match("[0-9a-f]{64}|layout:|made:", entry) for entry in self.done):
+        if self.folder.exists() and all(re.match("[0-9a-f]{64}|layout:|made:|bits:", entry) for entry in self.done):
             shutil.rmtree(self.folder)
             for part in map(self._part, self.targets):
                 if part.is_dir():
@@ -187,17 +186,17 @@ class Between:
     def _place(self, first: int, planes: int, box: int) -> int:
         return int(self.cell * (first * self._before[-1] + planes * self._before[box]))
 
-    def write(self, first: int, part: Partial) -> None:
+    def write(self, first: int, fields: Sequence[Any]) -> None:
+        """Writes the fields of a slab, in the order of `types`."""
         for number, box in enumerate(self.boxes):
-            at = self._place(first, len(part.squared), number)
-            for field in part:
-                if field is not None:
-                    block = np.ascontiguousarray(field[(slice(None), *box)])
-                    write_all(self._file, block, at)
-                    at += block.nbytes
+            at = self._place(first, len(fields[0]), number)
+            for field in fields:
+                block = np.ascontiguousarray(field[(slice(None), *box)])
+                write_all(self._file, block, at)
+                at += block.nbytes
 
-    def read(self, number: int) -> Partial:
-        """The fields of pencil `number`."""
+    def read(self, number: int) -> dict[str, Any]:
+        """Reads the fields of pencil `number`."""
         box = self.boxes[number]
         size = tuple(s.stop - s.start for s in box)
         made = {name: np.empty((self.shape[0], *size), kind) for name, kind in self.types.items()}
@@ -207,7 +206,7 @@ class Between:
             for field in made.values():
                 read_into(self._file, field[first : first + planes], at)
                 at += planes * math.prod(size) * field.itemsize
-        return Partial(**made)
+        return made
 
     def close(self) -> None:
         os.close(self._file)

@@ -38,17 +38,23 @@ def run(words: Sequence[str]) -> int:
     from nearfield import outofcore
     from nearfield._chunk_files import Source
 
-    given = vars(parser().parse_args(words))
+    made = parser()
+    given = vars(made.parse_args(words))
     verb, quiet = given.pop("verb"), given.pop("quiet")
     call = getattr(outofcore, VERBS[verb])
     given["device"] = None if given["device"] == "auto" else given["device"]
     if "sites" in given:
         given["sites"] = given["sites"].replace("-", "_")
     source = given.pop("input")
+    if given.pop("coordinates", False):
+        near = "indices" if verb == "distance" else "output"
+        if given[near] is None:
+            made.error(f"--coordinates says how to write nearest sites; give --{near} FILE too")
+        given["coordinates"], given[near] = given[near], None
     try:
         if not quiet and given.get("spacing", 1) is None and (said := Source(source).told()):
             print(f"nearfield: {said}", file=sys.stderr)
-        made = call(source, given.pop("output"), progress=not quiet, **given)
+        count = call(source, given.pop("output"), progress=not quiet, **given)
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as problem:
         print(f"nearfield: {problem}", file=sys.stderr)
         return 2 if isinstance(problem, ValueError | TypeError) else 3 if isinstance(problem, OSError) else 1
@@ -56,7 +62,7 @@ def run(words: Sequence[str]) -> int:
         print("nearfield: interrupted; the same command goes on with what is done", file=sys.stderr)
         return 130
     if verb == "label" and not quiet:
-        print(f"{made} components")
+        print(f"{count} components")
     return 0
 
 
@@ -72,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     distance.add_argument("--half-cell", action="store_true")
     distance.add_argument("--squared", action="store_true")
     distance.add_argument("--dtype")
-    distance.add_argument("--indices", metavar="FILE", help="also write the nearest site's linear index")
+    distance.add_argument("--indices", metavar="FILE", help="also write the linear index of the nearest site")
     _add_fields(voronoi, "nonzero")
     voronoi.add_argument("--labels", metavar="FILE", help="also write the seeds' values at the nearest sites")
     voronoi.add_argument("--distances", metavar="FILE", help="also write the distances")
@@ -81,6 +87,8 @@ def parser() -> argparse.ArgumentParser:
     label.add_argument("--background", type=lambda text: None if text == "none" else float(text), default=0)
     label.add_argument("--border", dest="periodic", type=_periodic, default=False, metavar="LIST")
     label.add_argument("--dtype", choices=TYPES, default="int32")
+    for one in (distance, voronoi):
+        one.add_argument("--coordinates", action="store_true", help="write nearest sites as coordinates: int32")
     for one, needed in ((distance, True), (voronoi, False), (label, True)):
         _add_run(one, needed)
     return made

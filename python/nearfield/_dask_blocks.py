@@ -66,13 +66,14 @@ def parts(block: Any, types: Types) -> list[Any]:
     return [block] if len(types) == 1 else [_field(block[k], kind) for k, kind in enumerate(types.values())]
 
 
-def blocks(function: Callable[..., Any], array: Any, sizes: Any, types: Types) -> Any:
-    """function(block) of all blocks: of the grid, whose chunks are `sizes`, packed where it gives several fields."""
-    several, had = len(types) > 1, array.ndim > len(sizes)
+def blocks(function: Callable[..., Any], arrays: Sequence[Any], sizes: Any, types: Types) -> Any:
+    """function(*blocks) of all blocks of the grid, whose chunks are `sizes`; packed if it returns several fields."""
+    array, several = arrays[0], len(types) > 1
+    had = array.ndim > len(sizes)
     kind = np.dtype(_bits(types.values())) if several else next(iter(types.values()))
     return da.map_blocks(
         function,
-        array,
+        *arrays,
         dtype=kind,
         meta=meta_of(array, len(sizes) + several, kind),
         chunks=((len(types),), *sizes) if several else sizes,

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.array.core import normalize_chunks
 from dask.array.overlap import ensure_minimum_chunksize
 
 from nearfield import chunks
-from nearfield._chunk_classes import classes_for
+from nearfield._chunk_classes import bits_of, classes_for, differing
 from nearfield._chunk_lines import held, no_site, space_of
 from nearfield._dask_blocks import Name, Types, blocks, field_of, meta_of, on_host, packed, parts, place_of, unpacked
 from nearfield._request import Request
 
-OfWindow = Callable[[Any], Any]  #: the fields asked for of a window, in a tuple where there are several
+OfWindow = Callable[..., Any]  #: returns the requested fields of a window, in a tuple if there are several
 
 
 def serves(limit: float, border: Sequence[str], types: Types, scratch: Any) -> bool:
@@ -39,21 +41,25 @@ def ends_of_window(border: Sequence[str]) -> tuple[str, ...]:
 
 
 def within(
-    image: Any, reach: Sequence[int], border: Sequence[str], types: Types, function: OfWindow
+    image: Any, part: Any, reach: Sequence[int], border: Sequence[str], types: Types, function: OfWindow
 ) -> dict[Name, Any]:
-    """Fields of chunks that depend on `reach` cells round them; function(window) gives that or those of a window."""
+    """Computes fields of chunks that depend on `reach` cells round them.
+
+    function(window, part) returns that or those of a window; `part` marks the cells that take part, if not all do.
+    """
     depth = [min(r, n) for r, n in zip(reach, image.shape, strict=True)]
     wide = tuple(ensure_minimum_chunksize(max(d, 1), c) for d, c in zip(depth, image.chunks, strict=True))
     rounds = [end == "periodic" for end in border]
-    ends = {axis: "periodic" if round_ends else "none" for axis, round_ends in enumerate(rounds)}
-    windows = da.overlap.overlap(image.rechunk(wide), depth=dict(enumerate(depth)), boundary=ends)
+    how: Any = dict(depth=dict(enumerate(depth)))
+    how["boundary"] = {axis: "periodic" if round_ends else "none" for axis, round_ends in enumerate(rounds)}
+    windows = [da.overlap.overlap(each.rechunk(wide), **how) for each in (image, part) if each is not None]
 
-    def of_block(window: Any, block_info: Any = None) -> Any:
+    def of_block(window: Any, *part: Any, block_info: Any = None) -> Any:
         at = block_info[0]["chunk-location"]
         start, size = place_of(wide, at)
         low = [d if k > 0 or round_ends else 0 for d, k, round_ends in zip(depth, at, rounds, strict=True)]
         inside = tuple(slice(b, b + n) for b, n in zip(low, size, strict=True))
-        made = function(window)
+        made = function(window, *part)
         fields = dict(zip(types, made if isinstance(made, tuple) else (made,), strict=True))
         if "index" in fields:
             xp, at_site = space_of(window), 0
@@ -65,22 +71,25 @@ def within(
     return unpacked(blocks(of_block, windows, wide, types), types)
 
 
-def by_lines(image: Any, of: chunks.Grid, request: Request, types: Types, scratch: Any) -> dict[Name, Any]:
-    classes, labels = classes_for(request, image.dtype), "label" in types
+def by_lines(image: Any, part: Any, of: chunks.Grid, request: Request, types: Types, scratch: Any) -> dict[Name, Any]:
+    bits = None if part is None else functools.partial(_bits, image, part)
+    classes, labels = classes_for(request, image.dtype, bits), "label" in types
     sites: Any = request.sites
     whole = tuple("auto" if axis == 0 else -1 for axis in range(image.ndim))
     slabs = image.rechunk(normalize_chunks(whole, shape=image.shape, dtype=np.float64))  # of what is made of them
+    both = [slabs] if part is None else [slabs, part.rechunk(slabs.chunks)]
 
-    def planes(slab: Any, block_info: Any = None) -> Any:
+    def planes(slab: Any, mask: Any = None, block_info: Any = None) -> Any:
         first = block_info[0]["array-location"][0][0]
         if classes is None:
-            made = chunks.planes(of, slab, first, sites, labels=labels)
+            given = slab if mask is None else space_of(slab).where(mask, slab, slab.dtype.type(sites == "zero"))
+            made: Any = chunks.planes(of, given, first, sites, labels=labels)
         else:
-            made = classes.slab(of, on_host(slab), first)
+            made = classes.slab(of, on_host(slab), first, None if mask is None else on_host(mask))
         return packed([space_of(slab).asarray(field) for field in made if field is not None])
 
-    types_between: Any = held(of, classes.dtype if classes is not None else image.dtype if labels else None)
-    between = blocks(planes, slabs, slabs.chunks, types_between)
+    types_between: Any = classes.held(of) if classes is not None else held(of, image.dtype if labels else None)
+    between = blocks(planes, both, slabs.chunks, types_between)
     if scratch is not None:
         meta = between._meta
         da.to_zarr(between.map_blocks(on_host, meta=np.empty(meta.shape, meta.dtype)), scratch, overwrite=True)
@@ -94,43 +103,33 @@ def by_lines(image: Any, of: chunks.Grid, request: Request, types: Types, scratc
         if classes is None:
             part = chunks.lines(of, chunks.Partial(**fields), start, limit=request.max_distance)
             return packed([field_of(of, part, name, kind) for name, kind in types.items()])
-        part = chunks.Partial(**{name: np.array(on_host(field)) for name, field in fields.items()})
-        part = classes.pencil(of, part, start, request.max_distance)
+        fields = {name: np.array(on_host(field)) for name, field in fields.items()}
+        part = classes.pencil(of, fields, start, request.max_distance)
         made = [field_of(of, part, name, kind) for name, kind in types.items()]
         signs = (f if name == "index" else classes.signed(f, part.label) for name, f in zip(types, made, strict=True))
         return packed([space_of(pencil).asarray(field) for field in signs])
 
-    return unpacked(blocks(lines, pencils, pencils.chunks[lead:], types), types)
+    made = unpacked(blocks(lines, [pencils], pencils.chunks[lead:], types), types)
+    return made if part is None else {name: _kept(part, name, field) for name, field in made.items()}
 
 
 # ---- cells that take no part --------------------------------------------------------------------------------------
 
 
-def taking_part(
-    where: Any, image: Any, request: Request, made_of: Callable[[Any, Request], dict[Name, Any]]
-) -> dict[Name, Any]:
-    """made_of(image, request) where only cells of `where` take part. The two sides of a signed field are two calls."""
-    if request.sites == "other_labels":
-        raise ValueError("where does not go with labels of chunks; leave out multilabel and sites='other_labels'")
-    part, plain = _part_of(where, image), request._replace(sign="none")
-
-    def to(sites: str) -> dict[Name, Any]:
-        return made_of(da.where(part, image, image.dtype.type(sites == "zero")), plain._replace(sites=sites))
-
-    made = to(request.sites)
-    if request.sign != "none":
-        zero = image == 0
-        inside, other = (~zero, to("nonzero")) if request.sites == "zero" else (zero, to("zero"))
-        for name, field in made.items():
-            here, there = field, other[name]
-            if name != "index" and field.dtype.kind == "f":
-                here, there = (-here, there) if request.sign == "inside" else (here, -there)
-            made[name] = da.where(inside.rechunk(field.chunks), here, there)
-    return {name: _kept(part, name, field) for name, field in made.items()}
+def _bits(labels: Any, part: Any) -> int:
+    """Reads, immediately, in which bits labels differ among cells that take part."""
+    pairs = zip(labels.to_delayed().ravel(), part.to_delayed().ravel(), strict=True)
+    return differing(dask.compute(*(dask.delayed(_bits_among)(*pair) for pair in pairs)))
 
 
-def _part_of(where: Any, image: Any) -> Any:
-    """Whether each cell takes part, in the chunks of `image`."""
+def _bits_among(labels: Any, part: Any) -> tuple[int, int]:
+    return bits_of(on_host(labels)[on_host(part)])
+
+
+def part_of(where: Any, image: Any) -> Any:
+    """Whether each cell takes part, in the chunks of `image`; None if all do."""
+    if where is None:
+        return None
     mask = where.data if type(where).__module__.partition(".")[0] == "xarray" else where
     mask = mask if isinstance(mask, da.Array) else da.from_array(np.asarray(mask))
     if mask.dtype not in ("bool", "uint8"):

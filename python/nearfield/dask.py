@@ -24,7 +24,6 @@ array([[ 0,  1,  4,  9, 16, 25],
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -35,7 +34,7 @@ import nearfield
 from nearfield import chunks
 from nearfield._components import Components
 from nearfield._dask_blocks import Name, Types, coordinates, meta_of, of_named, wants
-from nearfield._dask_fields import OfWindow, by_lines, ends_of_window, serves, taking_part, within
+from nearfield._dask_fields import OfWindow, by_lines, ends_of_window, part_of, serves, within
 from nearfield._dask_labels import numbered, tabled
 from nearfield._distance import distance_type
 from nearfield._label_request import Periodic, lengths_of
@@ -67,8 +66,8 @@ def distance_transform(
     image : dask.array.Array
         1 to 8 axes, any chunks.
     where : array of bool or uint8, optional
-        Of dask or NumPy; broadcasts to the shape of `image`. Cells where it is zero take no part. Not with labels
-        (`multilabel`, ``sites='other_labels'``).
+        Of dask or NumPy; broadcasts to the shape of `image`. Cells where it is zero take no part. With `multilabel`
+        and without `max_distance` the call reads both immediately, for the bits in which labels differ.
     scratch : str or store of Zarr, optional
         Without `max_distance`, or for nearest sites across periodic borders: the first pass runs at once and is written
         there, so that no worker has to keep it. Needs the package zarr.
@@ -104,15 +103,10 @@ def distance_transform(
     asked: dict[str, Any] = dict(squared=field == "squared", return_distances=kind is not None, dtype=kind)
     how.update(asked, spacing=spacing, border=ends_of_window(of.border), max_distance=limit)
 
-    def made_of(image: Any, request: Request) -> dict[Name, Any]:
-        given: dict[str, Any] = dict(how, sites=request.sites, signed=signed if request.sign != "none" else False)
+    def of_window(window: Any, where: Any = None) -> Any:
+        return nearfield.distance_transform(window, where=where, **how, return_indices="index" in types)
 
-        def of_window(window: Any) -> Any:
-            return nearfield.distance_transform(window, **given, return_indices="index" in types)
-
-        return _made(image, spacing, of, request, types, scratch, of_window)
-
-    made = made_of(image, request) if where is None else taking_part(where, image, request, made_of)
+    made = _made(image, where, spacing, of, request, types, scratch, of_window)
     return _answers(made, image, return_indices)
 
 
@@ -149,12 +143,10 @@ def voronoi(
     asked: dict[str, Any] = {word: name in types for word, name in wanted.items()}
     asked.update(spacing=spacing, border=ends_of_window(of.border), max_distance=limit)
 
-    def made_of(seeds: Any, request: Request) -> dict[Name, Any]:
-        of_window = functools.partial(nearfield.voronoi, **asked)
-        return _made(seeds, spacing, of, request, types, scratch, of_window)
+    def of_window(window: Any, where: Any = None) -> Any:
+        return nearfield.voronoi(window, where=where, **asked)
 
-    request = Request((), sites="nonzero", max_distance=limit)
-    made = made_of(seeds, request) if where is None else taking_part(where, seeds, request, made_of)
+    made = _made(seeds, where, spacing, of, Request((), sites="nonzero", max_distance=limit), types, scratch, of_window)
     return _answers(made, seeds, return_indices)
 
 
@@ -280,12 +272,19 @@ def components(
 
 
 def _made(
-    image: Any, spacing: Spacing, of: chunks.Grid, request: Request, types: Types, scratch: Any, of_window: OfWindow
+    image: Any,
+    where: Any,
+    spacing: Spacing,
+    of: chunks.Grid,
+    request: Request,
+    types: Types,
+    scratch: Any,
+    of_window: OfWindow,
 ) -> dict[Name, Any]:
-    limit = request.max_distance
+    limit, part = request.max_distance, part_of(where, image)
     if serves(limit, of.border, types, scratch):
-        return within(image, chunks.halo(limit, spacing, image.ndim), of.border, types, of_window)
-    return by_lines(image, of, request, types, scratch)
+        return within(image, part, chunks.halo(limit, spacing, image.ndim), of.border, types, of_window)
+    return by_lines(image, part, of, request, types, scratch)
 
 
 def _by_ball(
@@ -296,7 +295,7 @@ def _by_ball(
     how = dict(spacing=spacing, labels=labels, border=ends_of_window(ends))
     kind = function(np.zeros((1,) * image.ndim, image.dtype), radius, **how).dtype
     reach = [times * r for r in chunks.halo(float(radius), spacing, image.ndim)]
-    return within(image, reach, ends, {"label": kind}, lambda window: function(window, radius, **how))["label"]
+    return within(image, None, reach, ends, {"label": kind}, lambda window: function(window, radius, **how))["label"]
 
 
 # ---- what is given and returned -----------------------------------------------------------------------------------

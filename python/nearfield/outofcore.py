@@ -55,6 +55,7 @@ def distance_transform(
     target: File | None,
     *,
     indices: File | None = None,
+    coordinates: File | None = None,
     memory: Any = None,
     spacing: Spacing = None,
     sites: Sites = "zero",
@@ -81,6 +82,8 @@ def distance_transform(
         Where distances go; a file that is there is replaced in the end.
     indices : path, optional
         Where nearest sites go, too: int64 linear indices of the whole grid.
+    coordinates : path, optional
+        Where coordinates of nearest sites go, too: int32 of shape ``(axes, *shape)``.
     memory : int or str, optional
         Bytes that this process may take in all, such as ``"4GB"``; default: what it has, and half of what is free.
         Files are read and written in parts that are small enough. A call without a limit needs, beside the target,
@@ -89,8 +92,7 @@ def distance_transform(
         As in `nearfield.distance_transform`; default: the file's.
     where : path, array or 'nodata', optional
         Cells where it is zero take no part: bool or uint8, of the source's shape. ``'nodata'``: cells that have the
-        value by which a file of GeoTIFF marks those without data. Fields with a sign or labels need `max_distance` with
-        it, and a first axis that is not periodic.
+        value by which a file of GeoTIFF marks those without data.
     signed, multilabel, half_cell, sites, squared, border, max_distance, dtype, threads
         As in `nearfield.distance_transform`.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
@@ -112,7 +114,7 @@ def distance_transform(
     flags: dict[str, Any] = dict(signed=signed, multilabel=multilabel, half_cell=half_cell, sites=sites)
     _compute(
         opened,
-        {"distance": target, "index": indices},
+        {"distance": target, "index": indices, "coordinates": coordinates},
         kind,
         dtype,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
@@ -127,6 +129,7 @@ def voronoi(
     *,
     labels: File | None = None,
     distances: File | None = None,
+    coordinates: File | None = None,
     memory: Any = None,
     spacing: Spacing = None,
     sites: Sites = "nonzero",
@@ -146,6 +149,8 @@ def voronoi(
         Where nearest sites go: int64 linear indices of the whole grid.
     labels, distances : path, optional
         Where the source's values at them and the distances to them go, too.
+    coordinates : path, optional
+        Where their coordinates go, too: int32 of shape ``(axes, *shape)``.
     """
     opened = Source(source)
     if sites == "other_labels":
@@ -153,7 +158,7 @@ def voronoi(
     flags: dict[str, Any] = dict(signed=False, multilabel=False, half_cell=False, sites=sites)
     _compute(
         opened,
-        {"index": target, "label": labels, "distance": distances},
+        {"index": target, "label": labels, "distance": distances, "coordinates": coordinates},
         "distance",
         None,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
@@ -270,6 +275,7 @@ def _compute(
     types = {
         "distance": np.dtype(distance_type(kind, dtype, None, source.full_shape, request)),
         "index": np.dtype("int64"),
+        "coordinates": np.dtype("int32"),
         "label": source.dtype,
     }
     spaced = (1.0 if not request.spacing else request.spacing[0],) * axes if len(request.spacing) < 2 else None
@@ -285,7 +291,7 @@ def _compute(
         shape=source.shape,
         spacing=of_all.spacing[source.lead :],
         border=of_all.border[source.lead :],
-        sites=bool(asked.targets.keys() & {"index", "label"}),
+        sites=bool({"index", "label"} & set(asked.fields)),
     )
     asked.classes = classes_for(request, source.dtype)
     _finished(asked, about, run, lambda: None if by_windows(asked, of) else by_lines(asked, of))
@@ -354,7 +360,9 @@ def _finished(asked: Asked, about: dict[str, Any], run: dict[str, Any], compute:
     where = {name: str(path.resolve()) for name, path in asked.targets.items()}
     about = dict(about, version=version, source=asked.source.token, targets=where, memory=str(run["memory"]))
     asked.work = Work(asked.targets, about, flag_of("resume", run["resume"]))
-    wanted = sum(math.prod(asked.source.full_shape) * asked.types[name].itemsize for name in asked.targets)
+    cells, axes = math.prod(asked.source.full_shape), len(asked.source.full_shape)
+    each = {name: asked.types[name].itemsize * (axes if name == "coordinates" else 1) for name in asked.targets}
+    wanted = cells * sum(each.values())
     try:
         with full_disk_told(asked.work.folder, 4 * wanted), few_chunks_at_once():
             made = compute()

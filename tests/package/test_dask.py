@@ -64,11 +64,12 @@ FORMS = [
     {"dtype": "bool"},
     {"multilabel": True},
     {"multilabel": True, "half_cell": True, "dtype": "float16"},
+    {"multilabel": True, "signed": True},
 ]
 
 
 def mask_of(shape, density):
-    """Cells that take part, and the same as an array of dask; with labels all do."""
+    """Cells that take part, and the same as an array of dask."""
     if density is None:
         return None, None
     part = np.random.default_rng(3).random(shape) < density
@@ -99,7 +100,7 @@ def same(made, wanted):
 def test_every_form(pair, spacing, border, limit, form, indices, part):
     image, lazy = pair
     how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim], max_distance=limit)
-    where, lazy_where = mask_of(image.shape, None if "multilabel" in form else part)
+    where, lazy_where = mask_of(image.shape, part)
     asked = dict(how, return_indices=indices, **form)
     made = nfd.distance_transform(lazy, where=lazy_where, **asked)
     wanted = nf.distance_transform(image, where=where, **asked)
@@ -215,6 +216,9 @@ def test_between_the_passes_on_disk(tmp_path):
     made = nfd.voronoi(lazy, return_labels=True, scratch=str(tmp_path / "between.zarr"))
     assert (tmp_path / "between.zarr").exists()
     same(made, nf.voronoi(seeds, return_labels=True))
+    part = np.random.default_rng(4).random(seeds.shape) < 0.7
+    away = nfd.distance_transform(lazy, where=part, signed=True, scratch=str(tmp_path / "between.zarr"))
+    same([away], [nf.distance_transform(seeds, where=part, signed=True)])
 
 
 def test_two_processes_with_little_memory():
@@ -297,8 +301,6 @@ def test_a_worker_that_is_killed():
 
 def test_refusals():
     lazy = da.ones((4, 5), chunks=2, dtype="uint8")
-    with pytest.raises(ValueError, match="where does not go with labels"):
-        nfd.distance_transform(lazy, multilabel=True, where=np.ones((4, 5), bool))
     with pytest.raises(ValueError, match="broadcast"):
         nfd.distance_transform(lazy, where=np.ones((4, 4), bool))
     with pytest.raises(ValueError, match="bool or uint8"):

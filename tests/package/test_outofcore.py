@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield import _chunk_call, outofcore
+from nearfield import _chunk_call, chunks, outofcore
 
 SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (0.1234567, 0.7, 0.7, 0.7)]
 BORDERS = st.one_of(st.just(("open",) * 4), st.tuples(*[st.sampled_from(["open", "closed", "periodic"])] * 4))
@@ -90,10 +90,11 @@ FORMS = [
     {"dtype": "bool"},
     {"multilabel": True},
     {"multilabel": True, "half_cell": True, "dtype": "float16"},
+    {"multilabel": True, "signed": True},
 ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=250)
 @given(
     images(),
     st.sampled_from(SPACINGS),
@@ -104,22 +105,18 @@ FORMS = [
     divided(),
 )
 def test_distances(folder, image, spacing, border, limit, form, part, factor):
-    source, away, near = folder / "a.npy", folder / "away.npy", folder / "near.npy"
+    source, away, near, at = (folder / f"{name}.npy" for name in ("a", "away", "near", "at"))
     np.save(source, image)
     border = border_of(border, image.shape)
     how = dict(spacing=of_axes(spacing, image.ndim), border=border, max_distance=limit, **form)
     where, file = part_of(folder, image, part)
-    call = lambda: outofcore.distance_transform(source, away, indices=near, where=file, **how)  # noqa: E731
+    files = dict(indices=near, coordinates=at, where=file)
+    in_parts(lambda: outofcore.distance_transform(source, away, **files, **how), factor)
     native = image.astype(image.dtype.newbyteorder("="))
-    first = "open" if border == "open" else border[next((k for k, n in enumerate(image.shape) if n != 1), -1)]
-    if part is not None and form.keys() & {"signed", "multilabel"} and (limit is None or first == "periodic"):
-        with pytest.raises(ValueError, match="needs max_distance"):
-            call()
-        return
-    in_parts(call, factor)
     wanted = nf.distance_transform(native, return_indices="linear", where=where, **how)
     same(away, wanted[0])
     same(near, wanted[1])
+    same(at, nf.distance_transform(native, return_distances=False, return_indices=True, where=where, **how))
     assert sorted(p.name for p in folder.iterdir() if ".part" in p.name or "unfinished" in p.name) == []
 
 
@@ -137,11 +134,12 @@ def test_voronoi(folder, image, spacing, border, limit, part, factor):
     how = dict(spacing=of_axes(spacing, image.ndim), border=border_of(border, image.shape))
     where, file = part_of(folder, image, part)
     more = dict(how, max_distance=limit)
-    in_parts(lambda: outofcore.voronoi(source, near, labels=cells, where=file, **more), factor)
     native = image.astype(image.dtype.newbyteorder("="))
-    index, label = nf.voronoi(native, return_indices="linear", return_labels=True, where=where, **more)
-    same(near, index)
-    same(cells, label)
+    for target, indices in ({"target": near}, "linear"), ({"target": None, "coordinates": near}, True):
+        in_parts(lambda: outofcore.voronoi(source, **target, labels=cells, where=file, **more), factor)  # noqa: B023
+        index, label = nf.voronoi(native, return_indices=indices, return_labels=True, where=where, **more)
+        same(near, index)
+        same(cells, label)
     in_parts(lambda: outofcore.expand_labels(source, cells, limit, where=file, **how), factor)
     same(cells, nf.expand_labels(native, limit, where=where, **how))
 
@@ -297,3 +295,12 @@ def mkdir(folder):
 def many(folder):
     np.save(folder / "many.npy", (np.indices((400, 400)).sum(0) % 2).astype(np.uint8))
     return folder / "many.npy"
+
+
+@pytest.mark.parametrize("least", [0, 2**24 - 2000, 2**24 - 1, 2**24, 2**31])
+def test_roots_are_rounded_once(least):
+    grid = chunks.grid((60000, 3))
+    squares = np.arange(least, least + 3 * 10**6, dtype=np.uint32).reshape(-1, 3)
+    wanted = np.sqrt(squares.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_equal(chunks.distance(grid, squares), wanted)
+    np.testing.assert_array_equal(chunks.distance(grid, squares, out=squares.view(np.float32)), wanted)

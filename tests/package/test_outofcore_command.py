@@ -39,6 +39,12 @@ def test_three_verbs(tmp_path, seeds):
     labels, away = nf.voronoi(seeds, return_indices=False, return_labels=True, return_distances=True)
     np.testing.assert_array_equal(zarr.open_array(str(tmp_path / "d.zarr"))[:], labels)
     np.testing.assert_array_equal(np.load(tmp_path / "e.npy"), away)
+    run("voronoi", source, "-o", tmp_path / "g.zarr", "--coordinates", "-q")
+    made = zarr.open_array(str(tmp_path / "g.zarr"))
+    assert made.chunks == (1, *seeds.shape)
+    np.testing.assert_array_equal(made[:], nf.voronoi(seeds))
+    run("distance", source, "-o", tmp_path / "h.npy", "--indices", tmp_path / "i.npy", "--coordinates", "--memory=1GB")
+    np.testing.assert_array_equal(np.load(tmp_path / "i.npy"), nf.distance_transform(seeds, return_indices=True)[1])
     said = run("label", source, "-o", tmp_path / "f.zarr", "--connectivity", 3, "--border", "open,periodic,open")
     wanted, count = nf.label(seeds, connectivity=3, periodic=(False, True, False), return_num=True)
     assert said.stdout == f"{count} components\n"
@@ -50,6 +56,7 @@ def test_errors(tmp_path, seeds):
     for words, code, text in (
         (("distance", tmp_path / "no.npy", "-o", target, "--memory", "1GB"), 3, "does not exist"),
         (("distance", tmp_path / "a.npy", "-o", target, "--memory", "1MB"), 2, "does not fit"),
+        (("distance", tmp_path / "a.npy", "-o", target, "--memory", "1GB", "--coordinates"), 2, "give --indices FILE"),
         (("label", tmp_path / "a.npy", "-o", target, "--memory", "1GB", "--picture", "x.png"), 2, "--picture"),
         (("label", tmp_path / "a.npy", "-o", target, "--memory", "1GB", "--border", "closed"), 2, "open or periodic"),
     ):

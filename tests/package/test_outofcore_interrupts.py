@@ -20,21 +20,33 @@ from test_outofcore import same, volume
 MEASURED = """
 import sys
 import nearfield.outofcore as o
-name, source, target, memory = sys.argv[1:]
-getattr(o, name)(source, target, memory=memory)
+name, source, target, memory, more = sys.argv[1:]
+getattr(o, name)(source, target, memory=memory, **eval(more))
 print(next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) * 1024)
 """
 
 
-@pytest.mark.parametrize("name", ["distance_transform", "voronoi", "label"])
-@pytest.mark.parametrize("suffix", ["npy", "zarr"])
-def test_memory_is_kept(tmp_path, name, suffix):
+@pytest.mark.parametrize(
+    "name, more",
+    [
+        ("distance_transform", "{}"),
+        ("distance_transform", "dict(multilabel=True, where='part.npy')"),
+        ("voronoi", "{}"),
+        ("voronoi", "dict(coordinates='at' + target[target.rindex('.') :])"),
+        ("voronoi", "dict(coordinates='at' + target[target.rindex('.') :], max_distance=3)"),
+        ("label", "{}"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".npy", ".zarr"])
+def test_memory_is_kept(tmp_path, name, more, suffix):
     pytest.importorskip("zarr")
     image = np.random.default_rng(5).random((320, 300, 300), np.float32) < 0.01
     np.save(tmp_path / "a.npy", image.astype(np.uint8))
+    np.save(tmp_path / "part.npy", np.random.default_rng(6).random(image.shape, np.float32) < 0.8)
     said = subprocess.run(
-        [sys.executable, "-c", MEASURED, name, tmp_path / "a.npy", tmp_path / f"b.{suffix}", "300MB"],
+        [sys.executable, "-c", MEASURED, name, tmp_path / "a.npy", tmp_path / f"b{suffix}", "300MB", more],
         capture_output=True,
+        cwd=tmp_path,
         text=True,
         check=True,
     )
@@ -58,21 +70,26 @@ from unittest import mock
 from nearfield import _chunk_call
 room = int(sys.argv[5])
 with mock.patch.object(_chunk_call.Asked, "room", lambda self: room):
-    getattr(outofcore, sys.argv[1])(sys.argv[2], sys.argv[3])
+    getattr(outofcore, sys.argv[1])(sys.argv[2], sys.argv[3], **eval(sys.argv[6]))
 print(notes)
 """
 
 
-@pytest.mark.parametrize("name", ["distance_transform", "label"])
+@pytest.mark.parametrize(
+    "name, more", [("distance_transform", {}), ("distance_transform", {"multilabel": True}), ("label", {})]
+)
 @pytest.mark.parametrize("suffix", ["npy", "zarr"])
-def test_killed_and_gone_on_with(tmp_path, name, suffix):
+def test_killed_and_gone_on_with(tmp_path, name, more, suffix):
     pytest.importorskip("zarr")
     image = volume((60, 70, 80), 0.2)
+    if more:
+        part, more = image < np.indices(image.shape)[0], {**more, "where": str(tmp_path / "part.npy")}
+        np.save(tmp_path / "part.npy", part)
     source, target = tmp_path / "a.npy", tmp_path / f"b.{suffix}"
     np.save(source, image)
 
     def run(kill_at):
-        call = [sys.executable, "-c", KILLED, name, source, target, str(kill_at), "900000"]
+        call = [sys.executable, "-c", KILLED, name, source, target, str(kill_at), "900000", repr(more)]
         return subprocess.run(call, capture_output=True, text=True)
 
     whole = run(10**9)
@@ -88,7 +105,8 @@ def test_killed_and_gone_on_with(tmp_path, name, suffix):
     assert again.returncode == 0, again.stderr
     assert int(again.stdout) == tasks - (tasks * 2 // 3 - 1), "what was finished is not done again"
     made = np.load(target) if suffix == "npy" else pytest.importorskip("zarr").open_array(str(target))[:]
-    wanted = nf.distance_transform(image) if name == "distance_transform" else nf.label(image, dtype="int32")
+    more = {**more, "where": part} if more else {}
+    wanted = nf.distance_transform(image, **more) if name == "distance_transform" else nf.label(image, dtype="int32")
     np.testing.assert_array_equal(made, wanted)
     assert not folder.exists()
 

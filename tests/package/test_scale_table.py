@@ -34,15 +34,15 @@ def in_dask(name, folder, words):
 
 
 def from_file_to_file(name, folder, words):
-    words, targets = dict(words), {"target": folder / "target.npy"}
-    if words.get("return_indices") == "linear":
-        words.pop("return_indices")
-        targets = {"target": targets["target"], "indices": folder / "index.npy"}
-    if name == "voronoi":
-        targets.pop("indices", None)
-        targets.update({w: folder / f"{w}.npy" for w in ("labels", "distances") if words.pop(f"return_{w}", False)})
+    words, voronoi = dict(words), name == "voronoi"
+    indices = words.pop("return_indices", voronoi)
+    near = "coordinates" if indices is True else "target" if voronoi else "indices"
+    wanted = [] if voronoi else ["target"]
+    wanted += [near] if indices else []
+    wanted += [w for w in ("labels", "distances") if voronoi and words.pop(f"return_{w}", False)]
     np.save(folder / "source.npy", IMAGE)
-    made = getattr(outofcore, name)(folder / "source.npy", **targets, **words)
+    targets = {w: folder / f"{w}.npy" for w in wanted}
+    made = getattr(outofcore, name)(folder / "source.npy", **{"target": None, **targets}, **words)
     fields = [np.load(path) for path in targets.values()]
     return (fields[0], made) if name == "components" else fields
 
@@ -65,19 +65,12 @@ def test_what_each_way_takes(tmp_path, name, words, cells):
     whole = IMAGE != 0 if name == "local_thickness" else IMAGE
     wanted = getattr(nf, name)(whole, **given)
     for call, cell in zip((in_dask, from_file_to_file), cells, strict=True):
-        if cell != "yes":
+        if cell == "yes":
+            same(call(name, tmp_path, given), wanted)
+        else:
             with pytest.raises((AttributeError, TypeError, ValueError)):
                 call(name, tmp_path, given)
-        if cell == "with `max_distance`":
-            given = {**given, "max_distance": 3}
-            wanted = getattr(nf, name)(whole, **given)
-        if cell != "no":
-            same(call(name, tmp_path, given), wanted)
 
 
 def test_the_table_is_found():
-    assert len(list(rows())) > 30 and {cell for *_, cells in rows() for cell in cells} == {
-        "yes",
-        "no",
-        "with `max_distance`",
-    }
+    assert len(list(rows())) > 30 and {cell for *_, cells in rows() for cell in cells} == {"yes", "no"}
