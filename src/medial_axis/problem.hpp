@@ -86,7 +86,8 @@ struct problem {
         o.spacing = {length, static_cast<std::size_t>(rank)};
         return o;
     }
-    [[nodiscard]] bool fits_int32() const { return counted && largest < 0x1p27; }
+    /// True if 32 bits hold a squared difference of two vectors to sites, at most 6.25 `largest`.
+    [[nodiscard]] bool fits_int32() const { return counted && largest < 0x1p28; }
 };
 
 /// Arrays that the pass over nearest sites reads and writes.
@@ -98,12 +99,13 @@ struct pass {
 };
 
 /// True for masks in unit spacing with open borders, for which both places have special passes. `dense`: index and axis
-/// are contiguous.
+/// are contiguous. Constant pruning takes squared distances between cells of the grid, which are at most `largest`.
 inline bool serves_masks(const problem& p, const pass& over, bool dense) {
     for (const border each : p.where.beyond)
         if (each != border::open) return false;
-    return dense && !p.labels && p.unit && p.fits_int32() && over.second.data == nullptr &&
-           over.index.type == dtype::int32 && p.where.cells() < std::int64_t{1} << 31;
+    const bool fits = p.whole.prune == pruning::constant ? p.counted && p.largest < 0x1p30 : p.fits_int32();
+    return dense && !p.labels && p.unit && fits && over.second.data == nullptr && over.index.type == dtype::int32 &&
+           p.where.cells() < std::int64_t{1} << 31;
 }
 
 void run(const host& on, const problem& p, const any_input<host>& image, const medial_axis_fields<host>& out);
