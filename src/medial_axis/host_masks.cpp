@@ -217,7 +217,7 @@ void mark_by(const host& on, const problem& p, const pass& over) {
 }  // namespace
 
 void mark_masks(const host& on, const problem& p, const pass& over) {
-    if (p.fits_int32()) mark_by<std::int32_t>(on, p, over);
+    if (p.masks_fit_int32()) mark_by<std::int32_t>(on, p, over);
     else mark_by<std::int64_t>(on, p, over);
 }
 
