@@ -120,16 +120,16 @@ struct tile_line {
                 return inside(at) ? tile[at * cuda::warp] : in_memory(at);
             });
     }
+    /// `y` begins a chunk in the direction of the search.
     template <int By>
-    __device__ group group_at(int y, int level) const {
-        const std::uint32_t size = size_of_group(level);
-        if (inside(y)) {
-            const std::uint32_t begin = By < 0 ? y + 1 - size : y;
-            if (level == levels - 1 || begin % size != 0 || begin + size > rows) return {1, 0};
-            const std::uint32_t before = level == 0 ? 0 : rows / chunk;
-            return {size, least[(before + begin / size) * cuda::warp]};
-        }
-        const std::uint32_t row = row_of(y);
+    __device__ group group_in_tile(int y, int level) const {
+        const std::uint32_t size = size_of_group(level), begin = By < 0 ? y + 1 - size : y, at = begin / size;
+        if (level > 0 && (begin % size != 0 || begin + size > rows)) return {1, 0};
+        return {size, least[(level == 0 ? at : rows / chunk + at) * cuda::warp]};
+    }
+    template <int By>
+    __device__ group group_in_line(int y, int level) const {
+        const std::uint32_t row = row_of(y), size = size_of_group(level);
         if (a.least[level] == nullptr || row >= a.n) return {1, 0};
         const std::uint32_t index = row / size, begin = index * size, end = begin + size < a.n ? begin + size : a.n;
         if (By < 0 ? row + 1 != end : row != begin) return {By < 0 ? row - begin + 1 : end - row, 0};
@@ -191,11 +191,15 @@ struct tile_line {
             const int next = y + By * static_cast<int>(all.k);
             group g{};
             bool skips = false;
+            const auto try_levels = [&](int count, const auto& group_of) {
 #pragma unroll
-            for (int level = levels - 1; level >= 0 && !skips; --level) {
-                g = group_at<By>(next, level);
-                skips = Diagonal ? min(all.m, g.least) > all.k + g.count + chunk - 1 : g.least + all.k + 1 >= all.m;
-            }
+                for (int level = count - 1; level >= 0 && !skips; --level) {
+                    g = group_of(level);
+                    skips = Diagonal ? min(all.m, g.least) > all.k + g.count + chunk - 1 : g.least + all.k + 1 >= all.m;
+                }
+            };
+            if (inside(next)) try_levels(levels - 1, [&](int level) { return group_in_tile<By>(next, level); });
+            else try_levels(levels, [&](int level) { return group_in_line<By>(next, level); });
             if (skips) {
                 all = {all.k + g.count, Diagonal ? min(all.m, g.least) : all.m};
                 continue;
