@@ -325,7 +325,7 @@ void solve(const device& on, const problem& p) {
             minima[level] =
                 std::max(minima[level], p.cells / p.size[axis] * cuda::blocks_for(p.size[axis], size_of_group(level)));
     cuda::workspace memory(on);
-    const std::int64_t marks = memory.reserve<std::uint32_t>(rows * marked_row::size(n)),
+    const std::int64_t marks = memory.reserve<std::uint32_t>(has_short_rows(p) ? 0 : rows * marked_row::size(n)),
                        one = memory.reserve<T>(last > p.batch ? p.cells : 0),
                        other = memory.reserve<T>(last > p.batch + 1 ? p.cells : 0);
     for (std::int64_t& level : minima) level = memory.reserve<T>(level);
@@ -334,8 +334,9 @@ void solve(const device& on, const problem& p) {
     for (int level = 0; level < levels; ++level) least[level] = memory.get<T>(minima[level]);
     const std::int64_t threads = rows * cuda::blocks_for(n, stretch) * cuda::warp;
     for (const auto kernel : {mark_sites, go_along_rows})
-        cuda::launch(on, kernel, cuda::blocks_for(threads, threads_of_block), dim3(threads_of_block), 0,
-                     output_of(p, last, to), memory.get<std::uint32_t>(marks));
+        if (kernel == go_along_rows || !has_short_rows(p))
+            cuda::launch(on, kernel, cuda::blocks_for(threads, threads_of_block), dim3(threads_of_block), 0,
+                         output_of(p, last, to), memory.get<std::uint32_t>(marks));
     for (int axis = last - 1; axis >= p.batch; --axis) {
         std::swap(from, to);
         solve_lines<T>(on, p, axis, from, to, least);

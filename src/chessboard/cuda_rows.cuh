@@ -1,5 +1,5 @@
 // The last axis on a device, solved from bits. A warp marks the sites of 1024 cells in its lanes' words. Then it finds
-// for each cell the nearest mark before it and behind it.
+// for each cell the nearest mark before it and behind it. Between the two, longer rows keep their marks in memory.
 #pragma once
 
 #include "base/cuda.cuh"
@@ -43,18 +43,18 @@ struct marked_row {
     }
 };
 
-/// A warp owns a stretch and reads 32 adjacent cells at a time.
-__global__ void __launch_bounds__(threads_of_block)
-    mark_sites(const __grid_constant__ problem p, std::uint32_t* marks) {
-    const std::int64_t own = own_item() / cuda::warp, n = p.size[p.rank - 1];
-    const marked_row of(p, marks, own);
-    if (of.row * n >= p.cells) return;
-    const int lane = own_lane();
-    const std::int64_t at = own - of.row * of.stretches, first = at * stretch, step = p.image_step[p.rank - 1];
-    const int cells = n - first < stretch ? static_cast<int>(n - first) : stretch;
+/// A row of one stretch without a turn needs no marks in memory: the warp that reads it solves it.
+NF_HD inline bool has_short_rows(const problem& p) {
+    return p.size[p.rank - 1] <= stretch && p.ends[p.rank - 1] != border::periodic;
+}
+
+/// Returns the lane's word of the marks of `cells` cells of a row. The warp reads 32 adjacent cells at a time.
+__device__ std::uint32_t read_marks(const problem& p, std::int64_t row, std::int64_t first, int cells) {
+    const int lane = own_lane(), own_cells = cells - lane * mark_bits;
+    const std::int64_t step = p.image_step[p.rank - 1];
     std::uint32_t mine = 0;
     with_bits(p.image_type, [&]<class Bits>(Bits, Bits counts) {
-        const Bits* from = static_cast<const Bits*>(p.image) + offset_in(p, p.image_step, of.row * n);
+        const Bits* from = static_cast<const Bits*>(p.image) + offset_in(p, p.image_step, row * p.size[p.rank - 1]);
         from += (first + lane) * step;
         for (int w = 0; w * mark_bits < cells; w += words_at_once) {
             Bits read[words_at_once];
@@ -69,11 +69,22 @@ __global__ void __launch_bounds__(threads_of_block)
         }
     });
     if (!p.nonzero) mine = ~mine;
-    const int own_cells = cells - lane * mark_bits;
-    if (own_cells < mark_bits) mine = own_cells > 0 ? mine & ((1U << own_cells) - 1) : 0;
-    if (own_cells > 0) of.words[at * cuda::warp + lane] = mine;
+    if (own_cells >= mark_bits) return mine;
+    return own_cells > 0 ? mine & ((1U << own_cells) - 1) : 0;
+}
+
+/// A warp owns a stretch.
+__global__ void __launch_bounds__(threads_of_block)
+    mark_sites(const __grid_constant__ problem p, std::uint32_t* marks) {
+    const std::int64_t item = own_item() / cuda::warp, n = p.size[p.rank - 1];
+    const marked_row of(p, marks, item);
+    if (of.row * n >= p.cells) return;
+    const std::int64_t own = item - of.row * of.stretches, first = own * stretch, w = own * cuda::warp + own_lane();
+    const std::uint32_t mine =
+        read_marks(p, of.row, first, n - first < stretch ? static_cast<int>(n - first) : stretch);
+    if (w < of.count) of.words[w] = mine;
     const unsigned full = __ballot_sync(cuda::every_lane, mine != 0 ? 1 : 0);
-    if (lane == 0) of.full[at] = full;
+    if (own_lane() == 0) of.full[own] = full;
 }
 
 /// Returns the steps to the nearest mark in other stretches: from the first cell of stretch `own` to one before it (By
@@ -104,7 +115,7 @@ __device__ std::uint32_t steps_to_other(const problem& p, const marked_row& of, 
 
 /// A warp owns a stretch; lane i finds the marks nearest to word i, then the warp writes 32 adjacent cells at a time.
 /// Steps to places before the end of the stretch's last word are negative and wrap, as do the sums with them.
-__global__ void __launch_bounds__(threads_of_block)
+__global__ void __launch_bounds__(threads_of_block, 5)
     go_along_rows(const __grid_constant__ problem p, std::uint32_t* marks) {
     const std::int64_t item = own_item() / cuda::warp, n = p.size[p.rank - 1];
     const marked_row of(p, marks, item);
@@ -112,7 +123,10 @@ __global__ void __launch_bounds__(threads_of_block)
     const int lane = own_lane();
     const std::int64_t own = item - of.row * of.stretches, first = own * stretch, step = p.out_step[p.rank - 1];
     const int cells = n - first < stretch ? static_cast<int>(n - first) : stretch;
-    const int mine = lane * mark_bits < cells ? static_cast<int>(of.words[own * cuda::warp + lane]) : 0;
+    const std::uint32_t marked = has_short_rows(p)          ? read_marks(p, of.row, 0, cells)
+                                 : lane * mark_bits < cells ? of.words[own * cuda::warp + lane]
+                                                            : 0;
+    const int mine = static_cast<int>(marked);
     const unsigned full = __ballot_sync(cuda::every_lane, mine != 0 ? 1 : 0);
     const unsigned lower = full & ((1U << lane) - 1), upper = full & ~((2U << lane) - 1);
     const int last = (31 - __clz(static_cast<int>(lower))) & 31, next = (__ffs(static_cast<int>(upper)) - 1) & 31;
