@@ -2,11 +2,8 @@
 //
 // Two blocks may have the same tile at once, yet no improvement is lost. A block first marks the tile as not queued and
 // then reads it. Another block first writes its improvement and then checks the mark. A block leaves its tile when no
-// step inside from a cell that it lowered would improve another one, and writes all results. So the block that lowered
-// a cell last has offered all steps from there, in this tile and to others.
-//
-// A tile comes in closed, but for its seeds and for what the other block wrote meanwhile, which that block offers. So
-// only lines with a cell that improved in this visit are closed again.
+// step inside would improve a cell over what it read, and writes all results. So the block that lowered a cell last has
+// offered all steps from there, in this tile and to others.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -24,7 +21,7 @@ __device__ void settle(const work<Word, Axes>& w, const tile_memory<Pricing, Wor
     int turn = 0;
     for (int quiet = 0; quiet < turns; turn = turn + 1 == turns ? 0 : turn + 1) {
         const bool lines = turn < w.family_count;
-        const bool better = lines ? close_lines(w, turn, m) : sweep(w, m);
+        const bool better = lines ? close_lines(w, w.families[turn], m) : sweep(w, m);
         if (__syncthreads_or(better ? 1 : 0) == 0) ++quiet;
         else quiet = lines ? 1 : 0;  // one pass closes a line
     }
@@ -43,17 +40,12 @@ __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word
                       std::uint32_t* changed, std::uint32_t depth) {
     const int cells = w.where.cells_of_tile();
     const std::int64_t first = tile << w.where.tile_bits;
-    bool is_closed = w.from != stage::last;
     for (int i = static_cast<int>(threadIdx.x); i < cells; i += static_cast<int>(blockDim.x)) {
         m.key[padded(i)] = fresh(w.key + first + i);
         const cell_value v = value_at<Pricing>(w, first + i);
         if constexpr (Pricing != pricing::plain) m.cost[padded(i)] = v.cost;
         if constexpr (Pricing == pricing::tight) m.total[padded(i)] = v.total;
-        is_closed = is_closed && !is_seed(w, m, i);
     }
-    const auto dirty = static_cast<std::uint8_t>(__syncthreads_or(is_closed ? 0 : 1));
-    for (int i = static_cast<int>(threadIdx.x); i < w.family_count * most_lines; i += static_cast<int>(blockDim.x))
-        m.dirty[i] = dirty;
     __syncthreads();
     take_offers(w, m, tile);
     __syncthreads();

@@ -8,26 +8,21 @@ namespace nearfield::geodesics {
 /// Index at which a tile's cell is stored, padded so that a warp hits different banks along every axis.
 NF_HD constexpr int padded(int local) { return local + (local >> 3) + (local >> 7 << 3) + (local >> 9 << 1); }
 
-inline constexpr int most_lines = (1 << device_tile_bits) / chunk;  ///< lines of a family in a tile
-
 template <pricing Pricing, class Word>
 struct tile_memory {
     Word* key;
     std::uint32_t* cost;
     std::uint64_t* total;
-    std::uint8_t* dirty;  ///< for each line of each family: a cell of it has improved since the line was closed
 
     static constexpr int cells = padded((1 << device_tile_bits) - 1) + 1;
     static constexpr std::size_t bytes =
         static_cast<std::size_t>(cells) *
-            (sizeof(Word) + (Pricing == pricing::plain ? 0 : 4) + (Pricing == pricing::tight ? 8 : 0)) +
-        most_families * most_lines;
+        (sizeof(Word) + (Pricing == pricing::plain ? 0 : 4) + (Pricing == pricing::tight ? 8 : 0));
 
     explicit __device__ tile_memory(std::uint64_t* memory) {
         total = memory;
         key = reinterpret_cast<Word*>(memory + (Pricing == pricing::tight ? cells : 0));
         cost = reinterpret_cast<std::uint32_t*>(key + cells);
-        dirty = reinterpret_cast<std::uint8_t*>(cost + (Pricing == pricing::plain ? 0 : cells));
     }
     [[nodiscard]] __device__ cell_value value(int at) const {
         cell_value v;
@@ -46,32 +41,12 @@ __device__ cell_value value_at(const work<Word, Axes>& w, std::int64_t place) {
     return v;
 }
 
-/// Returns the number of the family's line through a cell.
-template <int Axes>
-__device__ int line_of(const device_tiling<Axes>& t, const family<Axes>& f, int local) {
-    const int bits = t.bits[f.main], shift = t.shift[f.main], k = t.within(local, f.main);
-    int base = local - (k << shift);
-#pragma unroll
-    for (int axis = 0; axis < Axes; ++axis) {
-        if (!f.skewed || axis == f.main || f.sign[axis] == 0) continue;
-        const int x = t.within(local, axis), first = (x - f.sign[axis] * k) & t.mask(axis);
-        base += (first - x) << t.shift[axis];
-    }
-    return (base >> (shift + bits) << shift) | (base & ((1 << shift) - 1));
-}
-/// Notes that a cell has improved, for the lines of all families but one.
-template <pricing Pricing, class Word, int Axes>
-__device__ void mark_lines(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, int local, int closed = -1) {
-    for (int f = 0; f < w.family_count; ++f)
-        if (f != closed) m.dirty[f * most_lines + line_of(w.where, w.families[f], local)] = 1;
-}
-
 // ---- lines ----------------------------------------------------------------------------------------------------------
 
 /// A thread's cells on a line of its tile, and the steps of the line that are open.
 template <pricing Pricing, class Word, int Axes>
 struct stretch {
-    int cell[chunk];  ///< numbers within the tile
+    int at[chunk];
     Word key[chunk];
     cell_value value[chunk], value_before;
     unsigned open = 0, better = 0;  ///< bit i of open: the step from cell i - 1 to i; of better: cell i improved
@@ -91,8 +66,8 @@ struct stretch {
         for (int i = 0; i < chunk; ++i) {
             const int local =
                 f.skewed ? moved(t, f, base, lane * chunk + i, wrapped, i) : base | (lane * chunk + i) << shift;
-            cell[i] = local;
-            key[i] = active ? m.key[padded(local)] : 0, value[i] = m.value(padded(local));
+            at[i] = padded(local);
+            key[i] = active ? m.key[at[i]] : 0, value[i] = m.value(at[i]);
             if (i > 0 && f.between > 0 && is_blocked(w, f, m, before)) wrapped |= 1U << i;
             before = local;
         }
@@ -145,10 +120,10 @@ struct stretch {
             carried = sum(carried, price(w, step, i, false));
         }
     }
-    __device__ bool store(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, int closed) const {
+    __device__ bool store(const tile_memory<Pricing, Word>& m) const {
 #pragma unroll
         for (int i = 0; i < chunk; ++i)
-            if ((better >> i & 1) != 0) m.key[padded(cell[i])] = key[i], mark_lines(w, m, cell[i], closed);
+            if ((better >> i & 1) != 0) m.key[at[i]] = key[i];
         return better != 0;
     }
 
@@ -203,20 +178,15 @@ private:
     }
 };
 
-/// Carries keys along the family's dirty lines in both directions, so that afterwards no cell of a line would improve
-/// another one. True if a cell of this thread improved.
+/// Carries keys along lines in both directions, so that afterwards no cell of a line would improve another one. True if
+/// a cell of this thread improved.
 template <pricing Pricing, class Word, int Axes>
-__device__ bool close_lines(const work<Word, Axes>& w, int number, const tile_memory<Pricing, Word>& m) {
-    const family<Axes>& f = w.families[number];
-    const int line = static_cast<int>(threadIdx.x) >> (w.where.bits[f.main] - 3);
-    std::uint8_t& dirty = m.dirty[number * most_lines + line];
-    if (__any_sync(cuda::every_lane, dirty) == 0) return false;
+__device__ bool close_lines(const work<Word, Axes>& w, const family<Axes>& f, const tile_memory<Pricing, Word>& m) {
     stretch<Pricing, Word, Axes> s(w, f, m);
-    if (s.lane == 0) dirty = 0;
     s.close(w, f.price);
     s.carry_forwards(w, f.price);
     s.carry_backwards(w, f.price);
-    return s.store(w, m, number);
+    return s.store(m);
 }
 
 // ---- steps without a family -----------------------------------------------------------------------------------------
@@ -258,8 +228,7 @@ __device__ bool sweep(const work<Word, Axes>& w, const tile_memory<Pricing, Word
 #pragma unroll
     for (int k = 0; k < chunk && better; ++k) {
         const int local = static_cast<int>(threadIdx.x + k * blockDim.x);
-        if (local >= t.cells_of_tile() || m.key[padded(local)] == best[k]) continue;
-        m.key[padded(local)] = best[k], mark_lines(w, m, local);
+        if (local < t.cells_of_tile()) m.key[padded(local)] = best[k];
     }
     return better;
 }
@@ -303,8 +272,7 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
         const Word other = fresh(w.key + from), mine = fresh(m.key + own);
         if (mine == 0 || other == 0 || other >= mine) return;
         const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
-        if (offered < mine && offered <= w.limit && is_open(w, at, step))
-            lower(m.key + own, offered), mark_lines(w, m, local);
+        if (offered < mine && offered <= w.limit && is_open(w, at, step)) lower(m.key + own, offered);
     });
 }
 

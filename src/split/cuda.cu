@@ -50,17 +50,22 @@ __global__ void __launch_bounds__(threads_of_block) add_one(std::uint32_t* cells
     if (const std::int64_t i = own_item(); i < count) ++cells[i];
 }
 
-/// Clears labels outside the mask, and counts the others. A thread adds the runs of its cells, which are neighbours.
+/// Clears labels outside the mask, and counts the others. Lanes read neighbouring cells, and a lane adds up its runs.
 __global__ void __launch_bounds__(threads_of_block)
     count_labels(const bool* inside, std::int32_t* labels, std::int64_t cells, std::uint32_t* sizes) {
-    const std::int64_t first = own_item() * cells_of_thread;
+    const std::int64_t own = own_item(), lane = own % cuda::warp;
     std::int32_t label = 0;
     std::uint32_t run = 0;
-    for (std::int64_t i = first; i < min(first + cells_of_thread, cells); ++i, ++run) {
+    for (int k = 0; k < cells_of_thread; ++k) {
+        const std::int64_t i = (own - lane) * cells_of_thread + k * cuda::warp + lane;
+        if (i >= cells) break;
+        const std::int32_t found = inside[i] ? labels[i] : 0;
         if (!inside[i]) labels[i] = 0;
-        if (labels[i] == label) continue;
-        if (label != 0) atomicAdd(sizes + label, run);
-        label = labels[i], run = 0;
+        if (found != label) {
+            if (label != 0) atomicAdd(sizes + label, run);
+            label = found, run = 0;
+        }
+        ++run;
     }
     if (label != 0) atomicAdd(sizes + label, run);
 }

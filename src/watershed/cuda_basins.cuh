@@ -38,6 +38,50 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     w.basin[place] = inside ? place : nowhere;
 }
 
+/// Keys of a cell's neighbours. Known neighbours have theirs in registers. With `parted`, those with another label count
+/// as outside.
+template <nearby Which>
+class around {
+public:
+    __device__ around(const work& w, std::int32_t place, bool parted = false)
+        : w_(w), place_(place), parted_(parted && Which == nearby::listed) {
+        if constexpr (Which != nearby::listed) {
+            int k = 0;
+            w.where.each<Which>(place, [&](std::int32_t there) { key_[k++] = w.key[there]; });
+        }
+    }
+    [[nodiscard]] __device__ std::int32_t least() const {
+        std::int32_t least = outside<std::int32_t>;
+        all([&](std::int32_t, std::int32_t key) { least = min(least, key); });
+        return least;
+    }
+    /// Calls use(place) for the neighbours with this key.
+    template <class Use>
+    __device__ void each_of(std::int32_t key, const Use& use) const {
+        all([&](std::int32_t there, std::int32_t own) {
+            if (own == key) use(there);
+        });
+    }
+
+private:
+    template <class Use>
+    __device__ void all(const Use& use) const {
+        if constexpr (Which != nearby::listed) {
+            int k = 0;
+            w_.where.each<Which>(place_, [&](std::int32_t there) { use(there, key_[k++]); });
+        } else {
+            w_.where.each(place_, [&](std::int32_t there) {
+                if (!parted_ || alike(w_, place_, there)) use(there, w_.key[there]);
+            });
+        }
+    }
+
+    const work& w_;
+    std::int32_t place_;
+    bool parted_;
+    std::int32_t key_[neighbours_of(Which)];
+};
+
 /// Points every cell to the lowest among its neighbours and itself, to the first if several are equal, and shortens the
 /// ways within the tile. A cell that points to itself is a basin. No thread changes whether a place is a cell.
 template <nearby Which>
@@ -45,15 +89,11 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
     shorten(w, w.basin, [&](std::int32_t place) {
         if (w.basin[place] == nowhere) return nowhere;
         const std::int32_t own = w.key[place];
-        std::int32_t lowest = own;
-        w.where.each<Which>(place, [&](std::int32_t there) {
-            if (Which != nearby::listed || alike(w, place, there)) lowest = min(lowest, w.key[there]);
-        });
+        const around<Which> beside(w, place, w.part != nullptr);
+        const std::int32_t lowest = min(own, beside.least());
         std::int32_t to = lowest == own ? place : w.where.places;
-        w.where.each<Which>(place, [&](std::int32_t there) {
-            if (w.key[there] != lowest || there > to) return;
-            if (Which == nearby::listed && !alike(w, place, there)) return;
-            if (lowest != outside<std::int32_t> || w.basin[there] != nowhere) to = there;
+        beside.each_of(lowest, [&](std::int32_t there) {
+            if (there < to && (lowest != outside<std::int32_t> || w.basin[there] != nowhere)) to = there;
         });
         if (to != place) return to;
         const std::uint32_t number = atomicAdd(w.count + basins_found, 1U);
@@ -131,12 +171,23 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
         const std::int32_t own = area.place(w.where, k);
         const std::int32_t code = own == nowhere ? nowhere : w.basin[own];
         if (code == nowhere) continue;
+        // Neighbours in one basin share a note.
+        std::int32_t beyond = nowhere, pass = 0;
+        const auto put = [&] {
+            if (beyond != nowhere) note(w, table, -2 - code, -2 - beyond, max(w.key[own], pass));
+        };
         w.where.each<Which, true>(own, [&](std::int32_t there) {
             if (Which == nearby::listed && there < own && !w.where.any_wraps) return;
             const std::int32_t other = w.basin[there];
-            if (other != code && other != nowhere && alike(w, own, there))
-                note(w, table, -2 - code, -2 - other, max(w.key[own], w.key[there]));
+            if (other == code || other == nowhere || !alike(w, own, there)) return;
+            const std::int32_t key = w.key[there];
+            if (other == beyond) {
+                pass = min(pass, key);
+                return;
+            }
+            put(), beyond = other, pass = key;
         });
+        put();
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)

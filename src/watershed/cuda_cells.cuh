@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cuda_scan.cuh"
+#include "watershed/cuda_basins.cuh"
 #include "watershed/cuda_merge.cuh"
 
 namespace nearfield::watersheds {
@@ -85,9 +86,7 @@ template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
-    std::int32_t least = outside<std::int32_t>;
-    w.where.each<Which>(place, [&](std::int32_t there) { least = min(least, w.key[there]); });
-    if (least < w.key[place]) return;
+    if (around<Which>(w, place).least() < w.key[place]) return;
     w.steps[place] = open_cell;
     w.open[atomicAdd(w.count + open_found, 1U)] = place;
 }
@@ -132,10 +131,9 @@ template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
     shorten(w, w.parent, [&](std::int32_t place) {
         if (w.steps[place] == unreached || w.parent[place] != nowhere) return w.parent[place];
-        std::int32_t best = nowhere, level = outside<std::int32_t>, steps = unreached;
-        w.where.each<Which>(place, [&](std::int32_t there) { level = min(level, w.key[there]); });
-        w.where.each<Which>(place, [&](std::int32_t there) {
-            if (w.key[there] != level) return;
+        const around<Which> beside(w, place);
+        std::int32_t best = nowhere, steps = unreached;
+        beside.each_of(beside.least(), [&](std::int32_t there) {
             const std::int32_t own = w.steps[there];
             const bool first = w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
             if (own < steps || first) best = there, steps = own;
