@@ -227,7 +227,7 @@ class Asked:
 
 
 def few_chunks_at_once() -> Any:
-    """Zarr holds no more chunks than `Asked.room` counts, and writes each without a search for cells that are not zero."""
+    """Zarr holds no more chunks than `Asked.room` counts, and does not search them for cells that are not zero."""
     try:
         import zarr
     except ImportError:
