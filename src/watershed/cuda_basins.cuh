@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     w.basin[place] = inside ? place : nowhere;
 }
 
-/// Keys of a cell's neighbours; those of known neighbours are in registers. With `parted`, neighbours with another label
+/// Keys of a cell's neighbours; registers hold those of known neighbours. With `parted`, neighbours with another label
 /// are left out.
 template <nearby Which>
 class around {
