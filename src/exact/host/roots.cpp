@@ -5,6 +5,7 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -70,6 +71,18 @@ void roots64(const double* value, std::int64_t count, double unit2, double limit
     }
 }
 
+/// number = factor * root(scale * number), for any count.
+void roots_in_place(double* number, std::int64_t count, double scale, double factor) {
+    const hn::CappedTag<double, 8> tag;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto scaled = hn::Mul(hn::Set(tag, scale), hn::LoadU(tag, number + i));
+        hn::StoreU(hn::Mul(hn::Set(tag, factor), hn::Sqrt(scaled)), tag, number + i);
+    }
+    for (; i < count; ++i) number[i] = factor * std::sqrt(scale * number[i]);
+}
+
 /// Copies whole vectors of 64 bytes, without a call of memcpy for each row.
 template <bool PastCaches>
 void copy_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
@@ -101,6 +114,7 @@ namespace nearfield::exact {
 HWY_EXPORT(roots16);
 HWY_EXPORT(roots32);
 HWY_EXPORT(roots64);
+HWY_EXPORT(roots_in_place);
 HWY_EXPORT(stream_rows);
 HWY_EXPORT(copy_unaligned);
 
@@ -164,11 +178,9 @@ void field_roots<V>::roots(const V* value, std::int64_t count, float* out) const
 }
 template <class V>
 void field_roots<V>::roots(const V* value, std::int64_t count, double* out) const {
-    for (std::int64_t i = 0; i < count; ++i) {
-        const auto real = static_cast<double>(value[i]);
-        const double root = unit_ != 0 ? unit_ * std::sqrt(real) : std::sqrt(unit2_ * real);
-        out[i] = value[i] < no_site<V>() ? root : number<double>::infinite;
-    }
+    for (std::int64_t i = 0; i < count; ++i)
+        out[i] = value[i] < no_site<V>() ? static_cast<double>(value[i]) : number<double>::infinite;
+    HWY_DYNAMIC_DISPATCH(roots_in_place)(out, count, unit_ != 0 ? 1 : unit2_, unit_ != 0 ? unit_ : 1);
 }
 template class field_roots<std::int32_t>;
 template class field_roots<std::int64_t>;
