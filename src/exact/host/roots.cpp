@@ -71,6 +71,33 @@ void roots64(const double* value, std::int64_t count, double unit2, double limit
     }
 }
 
+/// Vectors of 64 bytes; a tile is several.
+template <class T>
+bool reaches(const T* number, std::int64_t count, T end) {
+    const hn::CappedTag<T, 64 / sizeof(T)> tag;
+    auto most = hn::Zero(tag);
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag)))
+        most = hn::Max(most, hn::LoadU(tag, number + i));
+    return hn::GetLane(hn::MaxOfLanes(tag, most)) >= end;
+}
+bool reaches16(const std::uint16_t* number, std::int64_t count, std::uint16_t end) {
+    return reaches(number, count, end);
+}
+bool reaches32(const std::int32_t* number, std::int64_t count, std::int32_t end) { return reaches(number, count, end); }
+bool reaches64(const double* number, std::int64_t count, double end) { return reaches(number, count, end); }
+
+void reals_of(std::int64_t* value, std::int64_t count) {
+    const hn::CappedTag<double, 8> tag;
+    const hn::Rebind<std::int64_t, decltype(tag)> whole;
+    const auto most = hn::Set(tag, static_cast<double>(no_site<std::int64_t>()));
+    const auto infinite = hn::Set(tag, number<double>::infinite);
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+        const auto real = hn::ConvertTo(tag, hn::LoadU(whole, value + i));
+        const auto all = hn::IfThenElse(hn::Lt(real, most), real, infinite);
+        hn::StoreU(hn::BitCast(whole, all), whole, value + i);
+    }
+}
+
 /// number = factor * root(scale * number), for any count.
 void roots_in_place(double* number, std::int64_t count, double scale, double factor) {
     const hn::CappedTag<double, 8> tag;
@@ -115,6 +142,10 @@ HWY_EXPORT(roots16);
 HWY_EXPORT(roots32);
 HWY_EXPORT(roots64);
 HWY_EXPORT(roots_in_place);
+HWY_EXPORT(reals_of);
+HWY_EXPORT(reaches16);
+HWY_EXPORT(reaches32);
+HWY_EXPORT(reaches64);
 HWY_EXPORT(stream_rows);
 HWY_EXPORT(copy_unaligned);
 
@@ -185,6 +216,20 @@ void field_roots<V>::roots(const V* value, std::int64_t count, double* out) cons
 template class field_roots<std::int32_t>;
 template class field_roots<std::int64_t>;
 template class field_roots<double>;
+
+const double* as_reals(std::int64_t* value, std::int64_t count) {
+    HWY_DYNAMIC_DISPATCH(reals_of)(value, count);
+    return reinterpret_cast<const double*>(value);
+}
+bool reaches(const std::uint16_t* number, std::int64_t count, std::uint16_t end) {
+    return HWY_DYNAMIC_DISPATCH(reaches16)(number, count, end);
+}
+bool reaches(const std::int32_t* number, std::int64_t count, std::int32_t end) {
+    return HWY_DYNAMIC_DISPATCH(reaches32)(number, count, end);
+}
+bool reaches(const double* number, std::int64_t count, double end) {
+    return HWY_DYNAMIC_DISPATCH(reaches64)(number, count, end);
+}
 
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches) {
