@@ -65,8 +65,7 @@ private:
     void put_distance(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
                       float* root) const {
         rule_.roots(tile, s_.rows * columns, root);
-        if (zero != nullptr)
-            for (std::int64_t r = 0; r < s_.rows; ++r) put_signs(root + r * columns, zero + r * (columns / 8));
+        if (zero != nullptr) put_signs(root, zero, s_.rows * columns, of_zero_);
         leave(root, count, first, writer_.distance());
     }
 
@@ -113,8 +112,7 @@ private:
         if (const target& to = writer_.distance(); to.data != nullptr) {
             if constexpr (std::is_same_v<V, std::int64_t>) rule_.roots(as_reals(value, cells), cells, mine.root.get());
             else rule_.roots(value, cells, mine.root.get());
-            for (std::int64_t r = 0; r < s_.rows && zero != nullptr; ++r)
-                put_signs(mine.root.get() + r * columns, zero + r * (columns / 8));
+            if (zero != nullptr) put_signs(mine.root.get(), zero, cells, of_zero_);
             leave(mine.root.get(), count, first, to);
         }
         for (int axis = p_.first_axis; axis < p_.rank; ++axis)
@@ -132,11 +130,6 @@ private:
             if (to.type == dtype::int64) put_index(mine.value.get());
             else put_index(reinterpret_cast<std::int32_t*>(mine.value.get()));
         }
-    }
-
-    void put_signs(float* root, const std::uint8_t* zero) const {
-        const auto of_zero = static_cast<float>(of_zero_);
-        for (int c = 0; c < columns; ++c) root[c] *= (zero[c / 8] >> (c % 8) & 1) != 0 ? of_zero : -of_zero;
     }
 
     void signs_of(const std::uint8_t* zero, std::int8_t* sign) const {

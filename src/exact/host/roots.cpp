@@ -98,6 +98,20 @@ void reals_of(std::int64_t* value, std::int64_t count) {
     }
 }
 
+void signs(float* root, const std::uint8_t* bits, std::int64_t count, float set) {
+    const hn::CappedTag<float, 16> tag;
+    const hn::Rebind<std::int32_t, decltype(tag)> whole;
+    static constexpr std::int32_t bit[16] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+                                             1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+        const auto own = hn::LoadU(whole, bit + i % 16);
+        const auto word = hn::Set(whole, bits[i / 16 * 2] | bits[i / 16 * 2 + 1] << 8);
+        const auto is_set = hn::RebindMask(tag, hn::Eq(hn::And(word, own), own));
+        const auto sign = hn::IfThenElse(is_set, hn::Set(tag, set), hn::Set(tag, -set));
+        hn::StoreU(hn::Mul(hn::LoadU(tag, root + i), sign), tag, root + i);
+    }
+}
+
 /// number = factor * root(scale * number), for any count.
 void roots_in_place(double* number, std::int64_t count, double scale, double factor) {
     const hn::CappedTag<double, 8> tag;
@@ -142,6 +156,7 @@ HWY_EXPORT(roots16);
 HWY_EXPORT(roots32);
 HWY_EXPORT(roots64);
 HWY_EXPORT(roots_in_place);
+HWY_EXPORT(signs);
 HWY_EXPORT(reals_of);
 HWY_EXPORT(reaches16);
 HWY_EXPORT(reaches32);
@@ -217,6 +232,9 @@ template class field_roots<std::int32_t>;
 template class field_roots<std::int64_t>;
 template class field_roots<double>;
 
+void put_signs(float* root, const std::uint8_t* bits, std::int64_t count, std::int8_t set) {
+    HWY_DYNAMIC_DISPATCH(signs)(root, bits, count, set);
+}
 const double* as_reals(std::int64_t* value, std::int64_t count) {
     HWY_DYNAMIC_DISPATCH(reals_of)(value, count);
     return reinterpret_cast<const double*>(value);

@@ -39,6 +39,9 @@ private:
     root_rule<std::conditional_t<sizeof(V) == 4, V, double>> rule_;
 };
 
+/// Multiplies a tile's distances by `set` where their bit is set, else by -set.
+void put_signs(float* root, const std::uint8_t* bits, std::int64_t count, std::int8_t set);
+
 /// Converts integers to doubles in place, as roots require.
 const double* as_reals(std::int64_t* value, std::int64_t count);
 
