@@ -364,7 +364,7 @@ private:
         const std::int64_t first = column * columns, count = std::min(columns, shape_.length - first);
         if (left_ != nullptr) {
             left_->done.fetch_add(1, std::memory_order_relaxed);
-            if (!epilogue_.resolved(value, count)) {
+            if (!epilogue_.resolved(value)) {
                 left_->count.fetch_add(1, std::memory_order_relaxed);
                 left_->tile[static_cast<std::size_t>(tile)] = 1;
                 return;

@@ -102,17 +102,32 @@ void add_packed(double* HWY_RESTRICT value, std::int64_t count, double step) {
     for (std::int64_t i = 0; i < count; ++i) value[i] += step;
 }
 
+template <class V>
+auto whole_of(hn::Vec<hn::CappedTag<double, 8>> number) {
+    const hn::Rebind<V, hn::CappedTag<double, 8>> tag;
+    if constexpr (sizeof(V) == 4) return hn::DemoteTo(tag, number);
+    else return hn::ConvertTo(tag, number);
+}
+/// Computes in doubles, which is exact, and converts at the end: compilers leave the loop scalar.
 template <class V, class K>
 void split(const double* HWY_RESTRICT cell, std::int64_t count, int bits, std::int64_t base, V* HWY_RESTRICT value,
            K* HWY_RESTRICT site) {
-    const auto unit = static_cast<double>(std::int64_t{1} << bits), share = 1 / unit;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const bool none = cell[i] > std::numeric_limits<double>::max();
-        const double some = none ? 0 : cell[i];
-        const auto whole = static_cast<V>(some * share);
-        const auto rest = static_cast<K>(some - static_cast<double>(whole) * unit);
-        value[i] = none ? no_site<V>() : static_cast<V>(whole + static_cast<V>(base));
-        site[i] = none ? no_key<K> : rest;
+    const hn::CappedTag<double, 8> tag;
+    const hn::Rebind<V, decltype(tag)> of_value;
+    const hn::Rebind<K, decltype(tag)> of_site;
+    const double step = static_cast<double>(std::int64_t{1} << bits);
+    const auto unit = hn::Set(tag, step), share = hn::Set(tag, 1 / step), one = hn::Set(tag, 1.0);
+    const auto whole_from = hn::Set(tag, 0x1p52), least = hn::Set(tag, static_cast<double>(base));
+    const auto absent = hn::Set(tag, static_cast<double>(no_site<V>())), no_one = hn::Set(tag, -1.0);
+    const auto infinite = hn::Set(tag, number<double>::infinite);
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+        const auto some = hn::LoadU(tag, cell + i), parts = hn::Mul(some, share);
+        const auto nearest = hn::Sub(hn::Add(parts, whole_from), whole_from);
+        const auto whole = hn::IfThenElse(hn::Lt(parts, nearest), hn::Sub(nearest, one), nearest);
+        const auto rest = hn::Sub(some, hn::Mul(whole, unit)), kept = hn::Add(whole, least);
+        const auto found = hn::Lt(some, infinite);
+        hn::StoreU(whole_of<V>(hn::IfThenElse(found, kept, absent)), of_value, value + i);
+        hn::StoreU(whole_of<K>(hn::IfThenElse(found, rest, no_one)), of_site, site + i);
     }
 }
 void split_narrow(const double* cell, std::int64_t count, int bits, std::int64_t base, std::int32_t* value,
