@@ -227,7 +227,7 @@ class Asked:
 
 
 def few_chunks_at_once() -> Any:
-    """Zarr holds no more chunks than `Asked.room` counts, and writes each without a search for cells that are not zero."""
+    """Zarr holds no more chunks than `Asked.room` counts, and does not compare each with the fill value."""
     try:
         import zarr
     except ImportError:
