@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from nearfield._call import compute
 from nearfield._chunk_call import PARTS, Asked
 from nearfield._chunk_classes import Searches, bits_of, classes_for, differing
 from nearfield._chunk_device import Gpu, Piece
-from nearfield._chunk_lines import Grid, Partial, distance, held, lines, no_site, planes
+from nearfield._chunk_lines import Grid, Partial, distance, held, lines, no_site, planes, trusted
 from nearfield._chunk_work import Between
 from nearfield._request import Request
 
@@ -210,13 +210,12 @@ def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: in
         start = start_of(number)
         if asked.classes is not None:
             part = asked.classes.pencil(of, fields, start, limit, asked.threads)
-            all_ = [_field(asked, of, part, name) for name in asked.fields]
-            signs = zip(asked.fields, all_, strict=True)
-            return [asked.classes.signed(f, part.label) if name == "distance" else f for name, f in signs]
+            all_ = [_field(asked, of, part, name, start) for name in asked.fields]
+            return [asked.classes.signed(field, part.label) for field in all_]
         if asked.gpu is not None:
             return _of_pencil(asked, asked.gpu, of, Partial(**fields), start, limit)
         part = lines(of, Partial(**fields), start, limit=limit, overwrite=True, threads=asked.threads)
-        return [_field(asked, of, part, name) for name in asked.fields]
+        return [_field(asked, of, part, name, start) for name in asked.fields]
 
     def write(number: int, fields: list[Any]) -> None:
         box = (slice(None), *between.boxes[number])
@@ -238,7 +237,7 @@ def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[in
         def computed(*there: Any) -> list[Any]:
             at = [0, start[1] + k, *start[2:]]
             part = lines(of, Partial(*there), at, limit=limit, overwrite=True)
-            return [_field(asked, of, part, name) for name in asked.fields]
+            return [_field(asked, of, part, name, at) for name in asked.fields]
 
         def store(*fields: Any) -> None:
             for to, field in zip(made, fields, strict=True):
@@ -250,10 +249,14 @@ def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[in
     return made
 
 
-def _field(asked: Asked, of: Grid, part: Partial, name: str) -> Any:
+def _field(asked: Asked, of: Grid, part: Partial, name: str, start: Sequence[int]) -> Any:
+    if name == "trusted":
+        assert asked.request is not None
+        return trusted(of, part.squared, start, asked.request.max_distance)
     if name == "distance":
         kind = np.dtype(asked.types[name])
-        out = part.squared.view(kind) if kind.itemsize == part.squared.itemsize else None
+        in_place = kind.itemsize == part.squared.itemsize and "trusted" not in asked.targets  # which needs the squares
+        out = part.squared.view(kind) if in_place else None
         return distance(of, part.squared, kind, squared=asked.squared, out=out)
     field = part.index if name == "index" else part.label
     return field.astype(asked.types[name], copy=False)

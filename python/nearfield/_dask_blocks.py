@@ -10,11 +10,11 @@ import dask.array as da
 import numpy as np
 
 from nearfield import chunks
-from nearfield._chunk_lines import space_of
+from nearfield._chunk_lines import space_of, trusted
 from nearfield._distance import add_indices
 from nearfield._request import Indices
 
-Name = Literal["distance", "squared", "index", "label"]
+Name = Literal["distance", "squared", "index", "label", "trusted"]
 Types = dict[Name, Any]
 
 
@@ -91,7 +91,10 @@ def unpacked(made: Any, types: Types) -> dict[Name, Any]:
     }
 
 
-def field_of(of: chunks.Grid, part: chunks.Partial, name: Name, kind: Any) -> Any:
+def field_of(of: chunks.Grid, part: chunks.Partial, name: Name, kind: Any, start: Sequence[int], limit: float) -> Any:
+    """Computes a field from what `chunks.lines` returns for a pencil that begins at `start`."""
+    if name == "trusted":
+        return trusted(of, part.squared, start, limit)
     if name in ("distance", "squared"):
         return chunks.distance(of, part.squared, kind, squared=name == "squared")
     return (part.index if name == "index" else part.label).astype(kind, copy=False)

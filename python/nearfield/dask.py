@@ -56,6 +56,7 @@ def distance_transform(
     where: Any = None,
     return_distances: bool = True,
     return_indices: Indices = False,
+    return_trusted: bool = False,
     dtype: Any = None,
     scratch: Any = None,
 ) -> Any:
@@ -73,13 +74,13 @@ def distance_transform(
         there, so that no worker has to keep it. Needs the package zarr.
     spacing, sites, squared, signed, multilabel, half_cell, border, max_distance
         As in `nearfield.distance_transform`.
-    return_distances, return_indices, dtype
+    return_distances, return_indices, return_trusted, dtype
         As in `nearfield.distance_transform`.
 
     Returns
     -------
     dask array or tuple of them
-        In the order distances, indices. Coordinates are int32 of shape ``(axes, *image.shape)``.
+        In the order distances, indices, trusted. Coordinates are int32 of shape ``(axes, *image.shape)``.
 
     Raises
     ------
@@ -96,11 +97,14 @@ def distance_transform(
         types[field] = np.dtype(distance_type(field, dtype, None, image.shape, request))
     if wants(return_indices):
         types["index"] = np.dtype("int64")
+    if flag_of("return_trusted", return_trusted):
+        types["trusted"] = np.dtype("bool")
     if not types:
-        raise ValueError("nothing is asked for; give at least one of return_distances, return_indices")
+        raise ValueError("nothing is asked for; give at least one of return_distances, return_indices, return_trusted")
     of = chunks.grid(image.shape, spacing=spacing, border=border, sites="index" in types, half_cell=half_cell)
     kind = types.get(field)
     asked: dict[str, Any] = dict(squared=field == "squared", return_distances=kind is not None, dtype=kind)
+    asked["return_trusted"] = "trusted" in types
     how.update(asked, spacing=spacing, border=ends_of_window(of.border), max_distance=limit)
 
     def of_window(window: Any, where: Any = None) -> Any:
@@ -121,6 +125,7 @@ def voronoi(
     return_indices: Indices = True,
     return_labels: bool = False,
     return_distances: bool = False,
+    return_trusted: bool = False,
     scratch: Any = None,
 ) -> Any:
     """`nearfield.voronoi` of a dask array: the nearest of the cells that are not zero, and its value.
@@ -136,10 +141,14 @@ def voronoi(
         types["label"] = seeds.dtype
     if flag_of("return_distances", return_distances):
         types["distance"] = np.dtype("float32")
+    if flag_of("return_trusted", return_trusted):
+        types["trusted"] = np.dtype("bool")
     if not types:
-        raise ValueError("nothing is asked for; give at least one of return_indices, return_labels, return_distances")
+        raise ValueError(
+            "nothing is asked for; give at least one of return_indices, return_labels, return_distances, return_trusted"
+        )
     of = chunks.grid(seeds.shape, spacing=spacing, border=border, sites=bool(types.keys() & {"index", "label"}))
-    wanted = {"return_indices": "index", "return_labels": "label", "return_distances": "distance"}
+    wanted = dict(return_indices="index", return_labels="label", return_distances="distance", return_trusted="trusted")
     asked: dict[str, Any] = {word: name in types for word, name in wanted.items()}
     asked.update(spacing=spacing, border=ends_of_window(of.border), max_distance=limit)
 

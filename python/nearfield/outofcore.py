@@ -56,6 +56,7 @@ def distance_transform(
     *,
     indices: File | None = None,
     coordinates: File | None = None,
+    trusted: File | None = None,
     memory: Any = None,
     spacing: Spacing = None,
     sites: Sites = "zero",
@@ -84,6 +85,8 @@ def distance_transform(
         Where nearest sites go, too: int64 linear indices of the whole grid.
     coordinates : path, optional
         Where coordinates of nearest sites go, too: int32 of shape ``(axes, *shape)``.
+    trusted : path, optional
+        Where trust goes, too: bool, False for distances that content beyond the open borders could change.
     memory : int or str, optional
         Bytes that this process may take in all, such as ``"4GB"``; default: what it has, and half of what is free.
         Files are read and written in parts that are small enough. A call without a limit needs, beside the target,
@@ -114,7 +117,7 @@ def distance_transform(
     flags: dict[str, Any] = dict(signed=signed, multilabel=multilabel, half_cell=half_cell, sites=sites)
     _compute(
         opened,
-        {"distance": target, "index": indices, "coordinates": coordinates},
+        {"distance": target, "index": indices, "coordinates": coordinates, "trusted": trusted},
         kind,
         dtype,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
@@ -130,6 +133,7 @@ def voronoi(
     labels: File | None = None,
     distances: File | None = None,
     coordinates: File | None = None,
+    trusted: File | None = None,
     memory: Any = None,
     spacing: Spacing = None,
     sites: Sites = "nonzero",
@@ -149,8 +153,8 @@ def voronoi(
         Where nearest sites go: int64 linear indices of the whole grid.
     labels, distances : path, optional
         Where the source's values at them and the distances to them go, too.
-    coordinates : path, optional
-        Where their coordinates go, too: int32 of shape ``(axes, *shape)``.
+    coordinates, trusted : path, optional
+        As in `distance_transform`.
     """
     opened = Source(source)
     if sites == "other_labels":
@@ -158,7 +162,7 @@ def voronoi(
     flags: dict[str, Any] = dict(signed=False, multilabel=False, half_cell=False, sites=sites)
     _compute(
         opened,
-        {"index": target, "label": labels, "distance": distances, "coordinates": coordinates},
+        {"index": target, "label": labels, "distance": distances, "coordinates": coordinates, "trusted": trusted},
         "distance",
         None,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
@@ -270,12 +274,16 @@ def _compute(
     request = request_for(axes, batch_axes=0, **{**how, "spacing": lengths})
     ends = request.border * axes if len(request.border) == 1 else request.border
     of_all = grid(source.full_shape, spacing=lengths, border=how["border"], half_cell=request.half_cell)
-    if "closed" in ends[: source.lead]:
-        raise ValueError("border is closed along a first axis of one cell; take that axis off")
+    first = set(ends[: source.lead])
+    if "closed" in first or ("open" in first and targets["trusted"] is not None):
+        raise ValueError(
+            f"border is {min(first)} along a first axis of one cell; take that axis off, or give 'periodic'"
+        )
     types = {
         "distance": np.dtype(distance_type(kind, dtype, None, source.full_shape, request)),
         "index": np.dtype("int64"),
         "coordinates": np.dtype("int32"),
+        "trusted": np.dtype("bool"),
         "label": source.dtype,
     }
     spaced = (1.0 if not request.spacing else request.spacing[0],) * axes if len(request.spacing) < 2 else None
