@@ -17,13 +17,13 @@ from nearfield._chunk_lines import Grid, Partial, distance, held, lines, no_site
 from nearfield._chunk_work import Between
 from nearfield._request import Request
 
-_OF_PART = 38  # bytes a cell that `where` takes in a window, and in the library
+_OF_PART = 38  # bytes a cell that `where` takes in a window and in the library
 
-Fields = Callable[..., list[Any]]  #: of a window, wherever it is, and of which of its cells take part
+Fields = Callable[..., list[Any]]  #: computes fields of a window, given which of its cells take part
 
 
 def by_windows(asked: Asked, of: Grid) -> bool:
-    """Slabs with what lies within the limit round them. False where that is not possible, or not the better way."""
+    """Computes slabs with what lies within the limit round them; False if that is impossible, or slower."""
     request = asked.request
     assert request is not None
     if math.isinf(request.max_distance) or of.border[0] == "periodic":
@@ -54,7 +54,7 @@ def by_windows(asked: Asked, of: Grid) -> bool:
 
 
 def _within_slabs(asked: Asked, request: Request) -> Request:
-    """The request of a window: fields in the order of the library's."""
+    """Returns the request for a window."""
     lead = asked.source.lead
     lengths = request.spacing if len(request.spacing) < 2 else request.spacing[lead:]
     ends = request.border if len(request.border) == 1 else request.border[lead:]
@@ -64,9 +64,9 @@ def _within_slabs(asked: Asked, request: Request) -> Request:
 
 
 def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields, rounds: bool) -> None:
-    """Morphology: `fields` of slabs with `reach` planes round them, which take the workspace of `balls`.
+    """Computes `fields` of slabs with `reach` planes round them, which take the workspace of `balls`.
 
-    `rounds`: beyond the last plane lies the first one.
+    With `rounds` the first plane lies beyond the last one.
     """
     item, kind = asked.source.dtype.itemsize, asked.types["image"].itemsize
     reach = min(reach, asked.source.shape[0])
@@ -88,7 +88,7 @@ def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields, rounds: b
 
 
 def _ahead_of_windows(asked: Asked, count: int, reach: int) -> int:
-    """Bytes of the window that is read, and of the fields that are written, while others are computed."""
+    """Returns the bytes of the window that is read and of the fields that are written while others are computed."""
     item = asked.source.dtype.itemsize + (0 if asked.part is None else 1 + asked.part.source.dtype.itemsize)
     wide = (count + 2 * reach) * item
     return int(asked.plane * (wide + count * asked.cell))
@@ -121,7 +121,7 @@ def _run_windows(asked: Asked, ahead: int, step: int, reach: int, fields: Fields
 def _of_window(
     asked: Asked, fields: Fields, window: list[Any], low: int, ends: tuple[int, int], reach: int
 ) -> list[Any]:
-    """Fields of the planes `ends` of a window that begins at plane `low`; indices are the window's."""
+    """Computes fields of the planes `ends` of a window that begins at plane `low`; indices are the window's."""
     first, stop = (end - low for end in ends)
     step = stop - first if asked.gpu is None else asked.gpu.rows(asked.plane, 2 * reach)
     if asked.gpu is None or not asked.gpu.holds(80 * (step + 2 * reach) * asked.plane):
@@ -148,7 +148,7 @@ def _of_window(
 
 
 def by_lines(asked: Asked, of: Grid) -> None:
-    """The fields of slabs of planes go to a file, from where pencils of whole lines are read."""
+    """Writes fields of slabs of planes to a file, and reads pencils of whole lines from it."""
     request = asked.request
     assert request is not None
     labels = "label" in asked.targets
@@ -289,7 +289,7 @@ def _held(asked: Asked, of: Grid) -> dict[str, Any]:
 
 
 def _choose(asked: Asked, of: Grid) -> list[Any]:
-    """Planes of a slab, and the size of pencils across."""
+    """Decides how many planes a slab has, and the size of pencils across."""
     _search(asked)
     sizes_held = [kind.itemsize for kind in _held(asked, of).values()]
     item, between = asked.source.dtype.itemsize, sum(sizes_held)
@@ -320,12 +320,12 @@ def _choose(asked: Asked, of: Grid) -> list[Any]:
 
 
 def _cells_of_pencil(asked: Asked, of: Grid, each: int) -> int:
-    """Lines of a pencil whose cells take `each` bytes."""
+    """Returns how many lines a pencil may have whose cells take `each` bytes."""
     return asked.room() // (each * max(of.shape[0], 1)) - 64
 
 
 def _slab_bytes(asked: Asked, of: Grid, sizes: list[int], count: int) -> int:
-    """Bytes of the arrays of `planes` for so many of them."""
+    """Returns the bytes of the arrays of `planes` for so many of them."""
     item, cells = asked.source.dtype.itemsize, count * asked.plane
     each = 2 * item + sum(sizes) + (0 if asked.part is None else item + 1 + asked.part.source.dtype.itemsize)
     if len(of.shape) == 1 or of.squared_type == "float64" or of.half_cell or asked.classes is not None:

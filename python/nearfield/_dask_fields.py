@@ -23,9 +23,7 @@ OfWindow = Callable[..., Any]  #: returns the requested fields of a window, in a
 
 
 def serves(limit: float, border: Sequence[str], types: Types, scratch: Any) -> bool:
-    """Whether windows do. Of equally near sites a window that goes round takes another one than the grid, and
-    it trusts less.
-    """
+    """Tells whether windows serve. One that goes round decides ties differently from the grid, and trusts less."""
     if math.isinf(limit) or ("periodic" in border and types.keys() & {"index", "label", "trusted"}):
         return False
     if scratch is not None:
@@ -130,7 +128,7 @@ def _bits_among(labels: Any, part: Any) -> tuple[int, int]:
 
 
 def part_of(where: Any, image: Any) -> Any:
-    """Whether each cell takes part, in the chunks of `image`; None if all do."""
+    """Returns which cells take part, in the chunks of `image`; None if all do."""
     if where is None:
         return None
     mask = where.data if type(where).__module__.partition(".")[0] == "xarray" else where
@@ -148,6 +146,6 @@ def part_of(where: Any, image: Any) -> Any:
 
 
 def _kept(part: Any, name: Name, field: Any) -> Any:
-    """The field of cells that take part; others have no site."""
+    """Keeps the field of cells that take part; others get no site."""
     none = field.dtype.type(no_site(name, field.dtype))
     return da.where(part.rechunk(field.chunks[-part.ndim :]), field, none)
