@@ -1,4 +1,4 @@
-"""One call out of core: what is asked, how much memory its parts may take, and what of them is done."""
+"""One call out of core: its arguments, the memory that its parts may take, and the parts that are done."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from nearfield._chunk_work import used_now
 from nearfield._errors import Cancelled
 from nearfield._request import Request
 
-_SPARE = 48 << 20  # bytes for what is not counted, and a twelfth: freed memory that the allocator keeps
-PARTS = 8  # of a grid that is read ahead
+_SPARE = 48 << 20  # bytes that are not counted; a twelfth more is freed memory that the allocator keeps
+PARTS = 8  # number of parts of a grid that is read ahead
 _AT_ONCE = 4  # chunks of Zarr that are read or written at a time
 
 
@@ -48,12 +48,12 @@ class Asked:
 
     @property
     def plane(self) -> int:
-        """Cells of a plane."""
+        """Number of cells in a plane."""
         return int(math.prod(self.source.shape[1:]))
 
     @property
     def target_chunks(self) -> tuple[int, ...] | None:
-        """Of the targets, where all that are of Zarr have the same; None for raw files alone."""
+        """Chunks of the targets in Zarr; None if all targets are raw files."""
         if all(path.suffix != ".zarr" for path in self.targets.values()):
             return None
         sizes = self.source.chunks or chunks_for(self.source.shape)
@@ -70,7 +70,7 @@ class Asked:
         return sum(int(self.types[name].itemsize) for name in self.fields) + 4 * ("coordinates" in self.targets)
 
     def room(self) -> int:
-        """Bytes that arrays of the call may take."""
+        """Returns the bytes that arrays of the call may take."""
         spare = _SPARE + self.memory // 12
         read = [self.source] if self.part is None else [self.source, self.part.source]
         for sizes, item in (*((each.chunks, each.dtype.itemsize) for each in read), (self.target_chunks, 8)):
@@ -82,13 +82,14 @@ class Asked:
         return self.memory - used_now() - spare
 
     def workspace(self, shape: Sequence[int], request: Request) -> int:
-        """Bytes that the library takes besides its arrays."""
+        """Returns the bytes that the library takes besides its arrays."""
         image = _core.Array(0, self.source.dtype.name, shape)
         return int(planned(image, request, threads=self.threads or 0)["workspace_bytes"])
 
     def planes_within(self, cost: Callable[[int], int]) -> list[int]:
-        """Whether whole rows of the source's chunks are kept, and how many planes a slab may have whose arrays take
-        cost(planes) bytes: 0 where none fits.
+        """Decides whether whole rows of the source's chunks are kept, and how many planes a slab has.
+
+        Arrays of a slab take cost(planes) bytes; 0 planes if no slab fits.
         """
         room, most = self.room(), max(self.source.shape[0], 1)
         low, high = 0, most
@@ -107,9 +108,9 @@ class Asked:
         return [1, rows // -(-rows // low) if low else 0]  # parts of a row of chunks
 
     def slabs_within(self, cost: Callable[[int], int], more: Callable[[int], int], least: int = 1) -> list[int]:
-        """As `planes_within`, with a number between: 1 where there is place for what `stream` holds ahead, too.
+        """Decides as `planes_within`, and between, as 1 or 0, whether memory also has room for reading ahead.
 
-        Then there are some slabs, though not below `least` planes, lest the first be all there is to read ahead of.
+        If so, there are several slabs, of at least `least` planes, because nothing overlaps a single slab.
         """
         kept, step = self.planes_within(lambda count: cost(count) + more(count))
         if not step:
@@ -125,7 +126,7 @@ class Asked:
         )
 
     def noted(self, name: str, choose: Callable[[], Any]) -> Any:
-        """What an earlier call noted in the journal, or choose(), which is noted now."""
+        """Returns what an earlier call noted in the journal, or choose(), and notes that."""
         known = [entry for entry in self.work.done if entry.startswith(f"{name}:")]
         chosen = json.loads(known[0].removeprefix(f"{name}:")) if known else choose()
         if not known:
@@ -133,13 +134,13 @@ class Asked:
         return chosen
 
     def layout(self, choose: Callable[[], list[Any]]) -> list[Any]:
-        """How the call is divided: as an earlier call did, or as choose() says now, `planes_within` and more."""
+        """Returns how the call is divided, as noted or by choose(): the result of `planes_within` and more."""
         chosen: list[Any] = self.noted("layout", choose)
         self.source.holds = bool(chosen[0])
         return chosen[1:]
 
     def outputs(self, step: int | None = None) -> dict[str, Raw | Chunked]:
-        """Files that are filled; in slabs of `step` planes, which then are no thinner than chunks."""
+        """Makes or reopens the files to fill; if they are filled in slabs of `step` planes, chunks are no thicker."""
         full = self.source.full_shape
         sizes = self.target_chunks
         if sizes and step and step < min(sizes[0], self.source.shape[0]):
@@ -169,7 +170,7 @@ class Asked:
                     out["coordinates"].write((axis, *lead, *start), along.reshape(1, *box.shape))
 
     def array(self, name: str, shape: Sequence[int], dtype: Any) -> Any:
-        """Memory for a field that compute() of `stream` returns: that of an earlier part, whose pages are there.
+        """Returns memory for a field that compute() of `stream` returns. An earlier part has touched its pages.
 
         If parts are read ahead, the part before is still being written, so that two take turns.
         """
@@ -191,9 +192,9 @@ class Asked:
         compute: Callable[[int, Any], Any],
         write: Callable[[int, Any], object],
     ) -> None:
-        """write(k, compute(k, read(k))) for each number k that is not done; each is noted when it is written.
+        """Runs write(k, compute(k, read(k))) for each number k that is not done, and notes each that is written.
 
-        `ahead`: while one is computed, the next one is read and the one before is written.
+        With `ahead` the next one is read and the one before is written while one is computed.
         """
         left = [k for k in numbers if f"{kind}:{k}" not in self.work.done]
         self._handed, self._twice = {}, bool(ahead)
@@ -227,7 +228,7 @@ class Asked:
 
 
 def few_chunks_at_once() -> Any:
-    """Zarr holds no more chunks than `Asked.room` counts, and does not search them for cells that are not zero."""
+    """Makes Zarr hold no more chunks than `Asked.room` counts, and not compare each with the fill value."""
     try:
         import zarr
     except ImportError:

@@ -24,7 +24,7 @@ _AT_A_TIME = 1 << 18  # cells; they take about 30 MB
 
 
 class Classes:
-    """Whose cells are sites for each other, by a call's options."""
+    """Decides, by a call's options, which cells are sites for each other."""
 
     def __init__(self, request: Request, dtype: Any) -> None:
         self.labels = request.sites == "other_labels"
@@ -55,14 +55,14 @@ class Classes:
         return pencil
 
     def signed(self, field: Any, classes: Any) -> Any:
-        """Distances with the sign of the side: classes of both sides are true outside, and labels not zero inside."""
+        """Gives distances the sign of their side. Cells are outside if their class is True, or their label zero."""
         if self.sign != "none" and field.dtype.kind == "f":
             outside = classes == 0 if self.labels else classes
             np.negative(field, out=field, where=outside if self.sign == "outside" else ~outside)
         return field
 
     def planes(self, of: Grid, classes: Any, first: int, threads: int | None) -> Partial:
-        """The fields within each plane of a slab."""
+        """Computes the fields within each plane of a slab."""
         part, start = _nothing(of, classes.shape), (first,) + (0,) * (classes.ndim - 1)
         if self.labels and self.sign == "none":  # the background is a site
             _settle(of, part, classes == 0, start)
@@ -110,19 +110,19 @@ class Searches(Classes):
 
 
 def bits_of(classes: Any) -> tuple[int, int]:
-    """Bits that some labels have, and bits that all have."""
+    """Returns the bits that some labels have, and the bits that all have."""
     codes = classes.reshape(-1).view(f"u{classes.itemsize}")
     return int(np.bitwise_or.reduce(codes)), int(np.bitwise_and.reduce(codes))
 
 
 def differing(bits: Iterable[tuple[int, int]]) -> int:
-    """Bits in which labels differ, from the `bits_of` all chunks; the first bit in any case, for one search."""
+    """Returns the bits in which labels differ, by `bits_of` of all chunks; at least the first, for one search."""
     some, each = zip(*bits, strict=True)
     return reduce(or_, some, 0) & ~reduce(and_, each, -1) | 1
 
 
 def _nothing(of: Grid, shape: Sequence[int]) -> Partial:
-    """Fields of cells without a site."""
+    """Makes the fields of cells without a site."""
     squared = np.full(shape, none_of(of.squared_type), of.squared_type)
     return Partial(squared, np.full(shape, -1, of.index_type) if of.sites else None)
 
@@ -151,7 +151,7 @@ def _settle(of: Grid, part: Partial, sites: Any, start: Sequence[int]) -> None:
 
 
 def classes_for(request: Request, dtype: Any, bits: Callable[[], int] | None = None) -> Classes | None:
-    """None if one kind of cells are the sites of all others. Throws for an image whose values are no labels.
+    """Returns None if one kind of cells are the sites of all others. Throws if the image's values are no labels.
 
     `bits` returns the bits in which labels differ; it is given if some cells take no part.
     """
@@ -167,7 +167,7 @@ def classes_for(request: Request, dtype: Any, bits: Callable[[], int] | None = N
 def pass_of_classes(
     of: Grid, part: Partial, classes: Any, axis: int, start: Sequence[int], threads: int | None
 ) -> None:
-    """One pass of cells that begin at `start` in the grid, in place."""
+    """Computes one pass of cells that begin at `start` in the grid, in place."""
     pass_along(of, part, axis, threads)
     shape, axes = classes.shape, range(classes.ndim)
     three = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
@@ -191,7 +191,7 @@ def pass_of_classes(
 
 
 def _places(of: Grid, shape: Sequence[int], start: Sequence[int], axes: Sequence[int]) -> Any:
-    """Of the cells along some axes what these add to linear indices in the grid."""
+    """Returns what positions along some axes add to linear indices in the grid."""
     made = np.zeros(1, np.int64)
     for k in axes:
         along = (start[k] + np.arange(shape[k])) * math.prod(of.shape[k + 1 :])
@@ -209,7 +209,7 @@ def _blocks(shape: Sequence[int]) -> Iterator[tuple[slice, slice, slice]]:
 
 
 def _ends(classes: Any, periodic: bool) -> tuple[Any, Any]:
-    """Steps along axis 1 to the nearer cell that ends the run of equal classes, and its row: the smaller of two."""
+    """Returns steps along axis 1 to the nearer end of the run of equal classes, and its row, the smaller of two."""
     rows = classes.shape[1]
     number = np.arange(rows)[None, :, None]
     begins = np.zeros(classes.shape, bool)
@@ -230,7 +230,7 @@ def _ends(classes: Any, periodic: bool) -> tuple[Any, Any]:
 
 
 def _comes_before(a: Any, b: Any, shape: Sequence[int]) -> Any:
-    """Of linear indices, by the tie rule: the smallest last coordinate first, then by the axis before."""
+    """Compares linear indices by the tie rule: by the last coordinate, then by the axis before."""
     made, same = np.zeros(len(a), bool), np.ones(len(a), bool)
     for one, other in zip(np.unravel_index(a, shape)[::-1], np.unravel_index(b, shape)[::-1], strict=True):
         made |= same & (one < other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,17 @@ from nearfield._call import compute
 from nearfield._chunk_call import PARTS, Asked
 from nearfield._chunk_classes import Searches, bits_of, classes_for, differing
 from nearfield._chunk_device import Gpu, Piece
-from nearfield._chunk_lines import Grid, Partial, distance, held, lines, no_site, planes
+from nearfield._chunk_lines import Grid, Partial, distance, held, lines, no_site, planes, trusted
 from nearfield._chunk_work import Between
 from nearfield._request import Request
 
-_OF_PART = 38  # bytes a cell that `where` takes in a window, and in the library
+_OF_PART = 38  # bytes a cell that `where` takes in a window and in the library
 
-Fields = Callable[..., list[Any]]  #: of a window, wherever it is, and of which of its cells take part
+Fields = Callable[..., list[Any]]  #: computes fields of a window, given which of its cells take part
 
 
 def by_windows(asked: Asked, of: Grid) -> bool:
-    """Slabs with what lies within the limit round them. False where that is not possible, or not the better way."""
+    """Computes slabs with what lies within the limit round them; False if that is impossible, or slower."""
     request = asked.request
     assert request is not None
     if math.isinf(request.max_distance) or of.border[0] == "periodic":
@@ -54,7 +54,7 @@ def by_windows(asked: Asked, of: Grid) -> bool:
 
 
 def _within_slabs(asked: Asked, request: Request) -> Request:
-    """The request of a window: fields in the order of the library's."""
+    """Returns the request for a window."""
     lead = asked.source.lead
     lengths = request.spacing if len(request.spacing) < 2 else request.spacing[lead:]
     ends = request.border if len(request.border) == 1 else request.border[lead:]
@@ -64,9 +64,9 @@ def _within_slabs(asked: Asked, request: Request) -> Request:
 
 
 def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields, rounds: bool) -> None:
-    """Morphology: `fields` of slabs with `reach` planes round them, which take the workspace of `balls`.
+    """Computes `fields` of slabs with `reach` planes round them, which take the workspace of `balls`.
 
-    `rounds`: beyond the last plane lies the first one.
+    With `rounds` the first plane lies beyond the last one.
     """
     item, kind = asked.source.dtype.itemsize, asked.types["image"].itemsize
     reach = min(reach, asked.source.shape[0])
@@ -88,7 +88,7 @@ def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields, rounds: b
 
 
 def _ahead_of_windows(asked: Asked, count: int, reach: int) -> int:
-    """Bytes of the window that is read, and of the fields that are written, while others are computed."""
+    """Returns the bytes of the window that is read and of the fields that are written while others are computed."""
     item = asked.source.dtype.itemsize + (0 if asked.part is None else 1 + asked.part.source.dtype.itemsize)
     wide = (count + 2 * reach) * item
     return int(asked.plane * (wide + count * asked.cell))
@@ -121,7 +121,7 @@ def _run_windows(asked: Asked, ahead: int, step: int, reach: int, fields: Fields
 def _of_window(
     asked: Asked, fields: Fields, window: list[Any], low: int, ends: tuple[int, int], reach: int
 ) -> list[Any]:
-    """Fields of the planes `ends` of a window that begins at plane `low`; indices are the window's."""
+    """Computes fields of the planes `ends` of a window that begins at plane `low`; indices are the window's."""
     first, stop = (end - low for end in ends)
     step = stop - first if asked.gpu is None else asked.gpu.rows(asked.plane, 2 * reach)
     if asked.gpu is None or not asked.gpu.holds(80 * (step + 2 * reach) * asked.plane):
@@ -148,7 +148,7 @@ def _of_window(
 
 
 def by_lines(asked: Asked, of: Grid) -> None:
-    """The fields of slabs of planes go to a file, from where pencils of whole lines are read."""
+    """Writes fields of slabs of planes to a file, and reads pencils of whole lines from it."""
     request = asked.request
     assert request is not None
     labels = "label" in asked.targets
@@ -208,13 +208,12 @@ def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: in
         start = start_of(number)
         if asked.classes is not None:
             part = asked.classes.pencil(of, fields, start, limit, asked.threads)
-            all_ = [_field(asked, of, part, name) for name in asked.fields]
-            signs = zip(asked.fields, all_, strict=True)
-            return [asked.classes.signed(f, part.label) if name == "distance" else f for name, f in signs]
+            all_ = [_field(asked, of, part, name, start) for name in asked.fields]
+            return [asked.classes.signed(field, part.label) for field in all_]
         if asked.gpu is not None:
             return _of_pencil(asked, asked.gpu, of, Partial(**fields), start, limit)
         part = lines(of, Partial(**fields), start, limit=limit, overwrite=True, threads=asked.threads)
-        return [_field(asked, of, part, name) for name in asked.fields]
+        return [_field(asked, of, part, name, start) for name in asked.fields]
 
     def write(number: int, fields: list[Any]) -> None:
         box = (slice(None), *between.boxes[number])
@@ -236,7 +235,7 @@ def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[in
         def computed(*there: Any) -> list[Any]:
             at = [0, start[1] + k, *start[2:]]
             part = lines(of, Partial(*there), at, limit=limit, overwrite=True)
-            return [_field(asked, of, part, name) for name in asked.fields]
+            return [_field(asked, of, part, name, at) for name in asked.fields]
 
         def store(*fields: Any) -> None:
             for to, field in zip(made, fields, strict=True):
@@ -248,10 +247,14 @@ def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[in
     return made
 
 
-def _field(asked: Asked, of: Grid, part: Partial, name: str) -> Any:
+def _field(asked: Asked, of: Grid, part: Partial, name: str, start: Sequence[int]) -> Any:
+    if name == "trusted":
+        assert asked.request is not None
+        return trusted(of, part.squared, start, asked.request.max_distance)
     if name == "distance":
         kind = np.dtype(asked.types[name])
-        out = part.squared.view(kind) if kind.itemsize == part.squared.itemsize else None
+        in_place = kind.itemsize == part.squared.itemsize and "trusted" not in asked.targets  # which needs the squares
+        out = part.squared.view(kind) if in_place else None
         return distance(of, part.squared, kind, squared=asked.squared, out=out)
     field = part.index if name == "index" else part.label
     return field.astype(asked.types[name], copy=False)
@@ -284,7 +287,7 @@ def _held(asked: Asked, of: Grid) -> dict[str, Any]:
 
 
 def _choose(asked: Asked, of: Grid) -> list[Any]:
-    """Planes of a slab, and the size of pencils across."""
+    """Decides how many planes a slab has, and the size of pencils across."""
     _search(asked)
     sizes_held = [kind.itemsize for kind in _held(asked, of).values()]
     item, between = asked.source.dtype.itemsize, sum(sizes_held)
@@ -315,12 +318,12 @@ def _choose(asked: Asked, of: Grid) -> list[Any]:
 
 
 def _cells_of_pencil(asked: Asked, of: Grid, each: int) -> int:
-    """Lines of a pencil whose cells take `each` bytes."""
+    """Returns how many lines a pencil may have whose cells take `each` bytes."""
     return asked.room() // (each * max(of.shape[0], 1)) - 64
 
 
 def _slab_bytes(asked: Asked, of: Grid, sizes: list[int], count: int) -> int:
-    """Bytes of the arrays of `planes` for so many of them."""
+    """Returns the bytes of the arrays of `planes` for so many of them."""
     item, cells = asked.source.dtype.itemsize, count * asked.plane
     each = 2 * item + sum(sizes) + (0 if asked.part is None else item + 1 + asked.part.source.dtype.itemsize)
     if len(of.shape) == 1 or of.squared_type == "float64" or of.half_cell or asked.classes is not None:

@@ -239,17 +239,36 @@ def pass_along(of: Grid, part: Partial, axis: int, threads: int | None) -> None:
 def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int]) -> None:
     """Makes the cell beyond a closed border the nearest site wherever it is nearer than every site."""
     shape, xp = part.squared.shape, space_of(part.squared)
-    beyond = xp.full((1,) * len(shape), none_of(of.squared_type), of.squared_type)
-    for axis in closed:
-        at = xp.arange(start[axis], start[axis] + shape[axis], dtype=np.float64)
-        steps = xp.minimum(at + 1, of.shape[axis] - at)
-        away = (of.spacing[axis] ** 2 * of.reach(steps) ** 2).astype(of.squared_type)
-        beyond = xp.minimum(beyond, away.reshape([-1 if k == axis else 1 for k in range(len(shape))]))
-    wide = xp.broadcast_to(beyond, shape)
+    wide = _beyond(of, part.squared, closed, start)
     for k, one in enumerate(parts_of(part)):
         near = wide[k * _rows(shape) : (k + 1) * _rows(shape)]
         _drop(of, one, near < one.squared)
         xp.minimum(one.squared, near, out=one.squared)
+
+
+def _beyond(of: Grid, squared: Any, axes: Sequence[int], start: Sequence[int]) -> Any:
+    """Squared distances from cells that begin at `start` in the grid to the nearest cell beyond the ends of `axes`."""
+    shape, xp = squared.shape, space_of(squared)
+    beyond = xp.full((1,) * len(shape), none_of(of.squared_type), of.squared_type)
+    for axis in axes:
+        at = xp.arange(start[axis], start[axis] + shape[axis], dtype=np.float64)
+        steps = xp.minimum(at + 1, of.shape[axis] - at)
+        away = (of.spacing[axis] ** 2 * of.reach(steps) ** 2).astype(of.squared_type)
+        beyond = xp.minimum(beyond, away.reshape([-1 if k == axis else 1 for k in range(len(shape))]))
+    return xp.broadcast_to(beyond, shape)
+
+
+def trusted(of: Grid, squared: Any, start: Sequence[int], limit: float) -> Any:
+    """True for cells whose distance by `lines` no content beyond the open borders can change."""
+    xp = space_of(squared)
+    made = xp.full(squared.shape, True)
+    ends = [axis for axis, b in enumerate(of.border) if b == "open"]
+    beyond = _beyond(of, squared, ends, start)
+    for k in range(0, len(made) if ends else 0, _rows(made.shape)):
+        rows = slice(k, k + _rows(made.shape))
+        far = xp.sqrt(beyond[rows] * of.unit2) > limit
+        made[rows] = xp.where(squared[rows] == none_of(of.squared_type), far, squared[rows] <= beyond[rows])
+    return made
 
 
 def _drop(of: Grid, part: Partial, gone: Any) -> None:

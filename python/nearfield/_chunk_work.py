@@ -24,7 +24,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 def bytes_of(memory: Any) -> int:
-    """4GB, 500MB, 2GiB or a number; None: what this process has, and half of what is free."""
+    """Parses 4GB, 500MB, 2GiB or a number. None gives what this process has and half of what is free."""
     if memory is None:
         return used_now() + free_now() // 2
     found = re.fullmatch(r"([0-9.]+) *([kmgt]?)(i?)b?", str(memory).strip().lower())
@@ -37,13 +37,13 @@ def bytes_of(memory: Any) -> int:
 
 
 def used_now() -> int:
-    """Bytes of memory that this process has."""
+    """Returns the bytes of memory that this process has."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def free_now() -> int:
-    """Bytes of memory that are free, or taken by files that can be read again, within the limit of a container."""
+    """Returns the bytes that are free, or hold files that can be read again, within the limit of a container."""
     known = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
     free = int(known["MemAvailable"].split()[0]) * 1024
     group = Path("/sys/fs/cgroup")
@@ -89,7 +89,7 @@ class Work:
             raise ValueError(f"another call is writing {first}; wait for it, or give another target") from None
 
     def _entries(self) -> list[str]:
-        """Lines that are whole: a last one without an end was cut, and what it tells of is done again."""
+        """Returns whole lines. A last one without an end was cut, and what it notes is done again."""
         self._journal.seek(0)
         text = self._journal.read()
         whole = text[: text.rfind("\n") + 1]
@@ -118,7 +118,7 @@ class Work:
         return target.with_name(f"{target.stem}.part{target.suffix}")
 
     def finish(self) -> None:
-        """Gives outputs their names; the journal goes last."""
+        """Gives outputs their names, and then removes the journal."""
         for name, target in self.targets.items():
             part, old = self._part(name), self.folder / f"old-{name}"
             if not part.exists():
@@ -130,11 +130,11 @@ class Work:
         shutil.rmtree(self.folder)
 
     def abandon(self) -> None:
-        """What is done is of no use to a later call."""
+        """Forgets what is done, because it is of no use to a later call."""
         self.done.clear()
 
     def close(self) -> None:
-        """Leaves what is done; where that is nothing, no traces."""
+        """Leaves what is done; if nothing is, removes all traces."""
         self._journal.close()
         if self.folder.exists() and all(re.match("[0-9a-f]{64}|layout:|made:|bits:", entry) for entry in self.done):
             shutil.rmtree(self.folder)
@@ -161,7 +161,7 @@ def full_disk_told(folder: Path, wanted: int) -> Iterator[None]:
 
 
 class Between:
-    """Partial fields of all cells: written in slabs of planes, read in pencils, in one file without gaps.
+    """Partial fields of all cells in one file without gaps, written in slabs of planes and read in pencils.
 
     A slab's boxes follow each other, and in each box its fields, so that a slab is written in one piece and a pencil
     reads one piece of each slab.

@@ -88,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
     label.add_argument("--border", dest="periodic", type=_periodic, default=False, metavar="LIST")
     label.add_argument("--dtype", choices=TYPES, default="int32")
     for one in (distance, voronoi):
+        one.add_argument("--trust", dest="trusted", metavar="FILE", help="also write which distances are final: bool")
         one.add_argument("--coordinates", action="store_true", help="write nearest sites as coordinates: int32")
     for one, needed in ((distance, True), (voronoi, False), (label, True)):
         _add_run(one, needed)

@@ -10,16 +10,16 @@ import dask.array as da
 import numpy as np
 
 from nearfield import chunks
-from nearfield._chunk_lines import space_of
+from nearfield._chunk_lines import space_of, trusted
 from nearfield._distance import add_indices
 from nearfield._request import Indices
 
-Name = Literal["distance", "squared", "index", "label"]
+Name = Literal["distance", "squared", "index", "label", "trusted"]
 Types = dict[Name, Any]
 
 
 def of_named(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` of arrays of dask, and of xarray's DataArrays that hold one: these give such again."""
+    """Lets `function` of dask arrays also take, and then return, DataArrays of xarray that hold one."""
 
     @functools.wraps(function)
     def either(image: Any, *more: Any, **keywords: Any) -> Any:
@@ -58,7 +58,7 @@ def on_host(block: Any) -> Any:
 
 
 def meta_of(array: Any, axes: int, kind: Any) -> Any:
-    """No cells, of the kind of array that the blocks of `array` are."""
+    """Makes an empty array of the kind that the blocks of `array` are."""
     return np.empty_like(array._meta, shape=(0,) * axes, dtype=kind)
 
 
@@ -67,7 +67,7 @@ def parts(block: Any, types: Types) -> list[Any]:
 
 
 def blocks(function: Callable[..., Any], arrays: Sequence[Any], sizes: Any, types: Types) -> Any:
-    """function(*blocks) of all blocks of the grid, whose chunks are `sizes`; packed if it returns several fields."""
+    """Maps function(*blocks) over the grid, whose chunks are `sizes`; several fields are packed."""
     array, several = arrays[0], len(types) > 1
     had = array.ndim > len(sizes)
     kind = np.dtype(_bits(types.values())) if several else next(iter(types.values()))
@@ -91,7 +91,10 @@ def unpacked(made: Any, types: Types) -> dict[Name, Any]:
     }
 
 
-def field_of(of: chunks.Grid, part: chunks.Partial, name: Name, kind: Any) -> Any:
+def field_of(of: chunks.Grid, part: chunks.Partial, name: Name, kind: Any, start: Sequence[int], limit: float) -> Any:
+    """Computes a field from what `chunks.lines` returns for a pencil that begins at `start`."""
+    if name == "trusted":
+        return trusted(of, part.squared, start, limit)
     if name in ("distance", "squared"):
         return chunks.distance(of, part.squared, kind, squared=name == "squared")
     return (part.index if name == "index" else part.label).astype(kind, copy=False)
@@ -107,7 +110,7 @@ def coordinates(index: Any, shape: Sequence[int]) -> Any:
 
 
 def windows_of(image: Any, periodic: Sequence[bool]) -> Any:
-    """Chunks with one more cell at the high end of each axis: beyond that of a periodic one lies its first cell."""
+    """Makes chunks with one more cell at the high end of each axis; at the end of a periodic one, its first cell."""
     wraps = [axis for axis, round_ends in enumerate(periodic) if round_ends and image.shape[axis] > 0]
     numbers = image.numblocks
     for axis in wraps:
@@ -117,7 +120,7 @@ def windows_of(image: Any, periodic: Sequence[bool]) -> Any:
 
 
 def place_of(sizes: Sequence[Sequence[int]], at: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Where chunk number `at` begins, and its size."""
+    """Returns where chunk number `at` begins, and its size."""
     pairs = list(zip(sizes, at, strict=True))
     return [int(sum(each[:k])) for each, k in pairs], [int(each[k]) for each, k in pairs]
 

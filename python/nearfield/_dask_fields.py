@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import dask
 import dask.array as da
@@ -23,8 +23,8 @@ OfWindow = Callable[..., Any]  #: returns the requested fields of a window, in a
 
 
 def serves(limit: float, border: Sequence[str], types: Types, scratch: Any) -> bool:
-    """Whether windows do. Of equally near sites a window that goes round takes another one than the grid."""
-    if math.isinf(limit) or ("periodic" in border and types.keys() & {"index", "label"}):
+    """Tells whether windows serve. One that goes round decides ties differently from the grid, and trusts less."""
+    if math.isinf(limit) or ("periodic" in border and types.keys() & {"index", "label", "trusted"}):
         return False
     if scratch is not None:
         raise ValueError("scratch does not go with this limit, which needs none; leave one of them out")
@@ -74,7 +74,7 @@ def within(
 def by_lines(image: Any, part: Any, of: chunks.Grid, request: Request, types: Types, scratch: Any) -> dict[Name, Any]:
     bits = None if part is None else functools.partial(_bits, image, part)
     classes, labels = classes_for(request, image.dtype, bits), "label" in types
-    sites: Any = request.sites
+    sites, limit = cast(Any, request.sites), request.max_distance
     whole = tuple("auto" if axis == 0 else -1 for axis in range(image.ndim))
     slabs = image.rechunk(normalize_chunks(whole, shape=image.shape, dtype=np.float64))  # of what is made of them
     both = [slabs] if part is None else [slabs, part.rechunk(slabs.chunks)]
@@ -101,13 +101,14 @@ def by_lines(image: Any, part: Any, of: chunks.Grid, request: Request, types: Ty
         start = [begin for begin, _ in block_info[0]["array-location"][lead:]]
         fields: Any = dict(zip(types_between, parts(pencil, types_between), strict=True))
         if classes is None:
-            part = chunks.lines(of, chunks.Partial(**fields), start, limit=request.max_distance)
-            return packed([field_of(of, part, name, kind) for name, kind in types.items()])
-        fields = {name: np.array(on_host(field)) for name, field in fields.items()}
-        part = classes.pencil(of, fields, start, request.max_distance)
-        made = [field_of(of, part, name, kind) for name, kind in types.items()]
-        signs = (f if name == "index" else classes.signed(f, part.label) for name, f in zip(types, made, strict=True))
-        return packed([space_of(pencil).asarray(field) for field in signs])
+            found = chunks.lines(of, chunks.Partial(**fields), start, limit=limit)
+        else:
+            fields = {name: np.array(on_host(field)) for name, field in fields.items()}
+            found = classes.pencil(of, fields, start, limit)
+        made = [field_of(of, found, name, kind, start, limit) for name, kind in types.items()]
+        if classes is not None:
+            made = [space_of(pencil).asarray(classes.signed(field, found.label)) for field in made]
+        return packed(made)
 
     made = unpacked(blocks(lines, [pencils], pencils.chunks[lead:], types), types)
     return made if part is None else {name: _kept(part, name, field) for name, field in made.items()}
@@ -127,7 +128,7 @@ def _bits_among(labels: Any, part: Any) -> tuple[int, int]:
 
 
 def part_of(where: Any, image: Any) -> Any:
-    """Whether each cell takes part, in the chunks of `image`; None if all do."""
+    """Returns which cells take part, in the chunks of `image`; None if all do."""
     if where is None:
         return None
     mask = where.data if type(where).__module__.partition(".")[0] == "xarray" else where
@@ -145,6 +146,6 @@ def part_of(where: Any, image: Any) -> Any:
 
 
 def _kept(part: Any, name: Name, field: Any) -> Any:
-    """The field of cells that take part; others have no site."""
+    """Keeps the field of cells that take part; others get no site."""
     none = field.dtype.type(no_site(name, field.dtype))
     return da.where(part.rechunk(field.chunks[-part.ndim :]), field, none)

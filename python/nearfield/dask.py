@@ -2,14 +2,14 @@
 
 Functions have the names, keywords and answers of `nearfield`, bit for bit: distances, squares, sites where several are
 equally near, numbers of components. They take and return `dask.array.Array` of NumPy's or CuPy's blocks, with chunks of
-any size, or DataArrays of xarray that hold one, and are lazy, but for `label` and `components`, whose first half runs
-at once. Needs the package dask, 2024 or newer.
+any size, or DataArrays of xarray that hold one. They are lazy, except that the first half of `label` and `components`
+runs immediately. They need the package dask, 2024 or newer.
 
-With a limit (`max_distance`, the radius of a ball) a chunk and what lies within the limit round it are enough: one task
-a chunk, nothing is exchanged. Limits shorter than chunks are best; smaller chunks are joined. Without one, distances go
-through slabs of whole planes and pencils of whole lines (`nearfield.chunks`): a slab has as many cells as float64 fit
-into dask's ``array.chunk-size``, but at least a plane; between the two lie 4 bytes a cell, or 8, and as many for its
-site and its label, which the cluster holds, or the Zarr store `scratch`.
+With a limit (`max_distance`, the radius of a ball) a chunk and what lies within the limit round it are enough: there is
+one task for each chunk, and nothing is exchanged. Limits shorter than chunks are best; smaller chunks are joined.
+Without a limit, distances go through slabs of whole planes and pencils of whole lines (`nearfield.chunks`). A slab has
+as many cells as float64 fit into dask's ``array.chunk-size``, but at least one plane. Between the two, the cluster or
+the Zarr store `scratch` holds 4 or 8 bytes for each cell, and as many for its site and for its label.
 
 >>> import dask.array as da
 >>> import nearfield.dask as nfd
@@ -56,6 +56,7 @@ def distance_transform(
     where: Any = None,
     return_distances: bool = True,
     return_indices: Indices = False,
+    return_trusted: bool = False,
     dtype: Any = None,
     scratch: Any = None,
 ) -> Any:
@@ -69,22 +70,22 @@ def distance_transform(
         Of dask or NumPy; broadcasts to the shape of `image`. Cells where it is zero take no part. With `multilabel`
         and without `max_distance` the call reads both immediately, for the bits in which labels differ.
     scratch : str or store of Zarr, optional
-        Without `max_distance`, or for nearest sites across periodic borders: the first pass runs at once and is written
-        there, so that no worker has to keep it. Needs the package zarr.
+        Without `max_distance`, or for nearest sites across periodic borders: the first pass runs immediately and is
+        written there, so that no worker has to keep it. This needs the package zarr.
     spacing, sites, squared, signed, multilabel, half_cell, border, max_distance
         As in `nearfield.distance_transform`.
-    return_distances, return_indices, dtype
+    return_distances, return_indices, return_trusted, dtype
         As in `nearfield.distance_transform`.
 
     Returns
     -------
     dask array or tuple of them
-        In the order distances, indices. Coordinates are int32 of shape ``(axes, *image.shape)``.
+        In the order distances, indices, trusted. Coordinates are int32 of shape ``(axes, *image.shape)``.
 
     Raises
     ------
     TypeError, ValueError
-        An argument is not what it has to be; nothing was computed.
+        An argument is invalid; nothing was computed.
     """
     image = _checked("image", image)
     limit, axes = max_distance_of(max_distance), image.ndim
@@ -96,11 +97,14 @@ def distance_transform(
         types[field] = np.dtype(distance_type(field, dtype, None, image.shape, request))
     if wants(return_indices):
         types["index"] = np.dtype("int64")
+    if flag_of("return_trusted", return_trusted):
+        types["trusted"] = np.dtype("bool")
     if not types:
-        raise ValueError("nothing is asked for; give at least one of return_distances, return_indices")
+        raise ValueError("nothing is asked for; give at least one of return_distances, return_indices, return_trusted")
     of = chunks.grid(image.shape, spacing=spacing, border=border, sites="index" in types, half_cell=half_cell)
     kind = types.get(field)
     asked: dict[str, Any] = dict(squared=field == "squared", return_distances=kind is not None, dtype=kind)
+    asked["return_trusted"] = "trusted" in types
     how.update(asked, spacing=spacing, border=ends_of_window(of.border), max_distance=limit)
 
     def of_window(window: Any, where: Any = None) -> Any:
@@ -121,6 +125,7 @@ def voronoi(
     return_indices: Indices = True,
     return_labels: bool = False,
     return_distances: bool = False,
+    return_trusted: bool = False,
     scratch: Any = None,
 ) -> Any:
     """`nearfield.voronoi` of a dask array: the nearest of the cells that are not zero, and its value.
@@ -136,10 +141,14 @@ def voronoi(
         types["label"] = seeds.dtype
     if flag_of("return_distances", return_distances):
         types["distance"] = np.dtype("float32")
+    if flag_of("return_trusted", return_trusted):
+        types["trusted"] = np.dtype("bool")
     if not types:
-        raise ValueError("nothing is asked for; give at least one of return_indices, return_labels, return_distances")
+        raise ValueError(
+            "nothing is asked for; give at least one of return_indices, return_labels, return_distances, return_trusted"
+        )
     of = chunks.grid(seeds.shape, spacing=spacing, border=border, sites=bool(types.keys() & {"index", "label"}))
-    wanted = {"return_indices": "index", "return_labels": "label", "return_distances": "distance"}
+    wanted = dict(return_indices="index", return_labels="label", return_distances="distance", return_trusted="trusted")
     asked: dict[str, Any] = {word: name in types for word, name in wanted.items()}
     asked.update(spacing=spacing, border=ends_of_window(of.border), max_distance=limit)
 
@@ -214,8 +223,8 @@ def label(
 ) -> Any:
     """`nearfield.label` of a dask array, with the numbers of the whole grid.
 
-    The image is read twice: at once, when the components at the faces of chunks are compared, and when labels are
-    computed. What is kept between are a number for each component of each chunk and the labels at the faces.
+    The call reads the image twice: immediately, to compare the components at the faces of chunks, and when labels are
+    computed. Between, it keeps a number for each component of each chunk and the labels at the faces.
 
     Parameters
     ----------
@@ -255,8 +264,8 @@ def components(
 ) -> Components:
     """`nearfield.components` of a dask array of 1 to 3 axes; intensities are not measured.
 
-    Labels are lazy, as those of `label`. The table is computed at once, of arrays of NumPy; for it the image is read
-    once more.
+    Labels are lazy, as those of `label`. The table, of arrays of NumPy, is computed immediately, for which the call
+    reads the image once more.
     """
     image = _checked("image", image)
     if image.ndim > 3:

@@ -15,8 +15,8 @@ or HDF5. NRRD has to be in one piece and not compressed; TIFF that is compressed
 finest level of a group of OME-Zarr is read, with its spacing. Targets end in .zarr, .npy, .nrrd or .tif, and appear
 when they are finished.
 
-A call that was interrupted, killed, or stopped by a full disk is gone on with by the same call: what it had finished is
-noted in the folder ``TARGET.unfinished`` and is not done again. `nearfield.dask` is for clusters.
+If a call was interrupted, killed, or stopped by a full disk, the same call continues it: the folder
+``TARGET.unfinished`` notes what is finished. `nearfield.dask` is for clusters.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def distance_transform(
     *,
     indices: File | None = None,
     coordinates: File | None = None,
+    trusted: File | None = None,
     memory: Any = None,
     spacing: Spacing = None,
     sites: Sites = "zero",
@@ -79,42 +80,45 @@ def distance_transform(
     source : path or array
         See above.
     target : path or None
-        Where distances go; a file that is there is replaced in the end.
+        File for the distances; an existing one is replaced in the end.
     indices : path, optional
-        Where nearest sites go, too: int64 linear indices of the whole grid.
+        File for the nearest sites: int64 linear indices of the whole grid.
     coordinates : path, optional
-        Where coordinates of nearest sites go, too: int32 of shape ``(axes, *shape)``.
+        File for their coordinates: int32 of shape ``(axes, *shape)``.
+    trusted : path, optional
+        File of bool: False for distances that content beyond the open borders could change.
     memory : int or str, optional
-        Bytes that this process may take in all, such as ``"4GB"``; default: what it has, and half of what is free.
-        Files are read and written in parts that are small enough. A call without a limit needs, beside the target,
-        disk space for the field between the two passes: 4 to 8 bytes a cell, and as many for sites.
+        Bytes that this process may take in all, such as ``"4GB"``; default: what it has and half of what is free.
+        Without a limit the call needs, beside the target, disk space for the field between the two passes: 4 to 8 bytes
+        a cell, and as many for sites.
     spacing
         As in `nearfield.distance_transform`; default: the file's.
     where : path, array or 'nodata', optional
-        Cells where it is zero take no part: bool or uint8, of the source's shape. ``'nodata'``: cells that have the
-        value by which a file of GeoTIFF marks those without data.
+        Mask of bool or uint8, of the source's shape; cells where it is zero take no part. ``'nodata'`` excludes the
+        cells that a GeoTIFF marks as without data.
     signed, multilabel, half_cell, sites, squared, border, max_distance, dtype, threads
         As in `nearfield.distance_transform`.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
-        Default: a GPU, where there is one and the package cupy.
+        Default: a GPU, if there is one and the package cupy.
     resume : bool
-        Go on with what an earlier call with these arguments left. False: begin anew.
+        Continue what an earlier call with these arguments left; False starts anew.
     progress : bool or callable, optional
-        True draws a bar on a terminal, with the time that remains. A callable gets the share done; False stops.
+        True draws a bar on a terminal, with the time that remains. A callable receives the share done, and stops the
+        call if it returns False.
 
     Raises
     ------
     ValueError, TypeError, FileNotFoundError
-        An argument is not what it has to be, such as `memory` in which no part fits; nothing was computed.
+        An argument is invalid, such as `memory` in which no part fits; nothing was computed.
     OSError
-        The disk is full, or cannot be written. What is done is kept.
+        The disk is full or cannot be written. Finished parts are kept.
     """
     opened = Source(source)
     kind = "squared" if flag_of("squared", squared) else "distance"
     flags: dict[str, Any] = dict(signed=signed, multilabel=multilabel, half_cell=half_cell, sites=sites)
     _compute(
         opened,
-        {"distance": target, "index": indices, "coordinates": coordinates},
+        {"distance": target, "index": indices, "coordinates": coordinates, "trusted": trusted},
         kind,
         dtype,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
@@ -130,6 +134,7 @@ def voronoi(
     labels: File | None = None,
     distances: File | None = None,
     coordinates: File | None = None,
+    trusted: File | None = None,
     memory: Any = None,
     spacing: Spacing = None,
     sites: Sites = "nonzero",
@@ -146,11 +151,11 @@ def voronoi(
     Parameters
     ----------
     target : path or None
-        Where nearest sites go: int64 linear indices of the whole grid.
+        File for the nearest sites: int64 linear indices of the whole grid.
     labels, distances : path, optional
-        Where the source's values at them and the distances to them go, too.
-    coordinates : path, optional
-        Where their coordinates go, too: int32 of shape ``(axes, *shape)``.
+        Files for the source's values at the nearest sites, and for the distances to them.
+    coordinates, trusted : path, optional
+        As in `distance_transform`.
     """
     opened = Source(source)
     if sites == "other_labels":
@@ -158,7 +163,7 @@ def voronoi(
     flags: dict[str, Any] = dict(signed=False, multilabel=False, half_cell=False, sites=sites)
     _compute(
         opened,
-        {"index": target, "label": labels, "distance": distances, "coordinates": coordinates},
+        {"index": target, "label": labels, "distance": distances, "coordinates": coordinates, "trusted": trusted},
         "distance",
         None,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
@@ -189,8 +194,8 @@ def label(
 ) -> int:
     """`nearfield.label` from file to file, with the numbers of the whole grid; returns how many components there are.
 
-    The source is read twice; nothing but what is at the ends of slabs of planes is kept between. Parameters as in
-    `nearfield.label`, and as in `distance_transform`.
+    The call reads the source twice, and keeps only the ends of slabs of planes between. Parameters are those of
+    `nearfield.label` and of `distance_transform`.
     """
     run = dict(memory=memory, device=device, threads=threads, resume=resume, progress=progress)
     how = dict(connectivity=connectivity, criterion=criterion, background=background)
@@ -202,8 +207,8 @@ def components(
 ) -> ComponentTable:
     """`nearfield.components` from file to file: labels go to `target`, and their table is returned.
 
-    Parameters as in `label`, and as in `nearfield.components`; at most three axes, not counting first ones of one cell,
-    which the table does not have. Intensities are not measured.
+    Parameters are those of `label` and of `nearfield.components`. The source has at most three axes, not counting first
+    ones of one cell, which the table omits. Intensities are not measured.
     """
     opened = Source(source)
     axes = len(opened.shape)
@@ -270,12 +275,16 @@ def _compute(
     request = request_for(axes, batch_axes=0, **{**how, "spacing": lengths})
     ends = request.border * axes if len(request.border) == 1 else request.border
     of_all = grid(source.full_shape, spacing=lengths, border=how["border"], half_cell=request.half_cell)
-    if "closed" in ends[: source.lead]:
-        raise ValueError("border is closed along a first axis of one cell; take that axis off")
+    first = set(ends[: source.lead])
+    if "closed" in first or ("open" in first and targets["trusted"] is not None):
+        raise ValueError(
+            f"border is {min(first)} along a first axis of one cell; take that axis off, or give 'periodic'"
+        )
     types = {
         "distance": np.dtype(distance_type(kind, dtype, None, source.full_shape, request)),
         "index": np.dtype("int64"),
         "coordinates": np.dtype("int32"),
+        "trusted": np.dtype("bool"),
         "label": source.dtype,
     }
     spaced = (1.0 if not request.spacing else request.spacing[0],) * axes if len(request.spacing) < 2 else None

@@ -59,12 +59,10 @@ def test_steps(gpu, how):
 def test_out_of_core(gpu, tmp_path, how):
     seeds = image((40, 37, 50), 0.002)
     np.save(tmp_path / "a.npy", seeds)
-    files = {name: tmp_path / f"{name}.npy" for name in ("away", "near")}
-    outofcore.distance_transform(
-        tmp_path / "a.npy", files["away"], indices=files["near"], sites="nonzero", memory="2GB", **how
-    )
-    wanted = nf.distance_transform(seeds, sites="nonzero", return_indices="linear", **how)
-    for name, field in zip(("away", "near"), wanted, strict=True):
+    files = {name: tmp_path / f"{name}.npy" for name in ("target", "coordinates", "trusted")}
+    outofcore.distance_transform(tmp_path / "a.npy", **files, sites="nonzero", memory="2GB", **how)
+    wanted = nf.distance_transform(seeds, sites="nonzero", return_indices=True, return_trusted=True, **how)
+    for name, field in zip(files, wanted, strict=True):
         made = np.load(files[name])
         assert made.dtype == field.dtype
         np.testing.assert_array_equal(made, field)
@@ -96,6 +94,9 @@ def test_dask(gpu, tmp_path):
             {"border": "closed"},
             {"signed": True, "return_indices": True},
             {"half_cell": True, "where": seeds < 8},
+            {"max_distance": 4, "where": seeds < 8, "return_trusted": True},
+            {"multilabel": True, "where": image((23, 17, 29), 0.8) != 0, "return_trusted": True},
+            {"return_trusted": True},
         ],
         "voronoi": [{"return_labels": True, "spacing": (2, 1, 0.5)}],
         "label": [{"connectivity": 3}],

@@ -96,15 +96,16 @@ def same(made, wanted):
     st.sampled_from(FORMS),
     st.sampled_from([False, "linear", True]),
     st.sampled_from([None, 0.3, 0.9]),
+    st.booleans(),
 )
-def test_every_form(pair, spacing, border, limit, form, indices, part):
+def test_every_form(pair, spacing, border, limit, form, indices, part, trusted):
     image, lazy = pair
     how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim], max_distance=limit)
     where, lazy_where = mask_of(image.shape, part)
     asked = dict(how, return_indices=indices, **form)
-    made = nfd.distance_transform(lazy, where=lazy_where, **asked)
-    wanted = nf.distance_transform(image, where=where, **asked)
-    same(made, wanted) if indices else same([made], [wanted])
+    made = nfd.distance_transform(lazy, where=lazy_where, return_trusted=trusted, **asked)
+    wanted = nf.distance_transform(image, where=where, return_trusted=trusted, **asked)
+    same(made, wanted) if indices or trusted else same([made], [wanted])
 
 
 @given(

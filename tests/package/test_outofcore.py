@@ -71,6 +71,12 @@ def border_of(border, shape):
     return "open" if min(shape[:-1], default=2) == 1 and "closed" in border else border
 
 
+def trusted_of(path, border, shape):
+    """Open ends of a first axis of one cell are refused."""
+    lead = next((k for k, n in enumerate(shape) if n != 1), len(shape) - 1)
+    return None if lead and ("open" in border[:lead] or border == "open") else path
+
+
 def part_of(folder, image, density):
     """Cells that take part, and a file of them."""
     if density is None:
@@ -105,18 +111,22 @@ FORMS = [
     divided(),
 )
 def test_distances(folder, image, spacing, border, limit, form, part, factor):
-    source, away, near, at = (folder / f"{name}.npy" for name in ("a", "away", "near", "at"))
+    source, away, near, at, sure = (folder / f"{name}.npy" for name in ("a", "away", "near", "at", "sure"))
     np.save(source, image)
     border = border_of(border, image.shape)
     how = dict(spacing=of_axes(spacing, image.ndim), border=border, max_distance=limit, **form)
     where, file = part_of(folder, image, part)
-    files = dict(indices=near, coordinates=at, where=file)
+    sure = trusted_of(sure, border, image.shape)
+    files = dict(indices=near, coordinates=at, trusted=sure, where=file)
     in_parts(lambda: outofcore.distance_transform(source, away, **files, **how), factor)
     native = image.astype(image.dtype.newbyteorder("="))
     wanted = nf.distance_transform(native, return_indices="linear", where=where, **how)
     same(away, wanted[0])
     same(near, wanted[1])
-    same(at, nf.distance_transform(native, return_distances=False, return_indices=True, where=where, **how))
+    more = dict(return_distances=False, return_indices=True, return_trusted=True, where=where, **how)
+    for file, field in zip((at, sure), nf.distance_transform(native, **more), strict=True):
+        if file is not None:
+            same(file, field)
     assert sorted(p.name for p in folder.iterdir() if ".part" in p.name or "unfinished" in p.name) == []
 
 
@@ -273,6 +283,7 @@ def test_refusals(tmp_path):
         "where has shape": lambda: outofcore.distance_transform(source, target, where=np.ones((2, 3), bool)),
         "where has element type": lambda: outofcore.distance_transform(source, target, where=np.ones((40, 37, 50))),
         "names no value": lambda: outofcore.distance_transform(source, target, where="nodata"),
+        "border is open along": lambda: outofcore.voronoi(np.ones((1, 5, 5)), None, trusted=target),
         "nothing is asked for": lambda: outofcore.voronoi(source, None),
         "no array of Zarr": lambda: outofcore.label(source, tmp_path.parent / "c.zarr" if mkdir(tmp_path) else target),
         "more than dtype=uint16": lambda: outofcore.label(many(tmp_path), target, dtype="uint16"),

@@ -40,6 +40,7 @@ def from_file_to_file(name, folder, words):
     wanted = [] if voronoi else ["target"]
     wanted += [near] if indices else []
     wanted += [w for w in ("labels", "distances") if voronoi and words.pop(f"return_{w}", False)]
+    wanted += ["trusted"] if words.pop("return_trusted", False) else []
     np.save(folder / "source.npy", IMAGE)
     targets = {w: folder / f"{w}.npy" for w in wanted}
     made = getattr(outofcore, name)(folder / "source.npy", **{"target": None, **targets}, **words)
