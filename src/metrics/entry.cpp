@@ -327,7 +327,8 @@ std::vector<surface_distances> solve(const Place& on, const any_input<Place>& a,
             rows[i].label = t.labels[i % t.labels.size()];
         }
         if (!rows.empty() && a.cells() > 0)
-            with_bytes(on, 2 * t.p.cells() * (t.p.wide_codes() ? 4 : 1), [&](void* codes) {
+            // A device reads whole words.
+            with_bytes(on, (2 * t.p.cells() * (t.p.wide_codes() ? 4 : 1) + 3) / 4 * 4, [&](void* codes) {
                 encode(part_of(on, 0.05, 0.1), t.p, by, a, b, codes);
                 measure_rows(on, t, codes, rows);
             });
