@@ -72,8 +72,11 @@ struct plane {
     std::int64_t start;
 
     NF_HD plane(const work& w_, std::int64_t which) : w(w_), start(w_.start_of(which, w_.image_step)) {}
-    NF_HD int at(std::int64_t y, std::int64_t x) const {
-        const std::int64_t i = start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
+    NF_HD std::int64_t offset(std::int64_t y, std::int64_t x) const {
+        return start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
+    }
+    NF_HD int at(std::int64_t y, std::int64_t x) const { return at_offset(offset(y, x)); }
+    NF_HD int at_offset(std::int64_t i) const {
         switch (w.image_type) {
             case dtype::boolean: return static_cast<const std::uint8_t*>(w.image)[i] != 0 ? full : 0;
             case dtype::uint8: return static_cast<const std::uint8_t*>(w.image)[i] * 257;
@@ -84,7 +87,7 @@ struct plane {
     }
     /// True if a cell of a mask is set.
     NF_HD bool is_set(std::int64_t y, std::int64_t x) const {
-        const std::int64_t i = start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
+        const std::int64_t i = offset(y, x);
         if (w.image_type == dtype::float32) return static_cast<const float*>(w.image)[i] != 0;
         if (w.image_type == dtype::float64) return static_cast<const double*>(w.image)[i] != 0;
         if (w.image_type == dtype::float16) return (static_cast<const std::uint16_t*>(w.image)[i] & 0x7fff) != 0;
@@ -131,12 +134,17 @@ NF_HD inline segment clipped(double ny, double nx, double offset) {
 /// Finds the outline within a cell, and the kind of the cell.
 NF_HD inline void trace(const work& w, const plane& p, std::int64_t y, std::int64_t x, std::int64_t cell) {
     w.mark[cell] = no_edge;
-    const int own = p.at(y, x);
+    const std::int64_t here = p.offset(y, x);
+    const int own = p.at_offset(here);
     if (own == 0) return;
-    const int left = p.around(y, x - 1), right = p.around(y, x + 1), up = p.around(y - 1, x), down = p.around(y + 1, x);
+    const bool inner = y > 0 && x > 0 && y < w.rows - 1 && x < w.columns - 1;
+    const auto beside = [&](int dy, int dx) {
+        return inner ? p.at_offset(here + dy * w.image_step[w.batch] + dx * w.image_step[w.batch + 1])
+                     : p.around(y + dy, x + dx);
+    };
+    const int left = beside(0, -1), right = beside(0, 1), up = beside(-1, 0), down = beside(1, 0);
     if (own == full && left != 0 && right != 0 && up != 0 && down != 0) return;
-    const int a = p.around(y - 1, x - 1), b = p.around(y - 1, x + 1), c = p.around(y + 1, x - 1),
-              d = p.around(y + 1, x + 1);
+    const int a = beside(-1, -1), b = beside(-1, 1), c = beside(1, -1), d = beside(1, 1);
     const int gy = (c + 2 * down + d) - (a + 2 * up + b), gx = (b + 2 * right + d) - (a + 2 * left + c);
     const double share = static_cast<double>(own) / full;
     if (gy != 0 || gx != 0) {
