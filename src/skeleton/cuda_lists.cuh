@@ -123,8 +123,11 @@ __global__ void __launch_bounds__(list_threads) list_cells(const __grid_constant
         mine += list_threads;
     });
     __syncthreads();
-    for (int i = thread; i < lists; i += list_threads)
-        if (held[i] != 0) held[i] = atomicAdd(l.counts + least + i, held[i]);
+    for (int i = thread; i < lists; i += list_threads) {
+        if (held[i] == 0) continue;
+        const Index first = atomicAdd(l.counts + least + i, held[i]);
+        if (Listing) held[i] = first;
+    }
     if (!Listing) return;
     __syncthreads();
     mine = thread;
