@@ -181,6 +181,11 @@ std::vector<side_sums> sum(const host& on, const problem& p, const weights& w, c
 std::vector<side_sums> sum(const device& on, const problem& p, const weights& w, const group& g,
                            const std::vector<wanted_ranks>& wanted);
 
+/// Sets all results but counts and areas if one side or both have no cells.
+void set_empty(const problem& p, surface_distances& row);
+/// Sets the results of a job from the sums of its sides.
+void set_measured(const problem& p, const job& j, const tally& of, const side_sums* side, surface_distances& row);
+
 /// Sets the areas of the polygons within 2x2x2 cells of these lengths, indexed by the cells that belong to a mask: bit
 /// 4 x + 2 z + y is the cell behind the corner along the axes whose letter is 1.
 void set_areas(const double (&length)[3], weights& w);

@@ -131,7 +131,8 @@ __global__ void __launch_bounds__(threads_of_block)
     const int k = job_of_block(jobs, count);
     const job& j = jobs[k];
     const std::int64_t first = j.base + own_four(j);
-    const std::uint32_t values = *reinterpret_cast<const std::uint32_t*>(mask + first);
+    const bool inside = first >= j.base && first < j.base + j.cells();  // other blocks belong to jobs that are left out
+    const std::uint32_t values = inside ? *reinterpret_cast<const std::uint32_t*>(mask + first) : 0;
     if (__syncthreads_or(values != 0 ? 1 : 0) == 0) return;
     int mine = 0, all = 0;
     for (int i = 0; i < 4; ++i) mine += byte_of(values, i) != 0 ? 1 : 0;
