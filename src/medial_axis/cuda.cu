@@ -111,9 +111,9 @@ __device__ void marks_between(const columns& c, const plane_of_cells<Rows>& here
 
 /// A warp owns 30 columns of `Rows` rows and walks along the first axis with two planes in registers. It reads rows
 /// 32 cells at a time. It unpacks a site once and evaluates each pair once; pairs along the last axis take a
-/// shuffle.
+/// shuffle. Three blocks at once hold 24 warps, at the cost of one spilled register; 107 registers would let 16 run.
 template <int Rows, bool Constant>
-__global__ void __launch_bounds__(threads_of_block) mark_columns(const columns c) {
+__global__ void __launch_bounds__(threads_of_block, 3) mark_columns(const columns c) {
     constexpr int halo = plane_of_cells<Rows>::halo;
     const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * warps_of_block + threadIdx.x / cuda::warp;
     if (number >= c.warps) return;

@@ -100,8 +100,8 @@ template <bool Listing, class Index, class Squared>
 __global__ void __launch_bounds__(list_threads) list_cells(const __grid_constant__ listing<Index, Squared> l) {
     constexpr int held_lists = 16384 / sizeof(Index);
     __shared__ Index held[held_lists];  // counts, later the position for the first cell
-    __shared__ std::int32_t
-        own[list_threads * words_a_warp];  // list of each cell, later its place in `held` and its rank; or -1
+    // The list of each cell, or -1; later its place in `held` and its rank there.
+    __shared__ std::int32_t own[list_threads * words_a_warp];
     const auto thread = static_cast<int>(threadIdx.x);
     int least = std::numeric_limits<int>::max(), last = -1;
     find_lists<Listing>(l, own, least, last);
@@ -123,8 +123,11 @@ __global__ void __launch_bounds__(list_threads) list_cells(const __grid_constant
         mine += list_threads;
     });
     __syncthreads();
-    for (int i = thread; i < lists; i += list_threads)
-        if (held[i] != 0) held[i] = atomicAdd(l.counts + least + i, held[i]);
+    for (int i = thread; i < lists; i += list_threads) {
+        if (held[i] == 0) continue;
+        const Index first = atomicAdd(l.counts + least + i, held[i]);
+        if (Listing) held[i] = first;
+    }
     if (!Listing) return;
     __syncthreads();
     mine = thread;
