@@ -3,7 +3,7 @@
 #include <array>
 #include <bit>
 
-#include "base/cuda.cuh"
+#include "base/cuda_by_warp.cuh"
 #include "nearfield/components.hpp"
 #include "split/room.hpp"
 
@@ -11,7 +11,7 @@ namespace nearfield::splitting {
 namespace {
 
 using word = unsigned long long;  // the type that CUDA's 64-bit atomics take
-constexpr int threads_of_block = 256, cells_of_thread = 16;
+constexpr int threads_of_block = 256;
 
 template <class... Parameters, class... Arguments>
 void launch(const device& on, void (*kernel)(Parameters...), std::int64_t items, const Arguments&... arguments) {
@@ -50,24 +50,21 @@ __global__ void __launch_bounds__(threads_of_block) add_one(std::uint32_t* cells
     if (const std::int64_t i = own_item(); i < count) ++cells[i];
 }
 
-/// Clears labels outside the mask, and counts the others. Lanes read neighbouring cells, and a lane adds up its runs.
+/// A label's cells in a warp.
+struct tally {
+    std::uint32_t cells = 0;
+    __device__ void reduce() {
+        for (int by = cuda::warp / 2; by > 0; by /= 2) cells += __shfl_xor_sync(cuda::every_lane, cells, by);
+    }
+};
+/// Clears labels outside the mask, and counts the others. A thread handles one cell.
 __global__ void __launch_bounds__(threads_of_block)
     count_labels(const bool* inside, std::int32_t* labels, std::int64_t cells, std::uint32_t* sizes) {
-    const std::int64_t own = own_item(), lane = own % cuda::warp;
-    std::int32_t label = 0;
-    std::uint32_t run = 0;
-    for (int k = 0; k < cells_of_thread; ++k) {
-        const std::int64_t i = (own - lane) * cells_of_thread + k * cuda::warp + lane;
-        if (i >= cells) break;
-        const std::int32_t found = inside[i] ? labels[i] : 0;
-        if (!inside[i]) labels[i] = 0;
-        if (found != label) {
-            if (label != 0) atomicAdd(sizes + label, run);
-            label = found, run = 0;
-        }
-        ++run;
-    }
-    if (label != 0) atomicAdd(sizes + label, run);
+    const std::int64_t i = own_item();
+    const std::int32_t label = i < cells && inside[i] ? labels[i] : 0;
+    if (i < cells && !inside[i]) labels[i] = 0;
+    cuda::put_by_warp(label, 0, tally{label != 0 ? 1U : 0U},
+                      [&](std::int32_t which, const tally& of) { atomicAdd(sizes + which, of.cells); });
 }
 __global__ void __launch_bounds__(threads_of_block)
     drop_small(std::int32_t* labels, std::int64_t cells, const std::uint32_t* sizes, std::int64_t smallest) {
@@ -130,8 +127,7 @@ void keep_large(const device& on, const any_output<device>& inside, const any_ou
     auto* const sizes = memory.get<std::uint32_t>(at);
     auto* const label = static_cast<std::int32_t*>(labels.data);
     cuda::clear(on, sizes, 4 * (count + 1));
-    launch(on, count_labels, cuda::blocks_for(cells, cells_of_thread), static_cast<const bool*>(inside.data), label,
-           cells, sizes);
+    launch(on, count_labels, cells, static_cast<const bool*>(inside.data), label, cells, sizes);
     if (smallest > 1) launch(on, drop_small, cells, label, cells, sizes, smallest);
 }
 

@@ -38,48 +38,33 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     w.basin[place] = inside ? place : nowhere;
 }
 
-/// Keys of a cell's neighbours; registers hold those of known neighbours. With `parted`, neighbours with another label
-/// are left out.
+/// Calls use(place) for the neighbours whose bits are set; lanes of a warp take as many turns as the one with most.
+template <class Use>
+__device__ void each_of(const work& w, std::int32_t place, unsigned bits, const Use& use) {
+    for (; bits != 0; bits &= bits - 1) use(w.where.nth(place, __ffs(static_cast<int>(bits)) - 1));
+}
+
+/// The least key of a cell's neighbours, and a bit for each neighbour that has it. With `parted`, neighbours with another
+/// label are left out.
 template <nearby Which>
-class around {
-public:
-    __device__ around(const work& w, std::int32_t place, bool parted = false)
-        : w_(w), place_(place), parted_(parted && Which == nearby::listed) {
-        if constexpr (Which != nearby::listed) {
-            int k = 0;
-            w.where.each<Which>(place, [&](std::int32_t there) { key_[k++] = w.key[there]; });
-        }
-    }
-    [[nodiscard]] __device__ std::int32_t least() const {
-        std::int32_t least = outside<std::int32_t>;
-        all([&](std::int32_t, std::int32_t key) { least = min(least, key); });
-        return least;
-    }
-    /// Calls use(place) for the neighbours with this key.
-    template <class Use>
-    __device__ void each_of(std::int32_t key, const Use& use) const {
-        all([&](std::int32_t there, std::int32_t own) {
-            if (own == key) use(there);
+struct lowest_beside {
+    std::int32_t key = outside<std::int32_t>;
+    unsigned bits = 0;
+
+    __device__ lowest_beside(const work& w, std::int32_t place, bool parted = false) {
+        std::int32_t keys[neighbours_of(Which)] = {};
+        const auto counts = [&](std::int32_t there) {
+            return Which != nearby::listed || !parted || alike(w, place, there);
+        };
+        w.where.each<Which>(place, [&](std::int32_t there, int k) {
+            const std::int32_t own = w.key[there];
+            if constexpr (Which != nearby::listed) keys[k] = own;
+            if (counts(there)) key = min(key, own);
+        });
+        w.where.each<Which>(place, [&](std::int32_t there, int k) {
+            if ((Which != nearby::listed ? keys[k] : w.key[there]) == key && counts(there)) bits |= 1U << k;
         });
     }
-
-private:
-    template <class Use>
-    __device__ void all(const Use& use) const {
-        if constexpr (Which != nearby::listed) {
-            int k = 0;
-            w_.where.each<Which>(place_, [&](std::int32_t there) { use(there, key_[k++]); });
-        } else {
-            w_.where.each(place_, [&](std::int32_t there) {
-                if (!parted_ || alike(w_, place_, there)) use(there, w_.key[there]);
-            });
-        }
-    }
-
-    const work& w_;
-    std::int32_t place_;
-    bool parted_;
-    std::int32_t key_[neighbours_of(Which)];
 };
 
 /// Points every cell to the lowest among its neighbours and itself, to the first if several are equal, and shortens the
@@ -89,11 +74,10 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
     shorten(w, w.basin, [&](std::int32_t place) {
         if (w.basin[place] == nowhere) return nowhere;
         const std::int32_t own = w.key[place];
-        const around<Which> beside(w, place, w.part != nullptr);
-        const std::int32_t lowest = min(own, beside.least());
-        std::int32_t to = lowest == own ? place : w.where.places;
-        beside.each_of(lowest, [&](std::int32_t there) {
-            if (there < to && (lowest != outside<std::int32_t> || w.basin[there] != nowhere)) to = there;
+        const lowest_beside<Which> lowest(w, place, w.part != nullptr);
+        std::int32_t to = lowest.key < own ? w.where.places : place;
+        each_of(w, place, lowest.key <= own ? lowest.bits : 0, [&](std::int32_t there) {
+            if (there < to && (lowest.key != outside<std::int32_t> || w.basin[there] != nowhere)) to = there;
         });
         if (to != place) return to;
         const std::uint32_t number = atomicAdd(w.count + basins_found, 1U);
@@ -171,23 +155,14 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
         const std::int32_t own = area.place(w.where, k);
         const std::int32_t code = own == nowhere ? nowhere : w.basin[own];
         if (code == nowhere) continue;
-        // Neighbours in one basin share a note.
-        std::int32_t beyond = nowhere, pass = 0;
-        const auto put = [&] {
-            if (beyond != nowhere) note(w, table, -2 - code, -2 - beyond, max(w.key[own], pass));
-        };
-        w.where.each<Which, true>(own, [&](std::int32_t there) {
-            if (Which == nearby::listed && there < own && !w.where.any_wraps) return;
+        unsigned beyond = 0;
+        w.where.each<Which, true>(own, [&](std::int32_t there, int k) {
             const std::int32_t other = w.basin[there];
-            if (other == code || other == nowhere || !alike(w, own, there)) return;
-            const std::int32_t key = w.key[there];
-            if (other == beyond) {
-                pass = min(pass, key);
-                return;
-            }
-            put(), beyond = other, pass = key;
+            if (other != code && other != nowhere && alike(w, own, there)) beyond |= 1U << k;
         });
-        put();
+        each_of(w, own, beyond, [&](std::int32_t there) {
+            note(w, table, -2 - code, -2 - w.basin[there], max(w.key[own], w.key[there]));
+        });
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)

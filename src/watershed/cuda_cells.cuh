@@ -86,7 +86,7 @@ template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
-    if (around<Which>(w, place).least() < w.key[place]) return;
+    if (lowest_beside<Which>(w, place).key < w.key[place]) return;
     w.steps[place] = open_cell;
     w.open[atomicAdd(w.count + open_found, 1U)] = place;
 }
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(threads_of_block) count_steps(const __g
     for (std::int64_t i = mine; i < cells; i += stride) {
         const std::int32_t place = w.open[i], own = w.key[place];
         bool beside = false;
-        w.where.each(place, [&](std::int32_t there) { beside |= w.key[there] == own && steps[there] == 0; });
+        w.where.each(place, [&](std::int32_t there, int) { beside |= w.key[there] == own && steps[there] == 0; });
         if (!beside) continue;
         steps[place] = 1;
         w.queue[atomicAdd(w.count + fronts, 1U)] = place;
@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(threads_of_block) count_steps(const __g
         if (mine == 0) grown[(round + 2) % 3] = 0;
         for (std::int64_t i = first + mine; i < last; i += stride) {
             const std::int32_t place = static_cast<volatile std::int32_t*>(w.queue)[i], own = w.key[place];
-            w.where.each(place, [&](std::int32_t there) {
+            w.where.each(place, [&](std::int32_t there, int) {
                 if (w.key[there] != own || steps[there] != open_cell) return;
                 if (atomicCAS(w.steps + there, open_cell, round + 2) == open_cell)
                     w.queue[last + atomicAdd(w.count + fronts + (round + 1) % 3, 1U)] = there;
@@ -131,9 +131,8 @@ template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
     shorten(w, w.parent, [&](std::int32_t place) {
         if (w.steps[place] == unreached || w.parent[place] != nowhere) return w.parent[place];
-        const around<Which> beside(w, place);
         std::int32_t best = nowhere, steps = unreached;
-        beside.each_of(beside.least(), [&](std::int32_t there) {
+        each_of(w, place, lowest_beside<Which>(w, place).bits, [&](std::int32_t there) {
             const std::int32_t own = w.steps[there];
             const bool first = w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
             if (own < steps || first) best = there, steps = own;
@@ -163,7 +162,7 @@ static __global__ void __launch_bounds__(threads_of_block) write_labels(const __
     const std::int32_t code = follow(w.parent, place);
     std::int64_t label = code == nowhere ? 0 : label_of(w, code);
     if (w.lines && code != nowhere && -2 - code != place)
-        w.where.each(place, [&](std::int32_t there) {
+        w.where.each(place, [&](std::int32_t there, int) {
             const std::int32_t other = w.parent[there];
             if (label == 0 || other == nowhere || other == code || label_of(w, other) == label) return;
             const std::int32_t own = w.key[place], level = w.key[there];

@@ -55,7 +55,14 @@ struct grid3 {
         }
         return place;
     }
-    /// Calls use(place) for every neighbour of a cell; in the order of ties if no axis is periodic. Known neighbours
+    /// Returns the place of neighbour k, or nowhere.
+    __device__ std::int32_t nth(std::int32_t place, int k) const {
+        if (!any_wraps) return place + offset[k];
+        std::int32_t at[most_axes];
+        locate(place, at);
+        return neighbour(at, k);
+    }
+    /// Calls use(place, k) for every neighbour k of a cell; in the order of ties if no axis is periodic. Known neighbours
     /// are nine rows with fixed offsets: their loads take few instructions and are all under way at once. `Half` leaves
     /// out those with a smaller place.
     template <nearby Which = nearby::listed, bool Half = false, class Use>
@@ -63,22 +70,26 @@ struct grid3 {
         if constexpr (Which != nearby::listed) {
             constexpr int deep = Which == nearby::sides3 || Which == nearby::corners3 ? 1 : 0;
             constexpr bool corners = Which == nearby::corners2 || Which == nearby::corners3;
+            int k = 0;
 #pragma unroll
             for (int x = -1; x <= 1; ++x)
 #pragma unroll
                 for (int y = -1; y <= 1; ++y)
 #pragma unroll
-                    for (int z = -deep; z <= deep; ++z)
-                        if (const int moved = x * x + y * y + z * z;
-                            (moved == 1 || (corners && moved > 1)) && (!Half || 9 * z + 3 * y + x > 0))
-                            use(place + z * pitch[0] + y * pitch[1] + x);
+                    for (int z = -deep; z <= deep; ++z) {
+                        const int moved = x * x + y * y + z * z;
+                        if (moved != 1 && (!corners || moved == 0)) continue;
+                        if (!Half || 9 * z + 3 * y + x > 0) use(place + z * pitch[0] + y * pitch[1] + x, k);
+                        ++k;
+                    }
         } else if (!any_wraps) {
-            for (int k = 0; k < steps; ++k) use(place + offset[k]);
+            for (int k = 0; k < steps; ++k)
+                if (!Half || offset[k] > 0) use(place + offset[k], k);
         } else {
             std::int32_t at[most_axes];
             locate(place, at);
             for (int k = 0; k < steps; ++k)
-                if (const std::int32_t there = neighbour(at, k); there != nowhere) use(there);
+                if (const std::int32_t there = neighbour(at, k); there != nowhere) use(there, k);
         }
     }
     /// Returns whether place a comes before place b in the order of ties.

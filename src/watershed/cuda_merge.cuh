@@ -44,7 +44,7 @@ __device__ inline void offer_cells(const work& w, std::int64_t first, std::int64
         const auto own = static_cast<std::int32_t>(place);
         if (w.basin[own] == nowhere) continue;
         const std::int32_t here = whole_of(w, -2 - w.basin[own]);
-        w.where.each(own, [&](std::int32_t there) {
+        w.where.each(own, [&](std::int32_t there, int) {
             if (w.basin[there] == nowhere || w.basin[there] == w.basin[own] || !alike(w, own, there)) return;
             const std::int32_t other = whole_of(w, -2 - w.basin[there]);
             if (other != here) offer(w, here, other, max(w.key[own], w.key[there]));
