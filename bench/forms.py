@@ -12,6 +12,8 @@ Needs the packages nearfield, NumPy and SciPy; `device` needs CuPy. forms_table.
 
 import argparse
 import datetime
+import functools
+import importlib
 import json
 import statistics
 import time
@@ -78,11 +80,24 @@ class Device:
         return 2 * source.nbytes / self.median_ms(lambda: self.cupy.copyto(target, source), 5) / 1e6
 
 
-def smooth_mask(random, shape, sigma, background):
-    """Blurred noise above the quantile that leaves this share of the cells zero."""
-    from scipy import ndimage
+@functools.cache
+def on_gpu():
+    """A GPU that CuPy finds, or None."""
+    try:
+        device = Device()
+        return device if device.cupy.cuda.is_available() else None
+    except ImportError:
+        return None
 
-    noise = ndimage.gaussian_filter(random.standard_normal(shape, dtype=np.float32), sigma, mode="wrap")
+
+def smooth_mask(random, shape, sigma, background):
+    """Blurred noise above the quantile that leaves this share of the cells zero. CuPy blurs where there is a GPU."""
+    noise = random.standard_normal(shape, dtype=np.float32)
+    if device := on_gpu():
+        blur = importlib.import_module("cupyx.scipy.ndimage").gaussian_filter
+        noise = device.cupy.asnumpy(blur(device.move(noise), sigma, mode="wrap"))
+    else:
+        noise = importlib.import_module("scipy.ndimage").gaussian_filter(noise, sigma, mode="wrap")
     return (noise > np.quantile(noise.ravel()[::97], background)).astype(np.uint8)
 
 

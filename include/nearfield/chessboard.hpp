@@ -33,15 +33,15 @@ struct step_options {
 /// {1} gives the same city-block distance, and with {1, 1, ...} the same chessboard distance; it names sites too.
 ///
 /// Time O(cells) for up to three axes: on the host two SIMD sweeps along every axis, on a device one pass along every
-/// axis. Workspace: 2 bytes a cell while distances are below 65534, else 4. On a device the chessboard metric takes 4
-/// or 8 bytes a cell more, and twice that with a periodic axis.
+/// axis. Workspace on the host: 2 bytes a cell while distances are below 65534, else 4. On a device: a bit a cell and 8
+/// bytes a row, except for rows of at most 1024 cells whose ends do not meet; 2 bytes a cell while distances are below
+/// 65535, else 4, if two axes are searched, and twice that if more are; a seventh of those 2 or 4 bytes for periodic
+/// axes and for those longer than 256 cells.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; distances that
 /// could reach 2^31 - 1; no memory; no GPU.
 ///
-/// Rosenfeld, Pfaltz, "Distance functions on digital pictures", Pattern Recognition 1(1), 1968; Meijster, Roerdink,
-/// Hesselink, "A general algorithm for computing distance transforms in linear time", ISMM 2000, for the pass along a
-/// line on a device.
+/// Rosenfeld, Pfaltz, "Distance functions on digital pictures", Pattern Recognition 1(1), 1968.
 void chessboard_distance(const host& on, const any_input<host>& image, const any_output<host>& out,
                          const step_options& options = {});
 void chessboard_distance(const device& on, const any_input<device>& image, const any_output<device>& out,

@@ -20,7 +20,7 @@ struct partial_options {
     double spacing = 1;                ///< length of a cell along the axis; integral unless `squared` is float64
     border beyond = border::open;      ///< open or periodic
     std::vector<std::int64_t> grid{};  ///< shape of the whole grid; needed with sites
-    bool half_cell = false;            ///< distances end at faces: squares are in quarters. On the host only
+    bool half_cell = false;            ///< distances end at faces: squares are in quarters
 };
 
 /// Extends a partial field by one axis: to(q) is the minimum over the cells r of q's line along `axis` of
@@ -39,8 +39,7 @@ struct partial_options {
 ///
 /// Throws nearfield::error, before any work is started: shapes or types that differ, arrays that are not contiguous, a
 /// closed border, a spacing that is not positive or, for integers, not integral, squares that reach 2^62 or the type's
-/// maximum, half_cell on a device. A device call does not check the squares: a sum beyond the type's range counts as no
-/// site.
+/// maximum. A device call does not check the squares: a sum beyond the type's range counts as no site.
 void pass_along(const host& on, const partial_field<const void>& from, int axis, const partial_field<void>& to,
                 const partial_options& options = {});
 void pass_along(const device& on, const partial_field<const void, device>& from, int axis,

@@ -29,13 +29,13 @@ struct split_options {
 
 /// Separates touching objects. Labels are 1 to the number of objects, in the raster order of their first cells.
 ///
-///   on     host: returns when done. device: ordered on the stream, does not wait
+///   on     host: returns when done. device: ordered on the stream; it waits for the number of parts of `lecture` and
+///          `voronoi`, and for the largest distance if their `h`, or that of `geodesic`, is left out
 ///   mask   1 to 3 axes, any element type and strides; objects are cells that are not zero; not changed
 ///   out    int32, shape of the mask; 0 is background, and cells that no part reaches
 ///   count  if wanted, int64 of one value: the number of objects
 ///
-/// Time and workspace: distance_transform, watershed and label, and 9 to 13 bytes a cell. A device accepts spacings for
-/// which squared_distance_type is uint32, and of the last three methods only `geodesic`, with `h`.
+/// Time and workspace: distance_transform, watershed and label, and 9 to 13 bytes a cell.
 ///
 /// Throws nearfield::error before any work is started.
 void split(const host& on, const any_input<host>& mask, const any_output<host>& out, const split_options& options = {},

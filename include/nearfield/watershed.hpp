@@ -49,15 +49,16 @@ struct watershed_fields {
 ///
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image    1 to 8 axes (device: 1 to 3), fewer than 2^31 cells with a frame of one cell; bool, integers, float32 or
-///            float64 (device: types of up to 4 bytes); any strides; not changed. NaN is no cell
+///            float64; any strides; not changed. NaN is no cell
 ///   out      at least one field. Without a way to a marker: label 0, passes the largest value (maxima: the least)
 ///   markers  shape of the image, any integer type: cells that are not 0 are markers, and their values the labels
 ///   mask     shape of the image, bool or uint8: cells that count; all if it is left out
 ///
 /// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 10 (14 for types of 8 bytes; 4
 /// more with lines), about 24 for each basin and each pair of basins that touch, 8 for each cell of a plateau, 32 for
-/// each cell with a marker; minima of height 0 alone take 4 (8). Device 36, with room for a pair of basins in 4 cells.
-/// If a device finds more pairs, its rounds visit all cells instead, which takes more time.
+/// each cell with a marker; minima of height 0 alone take 4 (8). Device 36, with room for a pair of basins in 4 cells,
+/// and 25 more for types of 8 bytes, whose values it sorts. If a device finds more pairs, its rounds visit all cells
+/// instead, which takes more time.
 ///
 /// Throws nearfield::error before any work is started.
 ///

@@ -6,6 +6,7 @@ new memory of the same kind.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -25,6 +26,7 @@ TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float1
 
 MOST_AXES = 8  # of an image; coordinates of sites have one more
 _PART = 2**22  # cells, which NumPy copies in some milliseconds
+_CACHE_LINE, _LARGE = 64, 2**22  # bytes; of large arrays NumPy's own memory starts 16 bytes after a cache line
 
 
 class Place(NamedTuple):
@@ -189,7 +191,12 @@ class NumPy:
         return _core.Array(a.__array_interface__["data"][0], numpy_name(a.dtype), a.shape, strides, x)
 
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> np.ndarray[Any, Any]:
-        return np.empty(shape, dtype)
+        """Returns new memory; if it is large, it starts at a cache line, so that the library writes whole lines."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        if size < _LARGE:
+            return np.empty(shape, dtype)
+        room = np.empty(size + _CACHE_LINE, np.uint8)
+        return np.ndarray(shape, dtype, room, -room.__array_interface__["data"][0] % _CACHE_LINE)
 
     def empty_like(self, x: Any, dtype: str) -> np.ndarray[Any, Any]:
         return np.empty_like(x, dtype, subok=False)

@@ -152,8 +152,6 @@ def by_lines(asked: Asked, of: Grid) -> None:
     request = asked.request
     assert request is not None
     labels = "label" in asked.targets
-    if of.half_cell:  # which a GPU cannot do
-        asked.gpu = None
     _search(asked)
     _, slabs_ahead, step, pencils_ahead, *box = asked.layout(lambda: _choose(asked, of))
     between = Between(asked.work.folder / "between", of.shape, _held(asked, of), step, box)

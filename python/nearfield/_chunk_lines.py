@@ -227,13 +227,6 @@ def finish(of: Grid, pencil: Partial, start: Sequence[int] | None, limit: float)
 
 
 def pass_along(of: Grid, part: Partial, axis: int, threads: int | None) -> None:
-    if of.half_cell and space_of(part.squared) is not np:  # which the host alone can do
-        here = Partial(*(None if a is None else a.get() for a in part))
-        pass_along(of, here, axis, threads)
-        for there, a in zip(part, here, strict=True):
-            if there is not None:
-                there[...] = space_of(there).asarray(a)
-        return
     framework = framework_of(part.squared)
     squared, site, label = (None if a is None else framework.describe("pencil", a, True) for a in part)
     place = framework.place(part.squared)

@@ -196,8 +196,7 @@ def porosimetry(
     how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
     given = sizes_of(sizes)
     squared = distance_transform(pores, squared=True, **how)
-    on = device if squared.dtype == np.uint32 else None  # a device floods only types of up to 4 bytes
-    ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, device=on, threads=threads)
+    ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, device=device, threads=threads)
     reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that reaches a centre
     if squared.dtype.kind == "u":
         reach[ways == np.iinfo(ways.dtype).max] = np.inf

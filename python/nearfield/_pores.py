@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, framework_of
+from nearfield._arrays import NUMPY
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._methods import _on_host
@@ -196,8 +196,6 @@ def pore_network(
     height = min(lengths or (1.0,)) if h is None else length_of("h", h)
     where: dict[str, Any] = {"device": device, "threads": threads}
     squared = distance_transform(mask, squared=True, spacing=spacing, border=border, **where)
-    if framework_of(squared).dtype(squared) != "uint32":  # a device floods only types of up to 4 bytes
-        squared, where = _on_host(squared), {"threads": threads}
     if regions is None:
         found = watershed(
             squared, mask=squared != 0, connectivity=near, border=open_ends(border), maxima=True, h=height,

@@ -43,7 +43,7 @@ def split(
     Parameters
     ----------
     mask : array of 1 to 3 axes
-        Cells that are not zero are objects. A GPU runs 'watershed' with integral spacing, and 'geodesic' with `h`.
+        Cells that are not zero are objects.
     method : {'watershed', 'lecture', 'voronoi', 'geodesic'}
         'watershed' takes the watershed of the inverted distance to the background, from its peaks of height `h`. The
         others start from the components of the cells farther than `h` from the background. 'lecture' gives a cell of

@@ -10,6 +10,11 @@
 
 namespace nearfield::cuda {
 
+using word = unsigned long long;  // the type that CUDA's 64-bit atomics take
+
+__device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x) % warp; }
+__device__ inline unsigned lanes_before() { return (1u << lane_of_thread()) - 1; }
+
 /// Returns the sum over the warp's lanes before the calling one. All lanes must call it.
 template <class Count>
 __device__ Count sum_before_in_warp(Count mine) {
@@ -20,6 +25,12 @@ __device__ Count sum_before_in_warp(Count mine) {
         if (lane >= by) upto += before;
     }
     return upto - mine;
+}
+/// Does the same; `all` becomes the sum over all lanes.
+__device__ inline word warp_scan(word mine, word& all) {
+    const word before = sum_before_in_warp(mine);
+    all = __shfl_sync(every_lane, before + mine, warp - 1);
+    return before;
 }
 
 /// Returns the sum over the block's threads before the calling one; `total` becomes the sum over all. `held` has room

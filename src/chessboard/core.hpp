@@ -1,5 +1,4 @@
-// Shared by host and device: the problem, the access to cells and distances, and the place where two cells of a line
-// are equally near.
+// Shared by host and device: the problem, and the access to cells and distances.
 #pragma once
 
 #include <cstdint>
@@ -65,30 +64,6 @@ NF_HD inline void with_output(dtype type, const Body& body) {
 NF_HD constexpr std::uint32_t written(std::uint32_t distance, std::uint32_t limit, std::uint32_t none) {
     return distance > limit || distance > none ? none : distance;
 }
-
-/// A cell of a line: its place, and its least distance across the axes that are already solved.
-struct candidate {
-    std::int64_t at, across;
-
-    NF_HD constexpr std::int64_t distance_to(std::int64_t x) const {
-        const std::int64_t along = x < at ? at - x : x - at;
-        return along < across ? across : along;
-    }
-};
-/// The last place to which a is no farther than b, for two cells of a line with a.at < b.at.
-NF_HD constexpr std::int64_t last_place_of(const candidate& a, const candidate& b) {
-    const std::int64_t middle = (a.at + b.at) / 2;
-    if (a.across <= b.across) return a.at + b.across > middle ? a.at + b.across : middle;
-    return b.at - a.across < middle ? b.at - a.across : middle;
-}
-
-namespace self_check {
-constexpr bool holds(candidate a, candidate b) {
-    const std::int64_t last = last_place_of(a, b);
-    return a.distance_to(last) <= b.distance_to(last) && b.distance_to(last + 1) < a.distance_to(last + 1);
-}
-static_assert(holds({3, 1}, {9, 2}) && holds({3, 4}, {9, 2}) && holds({3, 2}, {4, 2}) && holds({3, 0}, {8, 0}));
-}  // namespace self_check
 
 void run(const host& on, const problem& p);
 void run(const device& on, const problem& p);

@@ -1,215 +1,345 @@
-// On a device: a warp finds the distances along a row, then a thread owns each line of every other axis; neighbouring
-// threads own neighbouring lines. In the chessboard metric a line's lower envelope is a stack. The first scan pushes
-// the cells that are nearest somewhere, and the second pops them from the far end.
-#include "base/cuda.cuh"
-#include "base/lines.hpp"
-#include "chessboard/core.hpp"
+// On a device: cuda_rows.cuh solves the last axis. Every other axis is solved in tiles of 32 lines in shared memory. A
+// thread solves eight adjacent cells of a line, a chunk, at a time. These take the best of each other. Then a search
+// goes outward from either end of the chunk until no cell farther away can be nearer.
+//
+// In the chessboard metric cell r costs max(g(r), |q - r|) at cell q; g is its distance across the solved axes. Let
+// m(k) be the least g of the k cells before the chunk. The best of all cells before it costs k + i at the chunk's cell
+// i, where k is the first with m(k) <= k + i. From cell i + 1 to cell i this k grows by at most 1, as m(k + 1) <= m(k).
+// So the search finds k for the chunk's last cell, and each further cell takes one step or none. If there is no such k,
+// the best is m of all. In the city-block metric the best of the cells before the chunk is the same for all its cells.
+#include <algorithm>
+
+#include "chessboard/cuda_rows.cuh"
 
 namespace nearfield::chessboard {
 namespace {
 
-constexpr int threads_of_block = 256;
+constexpr int chunk = 8;
+constexpr int levels = 3;
 
-/// An entry of a stack: the cell's place in the line in the high half, its distance across in the low half.
+/// Number of cells of a group of a level: 8, 64, 512. A search skips a group if its minimum is too large.
+NF_HD constexpr std::uint32_t size_of_group(int level) { return chunk << 3 * level; }
+
+/// Distances between passes are uint16 or int32. The type's maximum is the distance of cells without a site.
 template <class T>
-struct entry_of;
-template <>
-struct entry_of<std::uint16_t> {
-    using type = std::uint32_t;
-};
-template <>
-struct entry_of<std::uint32_t> {
-    using type = std::uint64_t;
-};
+constexpr dtype type_of = sizeof(T) == 2 ? dtype::uint16 : dtype::int32;
+template <class T>
+constexpr std::uint32_t none = sizeof(T) == 2 ? 0xffff : 0x7fffffff;
+
+/// Cells of a line in a tile: 32 KiB for 32 lines.
+template <class T>
+constexpr std::int64_t tile_rows = 1024 / sizeof(T);
 
 /// A pass along an axis, in which two adjacent cells of a line lie `inner` cells apart.
 template <class T>
 struct pass {
-    using entry = typename entry_of<T>::type;
-    T* distance;
-    entry* stack;  ///< `depth` entries for each line
-    std::int64_t n, inner, depth, lines;
-    bool wraps, closed, last;
+    const T* from;           ///< distances across the solved axes
+    const T* least[levels];  ///< minima of the groups of each line; null if no search leaves its tile
+    std::int64_t inner, lines;
+    std::uint32_t n, rows;  ///< cells of a line, and of its part in a tile
+    std::uint32_t beyond;   ///< value of the cells beyond a line's ends, unless it is a ring
+    int axis;
+    bool wraps;
     std::uint32_t limit;
-
-    __device__ std::int64_t start_of(std::int64_t line, std::int64_t length) const {
-        const std::int64_t outer = cuda::quotient(line, inner);
-        return outer * length * inner + (line - outer * inner);
-    }
 };
 
-__device__ std::int64_t own_item() { return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x; }
-
-/// Writes a cell's final distance, or keeps its distance for the next pass.
-template <class T>
-__device__ void keep(const problem& p, bool last, T* distance, std::int64_t cell, std::uint32_t d) {
-    if (!last) {
-        distance[cell] = static_cast<T>(d);
-        return;
-    }
-    const auto limit = static_cast<std::uint32_t>(p.limit);
-    with_output(p.out_type, [&]<class Out>(Out, std::uint32_t none) {
-        static_cast<Out*>(p.out)[offset_of(cell, p.size, p.out_step, p.rank)] =
-            static_cast<Out>(written(d, limit, none));
-    });
-}
-
-__device__ bool is_site(const problem& p, std::int64_t cell) {
-    bool zero = false;
-    with_bits(p.image_type, [&]<class Bits>(Bits, Bits counts) {
-        zero = (static_cast<const Bits*>(p.image)[offset_of(cell, p.size, p.image_step, p.rank)] & counts) == 0;
-    });
-    return zero != p.nonzero;
-}
-
-/// A warp owns a row and takes 32 cells at a time, first from the site before each, then from the site behind it. On a
-/// periodic axis the nearest site may lie in the period before.
+/// Writes the minimum of every eight cells of lines of n. A thread owns eight; neighbouring threads own neighbouring
+/// lines.
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
-    go_along_rows(const __grid_constant__ problem p, T* distance, bool last) {
-    const std::int64_t row = own_item() / cuda::warp, n = p.size[p.rank - 1];
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    if (row * n >= p.cells) return;
-    const border ends = p.ends[p.rank - 1];
-    const std::int64_t far = unreached<T>, first = row * n;
-    std::int64_t before = ends == border::closed ? -1 : -far;
-    if (ends == border::periodic)
-        for (std::int64_t start = 0; start < n; start += cuda::warp) {
-            const std::int64_t x = start + lane;
-            const unsigned found = __ballot_sync(cuda::every_lane, x < n && is_site(p, first + x) ? 1 : 0);
-            if (found != 0) before = start + 31 - __clz(static_cast<int>(found)) - n;
-        }
-    std::int64_t behind = ends == border::closed ? n : n + far;
-    for (std::int64_t start = 0; start < n; start += cuda::warp) {
-        const std::int64_t x = start + lane;
-        const unsigned found = __ballot_sync(cuda::every_lane, x < n && is_site(p, first + x) ? 1 : 0);
-        const unsigned up_to = found & (cuda::every_lane >> (31 - lane));
-        const std::int64_t site = up_to != 0 ? start + 31 - __clz(static_cast<int>(up_to)) : before;
-        if (x < n) distance[first + x] = static_cast<T>(x - site < far ? x - site : far);
-        if (found != 0) {
-            before = start + 31 - __clz(static_cast<int>(found));
-            if (ends == border::periodic && behind >= n + far) behind = start + __ffs(static_cast<int>(found)) - 1 + n;
-        }
+    find_minima(const T* from, T* to, std::int64_t n, std::int64_t inner, std::int64_t lines) {
+    const std::int64_t item = own_item(), index = cuda::quotient(item, lines), line = item - index * lines;
+    const std::int64_t first = index * chunk, count = n - first < chunk ? n - first : chunk;
+    const std::int64_t outer = cuda::quotient(line, inner);
+    const T* const own = from + (outer * n + first) * inner + (line - outer * inner);
+    if (count <= 0) return;
+    T least = none<T>;
+    for (int i = 0; i < chunk; ++i) {
+        const T one = i < count ? own[i * inner] : none<T>;
+        least = one < least ? one : least;
     }
-    for (std::int64_t start = (n - 1) / cuda::warp * cuda::warp; start >= 0; start -= cuda::warp) {
-        const std::int64_t x = start + lane;
-        const std::int64_t held = x < n ? distance[first + x] : far;
-        const unsigned found = __ballot_sync(cuda::every_lane, held == 0 ? 1 : 0);
-        const unsigned from_here = found & (cuda::every_lane << lane);
-        const std::int64_t site = from_here != 0 ? start + __ffs(static_cast<int>(from_here)) - 1 : behind;
-        const std::int64_t d = site - x < held ? site - x : held;
-        if (x < n) keep(p, last, distance, first + x, static_cast<std::uint32_t>(d));
-        if (found != 0) behind = start + __ffs(static_cast<int>(found)) - 1;
-    }
+    to[item] = least;
 }
 
-/// A thread owns a line. Each cell takes a step from the cell before it, then from the cell behind it.
-template <class T>
-__global__ void __launch_bounds__(threads_of_block)
-    add_steps(const __grid_constant__ problem p, const __grid_constant__ pass<T> a) {
-    const std::int64_t line = own_item();
-    if (line >= a.lines) return;
-    const std::int64_t start = a.start_of(line, a.n);
-    const std::uint32_t far = unreached<T>, beyond = a.closed ? 0 : far;
-    std::uint32_t carried = beyond;
-    const auto go = [&](std::int64_t k, bool last) {
-        const std::uint32_t held = a.distance[start + k * a.inner];
-        carried = carried + 1 < held ? carried + 1 : held;
-        keep(p, last, a.distance, start + k * a.inner, carried);
-    };
-    for (int turn = a.wraps ? 0 : 1; turn < 2; ++turn)
-        for (std::int64_t k = 0; k < a.n; ++k) go(k, false);
-    carried = beyond;
-    for (int turn = a.wraps ? 0 : 1; turn < 2; ++turn)
-        for (std::int64_t k = a.n - 1; k >= 0; --k) go(k, a.last && turn == 1);
-}
-
-/// The lower envelope of a line in the chessboard metric. A periodic line is unrolled to two periods.
-template <class T>
-struct stack_of_line {
-    using entry = typename pass<T>::entry;
+/// A line of a tile, as a lane sees it. Its cells are numbered from the tile's first one, those outside the tile too.
+template <class T, bool Diagonal>
+struct tile_line {
     const pass<T>& a;
-    std::int64_t line, first, stack, count = 0;
-    candidate top{}, below{};
-    std::int64_t from = 0;  ///< the first place for which the top is nearest
+    T *tile, *least;      ///< in shared memory, 32 apart: the cells, and the minima of the tile's groups
+    std::uint32_t first;  ///< the cell of the line at which the tile begins
+    int rows;             ///< a multiple of `chunk`; the last ones may lie beyond the line's end
+    std::int64_t number;  ///< of the line
+    const T* line;
 
-    __device__ stack_of_line(const pass<T>& a_, std::int64_t line_)
-        : a(a_), line(line_), first(a_.start_of(line_, a_.n)), stack(a_.start_of(line_, a_.depth)) {}
+    /// The cells from one on, in the direction of a search, to the end of its group.
+    struct group {
+        std::uint32_t count, least;  ///< least is 0 unless the group begins with the cell
+    };
+    /// The k nearest cells on one side of a chunk. m is their least g in the chessboard metric, else what the best of
+    /// them costs at the end of the chunk.
+    struct seen {
+        std::uint32_t k, m;
+        __device__ bool suffices() const { return m <= k + (Diagonal ? chunk - 1 : 1); }
+    };
 
-    __device__ std::int64_t length() const { return a.wraps ? 2 * a.n : a.n; }
-    __device__ std::int64_t place_in_ring(std::int64_t at) const { return a.wraps ? (at + a.n - a.n / 2) % a.n : at; }
-    __device__ candidate entry_at(std::int64_t k) const {
-        constexpr int half = 8 * sizeof(T);
-        const entry e = a.stack[stack + k * a.inner];
-        return {static_cast<std::int64_t>(e >> half), static_cast<std::int64_t>(static_cast<T>(e))};
+    __device__ tile_line(const pass<T>& a_, T* memory, std::int64_t number_, std::int64_t first_)
+        : a(a_), tile(memory), first(static_cast<std::uint32_t>(first_)), number(number_) {
+        const std::uint32_t rest = (a.n - first + chunk - 1) / chunk * chunk;
+        rows = static_cast<int>(rest < a.rows ? rest : a.rows);
+        least = tile + rows * cuda::warp;
+        line = a.from + cell(0);
     }
-    __device__ void push(const candidate& one, std::int64_t place) {
-        constexpr int half = 8 * sizeof(T);
-        a.stack[stack + count * a.inner] = static_cast<entry>(one.at) << half | static_cast<entry>(one.across);
-        below = top, top = one, from = place, ++count;
+    /// The number of a cell of the line in C order.
+    __device__ std::int64_t cell(std::int64_t row) const {
+        const std::int64_t outer = cuda::quotient(number, a.inner);
+        return (outer * a.n + row) * a.inner + (number - outer * a.inner);
     }
-    __device__ void pop() {
-        --count;
-        top = below;
-        if (count > 1) below = entry_at(count - 2);
-        from = count > 1 ? last_place_of(below, top) + 1 : 0;
+    __device__ int first_chunk() const { return static_cast<int>(threadIdx.x) / cuda::warp * chunk; }
+    __device__ int chunks_apart() const { return static_cast<int>(blockDim.x) / cuda::warp * chunk; }
+
+    __device__ bool inside(int y) const { return static_cast<unsigned>(y) < static_cast<unsigned>(rows); }
+    /// The cell of the line that is cell y, in a ring also one turn before or behind it; n or more if there is none.
+    __device__ std::uint32_t row_of(int y) const {
+        const std::uint32_t row = first + y;
+        if (row < a.n || !a.wraps) return row;
+        return y < 0 ? row + a.n : row - a.n;
     }
-    __device__ void offer(const candidate& one) {
-        while (count > 0 && top.distance_to(from) > one.distance_to(from)) pop();
-        if (count == 0) return push(one, 0);
-        const std::int64_t place = last_place_of(top, one) + 1;
-        if (place < length()) push(one, place);
+    __device__ std::uint32_t in_memory(int y) const {
+        const std::uint32_t row = row_of(y);
+        return row < a.n ? line[row * a.inner] : a.beyond;
+    }
+    /// Calls body(cell), where cell(i) is cell y + By * i, for i < count. Nearly always the tile has all of them.
+    template <int By, class Body>
+    __device__ void with_cells(int y, std::uint32_t count, const Body& body) const {
+        const T* const held = tile + y * cuda::warp;
+        if (inside(y) && inside(y + By * static_cast<int>(count - 1)))
+            body([&](int i) { return std::uint32_t{held[By * i * cuda::warp]}; });
+        else
+            body([&](int i) {
+                const int at = y + By * i;
+                return inside(at) ? tile[at * cuda::warp] : in_memory(at);
+            });
+    }
+    /// `y` begins a chunk in the direction of the search.
+    template <int By>
+    __device__ group group_in_tile(int y, int level) const {
+        const std::uint32_t size = size_of_group(level), begin = By < 0 ? y + 1 - size : y, at = begin / size;
+        if (level > 0 && (begin % size != 0 || begin + size > rows)) return {1, 0};
+        return {size, least[(level == 0 ? at : rows / chunk + at) * cuda::warp]};
+    }
+    template <int By>
+    __device__ group group_in_line(int y, int level) const {
+        const std::uint32_t row = row_of(y), size = size_of_group(level);
+        if (a.least[level] == nullptr || row >= a.n) return {1, 0};
+        const std::uint32_t index = row / size, begin = index * size, end = begin + size < a.n ? begin + size : a.n;
+        if (By < 0 ? row + 1 != end : row != begin) return {By < 0 ? row - begin + 1 : end - row, 0};
+        return {end - begin, a.least[level][index * a.lines + number]};
+    }
+
+    /// Reads the warp's chunks and finds their minima, then those of the larger groups.
+    __device__ void stage() const {
+        for (int y = first_chunk(); y < rows; y += chunks_apart()) {
+            std::uint32_t all = none<T>, g[chunk];
+            const T* from = line + (first + y) * a.inner;
+            if (first + y + chunk <= a.n)
+#pragma unroll
+                for (int i = 0; i < chunk; ++i, from += a.inner) g[i] = *from;
+            else
+                for (int i = 0; i < chunk; ++i) g[i] = in_memory(y + i);
+#pragma unroll
+            for (int i = 0; i < chunk; ++i) tile[(y + i) * cuda::warp] = static_cast<T>(g[i]), all = min(all, g[i]);
+            least[y / chunk * cuda::warp] = static_cast<T>(all);
+        }
+        __syncthreads();
+        for (int k = first_chunk(); k + chunk <= rows / chunk; k += chunks_apart()) {
+            std::uint32_t all = none<T>;
+            for (int i = 0; i < chunk; ++i) all = min(all, std::uint32_t{least[(k + i) * cuda::warp]});
+            least[(rows + k) / chunk * cuda::warp] = static_cast<T>(all);
+        }
+        __syncthreads();
+    }
+
+    /// The best of the chunk's own cells, for each of them.
+    __device__ void start(std::uint32_t (&best)[chunk], int y) const {
+        std::uint32_t g[chunk];
+#pragma unroll
+        for (int i = 0; i < chunk; ++i) best[i] = g[i] = tile[(y + i) * cuda::warp];
+#pragma unroll
+        for (int i = 0; i < chunk; ++i)
+#pragma unroll
+            for (int j = 0; j < chunk; ++j) {
+                const std::uint32_t d = i < j ? j - i : i - j;
+                best[i] = min(best[i], Diagonal ? max(g[j], d) : g[j] + d);
+            }
+    }
+
+    /// Number of cells before the chunk (By -1) or behind it (By 1) that a search looks at. Beyond, no cell gains on
+    /// `best`, the end of the chunk's best, nor is within the limit.
+    template <int By>
+    __device__ std::uint32_t reach(int y, std::uint32_t best) const {
+        const std::uint32_t end = first + y + chunk, over = By > 0 && end > a.n ? end - a.n : 0;
+        std::uint32_t there = By < 0 ? first + y : over > 0 ? 0 : a.n - end;
+        if (a.beyond == 0 && over == 0) ++there;
+        if (a.wraps) there = a.n / 2 > over ? a.n / 2 - over : 0;
+        if (there >= best) there = best > 0 ? best - 1 : 0;
+        return there < a.limit ? there : a.limit;
+    }
+    /// Looks at cells from y on until they suffice or there are no more.
+    template <int By>
+    __device__ seen look(int y, std::uint32_t reach, seen all) const {
+        while (all.k < reach && !all.suffices()) {
+            const int next = y + By * static_cast<int>(all.k);
+            group g{};
+            bool skips = false;
+            const auto try_levels = [&](int count, const auto& group_of) {
+#pragma unroll
+                for (int level = count - 1; level >= 0 && !skips; --level) {
+                    g = group_of(level);
+                    skips = Diagonal ? min(all.m, g.least) > all.k + g.count + chunk - 1 : g.least + all.k + 1 >= all.m;
+                }
+            };
+            if (inside(next)) try_levels(levels - 1, [&](int level) { return group_in_tile<By>(next, level); });
+            else try_levels(levels, [&](int level) { return group_in_line<By>(next, level); });
+            if (skips) {
+                all = {all.k + g.count, Diagonal ? min(all.m, g.least) : all.m};
+                continue;
+            }
+            with_cells<By>(next, g.count, [&](const auto& cell) {
+                for (std::uint32_t i = 0; i < g.count && !all.suffices(); ++i) {
+                    const std::uint32_t one = cell(i);
+                    ++all.k;
+                    all.m = min(all.m, Diagonal ? one : one + all.k);
+                }
+            });
+        }
+        return all;
+    }
+    /// Lowers the best of a chunk by the cells before it (By -1) or behind it (By 1).
+    template <int By>
+    __device__ void lower(std::uint32_t (&best)[chunk], int y) const {
+        constexpr int edge = By < 0 ? 0 : chunk - 1, farthest = chunk - 1;
+        seen all = look<By>(y + edge + By, reach<By>(y, best[edge]), {0, Diagonal ? none<T> : best[edge]});
+        const auto put = [&](int i, std::uint32_t cost) {
+            std::uint32_t& one = best[By < 0 ? i : farthest - i];
+            one = min(one, cost);
+        };
+        if (!Diagonal || !all.suffices()) {
+#pragma unroll
+            for (int i = 0; i < chunk; ++i) put(i, all.m + (Diagonal ? 0 : i));
+        } else {
+            with_cells<By>(y + edge + By * static_cast<int>(all.k + 1), farthest, [&](const auto& cell) {
+                std::uint32_t cost = all.k + farthest;
+                put(farthest, cost);
+#pragma unroll
+                for (int i = farthest - 1, taken = 0; i >= 0; --i) {
+                    if (all.m >= cost) all.m = min(all.m, cell(taken++));
+                    else --cost;
+                    put(i, cost);
+                }
+            });
+        }
     }
 };
 
+/// A block owns a tile, a warp every eighth chunk of it, and a lane one of its lines.
+template <class T, bool Diagonal>
+__global__ void __launch_bounds__(threads_of_block, 5)
+    go_along_lines(const __grid_constant__ problem p, const __grid_constant__ pass<T> a) {
+    extern __shared__ std::uint32_t memory[];
+    const std::int64_t tiles = cuda::blocks_for(a.n, a.rows), tile = cuda::quotient(blockIdx.x, tiles);
+    const std::int64_t line = tile * cuda::warp + own_lane();
+    const tile_line<T, Diagonal> own(a, reinterpret_cast<T*>(memory) + own_lane(), line < a.lines ? line : a.lines - 1,
+                                     (blockIdx.x - tile * tiles) * a.rows);
+    own.stage();
+    const std::int64_t start = offset_in(p, p.out_step, own.cell(own.first)), step = p.out_step[a.axis];
+    for (int y = own.first_chunk(); y < own.rows; y += own.chunks_apart()) {
+        std::uint32_t best[chunk];
+        own.start(best, y);
+        own.template lower<-1>(best, y);
+        own.template lower<1>(best, y);
+        if (line >= a.lines) continue;
+        with_output(p.out_type, [&]<class Out>(Out, std::uint32_t most) {
+            Out* to = static_cast<Out*>(p.out) + start + y * step;
+#pragma unroll
+            for (int i = 0; i < chunk; ++i, to += step)
+                if (own.first + y + i < a.n) *to = static_cast<Out>(written(best[i], a.limit, most));
+        });
+    }
+}
+
+// ---- launches -------------------------------------------------------------------------------------------------------
+
+/// The problem whose output a pass along `axis` writes: the distances between passes are contiguous.
 template <class T>
-__global__ void __launch_bounds__(threads_of_block)
-    take_envelope(const __grid_constant__ problem p, const __grid_constant__ pass<T> a) {
-    const std::int64_t line = own_item();
-    if (line >= a.lines) return;
-    stack_of_line<T> held(a, line);
-    for (std::int64_t at = 0; at < held.length(); ++at) {
-        const std::int64_t across = a.distance[held.first + held.place_in_ring(at) * a.inner];
-        if (across < unreached<T>) held.offer({at, across});
+problem output_of(const problem& p, int axis, T* between) {
+    problem one = p;
+    if (axis == p.batch) return one;
+    one.out = between, one.out_type = type_of<T>;
+    for (int k = 0; k < p.rank; ++k) one.out_step[k] = p.product(k + 1, p.rank);
+    return one;
+}
+
+/// Whether a search along an axis may leave its tile.
+template <class T>
+bool leaves_tile(const problem& p, int axis) {
+    return p.size[axis] > tile_rows<T> || p.ends[axis] == border::periodic;
+}
+
+template <class T>
+void solve_lines(const device& on, const problem& p, int axis, const T* from, T* between, T* const (&least)[levels]) {
+    const std::int64_t n = p.size[axis], inner = p.product(axis + 1, p.rank), lines = p.cells / n;
+    const std::int64_t tiles = cuda::blocks_for(n, tile_rows<T>), unit = size_of_group(tiles == 1 ? 0 : 1);
+    const std::int64_t rows = cuda::blocks_for(cuda::blocks_for(n, tiles), unit) * unit;
+    pass<T> a{from,
+              {},
+              inner,
+              lines,
+              static_cast<std::uint32_t>(n),
+              static_cast<std::uint32_t>(rows),
+              p.ends[axis] == border::closed ? 0 : none<T>,
+              axis,
+              p.ends[axis] == border::periodic,
+              static_cast<std::uint32_t>(p.limit)};
+    std::int64_t of = n, apart = inner;
+    for (int level = 0; level < levels && leaves_tile<T>(p, axis); ++level) {
+        const std::int64_t groups = cuda::blocks_for(of, chunk);
+        cuda::launch(on, find_minima<T>, cuda::blocks_for(groups * lines, threads_of_block), dim3(threads_of_block), 0,
+                     level == 0 ? from : least[level - 1], least[level], of, apart, lines);
+        a.least[level] = least[level], of = groups, apart = lines;
     }
-    const std::int64_t first = a.wraps ? a.n / 2 : 0;
-    for (std::int64_t at = held.length() - 1; at >= first; --at) {
-        std::int64_t best = held.count > 0 ? held.top.distance_to(at) : unreached<T>;
-        if (held.count > 0 && at == held.from) held.pop();
-        if (at >= first + a.n) continue;
-        const std::int64_t y = held.place_in_ring(at);
-        if (a.closed) best = y + 1 < best ? y + 1 : best, best = a.n - y < best ? a.n - y : best;
-        keep(p, a.last, a.distance, held.first + y * a.inner, static_cast<std::uint32_t>(best));
-    }
+    const std::int64_t warps = std::min<std::int64_t>(threads_of_block / cuda::warp, rows / chunk);
+    const auto entries = static_cast<std::size_t>(rows + rows / size_of_group(0) + rows / size_of_group(1));
+    cuda::launch(on, p.diagonal ? go_along_lines<T, true> : go_along_lines<T, false>,
+                 cuda::blocks_for(lines, cuda::warp) * cuda::blocks_for(n, rows),
+                 dim3(static_cast<unsigned>(warps * cuda::warp)), entries * cuda::warp * sizeof(T),
+                 output_of(p, axis, between), a);
 }
 
 template <class T>
 void solve(const device& on, const problem& p) {
-    bool rings = false;
-    for (int axis = p.batch; axis < p.rank - 1; ++axis) rings = rings || p.ends[axis] == border::periodic;
-    const bool stacks = p.diagonal && p.rank - p.batch > 1;
+    const int last = p.rank - 1;
+    const std::int64_t n = p.size[last], rows = p.cells / n;
+    std::int64_t minima[levels] = {};
+    for (int axis = p.batch; axis < last; ++axis)
+        for (int level = 0; level < levels && leaves_tile<T>(p, axis); ++level)
+            minima[level] =
+                std::max(minima[level], p.cells / p.size[axis] * cuda::blocks_for(p.size[axis], size_of_group(level)));
     cuda::workspace memory(on);
-    const std::int64_t distances = memory.reserve<T>(p.cells),
-                       stack = memory.reserve<typename pass<T>::entry>(stacks ? (rings ? 2 : 1) * p.cells : 0);
+    const std::int64_t marks = memory.reserve<std::uint32_t>(has_short_rows(p) ? 0 : rows * marked_row::size(n)),
+                       one = memory.reserve<T>(last > p.batch ? p.cells : 0),
+                       other = memory.reserve<T>(last > p.batch + 1 ? p.cells : 0);
+    for (std::int64_t& level : minima) level = memory.reserve<T>(level);
     memory.allocate();
-    T* const distance = memory.get<T>(distances);
-    const std::int64_t rows = p.cells / p.size[p.rank - 1];
-    cuda::launch(on, go_along_rows<T>, cuda::blocks_for(rows * cuda::warp, threads_of_block), dim3(threads_of_block), 0,
-                 p, distance, p.batch == p.rank - 1);
-    for (int axis = p.rank - 2; axis >= p.batch; --axis) {
-        const bool wraps = p.ends[axis] == border::periodic;
-        const pass<T> a{distance,
-                        memory.get<typename pass<T>::entry>(stack),
-                        p.size[axis],
-                        p.product(axis + 1, p.rank),
-                        (wraps ? 2 : 1) * p.size[axis],
-                        p.cells / p.size[axis],
-                        wraps,
-                        p.ends[axis] == border::closed,
-                        axis == p.batch,
-                        static_cast<std::uint32_t>(p.limit)};
-        cuda::launch(on, p.diagonal ? take_envelope<T> : add_steps<T>, cuda::blocks_for(a.lines, threads_of_block),
-                     dim3(threads_of_block), 0, p, a);
+    T *from = memory.get<T>(other), *to = memory.get<T>(one), *least[levels];
+    for (int level = 0; level < levels; ++level) least[level] = memory.get<T>(minima[level]);
+    const std::int64_t threads = rows * cuda::blocks_for(n, stretch) * cuda::warp;
+    for (const auto kernel : {mark_sites, go_along_rows})
+        if (kernel == go_along_rows || !has_short_rows(p))
+            cuda::launch(on, kernel, cuda::blocks_for(threads, threads_of_block), dim3(threads_of_block), 0,
+                         output_of(p, last, to), memory.get<std::uint32_t>(marks));
+    for (int axis = last - 1; axis >= p.batch; --axis) {
+        std::swap(from, to);
+        solve_lines<T>(on, p, axis, from, to, least);
     }
 }
 
@@ -217,8 +347,7 @@ void solve(const device& on, const problem& p) {
 
 void run(const device& on, const problem& p) {
     const cuda::device_guard current(on);
-    // The stack's entries also hold places in a periodic line, which has twice the length.
-    if (2 * p.most < unreached<std::uint16_t>) solve<std::uint16_t>(on, p);
+    if (p.most < none<std::uint16_t>) solve<std::uint16_t>(on, p);
     else solve<std::uint32_t>(on, p);
 }
 

@@ -4,16 +4,17 @@
 #include <cstdint>
 
 #include "base/cuda_by_warp.cuh"
+#include "base/cuda_scan.cuh"
 #include "components/core.hpp"
 
 namespace nearfield::components {
 
-using word = unsigned long long;  // the type that CUDA's 64-bit atomics take
 inline constexpr std::uint32_t no_row = 0xffffffffu;
 inline constexpr int threads_of_block = 256;
 
 using cuda::blocks_for;
 using cuda::quotient;
+using cuda::word;
 
 /// Element offset of the cell with this C-order number.
 __device__ inline std::int64_t offset_in(const array3& a, std::int64_t cell) {

@@ -3,8 +3,9 @@
 #include <bit>
 #include <utility>
 
+#include "base/cuda_sort.cuh"
+#include "components/cuda_scan.cuh"
 #include "components/cuda_shapes.cuh"
-#include "components/cuda_sort.cuh"
 #include "components/engine.hpp"
 
 namespace nearfield::components {
@@ -216,7 +217,8 @@ void fill(const device& on, const any_input<device>& labels, std::int64_t rows, 
     const auto number = memory.reserve<Number>(most), other_number = memory.reserve<Number>(most),
                first = memory.reserve<Number>(most), end = memory.reserve<Number>(most);
     const auto sums = memory.reserve<word>(chunks + 1), lengths = memory.reserve<word>(chunks + 1),
-               counts = memory.reserve<word>(digits * most_sort_blocks), of_digit = memory.reserve<word>(digits);
+               counts = memory.reserve<word>(cuda::digits * cuda::most_sort_blocks),
+               of_digit = memory.reserve<word>(cuda::digits);
     memory.allocate();
     dense.copy(on, labels, memory.get<std::uint32_t>(copy));
 
@@ -227,14 +229,13 @@ void fill(const device& on, const any_input<device>& labels, std::int64_t rows, 
     const run_lists<Number> lists{memory.get<std::uint32_t>(row), memory.get<Number>(first), memory.get<Number>(end),
                                   most};
     launch_chunks(on, cells, find_runs<Number>, in, static_cast<const word*>(runs), lists);
-    sorting<Number> sort{lists.row,
-                         memory.get<std::uint32_t>(other_row),
-                         memory.get<Number>(number),
-                         memory.get<Number>(other_number),
-                         memory.get<word>(counts),
-                         memory.get<word>(of_digit),
-                         runs + chunks,
-                         most};
+    cuda::sorting<Number> sort{lists.row,
+                               memory.get<std::uint32_t>(other_row),
+                               memory.get<Number>(number),
+                               memory.get<Number>(other_number),
+                               memory.get<word>(counts),
+                               memory.get<word>(of_digit),
+                               {runs + chunks, most}};
     const Number* const order = sort.run(on, std::bit_width(static_cast<std::uint64_t>(rows)));
     const sorted_runs<Number> sorted{order, lists.first, lists.end, runs + chunks};
     const entries_to to{entries.data, entries.stride[0], entries.stride[1], entries.shape[0],

@@ -32,15 +32,9 @@ struct chunk {
     }
 };
 
-__device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x) % cuda::warp; }
-__device__ inline unsigned lanes_before() { return (1u << lane_of_thread()) - 1; }
-
-/// Sum over the lanes before this one; `all` becomes the sum over all lanes.
-__device__ inline word warp_scan(word mine, word& all) {
-    const word before = cuda::sum_before_in_warp(mine);
-    all = __shfl_sync(cuda::every_lane, before + mine, cuda::warp - 1);
-    return before;
-}
+using cuda::lane_of_thread;
+using cuda::lanes_before;
+using cuda::warp_scan;
 
 template <class... Parameters, class... Arguments>
 void launch_chunks(const device& on, std::int64_t items, void (*kernel)(Parameters...), const Arguments&... arguments) {

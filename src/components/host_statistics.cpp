@@ -22,8 +22,13 @@ struct look {
     bool shapes = false, ranges = false, sums = false;
 };
 
+/// Upper limit of the cells of a piece, so that its workspace stays in the thread's caches.
+constexpr std::int64_t piece_cells = 4096;
+
 struct measuring {
     array3 labels, values;
+    int rows_along = 2;                ///< the caller's axis that has changed places with the last one
+    std::int64_t piece = piece_cells;  ///< most cells of a piece
     columns to;
     int axes = 0;
     std::int64_t rows = 0;
@@ -32,8 +37,23 @@ struct measuring {
     row_table<value_sums> sums;
 };
 
-/// Upper limit of the cells of a piece, so that its workspace stays in the thread's caches.
-constexpr std::int64_t piece_cells = 4096;
+/// Lets short rows, which cost as much as rows of `short_row` cells, change places with those along the last long axis.
+/// Sums do not depend on the order of cells.
+void choose_rows(measuring& m) {
+    constexpr std::int64_t short_row = 16, long_row = 64;
+    if (m.labels.side[2] >= short_row) return;
+    while (m.rows_along > 3 - m.axes && m.labels.side[m.rows_along] < long_row) --m.rows_along;
+    if (m.labels.side[m.rows_along] < long_row) {
+        m.rows_along = 2;
+        return;
+    }
+    for (array3* each : {&m.labels, &m.values}) {
+        std::swap(each->side[2], each->side[m.rows_along]);
+        std::swap(each->step[2], each->step[m.rows_along]);
+    }
+    constexpr std::int64_t cached = 1 << 15;  // cells in all pieces that lie side by side
+    m.piece = std::clamp(cached / std::max<std::int64_t>(1, m.labels.lines()), long_row, piece_cells);
+}
 
 /// A thread's workspace for one piece.
 struct notes {
@@ -134,6 +154,8 @@ void finish_shape(const measuring& m, std::int64_t row) {
     const std::int64_t* const side = m.labels.side + 3 - m.axes;
     for (int axis = 0; axis < m.axes && shape.size != 0; ++axis)
         shape.border = shape.border || shape.first[axis] == 0 || shape.end[axis] == side[axis];
+    for (std::int64_t* each : {shape.first, shape.end}) std::swap(each[m.axes - 1], each[m.rows_along - 3 + m.axes]);
+    std::swap(shape.sum[m.axes - 1], shape.sum[m.rows_along - 3 + m.axes]);
     statistics::put_shape(m.to, row, shape, m.axes);
     if (m.to.faces.has(row)) m.to.faces.put(row, static_cast<std::int64_t>(m.shape[row].faces));
 }
@@ -144,13 +166,13 @@ void look_through(measuring& m, workers& team, const any_input<host>& labels, co
     const auto add_shape = m.axes == 3 ? &add_shapes<3> : m.axes == 2 ? &add_shapes<2> : &add_shapes<1>;
     auto add = &add_values_of<std::uint8_t>;
     if (what.ranges || what.sums) with_value(values.type, [&]<class V>(V) { add = &add_values_of<V>; });
-    const pieces all(m.labels, piece_cells);
+    const pieces all(m.labels, m.piece);
     std::vector<std::unique_ptr<notes>> all_notes(static_cast<std::size_t>(team.threads()));
     team.for_each(all.count(), all.block(), 1, [&](std::int64_t begin, std::int64_t stop, int thread) {
         std::unique_ptr<notes>& mine = all_notes[static_cast<std::size_t>(thread)];
         if (mine == nullptr) mine = std::make_unique_for_overwrite<notes>();
         for (std::int64_t k = begin; k < stop; ++k) {
-            const piece p = all[k];
+            const piece p = all.across(k);
             const std::int64_t count = find(m, p, what.shapes && m.to.faces.wanted(), *mine);
             const std::span<const found_run> runs(mine->runs, static_cast<std::size_t>(count));
             if (what.shapes) add_shape(m, p, runs, thread);
@@ -167,9 +189,10 @@ void measure(const host& on, const any_input<host>& labels, const component_tabl
     m.labels = array3_of(labels), m.values = array3_of(tables.intensity);
     m.to = columns::of(tables), m.axes = labels.rank, m.rows = m.to.rows();
     if (m.rows == 0) return;
+    choose_rows(m);
     const bool floating = tables.intensity.wanted() && tables.intensity.type >= dtype::float16;
     const bool sums = m.to.want_sums(), ranges = m.to.want_range() || (sums && floating), twice = sums && floating;
-    workers team(on, pieces(m.labels, piece_cells).count() * (twice ? 2 : 1));
+    workers team(on, pieces(m.labels, m.piece).count() * (twice ? 2 : 1));
     m.shape = row_table<shape_row>(m.rows, team);
     if (ranges) m.range = row_table<value_range>(m.rows, team);
     if (sums) m.sums = row_table<value_sums>(m.rows, team);

@@ -2,6 +2,7 @@
 // instruction set.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "components/host_runs.hpp"
@@ -19,9 +20,12 @@ template <class T>
 void find_different(const line<T>& here, const line<T>& there, std::int64_t cells, std::uint64_t* words) {
     if (here.step == 1 && there.step == 1)
         return find_different(here.first, there.first, std::int64_t{sizeof(T)}, cells, words);
-    for (std::int64_t w = 0; w < words_for(cells); ++w) words[w] = 0;
-    for (std::int64_t x = 0; x < cells; ++x)
-        words[x / word_bits] |= static_cast<std::uint64_t>(here[x] != there[x]) << x % word_bits;
+    for (std::int64_t first = 0; first < cells; first += word_bits) {
+        const std::int64_t count = std::min(word_bits, cells - first);
+        T a[word_bits], b[word_bits];
+        for (std::int64_t x = 0; x < count; ++x) a[x] = here[first + x], b[x] = there[first + x];
+        find_different(a, b, std::int64_t{sizeof(T)}, count, words++);
+    }
 }
 
 /// Cells [first, end) of equal value, the row that measures them, and how many faces they show.

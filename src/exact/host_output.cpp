@@ -14,6 +14,8 @@ namespace {
 
 /// Cells converted at a time; few enough for the first-level cache.
 constexpr std::int64_t batch = 512;
+/// Outputs of large grids bypass the caches in stretches of at least this many cells.
+constexpr std::int64_t least_streamed = 128;
 
 target target_of(const plan& p, const any_output<host>& out, int leading_axes) {
     target t;
@@ -39,9 +41,10 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a)
       m_(p.as_metric<V>()),
       image_(a.image),
       roots_(p),
-      plain_(p.plain()),
       closed_(p.any(border::closed) || p.closed_beside < std::numeric_limits<double>::infinity()),
       open_(p.any(border::open) || p.open_beside < std::numeric_limits<double>::infinity()),
+      finished_(!closed_ && p.limit == std::numeric_limits<double>::infinity() && !a.out.trusted.wanted()),
+      past_caches_(p.cells >= least_streamed_cells),
       distance_(target_of(p, a.out.distance, 0)),
       squared_(target_of(p, a.out.squared, 0)),
       index_(target_of(p, a.out.index, 0)),
@@ -58,8 +61,8 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a)
         }
     }
     const fields<host>& out = a.out;
-    if (plain_ && p.unit2 == 1 && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
-        !out.index.wanted() && !out.coordinates.wanted())
+    if (p.plain() && p.unit2 == 1 && distance_.contiguous && distance_.type == dtype::float32 &&
+        !out.squared.wanted() && !out.index.wanted() && !out.coordinates.wanted())
         only_distances_ = reinterpret_cast<float*>(distance_.data);
     const auto look = [&](const target& t) { contiguous_ = contiguous_ && (t.data == nullptr || t.contiguous); };
     bool beside = false;  // coordinates along an axis of one cell
@@ -89,12 +92,18 @@ void output_writer<V, K>::put(const target& to, const cells& c, const Fill& fill
     T* const data = reinterpret_cast<T*>(to.data);
     for_each_stretch(c.first, c.count, p_.size.data(), to.stride.data(), p_.rank, to.contiguous,
                      [&](std::int64_t offset, std::int64_t step, std::int64_t length, std::int64_t done) {
-                         if (step == 1 && !p_.negative_side) return fill(done, length, data + offset);
+                         const bool whole = step == 1 && !p_.negative_side;
+                         const bool past_caches = past_caches_ && length >= least_streamed;
+                         if (whole && !past_caches) return fill(done, length, data + offset);
                          T part[batch];
                          for (std::int64_t from = 0; from < length; from += batch) {
                              const std::int64_t n = std::min(batch, length - from);
                              fill(done + from, n, part);
                              T* const there = data + offset + from * step;
+                             if (whole) {
+                                 copy_past_caches(part, n * static_cast<std::int64_t>(sizeof(T)), there);
+                                 continue;
+                             }
                              if (p_.negative_side)
                                  for (std::int64_t i = 0; i < n; ++i)
                                      part[i] = c.value[done + from + i] == V{0} ? there[i * step] : part[i];
@@ -122,7 +131,7 @@ template <class V, class K>
 void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V* value, const K* key,
                                 const std::int8_t* sign) const {
     if (only_distances_ != nullptr) return write_distances(value, count, only_distances_ + first);
-    if (plain_) return write_cells({first, count, value, key, nullptr, nullptr});
+    if (finished_) return write_cells({first, count, value, key, sign, nullptr});
     for (std::int64_t from = 0; from < count; from += batch)
         finish(first + from, std::min(batch, count - from), value + from, key == nullptr ? nullptr : key + from,
                sign == nullptr ? nullptr : sign + from);
@@ -178,7 +187,8 @@ void output_writer<V, K>::finish(std::int64_t first, std::int64_t count, const V
             trusted[i] = !open_ || (values[i] < no_site<V>() ? !(beyond[i] < values[i]) : limited && beyond[i] > limit);
     }
     if (given_sign != nullptr) std::copy_n(given_sign, count, sign);
-    write_cells({first, count, values, key == nullptr ? nullptr : keys, p_.is_signed() ? sign : nullptr, trusted});
+    write_cells(
+        {first, count, values, key == nullptr ? nullptr : keys, given_sign == nullptr ? nullptr : sign, trusted});
 }
 
 template <class V, class K>
@@ -248,16 +258,22 @@ void output_writer<V, K>::write_squared(const cells& c) const {
 template <class V, class K>
 template <class T>
 void output_writer<V, K>::linear(const K* site, std::int64_t count, T* to) const {
+    offsets(site, count, linear_.data(), to);
+    for (std::int64_t i = 0; i < count; ++i) to[i] = site[i] == no_key<K> ? -1 : to[i];
+}
+
+template <class V, class K>
+template <class T>
+void output_writer<V, K>::offsets(const K* site, std::int64_t count, const std::int64_t* stride, T* to) const {
     std::int32_t part[batch];
     for (std::int64_t from = 0; from < count; from += batch, site += batch, to += batch) {
         const std::int64_t n = std::min(batch, count - from);
         for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
             coordinates_of(site, n, p_.keys.shift[axis], p_.keys.bits[axis], part);
-            const auto step = static_cast<T>(linear_[static_cast<std::size_t>(axis)]);
+            const auto step = static_cast<T>(stride[axis]);
             if (axis == p_.first_axis) std::fill_n(to, n, T{0});
             for (std::int64_t i = 0; i < n; ++i) to[i] += static_cast<T>(part[i]) * step;
         }
-        for (std::int64_t i = 0; i < n; ++i) to[i] = site[i] == no_key<K> ? -1 : to[i];
     }
 }
 
@@ -270,32 +286,29 @@ void output_writer<V, K>::write_sites(const cells& c) const {
         if (coordinate_[source].data == nullptr) continue;
         const int axis = problem_axis_[source];
         put<std::int32_t>(coordinate_[source], c, [&](std::int64_t from, std::int64_t n, std::int32_t* to) {
-            for (std::int64_t i = 0; i < n; ++i) {
-                const K site = c.key[from + i];
-                to[i] = site == no_key<K> ? -1
-                        : axis < 0        ? 0
-                                          : static_cast<std::int32_t>(p_.keys.coordinate(site, axis));
-            }
+            // Along an axis of one cell the coordinate has no bits.
+            coordinates_of(c.key + from, n, axis < 0 ? 0 : p_.keys.shift[axis], axis < 0 ? 0 : p_.keys.bits[axis], to);
         });
     }
 }
 
 template <class V, class K>
 void output_writer<V, K>::write_label(const cells& c) const {
-    std::int64_t image_cells = 1;
-    for (int axis = p_.first_axis; axis < p_.rank; ++axis) image_cells *= p_.size[static_cast<std::size_t>(axis)];
+    // The cells are of one image.
+    std::int64_t start = 0, number = c.first / cells_between(p_.size.data(), p_.first_axis, p_.rank);
+    for (int axis = p_.first_axis - 1; axis >= 0; --axis) {
+        const std::int64_t size = p_.size[static_cast<std::size_t>(axis)];
+        start += number % size * p_.image_stride[static_cast<std::size_t>(axis)];
+        number /= size;
+    }
     const auto carry_over = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
-        for (std::int64_t i = 0; i < n; ++i) {
-            const K site = c.key[from + i];
-            std::int64_t offset = 0, number = (c.first + from + i) / image_cells;
-            for (int axis = p_.first_axis - 1; axis >= 0; --axis) {
-                const std::int64_t size = p_.size[static_cast<std::size_t>(axis)];
-                offset += number % size * p_.image_stride[static_cast<std::size_t>(axis)];
-                number /= size;
-            }
-            for (int axis = p_.first_axis; axis < p_.rank; ++axis)
-                offset += p_.keys.coordinate(site, axis) * p_.image_stride[static_cast<std::size_t>(axis)];
-            to[i] = site == no_key<K> ? T{0} : static_cast<const T*>(image_.data)[offset];
+        const T* const image = static_cast<const T*>(image_.data) + start;
+        std::int64_t offset[batch];
+        for (std::int64_t done = 0; done < n; done += batch) {
+            const std::int64_t some = std::min(batch, n - done);
+            const K* const site = c.key + from + done;
+            offsets(site, some, p_.image_stride.data(), offset);
+            for (std::int64_t i = 0; i < some; ++i) to[done + i] = site[i] == no_key<K> ? T{0} : image[offset[i]];
         }
     };
     switch (size_of(label_.type)) {

@@ -64,6 +64,9 @@ private:
     void write_squared(const cells& c) const;
     void write_sites(const cells& c) const;
     void write_label(const cells& c) const;
+    /// Computes sums of coordinates times strides; of cells without a site, any numbers.
+    template <class T>
+    void offsets(const K* site, std::int64_t count, const std::int64_t* stride, T* to) const;
     template <class T, class Fill>
     void put(const target& to, const cells& c, const Fill& fill) const;
 
@@ -71,7 +74,9 @@ private:
     const metric<V> m_;
     const any_input<host>& image_;
     const field_roots<V> roots_;
-    const bool plain_, closed_, open_;
+    const bool closed_, open_;
+    const bool finished_;  ///< values and sites of the last pass are those of the fields
+    const bool past_caches_;
     float* only_distances_ = nullptr;
     bool only_index_ = false, plain_sites_ = false, contiguous_ = true;
     target distance_, squared_, index_, label_, trusted_;

@@ -32,8 +32,10 @@ const char* lines_of(host_numbers numbers) {
     switch (numbers) {
         case host_numbers::narrow: return "lines of 16 bits, else of 32, columns in SIMD";
         case host_numbers::int32: return "lines of 32 bits, columns in SIMD";
+        case host_numbers::int32_real: return "lines of 32 bits, else of doubles, columns in SIMD";
         case host_numbers::real: return "lines of doubles, columns in SIMD";
         case host_numbers::packed: return "lines, value and site in one double, in SIMD";
+        case host_numbers::packed_wide: return "lines, value and site in one double, else side by side, in SIMD";
         default: return "lines, value and site side by side, in SIMD";
     }
 }
@@ -42,12 +44,14 @@ void describe_lines(const plan& p, const any_input<host>& image, call_plan& what
     const host_numbers numbers = numbers_of(p);
     const bool narrow = numbers == host_numbers::narrow, sited = numbers >= host_numbers::packed;
     const std::int64_t bytes = narrow || numbers == host_numbers::int32 ? 4
-                               : numbers >= host_numbers::wide_whole    ? 16
+                               : numbers >= host_numbers::packed_wide   ? 16
                                                                         : 8;
-    const pass_layout s(p, what.threads, narrow ? 32 : 16, narrow ? 2 : bytes), wide(p, what.threads, 16, bytes);
+    const bool twice = narrow || numbers == host_numbers::int32_real || numbers == host_numbers::packed_wide;
+    const pass_layout s(p, what.threads, narrow ? 32 : 16, twice ? bytes / 2 : bytes), wide(p, what.threads, 16, bytes);
+    const std::int64_t of_lines =
+        std::max(s.workspace_bytes(p, what.threads, sited), wide.workspace_bytes(p, what.threads, sited));
     what.workspace_bytes =
-        std::max(what.workspace_bytes, wide.workspace_bytes(p, what.threads, sited) + class_rows::bytes(p, image) +
-                                           class_field::workspace_bytes(p, image));
+        std::max(what.workspace_bytes, of_lines + class_rows::bytes(p, image) + class_field::workspace_bytes(p, image));
     const auto axis_of = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const std::int64_t lines = p.cells / s.length;
     const char* const rows = p.weighted                ? "rows of powers, side by side in SIMD"

@@ -282,11 +282,7 @@ void plane_search<Sites>::write(const line_buffers<N>& b, std::int64_t first) {
         if (float* to = writer_.only_distances()) return write_roots(best, to + first);
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
         std::int32_t value[batch], key[batch];
-        for (std::int64_t i = 0; i < n; ++i) {
-            const N number = best[from + i];
-            value[i] =
-                number >= unknown<N> ? no_site<std::int32_t>() : static_cast<std::int32_t>(number >> terms_.cell_bits);
-        }
+        values_of(best + from, n, terms_.cell_bits, value);
         if constexpr (Sites) take_cells(best + from, n, terms_.cell_bits, sites_of_line(), at_.length, false, key);
         writer_.write(first + from, n, value, Sites ? key : nullptr);
     });

@@ -62,6 +62,15 @@ void cells64(const std::int64_t* n, std::int64_t count, int bits, std::int32_t a
     cells(n, count, bits, absent, place);
 }
 
+template <class N>
+void values(const N* HWY_RESTRICT number, std::int64_t count, int bits, std::int32_t* HWY_RESTRICT value) {
+    for (std::int64_t x = 0; x < count; ++x)
+        value[x] = number[x] < unknown<N> ? static_cast<std::int32_t>(number[x] >> bits) : no_site<std::int32_t>();
+}
+void values16(const std::uint16_t* n, std::int64_t count, int bits, std::int32_t* v) { values(n, count, bits, v); }
+void values32(const std::int32_t* n, std::int64_t count, int bits, std::int32_t* v) { values(n, count, bits, v); }
+void values64(const std::int64_t* n, std::int64_t count, int bits, std::int32_t* v) { values(n, count, bits, v); }
+
 template <class T>
 void leave(const std::int32_t* HWY_RESTRICT site, std::int64_t count, T* HWY_RESTRICT out) {
     const hn::ScalableTag<T> of_out;
@@ -91,6 +100,9 @@ HWY_EXPORT(lines32);
 HWY_EXPORT(lines64);
 HWY_EXPORT(cells32);
 HWY_EXPORT(cells64);
+HWY_EXPORT(values16);
+HWY_EXPORT(values32);
+HWY_EXPORT(values64);
 HWY_EXPORT(leave32);
 HWY_EXPORT(leave64);
 
@@ -141,6 +153,15 @@ void take_lines(std::int64_t* number, std::int64_t count, int from, int to, cons
                 std::int64_t length, std::int32_t* column) {
     HWY_DYNAMIC_DISPATCH(lines64)(number, count, from, to, static_cast<std::int32_t>(length), column);
     for (std::int64_t x = 0; x < count; ++x) column[x] = site[column[x]];
+}
+void values_of(const std::uint16_t* number, std::int64_t count, int bits, std::int32_t* value) {
+    HWY_DYNAMIC_DISPATCH(values16)(number, count, bits, value);
+}
+void values_of(const std::int32_t* number, std::int64_t count, int bits, std::int32_t* value) {
+    HWY_DYNAMIC_DISPATCH(values32)(number, count, bits, value);
+}
+void values_of(const std::int64_t* number, std::int64_t count, int bits, std::int32_t* value) {
+    HWY_DYNAMIC_DISPATCH(values64)(number, count, bits, value);
 }
 void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column,
                 std::int64_t absent, bool past_caches, std::int32_t* out) {

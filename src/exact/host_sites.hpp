@@ -22,6 +22,11 @@ void take_lines(std::int32_t* number, std::int64_t count, int from, int to, cons
 void take_lines(std::int64_t* number, std::int64_t count, int from, int to, const std::int32_t* site,
                 std::int64_t length, std::int32_t* column);
 
+/// value[x] = what stands above the low `bits` bits of number[x], or no_site without one.
+void values_of(const std::uint16_t* number, std::int64_t count, int bits, std::int32_t* value);
+void values_of(const std::int32_t* number, std::int64_t count, int bits, std::int32_t* value);
+void values_of(const std::int64_t* number, std::int64_t count, int bits, std::int32_t* value);
+
 /// out[x] = column[low `bits` bits of number[x]], or column[absent] without one. `past_caches`: the output bypasses the
 /// caches.
 void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column,

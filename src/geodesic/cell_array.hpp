@@ -4,14 +4,10 @@
 #include <cstdint>
 
 #include "base/annotate.hpp"
+#include "base/quotient.hpp"
 #include "nearfield/grid.hpp"
 
 namespace nearfield::geodesics {
-
-NF_HD constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) {
-    if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
-    return a / b;
-}
 
 /// An array of cells by the axes of a call; `component` is the stride from one coordinate to the next.
 struct cell_array {
@@ -19,8 +15,8 @@ struct cell_array {
     dtype type = dtype::uint8;
     std::int64_t component = 0, step[max_rank]{};
 
-    template <int Axes>
-    NF_HD std::int64_t at(const std::int64_t* cell) const {
+    template <int Axes, class Number>
+    NF_HD std::int64_t at(const Number* cell) const {
         std::int64_t offset = 0;
         for (int axis = 0; axis < Axes; ++axis) offset += cell[axis] * step[axis];
         return offset;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -102,8 +103,9 @@ private:
         const bool numbers = out_.site.wanted() || out_.gradient.wanted();
         w.wide = cells > std::numeric_limits<std::int32_t>::max();
         const std::int64_t bytes = numbers ? (cells * (w.wide ? 8 : 4) + 7) / 8 * 8 : 0;
+        w.measures = numbers && whole && sites_suffice();
         fields<Place> wanted;
-        if (whole) wanted.distance = out_.distance;
+        if (whole && !w.measures) wanted.distance = out_.distance;
         const auto solve = [&](void* memory) {
             if (numbers)
                 wanted.index = any_output<Place>::contiguous(memory, w.wide ? dtype::int64 : dtype::int32, shape);
@@ -121,6 +123,18 @@ private:
         else with_bytes(on_, bytes + (beside ? cells * size_of(out_.distance.type) : 0), solve);
     }
 
+    /// True if distances of the whole grid are left to write_fields(), as a device finds sites faster than sites and
+    /// distances. The squared lengths must be exact in double.
+    [[nodiscard]] bool sites_suffice() const {
+        double largest = 0;
+        for (std::size_t k = 0; k < rank_; ++k) {
+            if (length_[k] != 1) return false;
+            largest += static_cast<double>(occupancy_.shape[k]) * static_cast<double>(occupancy_.shape[k]);
+        }
+        return std::is_same_v<Place, device> && out_.distance.wanted() && !o_.negative_inside &&
+               std::isinf(o_.max_distance) && largest < 0x1p53;
+    }
+
     [[nodiscard]] field_writing writing(const box& read, const box& to) const {
         field_writing w;
         w.rank = static_cast<int>(rank_), w.negative_inside = o_.negative_inside;
@@ -131,6 +145,8 @@ private:
             w.length[axis] = length_[k];
             w.solved_first[axis] = read.first[k], w.solved_size[axis] = read.end[k] - read.first[k];
             w.first[axis] = to.first[k], w.size[axis] = to.end[k] - to.first[k], w.cells *= w.size[axis];
+            if (w.solved_size[axis] < std::int64_t{1} << 31)
+                w.by_solved_size[axis] = divisor(w.solved_size[axis]), w.by_size[axis] = divisor(w.size[axis]);
         }
         w.occupancy = array_of(occupancy_, skipped, 0), w.distance = array_of(out_.distance, skipped, 0);
         w.site = array_of(out_.site, skipped, 1), w.gradient = array_of(out_.gradient, skipped, 1);
@@ -211,10 +227,11 @@ void inflate(const Place& on, const any_input<Place>& costmap, const any_output<
     w.from = image_of(costmap), w.to = image_of(out), w.rows = costmap.shape[0], w.columns = costmap.shape[1];
     w.inflate_unknown = o.inflate_unknown, w.around_unknown = o.around_unknown;
     set_farthest(w, o, reach);
-    const std::int64_t shape[] = {w.rows, w.columns};
-    with_bytes(on, 5 * w.cells(), [&](void* memory) {
-        auto* const squared = static_cast<std::uint32_t*>(memory);
-        w.squared = squared, w.lethal = reinterpret_cast<std::uint8_t*>(squared + w.cells());
+    const std::int64_t shape[] = {w.rows, w.columns}, padded = (w.cells() + 15) / 16 * 16;  // for loads of 16 bytes
+    with_bytes(on, 5 * padded, [&](void* memory) {
+        w.lethal = static_cast<std::uint8_t*>(memory);
+        auto* const squared = reinterpret_cast<std::uint32_t*>(w.lethal + padded);
+        w.squared = squared;
         mark_lethal(on, w);
         fields<Place> wanted;
         wanted.squared = any_output<Place>::contiguous(squared, dtype::uint32, shape);

@@ -3,11 +3,23 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
+#include "base/divide.hpp"
 #include "geodesic/cell_array.hpp"
 #include "nearfield/esdf.hpp"
 
 namespace nearfield::geodesics {
+
+/// Divides a difference of coordinates by a distance in double, and rounds the quotient to float. `inverse` is the
+/// rounded 1 / distance. Its product differs from the quotient by at most 3 units in the last place of a double. That
+/// matters only for tiny numbers and near the middle between two floats, 2^28 of the 29 bits that rounding drops.
+NF_HD inline float component_of(double away, double distance, double inverse) {
+    const double product = away * inverse, size = product < 0 ? -product : product;
+    const auto dropped = static_cast<std::uint32_t>(__builtin_bit_cast(std::uint64_t, product)) & 0x1fffffffU;
+    const bool sure = dropped - 0x0ffffff8U > 0x10U && size >= 0x1p-120;
+    return static_cast<float>(sure || away == 0 ? product : away / distance);
+}
 
 /// Writes distances, sites and gradients of a box, from the sites' numbers within the box that was solved. It sees a
 /// grid of 3 axes, or of max_rank; missing axes are put in front and have length 1.
@@ -16,59 +28,81 @@ struct field_writing {
 
     int rank = 0;
     std::int64_t solved_first[max_rank]{}, solved_size[max_rank]{}, first[max_rank]{}, size[max_rank]{}, cells = 1;
+    divisor by_solved_size[max_rank], by_size[max_rank];  ///< unless `wide`
     double length[max_rank]{};
     const void *index = nullptr, *solved = nullptr;  ///< in C order of the solved box; null if not wanted
-    bool wide = false, negative_inside = false;
+    bool wide = false;                               ///< the solved box has more than 2^31 - 1 cells
+    bool measures = false;                           ///< distances come from the sites
+    bool negative_inside = false;
     cell_array occupancy, distance, site, gradient;
 
     [[nodiscard]] int axes() const { return rank <= few_axes ? few_axes : max_rank; }
 
-    /// Writes cell number `i` of the box.
-    template <int Axes>
-    NF_HD void write(std::int64_t i) const {
-        std::int64_t at[Axes], in = 0;
-        for (int axis = Axes - 1; axis >= 0; --axis) {
-            const std::int64_t rest = quotient(i, size[axis]);
-            at[axis] = first[axis] + i - rest * size[axis], i = rest;
-        }
-        for (int axis = 0; axis < Axes; ++axis) in = in * solved_size[axis] + at[axis] - solved_first[axis];
+    /// Writes cell number `i` of the box. Number is std::int32_t, or std::int64_t if `wide`.
+    template <int Axes, class Number>
+    NF_HD void write(Number i) const {
+        Number at[Axes], in = 0;
+        split<Axes>(i, size, by_size, first, at);
+        for (int axis = 0; axis < Axes; ++axis)
+            in = in * static_cast<Number>(solved_size[axis]) + at[axis] - static_cast<Number>(solved_first[axis]);
         if (solved != nullptr) {
-            const std::int64_t to = distance.at<Axes>(at);
-            if (distance.type == dtype::float64)
-                static_cast<double*>(distance.data)[to] = static_cast<const double*>(solved)[in];
-            else static_cast<float*>(distance.data)[to] = static_cast<const float*>(solved)[in];
+            if (distance.type == dtype::float64) put_distance<Axes>(at, static_cast<const double*>(solved)[in]);
+            else put_distance<Axes>(at, static_cast<const float*>(solved)[in]);
         }
-        if (index != nullptr)
-            write_site<Axes>(
-                at, wide ? static_cast<const std::int64_t*>(index)[in] : static_cast<const std::int32_t*>(index)[in]);
+        if (index != nullptr) write_site<Axes>(at, static_cast<const Number*>(index)[in]);
     }
 
 private:
+    /// Computes the coordinates of a box's cell.
     template <int Axes>
-    NF_HD void write_site(const std::int64_t* at, std::int64_t number) const {
-        std::int64_t by[Axes];
+    NF_HD static void split(std::int32_t number, const std::int64_t* /*size*/, const divisor* by,
+                            const std::int64_t* first, std::int32_t (&at)[Axes]) {
+        auto rest = static_cast<std::uint32_t>(number);
+        for (int axis = Axes - 1; axis >= 0; --axis) {
+            const std::uint32_t above = axis == 0 ? 0 : by[axis].quotient(rest);
+            at[axis] = static_cast<std::int32_t>(static_cast<std::uint32_t>(first[axis]) + rest - above * by[axis].by);
+            rest = above;
+        }
+    }
+    template <int Axes>
+    NF_HD static void split(std::int64_t number, const std::int64_t* size, const divisor* /*by*/,
+                            const std::int64_t* first, std::int64_t (&at)[Axes]) {
+        for (int axis = Axes - 1; axis >= 0; --axis) {
+            const std::int64_t above = axis == 0 ? 0 : quotient(number, size[axis]);
+            at[axis] = first[axis] + number - above * size[axis], number = above;
+        }
+    }
+
+    template <int Axes, class Number>
+    NF_HD void put_distance(const Number (&at)[Axes], double value) const {
+        const std::int64_t to = distance.at<Axes>(at);
+        if (distance.type == dtype::float64) static_cast<double*>(distance.data)[to] = value;
+        else static_cast<float*>(distance.data)[to] = static_cast<float>(value);
+    }
+
+    template <int Axes, class Number>
+    NF_HD void write_site(const Number (&at)[Axes], Number number) const {
+        Number by[Axes];
         double away[Axes], square = 0;
         const bool none = number < 0;
-        for (int axis = Axes - 1; axis >= 0; --axis) {
-            const std::int64_t rest = none ? 0 : quotient(number, solved_size[axis]);
-            by[axis] = none ? -1 : solved_first[axis] + number - rest * solved_size[axis], number = rest;
-        }
+        split<Axes>(none ? 0 : number, solved_size, by_solved_size, solved_first, by);
         for (int axis = 0; axis < Axes; ++axis) {
             away[axis] = none ? 0 : length[axis] * static_cast<double>(at[axis] - by[axis]);
             square += away[axis] * away[axis];
         }
+        const double apart = std::sqrt(square);
+        if (measures) put_distance<Axes>(at, none ? std::numeric_limits<double>::infinity() : apart);
         if (site.data != nullptr) {
             auto* const to = static_cast<std::int32_t*>(site.data) + site.at<Axes>(at);
-            for (int axis = Axes - rank; axis < Axes; ++axis)
-                to[(axis - Axes + rank) * site.component] = static_cast<std::int32_t>(by[axis]);
+            for (int axis = 0, k = rank - Axes; axis < Axes; ++axis, ++k)
+                if (k >= 0) to[k * site.component] = none ? -1 : static_cast<std::int32_t>(by[axis]);
         }
         if (gradient.data == nullptr) return;
         const bool inside = negative_inside && !occupancy.is_zero(occupancy.at<Axes>(at));
-        const double distance_to = std::sqrt(square) * (inside ? -1 : 1);
+        const double along = inside ? -apart : apart, inverse = 1 / along;
         auto* const to = static_cast<float*>(gradient.data) + gradient.at<Axes>(at);
-        for (int axis = Axes - rank; axis < Axes; ++axis)
-            to[(axis - Axes + rank) * gradient.component] =
-                square > 0 ? static_cast<float>(away[axis] / distance_to) : 0.0F;
+        for (int axis = 0, k = rank - Axes; axis < Axes; ++axis, ++k)
+            if (k >= 0) to[k * gradient.component] = square > 0 ? component_of(away[axis], along, inverse) : 0.0F;
     }
 };
 
@@ -76,23 +110,33 @@ private:
 struct inflating {
     cell_array from, to;
     std::int64_t rows = 0, columns = 0;
-    std::uint8_t* lethal = nullptr;            ///< in C order
-    const std::uint32_t* squared = nullptr;    ///< squared distances in cells, in C order
+    std::uint8_t* lethal = nullptr;          ///< in C order; after the search, costs by squared distance if `has_table`
+    const std::uint32_t* squared = nullptr;  ///< squared distances in cells, in C order
     std::int32_t farthest[costmap_unknown]{};  ///< by cost: largest squared distance with this cost or more; -1 if none
     bool inflate_unknown = false, around_unknown = false;
 
     [[nodiscard]] NF_HD std::int64_t cells() const { return rows * columns; }
-    [[nodiscard]] NF_HD std::uint8_t old_cost(std::int64_t y, std::int64_t x) const {
-        return static_cast<const std::uint8_t*>(from.data)[y * from.step[0] + x * from.step[1]];
+    /// Number of costs in the table: one for each squared distance that has a cost.
+    [[nodiscard]] NF_HD std::int64_t costs() const { return std::int64_t{farthest[1]} + 1; }
+    /// True if the table takes the place of the lethal cells: it fits and costs little beside a pass over the cells.
+    [[nodiscard]] NF_HD bool has_table() const { return costs() <= cells() / 8; }
+
+    [[nodiscard]] NF_HD std::int64_t offset(const cell_array& of, std::int64_t y, std::int64_t x) const {
+        return y * of.step[0] + x * of.step[1];
     }
-    NF_HD void mark(std::int64_t y, std::int64_t x) const {
-        const std::uint8_t cost = old_cost(y, x);
-        lethal[y * columns + x] = cost == costmap_lethal || (around_unknown && cost == costmap_unknown) ? 1 : 0;
+    [[nodiscard]] NF_HD std::uint8_t old_cost(std::int64_t y, std::int64_t x) const {
+        return static_cast<const std::uint8_t*>(from.data)[offset(from, y, x)];
+    }
+    [[nodiscard]] NF_HD std::uint8_t is_lethal(std::uint8_t cost) const {
+        return cost == costmap_lethal || (around_unknown && cost == costmap_unknown) ? 1 : 0;
+    }
+    /// The cost of a cell that had the cost `old`, from the cost that obstacles give it.
+    [[nodiscard]] NF_HD std::uint8_t raised(std::uint8_t old, std::uint8_t cost) const {
+        const std::uint8_t least_of_unknown = inflate_unknown ? 1 : costmap_inscribed;
+        return (old == costmap_unknown && cost >= least_of_unknown) || cost > old ? cost : old;
     }
     NF_HD void put(std::int64_t y, std::int64_t x, std::uint8_t cost) const {
-        const std::uint8_t old = old_cost(y, x), least_of_unknown = inflate_unknown ? 1 : costmap_inscribed;
-        static_cast<std::uint8_t*>(to.data)[y * to.step[0] + x * to.step[1]] =
-            (old == costmap_unknown && cost >= least_of_unknown) || cost > old ? cost : old;
+        static_cast<std::uint8_t*>(to.data)[offset(to, y, x)] = raised(old_cost(y, x), cost);
     }
 };
 

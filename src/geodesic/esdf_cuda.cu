@@ -5,53 +5,126 @@
 namespace nearfield::geodesics {
 namespace {
 
-constexpr int threads_of_block = 256, cells_of_thread = 4;  ///< for a costmap
+constexpr int threads_of_block = 256;
 
-template <int Axes>
+template <int Axes, class Number>
 __global__ void __launch_bounds__(threads_of_block) write_cells(const __grid_constant__ field_writing w) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i < w.cells) w.write<Axes>(i);
+    if (i < w.cells) w.write<Axes>(static_cast<Number>(i));
 }
 
-/// Calls use(row, column, number) for a thread's cells; neighbouring lanes own neighbouring cells.
+// ---- costmaps -------------------------------------------------------------------------------------------------------
+
+constexpr int fours_of_thread = 4;  ///< each of four consecutive cells; neighbouring lanes own neighbouring fours
+
+/// The first cell of a thread's four number k.
+__device__ inline std::int64_t four(int k) {
+    return ((static_cast<std::int64_t>(blockIdx.x) * fours_of_thread + k) * threads_of_block + threadIdx.x) * 4;
+}
+__device__ inline std::uint8_t byte_of(std::uint32_t word, int k) { return static_cast<std::uint8_t>(word >> 8 * k); }
+
+/// Calls use(offset in `array`, number) for up to four cells from number `i` on.
 template <class Use>
-__device__ void for_own_cells(const inflating& w, const Use& use) {
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block * cells_of_thread + threadIdx.x;
-    for (int k = 0; k < cells_of_thread; ++k) {
-        const std::int64_t i = first + k * threads_of_block;
-        if (i >= w.cells()) return;
-        const std::int64_t y = quotient(i, w.columns);
-        use(y, i - y * w.columns, i);
+__device__ void for_four(const inflating& w, const cell_array& array, std::int64_t i, const Use& use) {
+    std::int64_t y = quotient(i, w.columns), x = i - y * w.columns;
+    for (int k = 0; k < 4 && i + k < w.cells(); ++k) {
+        use(y * array.step[0] + x * array.step[1], k);
+        if (++x == w.columns) x = 0, ++y;
     }
 }
 
+/// Reads a thread's old costs, four in a word. `Aligned`: the caller's arrays are contiguous and begin at multiples of
+/// 4 bytes.
+template <bool Aligned>
+__device__ void read_costs(const inflating& w, std::uint32_t (&old)[fours_of_thread]) {
+    const auto* const from = static_cast<const std::uint8_t*>(w.from.data);
+#pragma unroll
+    for (int k = 0; k < fours_of_thread; ++k) {
+        const std::int64_t i = four(k);
+        old[k] = 0;
+        if (Aligned && i + 4 <= w.cells()) old[k] = *reinterpret_cast<const std::uint32_t*>(from + i);
+        else for_four(w, w.from, i, [&](std::int64_t at, int cell) { old[k] |= std::uint32_t{from[at]} << 8 * cell; });
+    }
+}
+
+/// A thread owns 16 cells, and loads them all before it stores.
+template <bool Aligned>
 __global__ void __launch_bounds__(threads_of_block) mark_cells(const __grid_constant__ inflating w) {
-    for_own_cells(w, [&](std::int64_t y, std::int64_t x, std::int64_t) { w.mark(y, x); });
+    std::uint32_t old[fours_of_thread];
+    read_costs<Aligned>(w, old);
+#pragma unroll
+    for (int k = 0; k < fours_of_thread; ++k) {
+        std::uint32_t made = 0;
+        for (int cell = 0; cell < 4; ++cell) made |= std::uint32_t{w.is_lethal(byte_of(old[k], cell))} << 8 * cell;
+        // The memory has room for whole fours.
+        if (four(k) < w.cells()) *reinterpret_cast<std::uint32_t*>(w.lethal + four(k)) = made;
+    }
 }
 
+/// Fills the table of costs. A thread owns an entry.
+__global__ void __launch_bounds__(threads_of_block) fill_table(const __grid_constant__ inflating w) {
+    const std::int64_t squared = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (squared < w.costs()) w.lethal[squared] = cost_at(w.farthest, static_cast<std::uint32_t>(squared));
+}
+
+/// A thread owns 16 cells, and loads them all before it stores. The table stays in the cache, because costs end at
+/// small distances.
+template <bool Aligned>
 __global__ void __launch_bounds__(threads_of_block) put_costs(const __grid_constant__ inflating w) {
-    __shared__ std::int32_t farthest[threads_of_block];
-    if (threadIdx.x < costmap_unknown) farthest[threadIdx.x] = w.farthest[threadIdx.x];
-    __syncthreads();
-    for_own_cells(
-        w, [&](std::int64_t y, std::int64_t x, std::int64_t i) { w.put(y, x, cost_at(farthest, w.squared[i])); });
+    const bool table = w.has_table();
+    const auto cost = [&](std::uint32_t squared) -> std::uint8_t {
+        if (squared >= w.costs()) return costmap_free;
+        return table ? w.lethal[squared] : cost_at(w.farthest, squared);
+    };
+    auto* const to = static_cast<std::uint8_t*>(w.to.data);
+    std::uint32_t old[fours_of_thread];
+    uint4 squared[fours_of_thread];
+    read_costs<Aligned>(w, old);
+#pragma unroll
+    for (int k = 0; k < fours_of_thread; ++k)
+        squared[k] = four(k) < w.cells() ? *reinterpret_cast<const uint4*>(w.squared + four(k)) : uint4{};
+#pragma unroll
+    for (int k = 0; k < fours_of_thread; ++k) {
+        const std::uint32_t each[] = {squared[k].x, squared[k].y, squared[k].z, squared[k].w};
+        std::uint32_t made = 0;
+#pragma unroll
+        for (int cell = 0; cell < 4; ++cell)
+            made |= std::uint32_t{w.raised(byte_of(old[k], cell), cost(each[cell]))} << 8 * cell;
+        if (Aligned && four(k) + 4 <= w.cells()) *reinterpret_cast<std::uint32_t*>(to + four(k)) = made;
+        else for_four(w, w.to, four(k), [&](std::int64_t at, int cell) { to[at] = byte_of(made, cell); });
+    }
 }
 
-void start(const device& on, void (*kernel)(inflating), const inflating& w) {
-    const cuda::device_guard current(on);
-    cuda::launch(on, kernel, cuda::blocks_for(w.cells(), threads_of_block * cells_of_thread), dim3(threads_of_block), 0,
-                 w);
+bool is_aligned(const inflating& w, const cell_array& a) {
+    return a.step[1] == 1 && a.step[0] == w.columns && reinterpret_cast<std::uintptr_t>(a.data) % 4 == 0;
+}
+
+/// Starts a kernel for the cells; it has two forms.
+void start(const device& on, void (*aligned)(inflating), void (*other)(inflating), const inflating& w) {
+    auto* const kernel = is_aligned(w, w.from) && is_aligned(w, w.to) ? aligned : other;
+    cuda::launch(on, kernel, cuda::blocks_for(w.cells(), threads_of_block * fours_of_thread * 4),
+                 dim3(threads_of_block), 0, w);
 }
 
 }  // namespace
 
 void write_fields(const device& on, const field_writing& w) {
     const cuda::device_guard current(on);
-    const auto kernel =
-        w.axes() == field_writing::few_axes ? write_cells<field_writing::few_axes> : write_cells<max_rank>;
+    constexpr int few = field_writing::few_axes;
+    const auto kernel = w.wide            ? write_cells<max_rank, std::int64_t>
+                        : w.axes() == few ? write_cells<few, std::int32_t>
+                                          : write_cells<max_rank, std::int32_t>;
     cuda::launch(on, kernel, cuda::blocks_for(w.cells, threads_of_block), dim3(threads_of_block), 0, w);
 }
-void mark_lethal(const device& on, const inflating& w) { start(on, mark_cells, w); }
-void write_costs(const device& on, const inflating& w) { start(on, put_costs, w); }
+void mark_lethal(const device& on, const inflating& w) {
+    const cuda::device_guard current(on);
+    start(on, mark_cells<true>, mark_cells<false>, w);
+}
+void write_costs(const device& on, const inflating& w) {
+    const cuda::device_guard current(on);
+    if (w.has_table())
+        cuda::launch(on, fill_table, cuda::blocks_for(w.costs(), threads_of_block), dim3(threads_of_block), 0, w);
+    start(on, put_costs<true>, put_costs<false>, w);
+}
 
 }  // namespace nearfield::geodesics

@@ -26,17 +26,20 @@ void for_cells(const host& on, const inflating& w, const Body& body) {
 void write_fields(const host& on, const field_writing& w) {
     const host quiet{on.threads, {}};
     workers team(quiet, w.cells);
+    const auto write = [&]<int Axes, class Number>(std::int64_t first, std::int64_t last, Number) {
+        for (std::int64_t i = first; i < last; ++i) w.write<Axes>(static_cast<Number>(i));
+    };
     team.for_each(w.cells, cells_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
-        if (w.axes() == field_writing::few_axes) {
-            for (std::int64_t i = first; i < last; ++i) w.write<field_writing::few_axes>(i);
-        } else {
-            for (std::int64_t i = first; i < last; ++i) w.write<max_rank>(i);
-        }
+        const bool few = w.axes() == field_writing::few_axes;
+        if (w.wide) write.operator()<max_rank>(first, last, std::int64_t{});
+        else if (few) write.operator()<field_writing::few_axes>(first, last, std::int32_t{});
+        else write.operator()<max_rank>(first, last, std::int32_t{});
     });
 }
 
 void mark_lethal(const host& on, const inflating& w) {
-    for_cells(on, w, [&](std::int64_t y, std::int64_t x) { w.mark(y, x); });
+    for_cells(on, w,
+              [&](std::int64_t y, std::int64_t x) { w.lethal[y * w.columns + x] = w.is_lethal(w.old_cost(y, x)); });
 }
 
 void write_costs(const host& on, const inflating& w) {

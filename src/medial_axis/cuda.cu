@@ -32,6 +32,7 @@ struct columns {
 };
 
 /// The cells of a warp's columns in one plane: `Rows` of its own and, if `Rows` > 1, the rows before and after these.
+/// One row is for images, whose planes have no other one.
 template <int Rows>
 struct plane_of_cells {
     static constexpr int halo = Rows > 1 ? 1 : 0;
@@ -47,18 +48,21 @@ struct plane_of_cells {
             const std::int64_t own = (static_cast<std::int64_t>(z) * c.size[1] + row) * c.size[2] + x;
             const std::int32_t found = image[own], site = found < 0 ? static_cast<std::int32_t>(own) : found;
             const auto line = static_cast<std::int32_t>(c.by_row.quotient(static_cast<std::uint32_t>(site)));
-            const auto plane = static_cast<std::int32_t>(c.by_plane.quotient(static_cast<std::uint32_t>(line)));
-            at[k].to[0] = plane - z, at[k].to[1] = line - plane * c.size[1] - row,
+            const auto plane =
+                Rows == 1 ? line : static_cast<std::int32_t>(c.by_plane.quotient(static_cast<std::uint32_t>(line)));
+            at[k].to[0] = plane - z, at[k].to[1] = Rows == 1 ? 0 : line - plane * c.size[1] - row,
             at[k].to[2] = site - line * c.size[2] - x;
             at[k].squared = c.by.dot(at[k].to, at[k].to);
         }
     }
 };
 
+template <int Rows>
 __device__ inline cell<std::int32_t> of_next_lane(const cell<std::int32_t>& own) {
     cell<std::int32_t> next;
 #pragma unroll
-    for (int axis = 0; axis < most_axes; ++axis) next.to[axis] = __shfl_down_sync(every_lane, own.to[axis], 1);
+    for (int axis = 0; axis < most_axes; ++axis)
+        if (Rows > 1 || axis != 1) next.to[axis] = __shfl_down_sync(every_lane, own.to[axis], 1);
     next.squared = __shfl_down_sync(every_lane, own.squared, 1);
     return next;
 }
@@ -82,7 +86,7 @@ __device__ unsigned marks_within(const columns& c, const plane_of_cells<Rows>& h
 #pragma unroll
     for (int k = halo; k < Rows + halo; ++k) {
         unsigned of_next = 0;
-        weigh<Constant>(c, here.at[k], of_next_lane(here.at[k]), 2, pair, 1U << k, 1, rows, of_next);
+        weigh<Constant>(c, here.at[k], of_next_lane<Rows>(here.at[k]), 2, pair, 1U << k, 1, rows, of_next);
         const unsigned lanes = __ballot_sync(every_lane, of_next != 0);
         rows |= (lanes << 1 >> lane & 1) << k;
     }
@@ -107,9 +111,9 @@ __device__ void marks_between(const columns& c, const plane_of_cells<Rows>& here
 
 /// A warp owns 30 columns of `Rows` rows and walks along the first axis with two planes in registers. It reads rows
 /// 32 cells at a time. It unpacks a site once and evaluates each pair once; pairs along the last axis take a
-/// shuffle.
+/// shuffle. Three blocks at once hold 24 warps, at the cost of one spilled register; 107 registers would let 16 run.
 template <int Rows, bool Constant>
-__global__ void __launch_bounds__(threads_of_block) mark_columns(const columns c) {
+__global__ void __launch_bounds__(threads_of_block, 3) mark_columns(const columns c) {
     constexpr int halo = plane_of_cells<Rows>::halo;
     const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * warps_of_block + threadIdx.x / cuda::warp;
     if (number >= c.warps) return;

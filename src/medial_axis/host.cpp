@@ -216,7 +216,7 @@ public:
     }
 
     void mark(const host& on, const problem& p, const pass& over, bool dense) const {
-        if (serves_masks(p, over, dense)) return mark_masks(on, p, over);
+        if (serves_wide_masks(p, over, dense)) return mark_masks(on, p, over);
         if (!p.counted) return mark_by<double, false>(on, p, over, p.real);
         if (!p.fits_int32()) return mark_by<std::int64_t, false>(on, p, over, p.whole);
         if (p.unit) mark_by<std::int32_t, true>(on, p, over, narrowed<true>(p.whole));

@@ -5,7 +5,7 @@
 
 namespace nearfield::medial_axes {
 
-/// Marks the axis of problems for which serves_masks() is true.
+/// Marks the axis of problems for which serves_wide_masks() is true.
 void mark_masks(const host& on, const problem& p, const pass& over);
 
 }  // namespace nearfield::medial_axes

@@ -86,7 +86,12 @@ struct problem {
         o.spacing = {length, static_cast<std::size_t>(rank)};
         return o;
     }
-    [[nodiscard]] bool fits_int32() const { return counted && largest < 0x1p27; }
+    /// True if 32 bits hold a squared difference of two vectors to sites, at most 6.25 `largest`.
+    [[nodiscard]] bool fits_int32() const { return counted && largest < 0x1p28; }
+    /// The same for masks. Constant pruning takes squared distances in the grid, which are at most `largest`.
+    [[nodiscard]] bool masks_fit_int32() const {
+        return whole.prune == pruning::constant ? counted && largest < 0x1p30 : fits_int32();
+    }
 };
 
 /// Arrays that the pass over nearest sites reads and writes.
@@ -97,13 +102,17 @@ struct pass {
     target second;  ///< optional
 };
 
-/// True for masks in unit spacing with open borders, for which both places have special passes. `dense`: index and axis
-/// are contiguous.
-inline bool serves_masks(const problem& p, const pass& over, bool dense) {
+/// True for masks in unit spacing with open borders, for which the host has a special pass. `dense`: index and axis are
+/// contiguous.
+inline bool serves_wide_masks(const problem& p, const pass& over, bool dense) {
     for (const border each : p.where.beyond)
         if (each != border::open) return false;
-    return dense && !p.labels && p.unit && p.fits_int32() && over.second.data == nullptr &&
+    return dense && !p.labels && p.unit && p.counted && over.second.data == nullptr &&
            over.index.type == dtype::int32 && p.where.cells() < std::int64_t{1} << 31;
+}
+/// True if both places have one, in 32 bits.
+inline bool serves_masks(const problem& p, const pass& over, bool dense) {
+    return p.masks_fit_int32() && serves_wide_masks(p, over, dense);
 }
 
 void run(const host& on, const problem& p, const any_input<host>& image, const medial_axis_fields<host>& out);

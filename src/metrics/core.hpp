@@ -145,35 +145,6 @@ NF_HD constexpr void take_digit(const std::uint64_t* counts, std::uint64_t& want
     leading = leading << digit_bits | digit;
 }
 
-// ---- points of surfaces ---------------------------------------------------------------------------------------------
-
-/// The mask's value of a corner: bits of those of the eight cells around it that have the code; 0 if all or none have
-/// it. A missing axis has the same cells on both sides.
-template <class Code>
-NF_HD std::uint8_t corner_value(const problem& p, const Code* image, Code code, const std::int64_t* at) {
-    unsigned bits = 0;
-    for (int k = 0; k < 8; ++k) {
-        const std::int64_t z = at[0] - (p.has(0) && (k & 2) == 0 ? 1 : 0),
-                           y = at[1] - (p.has(1) && (k & 1) == 0 ? 1 : 0), x = at[2] - ((k & 4) == 0 ? 1 : 0);
-        if (z < 0 || y < 0 || x < 0 || z >= p.size[0] || y >= p.size[1] || x >= p.size[2]) continue;
-        if (image[(z * p.size[1] + y) * p.size[2] + x] == code) bits |= 1u << k;
-    }
-    return static_cast<std::uint8_t>(bits == 255 ? 0 : bits);
-}
-/// 1 if a cell has the code and a neighbour lacks it, else 0.
-template <class Code>
-NF_HD std::uint8_t cell_value(const problem& p, const Code* image, Code code, const std::int64_t* at) {
-    const std::int64_t step[] = {p.size[1] * p.size[2], p.size[2], 1};
-    const Code* const here = image + at[0] * step[0] + at[1] * step[1] + at[2];
-    if (*here != code) return 0;
-    for (int axis = 0; axis < most_axes; ++axis) {
-        if (!p.has(axis)) continue;
-        if (at[axis] == 0 || at[axis] == p.size[axis] - 1) return 1;
-        if (here[-step[axis]] != code || here[step[axis]] != code) return 1;
-    }
-    return 0;
-}
-
 // ---- functions of each place ----------------------------------------------------------------------------------------
 
 /// The values with a flag, ascending; the last one is -1 if a value without a flag occurs.
@@ -209,6 +180,11 @@ std::vector<side_sums> sum(const host& on, const problem& p, const weights& w, c
                            const std::vector<wanted_ranks>& wanted);
 std::vector<side_sums> sum(const device& on, const problem& p, const weights& w, const group& g,
                            const std::vector<wanted_ranks>& wanted);
+
+/// Sets all results but counts and areas if one side or both have no cells.
+void set_empty(const problem& p, surface_distances& row);
+/// Sets the results of a job from the sums of its sides.
+void set_measured(const problem& p, const job& j, const tally& of, const side_sums* side, surface_distances& row);
 
 /// Sets the areas of the polygons within 2x2x2 cells of these lengths, indexed by the cells that belong to a mask: bit
 /// 4 x + 2 z + y is the cell behind the corner along the axes whose letter is 1.

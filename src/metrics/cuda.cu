@@ -5,7 +5,9 @@
 namespace nearfield::metrics {
 namespace {
 
-constexpr int cells_of_thread = 8;
+constexpr int bytes_of_thread = 16;  ///< of an image of the caller
+template <class T>
+constexpr int cells_of_thread = bytes_of_thread / sizeof(T);
 
 /// An image of the caller.
 struct picture {
@@ -27,35 +29,88 @@ struct picture {
     __device__ T at(std::int64_t cell) const {
         return static_cast<const T*>(data)[contiguous ? cell : offset_of(cell, size, step, rank)];
     }
-    [[nodiscard]] std::int64_t blocks() const { return cuda::blocks_for(cells, threads_of_block * cells_of_thread); }
+    template <class T>
+    [[nodiscard]] std::int64_t blocks() const {
+        return cuda::blocks_for(cells, threads_of_block * cells_of_thread<T>);
+    }
 };
 
-/// A block owns consecutive cells, a thread every 256th of them, so that accesses are coalesced.
-template <class Body>
-__device__ void for_own_cells(std::int64_t cells, const Body& body) {
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block * cells_of_thread + threadIdx.x;
-    for (int k = 0; k < cells_of_thread; ++k)
-        if (const std::int64_t cell = first + k * threads_of_block; cell < cells) body(cell);
+/// Values that are consecutive in memory.
+template <class T, int Count>
+struct alignas(sizeof(T) * Count < 16 ? sizeof(T) * Count : 16) several {
+    T at[Count];
+};
+template <class Several, class T>
+__device__ bool is_aligned(const T* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % alignof(Several) == 0;
 }
 
+/// Reads a thread's consecutive cells, at once if they lie so in memory. Cells beyond the image are 0.
+template <class T>
+__device__ auto own_values(const picture& image, std::int64_t first) {
+    using values = several<T, cells_of_thread<T>>;
+    values found{};
+    const T* const data = static_cast<const T*>(image.data) + first;
+    if (image.contiguous && first + cells_of_thread<T> <= image.cells && is_aligned<values>(data))
+        found = *reinterpret_cast<const values*>(data);
+    else
+        for (int k = 0; k < cells_of_thread<T>; ++k)
+            if (first + k < image.cells) found.at[k] = image.at<T>(first + k);
+    return found;
+}
+
+/// Notes the values. A thread looks at a value only where it differs from the one before.
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
     note_values(const __grid_constant__ picture image, std::uint8_t* seen) {
-    for_own_cells(image.cells, [&](std::int64_t cell) {
-        const T value = image.at<T>(cell);
-        if (value == 0) return;
-        volatile std::uint8_t* const place = seen + place_of(value);
+    const auto values = own_values<T>(image, thread_of_grid() * cells_of_thread<T>);
+    T last = 0;
+#pragma unroll
+    for (int k = 0; k < cells_of_thread<T>; ++k) {
+        if (values.at[k] == 0 || values.at[k] == last) continue;
+        last = values.at[k];
+        volatile std::uint8_t* const place = seen + place_of(last);
         if (*place == 0) *place = 1;
-    });
+    }
 }
 
+/// Writes codes. A thread looks up a value only where it differs from the one before.
 template <class Code, class T>
 __global__ void __launch_bounds__(threads_of_block)
     encode_values(const __grid_constant__ picture image, const std::int64_t* value, const std::uint32_t* code,
                   int count, Code* to) {
-    for_own_cells(image.cells, [&](std::int64_t cell) {
-        to[cell] = static_cast<Code>(code_of(image.at<T>(cell), value, code, count));
-    });
+    const std::int64_t first = thread_of_grid() * cells_of_thread<T>;
+    if (first >= image.cells) return;
+    const auto values = own_values<T>(image, first);
+    using codes = several<Code, cells_of_thread<T>>;
+    codes made;
+#pragma unroll
+    for (int k = 0; k < cells_of_thread<T>; ++k)
+        made.at[k] = k > 0 && values.at[k] == values.at[k - 1]
+                         ? made.at[k - 1]
+                         : static_cast<Code>(code_of(values.at[k], value, code, count));
+    if (first + cells_of_thread<T> <= image.cells && is_aligned<codes>(to + first)) {
+        *reinterpret_cast<codes*>(to + first) = made;
+        return;
+    }
+    for (int k = 0; k < cells_of_thread<T>; ++k)
+        if (first + k < image.cells) to[first + k] = made.at[k];
+}
+
+constexpr int lines_of_block = 32;
+constexpr int held_codes = 255;  ///< a block counts codes of one byte in its own memory
+
+/// Adds cells of one side to a tally that other threads change.
+__device__ inline void add_to(tally& to, int side, const tally& more) {
+    atomicAdd(reinterpret_cast<word*>(&to.cells[side]), static_cast<word>(more.cells[side]));
+    if (more.common != 0) atomicAdd(reinterpret_cast<word*>(&to.common), static_cast<word>(more.common));
+    // A bound only moves one way, so a stale read may cost an atomic but never skips a change.
+    for (int axis = 0; axis < most_axes; ++axis) {
+        if (more.low[axis] < *static_cast<volatile std::int64_t*>(&to.low[axis]))
+            atomicMin(reinterpret_cast<long long*>(&to.low[axis]), static_cast<long long>(more.low[axis]));
+        if (more.high[axis] > *static_cast<volatile std::int64_t*>(&to.high[axis]))
+            atomicMax(reinterpret_cast<long long*>(&to.high[axis]), static_cast<long long>(more.high[axis]));
+    }
 }
 
 /// A run of cells with one code in a line, as far as it is known.
@@ -65,31 +120,18 @@ struct stretch {
 
     __device__ void flush(const problem& p, int side, std::int64_t line, tally* rows) const {
         if (code == 0 || lane_of_thread() != 0) return;
-        const std::int64_t plane = cuda::quotient(line, p.size[1]), image = cuda::quotient(plane, p.size[0]);
-        tally& row = rows[image * p.labels + code - 1];
-        const long long low[] = {plane - image * p.size[0], line - plane * p.size[1], first},
-                        high[] = {low[0], low[1], last};
-        atomicAdd(reinterpret_cast<word*>(&row.cells[side]), static_cast<word>(cells));
-        if (common != 0) atomicAdd(reinterpret_cast<word*>(&row.common), static_cast<word>(common));
-        // A bound only moves one way, so a stale read may cost an atomic but never skips a change.
-        for (int axis = 0; axis < most_axes; ++axis) {
-            if (low[axis] < *static_cast<volatile std::int64_t*>(&row.low[axis]))
-                atomicMin(reinterpret_cast<long long*>(&row.low[axis]), low[axis]);
-            if (high[axis] > *static_cast<volatile std::int64_t*>(&row.high[axis]))
-                atomicMax(reinterpret_cast<long long*>(&row.high[axis]), high[axis]);
-        }
+        const std::int64_t plane = cuda::quotient(line, p.size[1]), y = line - plane * p.size[1];
+        tally more{{0, 0}, common, {plane, y, first}, {plane, y, last}};
+        more.cells[side] = cells;
+        add_to(rows[code - 1], side, more);
     }
 };
 
-/// A warp owns a line of one image and takes 32 cells at a time.
+/// Adds a line of an image to the tallies of its codes. A warp takes 32 cells at a time.
 template <class Code>
-__global__ void __launch_bounds__(threads_of_block)
-    count_lines(const __grid_constant__ problem p, const Code* codes, tally* rows) {
-    const std::int64_t n = p.size[2], lines = p.cells() / n, warp = thread_of_grid() / cuda::warp;
-    if (warp >= 2 * lines) return;
-    const int side = warp < lines ? 0 : 1;
-    const std::int64_t line = warp - side * lines;
-    const Code *const mine = codes + warp * n, *const other = codes + (warp + (side == 0 ? lines : -lines)) * n;
+__device__ void count_line(const problem& p, int side, std::int64_t line, const Code* mine, const Code* other,
+                           tally* rows) {
+    const std::int64_t n = p.size[2];
     stretch now;
     for (std::int64_t first = 0; first < n; first += cuda::warp) {
         const std::int64_t x = first + lane_of_thread();
@@ -108,6 +150,32 @@ __global__ void __launch_bounds__(threads_of_block)
     now.flush(p, side, line, rows);
 }
 
+/// A block owns lines of one image on one side, a warp every eighth of them. Codes of one byte are counted in the
+/// block's memory, because runs of few codes would change the same few words of the call's memory.
+template <class Code>
+__global__ void __launch_bounds__(threads_of_block)
+    count_lines(const __grid_constant__ problem p, const Code* codes, std::int64_t blocks_of_image, tally* rows) {
+    constexpr bool holds = sizeof(Code) == 1;
+    __shared__ std::int64_t memory[holds ? held_codes * sizeof(tally) / sizeof(std::int64_t) : 1];
+    tally* const held = reinterpret_cast<tally*>(memory);
+    const std::int64_t which = cuda::quotient(blockIdx.x, blocks_of_image), lines = p.size[0] * p.size[1];
+    const std::int64_t image = which < p.images ? which : which - p.images;
+    const int side = which < p.images ? 0 : 1;
+    rows += image * p.labels;
+    for (int k = static_cast<int>(threadIdx.x); holds && k < p.labels; k += threads_of_block) held[k] = {};
+    __syncthreads();
+    const std::int64_t begin = (blockIdx.x - which * blocks_of_image) * lines_of_block;
+    for (int k = static_cast<int>(threadIdx.x) / cuda::warp; k < lines_of_block; k += threads_of_block / cuda::warp) {
+        const std::int64_t line = begin + k;
+        if (line >= lines) break;
+        const Code* const mine = codes + (which * lines + line) * p.size[2];
+        count_line(p, side, line, mine, side == 0 ? mine + p.cells() : mine, holds ? held : rows);
+    }
+    __syncthreads();
+    for (int k = static_cast<int>(threadIdx.x); holds && k < p.labels; k += threads_of_block)
+        if (held[k].cells[side] != 0) add_to(rows[k], side, held[k]);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> values_of(const device& on, const any_input<device>& a, const any_input<device>& b) {
@@ -121,7 +189,7 @@ std::vector<std::int64_t> values_of(const device& on, const any_input<device>& a
     for (const any_input<device>* image : {&a, &b}) {
         const picture from(*image);
         with_integer(image->type, [&]<class T>(T) {
-            cuda::launch(on, note_values<T>, from.blocks(), dim3(threads_of_block), 0, from, there);
+            cuda::launch(on, note_values<T>, from.blocks<T>(), dim3(threads_of_block), 0, from, there);
         });
     }
     copy_from(on, seen, there);
@@ -139,7 +207,7 @@ void encode(const device& on, const problem& p, const coding& by, const any_inpu
     for (int side = 0; side < 2; ++side) {
         const picture from(side == 0 ? a : b);
         const auto start = [&]<class Code, class T>(Code, T) {
-            cuda::launch(on, encode_values<Code, T>, from.blocks(), dim3(threads_of_block), 0, from,
+            cuda::launch(on, encode_values<Code, T>, from.blocks<T>(), dim3(threads_of_block), 0, from,
                          memory.get<std::int64_t>(values), memory.get<std::uint32_t>(code), p.labels,
                          static_cast<Code*>(codes) + side * p.cells());
         };
@@ -158,13 +226,13 @@ std::vector<tally> count(const device& on, const problem& p, const void* codes) 
     memory.allocate();
     auto* const there = memory.get<tally>(place);
     copy_to(on, there, rows);
-    const std::int64_t blocks = cuda::blocks_for(2 * p.cells() / p.size[2], threads_of_block / cuda::warp);
-    if (p.wide_codes())
-        cuda::launch(on, count_lines<std::uint32_t>, blocks, dim3(threads_of_block), 0, p,
-                     static_cast<const std::uint32_t*>(codes), there);
-    else
-        cuda::launch(on, count_lines<std::uint8_t>, blocks, dim3(threads_of_block), 0, p,
-                     static_cast<const std::uint8_t*>(codes), there);
+    const std::int64_t of_image = cuda::blocks_for(p.size[0] * p.size[1], lines_of_block);
+    const auto start = [&]<class Code>(Code) {
+        cuda::launch(on, count_lines<Code>, 2 * p.images * of_image, dim3(threads_of_block), 0, p,
+                     static_cast<const Code*>(codes), of_image, there);
+    };
+    if (p.wide_codes()) start(std::uint32_t{});
+    else start(std::uint8_t{});
     copy_from(on, rows, there);
     return rows;
 }

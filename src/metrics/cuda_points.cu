@@ -5,44 +5,119 @@
 namespace nearfield::metrics {
 namespace {
 
-constexpr int cells_of_thread = static_cast<int>(base_step) / threads_of_block;
 constexpr std::int64_t points_of_block = 4096;
+static_assert(base_step == 4 * threads_of_block);
 
-/// Calls body(cell of the job's box) for the cells of a thread; all cells of a block belong to one job.
-template <class Body>
-__device__ void for_own_cells(const job& j, const Body& body) {
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * base_step - j.base + threadIdx.x;
-    for (int k = 0; k < cells_of_thread; ++k)
-        if (const std::int64_t cell = first + k * threads_of_block; cell < j.cells()) body(cell);
+/// The first of four consecutive cells of the job's box that a thread owns; all cells of a block belong to one job.
+/// Words of four mask values are aligned, because masks of jobs begin at multiples of base_step.
+__device__ inline std::int64_t own_four(const job& j) {
+    return static_cast<std::int64_t>(blockIdx.x) * base_step - j.base + static_cast<std::int64_t>(threadIdx.x) * 4;
 }
 __device__ int job_of_block(const job* jobs, int count) {
     return last_upto(count, static_cast<std::int64_t>(blockIdx.x) * base_step, [&](int k) { return jobs[k].base; });
 }
+__device__ inline std::uint8_t byte_of(std::uint32_t word, int k) { return static_cast<std::uint8_t>(word >> 8 * k); }
 
-/// Marks the points of both sides, and counts them.
+/// Sets a byte to 1 if that byte of `word` is `value`, else to 0.
+__device__ inline std::uint32_t equal_bytes(std::uint32_t word, std::uint32_t value) {
+    const std::uint32_t apart = word ^ value * 0x01010101U;
+    return ~((apart & 0x7f7f7f7fU) + 0x7f7f7f7fU | apart) >> 7 & 0x01010101U;
+}
+
+/// For four cells of a line, a byte each that is 1 if the cell has a code: from x - 1 and from x on.
+struct cells_with_code {
+    std::uint32_t before = 0, here = 0;
+};
+/// Reads lines of an image; cells outside of it lack the code.
 template <class Code>
-__global__ void __launch_bounds__(threads_of_block)
+struct lines_of_code {
+    const problem& p;
+    const Code* image;
+    Code code;
+
+    __device__ cells_with_code at(std::int64_t z, std::int64_t y, std::int64_t x) const {
+        if (z < 0 || y < 0 || z >= p.size[0] || y >= p.size[1]) return {};
+        const Code* const line = image + (z * p.size[1] + y) * p.size[2];
+        if constexpr (sizeof(Code) == 1) {
+            if (x >= 1 && x + 4 <= p.size[2]) {  // the five cells lie in two words of memory
+                const auto address = reinterpret_cast<std::uintptr_t>(line + x - 1);
+                const auto* const words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+                const std::uint64_t five = (std::uint64_t{words[1]} << 32 | words[0]) >> 8 * (address & 3);
+                return {equal_bytes(static_cast<std::uint32_t>(five), code),
+                        equal_bytes(static_cast<std::uint32_t>(five >> 8), code)};
+            }
+        }
+        std::uint64_t five = 0;
+        for (int k = 0; k < 5; ++k)
+            if (x + k >= 1 && x + k <= p.size[2] && line[x + k - 1] == code) five |= std::uint64_t{1} << 8 * k;
+        return {static_cast<std::uint32_t>(five), static_cast<std::uint32_t>(five >> 8)};
+    }
+    /// The mask's values of four corners: bits of those of the eight cells around each that have the code; 0 if all or
+    /// none have it. A missing axis has the same cells on both sides.
+    __device__ std::uint32_t corners(std::int64_t z, std::int64_t y, std::int64_t x) const {
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            const cells_with_code cells = at(z - (p.has(0) && k < 2 ? 1 : 0), y - (p.has(1) && k % 2 == 0 ? 1 : 0), x);
+            bits |= cells.before << k | cells.here << (k + 4);
+        }
+        return bits & ~(equal_bytes(bits, 255) * 255);
+    }
+    /// The mask's values of four cells: 1 if a cell has the code and a neighbour lacks it, else 0.
+    __device__ std::uint32_t cells(std::int64_t z, std::int64_t y, std::int64_t x) const {
+        const cells_with_code own = at(z, y, x);
+        if (own.here == 0) return 0;
+        std::uint32_t inner = own.before & at(z, y, x + 1).here;
+        if (p.has(0)) inner &= at(z - 1, y, x).here & at(z + 1, y, x).here;
+        if (p.has(1)) inner &= at(z, y - 1, x).here & at(z, y + 1, x).here;
+        return own.here & ~inner;
+    }
+    /// The mask's values of four points of the job's box from number `first` on, which may lie in several lines.
+    __device__ std::uint32_t values(const job& j, std::int64_t first) const {
+        std::int64_t line = cuda::quotient(first, j.size[2]), x = first - line * j.size[2];
+        std::uint32_t found = 0;
+        for (int done = 0; done < 4 && first + done < j.cells(); ++line) {
+            const std::int64_t plane = cuda::quotient(line, j.size[1]), z = j.first[0] + plane,
+                               y = j.first[1] + line - plane * j.size[1], from = j.first[2] + x - done;
+            const std::uint32_t all = p.elements ? corners(z, y, from) : cells(z, y, from);
+            const int end = j.size[2] - x < 4 - done ? done + static_cast<int>(j.size[2] - x) : 4;
+            found |= all & 0xffffffffU << 8 * done & 0xffffffffU >> 8 * (4 - end);
+            done = end, x = 0;
+        }
+        return found;
+    }
+};
+
+/// Adds the sum over the block's threads to *to, with one atomic a block.
+__device__ inline void add_of_block(word* to, std::uint64_t mine) {
+    __shared__ word sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    add_all(&sum, mine);
+    __syncthreads();
+    if (threadIdx.x == 0 && sum != 0) atomicAdd(to, sum);
+    __syncthreads();
+}
+
+/// Marks the points of both sides, and counts them. A thread owns four points.
+template <class Code>
+__global__ void __launch_bounds__(threads_of_block, 4)
     mark_points(const __grid_constant__ problem p, const weights* w, const Code* codes, job* jobs, int count,
                 std::uint8_t* mask_a, std::uint8_t* mask_b) {
-    job& j = jobs[job_of_block(jobs, count)];
-    const std::int64_t image = cuda::quotient(j.row, p.labels);
+    job& to = jobs[job_of_block(jobs, count)];
+    const job j = to;
+    const std::int64_t image = cuda::quotient(j.row, p.labels), first = own_four(j);
     const auto code = static_cast<Code>(j.row - image * p.labels + 1);
-    const Code* const from = codes + image * p.image_cells();
-    std::uint64_t points[2] = {0, 0}, weight[2] = {0, 0};
-    for_own_cells(j, [&](std::int64_t cell) {
-        const std::int64_t line = cuda::quotient(cell, j.size[2]), plane = cuda::quotient(line, j.size[1]);
-        const std::int64_t at[] = {j.first[0] + plane, j.first[1] + line - plane * j.size[1],
-                                   j.first[2] + cell - line * j.size[2]};
-        for (int side = 0; side < 2; ++side) {
-            const Code* const mine = from + side * p.cells();
-            const std::uint8_t value = p.elements ? corner_value(p, mine, code, at) : cell_value(p, mine, code, at);
-            (side == 0 ? mask_a : mask_b)[j.base + cell] = value;
-            if (value != 0) ++points[side], weight[side] += w->rank[value];
-        }
-    });
     for (int side = 0; side < 2; ++side) {
-        add_all(reinterpret_cast<word*>(&j.points[side]), points[side]);
-        add_all(reinterpret_cast<word*>(&j.weight[side]), weight[side]);
+        const lines_of_code<Code> lines{p, codes + image * p.image_cells() + side * p.cells(), code};
+        const std::uint32_t values = first < j.cells() ? lines.values(j, first) : 0;
+        *reinterpret_cast<std::uint32_t*>((side == 0 ? mask_a : mask_b) + j.base + first) = values;
+        std::uint64_t points = 0, weight = 0;
+        for (std::uint32_t left = values; left != 0; left >>= 8)
+            if ((left & 255) != 0) ++points, weight += w->rank[left & 255];
+        if (__syncthreads_or(values != 0 ? 1 : 0) == 0) continue;
+        add_of_block(reinterpret_cast<word*>(&to.points[side]), points);
+        add_of_block(reinterpret_cast<word*>(&to.weight[side]), weight);
     }
 }
 
@@ -55,21 +130,23 @@ __global__ void __launch_bounds__(threads_of_block)
     __shared__ std::int64_t start;
     const int k = job_of_block(jobs, count);
     const job& j = jobs[k];
+    const std::int64_t first = j.base + own_four(j);
+    const bool inside = first >= j.base && first < j.base + j.cells();  // other blocks belong to jobs that are left out
+    const std::uint32_t values = inside ? *reinterpret_cast<const std::uint32_t*>(mask + first) : 0;
+    if (__syncthreads_or(values != 0 ? 1 : 0) == 0) return;
     int mine = 0, all = 0;
-    for_own_cells(j, [&](std::int64_t cell) { mine += mask[j.base + cell] != 0 ? 1 : 0; });
+    for (int i = 0; i < 4; ++i) mine += byte_of(values, i) != 0 ? 1 : 0;
     const int before = cuda::sum_before(mine, held, all);
-    if (all == 0) return;
     if (threadIdx.x == 0)
         start = j.start[side] + static_cast<std::int64_t>(atomicAdd(taken + k, static_cast<word>(all)));
     __syncthreads();
     std::int64_t to = start + before;
-    for_own_cells(j, [&](std::int64_t cell) {
-        const std::uint8_t value = mask[j.base + cell];
-        if (value == 0) return;
+    for (int i = 0; i < 4; ++i) {
+        if (byte_of(values, i) == 0) continue;
         using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
-        key[to] = j.points[1 - side] == 0 ? 0 : key_of(static_cast<as>(squared[j.base + cell]));
-        code[to++] = value;
-    });
+        key[to] = j.points[1 - side] == 0 ? 0 : key_of(static_cast<as>(squared[first + i]));
+        code[to++] = byte_of(values, i);
+    }
 }
 
 /// A side of a job: its part of the lists, and its first block. A side without points has the same block as the next

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/annotate.hpp"
+#include "base/divide.hpp"
 #include "base/lines.hpp"
 #include "base/quotient.hpp"
 #include "nearfield/grid.hpp"
@@ -39,8 +40,9 @@ struct work {
     std::uint8_t* mark = nullptr;  ///< coverage: kind of edge; masks: 0 at corners on the outline
     segment* outline = nullptr;    ///< for coverage only
     void* site = nullptr;          ///< for coverage only: int32, or int64 if `wide`
-    bool wide = false;
-    float* distance = nullptr;  ///< for masks: of each cell, signed, or of each corner if `supersample` is even
+    bool wide = false;             ///< cells are numbered in 64 bits
+    divisor by_columns;            ///< unless `wide`
+    float* distance = nullptr;     ///< for masks: of each cell, signed, or of each corner if `supersample` is even
 
     NF_HD bool corners() const { return supersample % 2 == 0; }
     NF_HD std::int64_t out_rows() const { return rows / supersample; }
@@ -53,7 +55,8 @@ struct work {
 };
 
 /// The cell at a place, which may be outside: wraps around, or clamps if `beyond`, else returns -1.
-NF_HD inline std::int64_t place(std::int64_t at, std::int64_t size, bool wraps, bool beyond) {
+template <class Number>
+NF_HD Number place(Number at, Number size, bool wraps, bool beyond) {
     if (at >= 0 && at < size) return at;
     if (!wraps) return !beyond ? -1 : at < 0 ? 0 : size - 1;
     at %= size;
@@ -69,8 +72,11 @@ struct plane {
     std::int64_t start;
 
     NF_HD plane(const work& w_, std::int64_t which) : w(w_), start(w_.start_of(which, w_.image_step)) {}
-    NF_HD int at(std::int64_t y, std::int64_t x) const {
-        const std::int64_t i = start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
+    NF_HD std::int64_t offset(std::int64_t y, std::int64_t x) const {
+        return start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
+    }
+    NF_HD int at(std::int64_t y, std::int64_t x) const { return at_offset(offset(y, x)); }
+    NF_HD int at_offset(std::int64_t i) const {
         switch (w.image_type) {
             case dtype::boolean: return static_cast<const std::uint8_t*>(w.image)[i] != 0 ? full : 0;
             case dtype::uint8: return static_cast<const std::uint8_t*>(w.image)[i] * 257;
@@ -81,7 +87,7 @@ struct plane {
     }
     /// True if a cell of a mask is set.
     NF_HD bool is_set(std::int64_t y, std::int64_t x) const {
-        const std::int64_t i = start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
+        const std::int64_t i = offset(y, x);
         if (w.image_type == dtype::float32) return static_cast<const float*>(w.image)[i] != 0;
         if (w.image_type == dtype::float64) return static_cast<const double*>(w.image)[i] != 0;
         if (w.image_type == dtype::float16) return (static_cast<const std::uint16_t*>(w.image)[i] & 0x7fff) != 0;
@@ -128,12 +134,17 @@ NF_HD inline segment clipped(double ny, double nx, double offset) {
 /// Finds the outline within a cell, and the kind of the cell.
 NF_HD inline void trace(const work& w, const plane& p, std::int64_t y, std::int64_t x, std::int64_t cell) {
     w.mark[cell] = no_edge;
-    const int own = p.at(y, x);
+    const std::int64_t here = p.offset(y, x);
+    const int own = p.at_offset(here);
     if (own == 0) return;
-    const int left = p.around(y, x - 1), right = p.around(y, x + 1), up = p.around(y - 1, x), down = p.around(y + 1, x);
+    const bool inner = y > 0 && x > 0 && y < w.rows - 1 && x < w.columns - 1;
+    const auto beside = [&](int dy, int dx) {
+        return inner ? p.at_offset(here + dy * w.image_step[w.batch] + dx * w.image_step[w.batch + 1])
+                     : p.around(y + dy, x + dx);
+    };
+    const int left = beside(0, -1), right = beside(0, 1), up = beside(-1, 0), down = beside(1, 0);
     if (own == full && left != 0 && right != 0 && up != 0 && down != 0) return;
-    const int a = p.around(y - 1, x - 1), b = p.around(y - 1, x + 1), c = p.around(y + 1, x - 1),
-              d = p.around(y + 1, x + 1);
+    const int a = beside(-1, -1), b = beside(-1, 1), c = beside(1, -1), d = beside(1, 1);
     const int gy = (c + 2 * down + d) - (a + 2 * up + b), gx = (b + 2 * right + d) - (a + 2 * left + c);
     const double share = static_cast<double>(own) / full;
     if (gy != 0 || gx != 0) {
@@ -168,59 +179,90 @@ NF_HD inline double squared_to(double y, double x, const segment& s, bool twice)
 }
 
 /// The step from `to` to `from`; along a periodic axis the shorter one.
-NF_HD inline std::int64_t step_between(std::int64_t from, std::int64_t to, std::int64_t size, bool wraps) {
-    std::int64_t step = from - to;
-    if (wraps && 2 * step > size) step -= size;
-    if (wraps && 2 * step < -size) step += size;
+template <class Number>
+NF_HD Number step_between(Number from, Number to, Number size, bool wraps) {
+    Number step = from - to;
+    if (wraps && step > size / 2) step -= size;
+    if (wraps && step < -(size / 2)) step += size;
     return step;
 }
 
-/// Searches the segment nearest to the centre of cell (y, x), or to its first corner, and keeps the best one.
+/// Searches the segment nearest to the centre of cell (y, x), or to its first corner, and keeps the best one. Number is
+/// std::int32_t, or std::int64_t if `wide`.
+template <class Number>
 struct search {
     const work& w;
-    std::int64_t first, y, x;  ///< number of the image's first cell; the place from which to search
+    Number rows, columns, y, x;  ///< the image's size; the place from which to search
+    const std::uint8_t* mark;    ///< of the image, as all arrays
+    const segment* outline;
+    const Number* site;
     double best = std::numeric_limits<double>::infinity();
-    std::int64_t nearest = -1;  ///< cell of the best segment, within its image
+    double most = best;   ///< a squared distance that the best one does not exceed
+    Number nearest = -1;  ///< cell of the best segment
 
-    /// Takes the segment in cell (sy, sx) if it is nearer.
-    NF_HD void offer(std::int64_t sy, std::int64_t sx, std::int64_t site) {
-        const std::int64_t half = w.corners() ? unit / 2 : 0;
-        const auto fy = static_cast<double>(step_between(y, sy, w.rows, w.wraps[0]) * unit - half),
-                   fx = static_cast<double>(step_between(x, sx, w.columns, w.wraps[1]) * unit - half);
-        const double d2 = squared_to(fy, fx, w.outline[first + site], w.mark[first + site] >= stroke);
-        if (d2 < best) best = d2, nearest = site;
+    NF_HD search(const work& w_, std::int64_t first, std::int64_t y_, std::int64_t x_)
+        : w(w_),
+          rows(static_cast<Number>(w_.rows)),
+          columns(static_cast<Number>(w_.columns)),
+          y(static_cast<Number>(y_)),
+          x(static_cast<Number>(x_)),
+          mark(w_.mark + first),
+          outline(w_.outline + first),
+          site(static_cast<const Number*>(w_.site) + first) {}
+
+    /// A lower bound of a coordinate's distance to a cell at 0, whose segments end at most 2 units outside of it.
+    NF_HD static double beyond(double at) {
+        const double away = (at < 0 ? -at : at) - (unit / 2 + 2);
+        return away > 0 ? away : 0;
     }
-    NF_HD std::int64_t cell(std::int64_t at_y, std::int64_t at_x) const {
-        const std::int64_t cy = place(at_y, w.rows, w.wraps[0], false), cx = place(at_x, w.columns, w.wraps[1], false);
-        return cy < 0 || cx < 0 ? -1 : cy * w.columns + cx;
+    /// Takes the segment in cell (sy, sx), if there is one and if it is nearer.
+    NF_HD void offer(Number sy, Number sx, Number of) {
+        const double half = w.corners() ? unit / 2 : 0;
+        const double fy = static_cast<double>(step_between(y, sy, rows, w.wraps[0])) * unit - half,
+                     fx = static_cast<double>(step_between(x, sx, columns, w.wraps[1])) * unit - half;
+        if (beyond(fy) * beyond(fy) + beyond(fx) * beyond(fx) > (best < most ? best : most)) return;
+        if (mark[of] == no_edge) return;
+        const double d2 = squared_to(fy, fx, outline[of], mark[of] >= stroke);
+        if (d2 < best) best = d2, nearest = of;
+    }
+    NF_HD void offer(Number of) {
+        const Number sy = row_of(of);
+        offer(sy, of - sy * columns, of);
+    }
+    [[nodiscard]] NF_HD Number row_of(Number cell) const {
+        if constexpr (sizeof(Number) > 4) return quotient(cell, columns);
+        else return static_cast<Number>(w.by_columns.quotient(static_cast<std::uint32_t>(cell)));
+    }
+    [[nodiscard]] NF_HD Number cell(Number at_y, Number at_x) const {
+        const Number cy = place(at_y, rows, w.wraps[0], false), cx = place(at_x, columns, w.wraps[1], false);
+        return cy < 0 || cx < 0 ? -1 : cy * columns + cx;
     }
 
-    /// Tries the segments that are nearest to the 13 cells around a centre, or to the 12 around a corner.
+    /// Tries the segments that are nearest to the 13 cells around a centre, or to the 12 around a corner. The one that
+    /// is nearest to the own cell bounds the distance, and so leaves few of the others; the first of equally near ones
+    /// is kept, in order of the cells.
     NF_HD void around() {
-        const std::int64_t corner = w.corners() ? 1 : 0;
-        std::int64_t last = -1;
-        for (std::int64_t dy = -2; dy <= 2 - corner; ++dy)
-            for (std::int64_t dx = -2; dx <= 2 - corner; ++dx) {
-                const std::int64_t far = (dy < 0 ? -dy - corner : dy) + (dx < 0 ? -dx - corner : dx);
-                const std::int64_t at = far > 2 - corner ? -1 : cell(y + dy, x + dx);
-                if (at < 0) continue;
-                const std::int64_t site = w.wide ? static_cast<const std::int64_t*>(w.site)[first + at]
-                                                 : static_cast<const std::int32_t*>(w.site)[first + at];
-                if (site < 0 || site == last) continue;
-                last = site;
-                const std::int64_t sy = quotient(site, w.columns);
-                offer(sy, site - sy * w.columns, site);
+        const int corner = w.corners() ? 1 : 0;
+        if (const Number own = site[cell(y, x)]; own >= 0) offer(own), most = best;
+        best = std::numeric_limits<double>::infinity();
+        Number last = -1;
+        for (int dy = -2; dy <= 2 - corner; ++dy)
+            for (int dx = -2; dx <= 2 - corner; ++dx) {
+                const int far = (dy < 0 ? -dy - corner : dy) + (dx < 0 ? -dx - corner : dx);
+                const Number at = far > 2 - corner ? -1 : cell(y + dy, x + dx);
+                if (at < 0 || site[at] < 0 || site[at] == last) continue;
+                last = site[at];
+                offer(last);
             }
     }
     /// Moves from the best segment to better ones in adjacent cells.
     NF_HD void descend() {
         for (int round = 0; round < most_rounds && nearest >= 0; ++round) {
-            const std::int64_t from = nearest, sy = quotient(from, w.columns), sx = from - sy * w.columns;
+            const Number from = nearest, sy = row_of(from), sx = from - sy * columns;
             for (int k = 0; k < 9; ++k) {
-                if (k == 4) continue;
-                const std::int64_t cy = place(sy + k / 3 - 1, w.rows, w.wraps[0], false),
-                                   cx = place(sx + k % 3 - 1, w.columns, w.wraps[1], false), at = cy * w.columns + cx;
-                if (cy >= 0 && cx >= 0 && w.mark[first + at] != no_edge) offer(cy, cx, at);
+                const Number cy = place(sy + k / 3 - 1, rows, w.wraps[0], false),
+                             cx = place(sx + k % 3 - 1, columns, w.wraps[1], false);
+                if (k != 4 && cy >= 0 && cx >= 0) offer(cy, cx, cy * columns + cx);
             }
             if (nearest == from) return;
         }
@@ -229,8 +271,9 @@ struct search {
 };
 
 /// Distance to the outline, in cells; infinite if there is none.
-NF_HD inline double to_outline(const work& w, std::int64_t first, std::int64_t y, std::int64_t x) {
-    search s{w, first, y, x};
+template <class Number>
+NF_HD double to_outline(const work& w, std::int64_t first, std::int64_t y, std::int64_t x) {
+    search<Number> s(w, first, y, x);
     s.around();
     s.descend();
     return std::sqrt(s.best) / unit;
@@ -259,14 +302,15 @@ NF_HD inline void touch(const work& w, const plane& p, std::int64_t y, std::int6
     w.mark[corner] = inside > 0 && inside < cells ? 0 : 1;
 }
 
-/// Writes a pixel of the output.
-NF_HD inline void write(const work& w, const plane& p, std::int64_t which, std::int64_t out_start, std::int64_t row,
-                        std::int64_t column) {
+/// Writes a pixel of the output. Number is that of search.
+template <class Number>
+NF_HD void write(const work& w, const plane& p, std::int64_t which, std::int64_t out_start, std::int64_t row,
+                 std::int64_t column) {
     const std::int64_t half = w.supersample / 2, y = row * w.supersample + half, x = column * w.supersample + half;
     const std::int64_t first = which * w.rows * w.columns;
     double cells = 0;
     if (w.coverage) {
-        cells = to_outline(w, first, y, x);
+        cells = to_outline<Number>(w, first, y, x);
         if (!is_inside(w, p, first, y, x)) cells = -cells;
     } else if (w.corners()) {
         cells = w.distance[(which * w.corner_rows() + y) * w.corner_columns() + x];

@@ -31,9 +31,10 @@ __global__ void __launch_bounds__(threads_of_block) touch_cells(const __grid_con
     touch(w, plane(w, at.which), at.y, at.x, (at.which * w.corner_rows() + at.y) * w.corner_columns() + at.x);
 }
 
+template <class Number>
 __global__ void __launch_bounds__(threads_of_block) write_cells(const __grid_constant__ work w) {
     const item at(w, w.out_rows(), w.out_columns());
-    if (at.exists) write(w, plane(w, at.which), at.which, w.start_of(at.which, w.out_step), at.y, at.x);
+    if (at.exists) write<Number>(w, plane(w, at.which), at.which, w.start_of(at.which, w.out_step), at.y, at.x);
 }
 
 void run(const device& on, void (*kernel)(work), const work& w, std::int64_t items) {
@@ -48,7 +49,8 @@ void touch_corners(const device& on, const work& w) {
     run(on, touch_cells, w, w.images * w.corner_rows() * w.corner_columns());
 }
 void write_pixels(const device& on, const work& w) {
-    run(on, write_cells, w, w.images * w.out_rows() * w.out_columns());
+    run(on, w.wide ? write_cells<std::int64_t> : write_cells<std::int32_t>, w,
+        w.images * w.out_rows() * w.out_columns());
 }
 
 }  // namespace nearfield::signed_field

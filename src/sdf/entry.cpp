@@ -73,7 +73,8 @@ work work_of(const any_input<Place>& image, const any_output<Place>& out, const 
     w.batch = o.batch_axes, w.supersample = o.supersample, w.coverage = o.antialias;
     w.scale = 1 / o.radius, w.edge = 1 - o.cutoff;
     w.image = image.data, w.out = out.data, w.image_type = image.type, w.out_type = out.type;
-    w.wide = w.rows * w.columns >= std::int64_t{1} << 31;
+    w.wide = w.rows * w.columns >= (std::int64_t{1} << 31) - 16;  // steps to neighbours stay below 2^31
+    if (!w.wide && w.columns > 0) w.by_columns = divisor(w.columns);
     return w;
 }
 

@@ -37,11 +37,15 @@ void touch_corners(const host& on, const work& w) {
 
 void write_pixels(const host& on, const work& w) {
     const std::int64_t columns = w.out_columns();
-    for_rows(on, w.images, w.out_rows(), columns, [&](std::int64_t which, std::int64_t row) {
-        const plane p(w, which);
-        const std::int64_t start = w.start_of(which, w.out_step);
-        for (std::int64_t column = 0; column < columns; ++column) write(w, p, which, start, row, column);
-    });
+    const auto run = [&]<class Number>(Number) {
+        for_rows(on, w.images, w.out_rows(), columns, [&](std::int64_t which, std::int64_t row) {
+            const plane p(w, which);
+            const std::int64_t start = w.start_of(which, w.out_step);
+            for (std::int64_t column = 0; column < columns; ++column) write<Number>(w, p, which, start, row, column);
+        });
+    };
+    if (w.wide) run(std::int64_t{});
+    else run(std::int32_t{});
 }
 
 }  // namespace nearfield::signed_field

@@ -9,7 +9,7 @@ namespace nearfield::skeleton {
 
 using cuda::every_lane;
 
-constexpr int list_threads = 256, words_a_warp = 8;
+constexpr int list_threads = 256, words_a_warp = 16;
 
 /// A caller's array of bytes; null if none is given.
 struct byte_array {
@@ -35,7 +35,8 @@ struct listing {
     Index* cells;
 };
 
-/// Calls use(word, lane's cell number, lane's place, whether the cell exists) for each word of a warp.
+/// Calls use(word, lane's cell number, lane's place, whether the cell exists) for each word of a warp. Words of a block
+/// are adjacent.
 template <class Index, class Use>
 __device__ void for_each_word(const cell_grid<Index>& where, const Use& use) {
     const Index rows = where.images * where.size[0] * where.size[1], words = rows * where.words;
@@ -54,33 +55,86 @@ __device__ void for_each_word(const cell_grid<Index>& where, const Use& use) {
     }
 }
 
-/// A warp handles words of 32 adjacent cells. It counts the cells of each turn and layer and writes the shape's bits;
-/// with `Listing` it lists the cells instead.
+/// Returns a cell's list, or -1 if it has none.
+template <class Index, class Squared>
+__device__ int list_of(const listing<Index, Squared>& l, Squared squared, std::int64_t cell, const place<Index>& p) {
+    if (squared == 0 || (l.anchors.data != nullptr && l.anchors.data[l.anchors.at(cell)] != 0)) return -1;
+    const int layer = is_endless(squared) ? l.layers - 1 : layer_of(static_cast<double>(squared), l.thickness);
+    return (layer < l.layers ? layer : l.layers - 1) * l.turns + l.where.turn_of(p);
+}
+
+/// Finds the list of each cell of the thread, and the least and last of these lists; without `Listing` also writes the
+/// shape's bits.
 template <bool Listing, class Index, class Squared>
-__global__ void __launch_bounds__(list_threads) list_cells(const __grid_constant__ listing<Index, Squared> l) {
-    const unsigned lane = threadIdx.x % cuda::warp;
+__device__ void find_lists(const listing<Index, Squared>& l, std::int32_t* own, int& least, int& last) {
+    int mine = static_cast<int>(threadIdx.x);
     for_each_word(l.where, [&](Index word_number, std::int64_t cell, const place<Index>& p, bool inside) {
         const Squared squared = inside ? l.squared[cell] : Squared{0};
-        const bool some = squared != 0;
-        const unsigned shape = __ballot_sync(every_lane, some ? 1 : 0);
-        if (!Listing && lane == 0) l.shape[word_number] = shape;
-        if (shape == 0) return;
-        const bool listed = some && (l.anchors.data == nullptr || l.anchors.data[l.anchors.at(cell)] == 0);
-        int list = -1;
-        if (listed) {
-            const int layer = is_endless(squared) ? l.layers - 1 : layer_of(static_cast<double>(squared), l.thickness);
-            list = (layer < l.layers ? layer : l.layers - 1) * l.turns + l.where.turn_of(p);
+        const unsigned shape = __ballot_sync(every_lane, squared != 0 ? 1 : 0);
+        if (!Listing && threadIdx.x % cuda::warp == 0) l.shape[word_number] = shape;
+        const int list = shape == 0 ? -1 : list_of(l, squared, cell, p);
+        if (list >= 0) least = min(least, list), last = max(last, list);
+        own[mine] = list, mine += list_threads;
+    });
+}
+
+/// Finds the block's least and last list. Every thread gets both; `least` > `last` if no cell is listed.
+__device__ inline void span_of_block(int& least, int& last) {
+    __shared__ int ends[2];
+    if (threadIdx.x == 0) ends[0] = std::numeric_limits<int>::max(), ends[1] = -1;
+    __syncthreads();
+    for (int by = cuda::warp / 2; by > 0; by /= 2) {
+        least = min(least, __shfl_xor_sync(every_lane, least, by));
+        last = max(last, __shfl_xor_sync(every_lane, last, by));
+    }
+    if (threadIdx.x % cuda::warp == 0) atomicMin(&ends[0], least), atomicMax(&ends[1], last);
+    __syncthreads();
+    least = ends[0], last = ends[1];
+}
+
+/// A block handles words of 32 adjacent cells. It counts the cells of each turn and layer and writes the shape's bits;
+/// with `Listing` it lists the cells instead. Many cells belong to few lists, so a block counts in its own memory from
+/// its least list on, and adds each count to the call's with one atomic. Lists beyond that memory take one for each
+/// cell.
+template <bool Listing, class Index, class Squared>
+__global__ void __launch_bounds__(list_threads) list_cells(const __grid_constant__ listing<Index, Squared> l) {
+    constexpr int held_lists = 16384 / sizeof(Index);
+    __shared__ Index held[held_lists];  // counts, later the position for the first cell
+    // The list of each cell, or -1; later its place in `held` and its rank there.
+    __shared__ std::int32_t own[list_threads * words_a_warp];
+    const auto thread = static_cast<int>(threadIdx.x);
+    int least = std::numeric_limits<int>::max(), last = -1;
+    find_lists<Listing>(l, own, least, last);
+    span_of_block(least, last);
+    const int lists = min(last - least + 1, held_lists);
+    for (int i = thread; i < lists; i += list_threads) held[i] = 0;
+    __syncthreads();
+    int mine = thread;
+    for_each_word(l.where, [&](Index word_number, std::int64_t, const place<Index>&, bool) {
+        const int i = own[mine] - least;
+        if (own[mine] >= 0 && i < held_lists) {
+            const Index rank = atomicAdd(held + i, Index{1});
+            own[mine] = static_cast<std::int32_t>(rank) * held_lists + i;
+        } else if (own[mine] >= 0) {
+            const Index to = atomicAdd(l.counts + own[mine], Index{1});
+            if (Listing) l.cells[to] = (word_number << 5) + thread % cuda::warp;
+            own[mine] = -1;
         }
-        const unsigned same = __match_any_sync(every_lane, list);
-        const int leader = __ffs(static_cast<int>(same)) - 1;
-        Index before = 0;
-        if (listed && static_cast<int>(lane) == leader)
-            before = atomicAdd(l.counts + list, static_cast<Index>(__popc(same)));
-        if constexpr (Listing) {
-            before = __shfl_sync(every_lane, before, leader);
-            const Index in_warp = static_cast<Index>(__popc(same & ((1U << lane) - 1)));
-            if (listed) l.cells[before + in_warp] = (word_number << 5) + lane;
-        }
+        mine += list_threads;
+    });
+    __syncthreads();
+    for (int i = thread; i < lists; i += list_threads) {
+        if (held[i] == 0) continue;
+        const Index first = atomicAdd(l.counts + least + i, held[i]);
+        if (Listing) held[i] = first;
+    }
+    if (!Listing) return;
+    __syncthreads();
+    mine = thread;
+    for_each_word(l.where, [&](Index word_number, std::int64_t, const place<Index>&, bool) {
+        if (own[mine] >= 0)
+            l.cells[held[own[mine] % held_lists] + own[mine] / held_lists] = (word_number << 5) + thread % cuda::warp;
+        mine += list_threads;
     });
 }
 

@@ -16,6 +16,7 @@
 #include "nearfield/split.hpp"
 #include "nearfield/voronoi.hpp"
 #include "nearfield/watershed.hpp"
+#include "split/room.hpp"
 
 namespace nearfield {
 namespace {
@@ -24,20 +25,10 @@ constexpr int most_axes = 3;
 /// In units of a cell's shortest side: cells' outlines raise a peak by less than this (docs/objects.md has counts).
 constexpr double usual_height = 0.75;
 
-void check_place(const host& on, const split_options&, dtype) {
+void check_place(const host& on) {
     if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
 }
-void check_place(const device&, const split_options& o, dtype squared) {
-    if (o.method == split_method::watershed && squared != dtype::uint32)
-        fail(
-            fmt::format("spacing makes squared distances of type {}; a device takes spacings and sizes that make "
-                        "uint32: give integral ones, or use host{{}}",
-                        name_of(squared)));
-    if (o.method == split_method::lecture || o.method == split_method::voronoi)
-        fail("method is one of the host's; a device takes watershed and geodesic: use host{}");
-    if (o.method == split_method::geodesic && !o.h)
-        fail("h is left out, and the largest distance would have to be waited for; give h, or use host{}");
-}
+void check_place(const device&) {}
 
 template <class Place>
 class call {
@@ -49,7 +40,7 @@ public:
         every_.connectivity = mask.rank, every_.border = options.border;
         distance_.spacing = options.spacing, distance_.border = options.border;
         squared_ = squared_distance_type(mask.shape.data(), mask.rank, distance_);
-        check_place(on, options, squared_);
+        check_place(on);
     }
 
     void run() const {
@@ -105,23 +96,30 @@ private:
     }
 
     void by_parts(const any_output<Place>& inside, const any_output<Place>& found) const {
+        const std::array<std::int64_t, 1> one{1};
         with(dtype::int32, [&](const any_output<Place>& parts) {
-            erosion(part_of(on_, 0.1, 0.2), mask_, height(), found_as_bits(found), morphology_of());
-            label_fields<Place> labels;
-            labels.label = parts;
-            label(part_of(on_, 0.3, 0.1), found_as_bits(found), labels, every_);
-            if (options_.method == split_method::geodesic) {
-                watershed_options how;
-                how.connectivity = mask_.rank, how.border = options_.border;
-                watershed(part_of(on_, 0.4, 0.5), inside, {found, {}}, how, parts, inside);
-                return number(found);
-            }
-            if constexpr (std::is_same_v<Place, host>) {
-                if (options_.method == split_method::lecture) shrink(parts);
+            with_bytes(on_, 8, [&](void* memory) {
+                erosion(part_of(on_, 0.1, 0.2), mask_, height(), found_as_bits(found), morphology_of());
+                label_fields<Place> labels;
+                labels.label = parts, labels.count = any_output<Place>::contiguous(memory, dtype::int64, one);
+                label(part_of(on_, 0.3, 0.1), found_as_bits(found), labels, every_);
+                if (options_.method == split_method::geodesic) return by_steps(inside, parts, found);
+                const std::int64_t count = rehearsing() != nullptr ? 0 : splitting::read(on_, labels.count);
+                if (options_.method == split_method::lecture && rehearsing() == nullptr)
+                    splitting::shrink(on_, parts, count);
                 expand_labels(part_of(on_, 0.4, 0.5), parts, found, distance_);
-                number_without(inside, found);
-            }
+                if (rehearsing() != nullptr) return;
+                splitting::keep_large(on_, inside, found, count, options_.smallest);
+                relabel(part_of(on_, 0.9, 0.1), found, out_, count_);
+            });
         });
+    }
+    void by_steps(const any_output<Place>& inside, const any_output<Place>& parts,
+                  const any_output<Place>& found) const {
+        watershed_options how;
+        how.connectivity = mask_.rank, how.border = options_.border;
+        watershed(part_of(on_, 0.4, 0.5), inside, {found, {}}, how, parts, inside);
+        number(found);
     }
 
     [[nodiscard]] morphology_options morphology_of() const {
@@ -136,43 +134,13 @@ private:
 
     /// The height that the caller gives, else half of the largest distance.
     [[nodiscard]] double height() const {
-        double largest = 0;
         if (options_.h) return *options_.h;
-        if constexpr (std::is_same_v<Place, host>)
-            with(dtype::float64, [&](const any_output<host>& squared) {
-                squared_distance(host{on_.threads, {}}, mask_, squared, distance_);
-                if (rehearsing() != nullptr) return;
-                for (const double each : values<double>(squared))
-                    if (std::isfinite(each)) largest = std::max(largest, each);
-            });
+        double largest = 0;
+        with(dtype::float64, [&](const any_output<Place>& squared) {
+            squared_distance(part_of(on_, 0.1, 0), mask_, squared, distance_);
+            if (rehearsing() == nullptr) largest = splitting::largest_of(on_, squared);
+        });
         return std::sqrt(largest) / 2;
-    }
-
-    template <class T>
-    [[nodiscard]] std::span<T> values(const any_output<Place>& a) const {
-        return {static_cast<T*>(a.data), static_cast<std::size_t>(a.cells())};
-    }
-
-    /// Replaces every part by its barycentre, rounded to a cell. If parts share a cell, the first one gets it.
-    void shrink(const any_output<host>& parts) const {
-        if (rehearsing() != nullptr) return;
-        const auto cells = values<std::int32_t>(parts);
-        const std::int64_t count = cells.empty() ? 0 : *std::max_element(cells.begin(), cells.end());
-        const std::array<std::int64_t, 2> shape{count, mask_.rank};
-        std::vector<double> centres(static_cast<std::size_t>(count * mask_.rank));
-        component_tables<host> tables;
-        tables.centroid = any_output<host>::contiguous(centres.data(), dtype::float64, shape);
-        if (count > 0) component_statistics(host{on_.threads, {}}, parts, tables);
-        std::fill(cells.begin(), cells.end(), 0);
-        for (std::int64_t part = count; part > 0; --part) {
-            std::int64_t cell = 0;
-            for (int axis = 0; axis < mask_.rank; ++axis) {
-                const double at = centres[static_cast<std::size_t>((part - 1) * mask_.rank + axis)];
-                cell = cell * mask_.shape[static_cast<std::size_t>(axis)] +
-                       static_cast<std::int64_t>(std::floor(at + 0.5));
-            }
-            cells[static_cast<std::size_t>(cell)] = static_cast<std::int32_t>(part);
-        }
     }
 
     /// Numbers connected objects in raster order, and drops small ones.
@@ -183,23 +151,6 @@ private:
         labels.label = out_, labels.count = count_;
         label(part_of(on_, 0.9, 0.1), found, labels, how);
     }
-    /// Numbers objects in raster order, which may be in several pieces; drops cells outside the mask and small objects.
-    void number_without(const any_output<host>& inside, const any_output<host>& found) const {
-        if (rehearsing() != nullptr) return;
-        const auto cells = values<std::int32_t>(found);
-        const auto within = values<bool>(inside);
-        std::vector<std::int64_t> sizes(1);
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (!within[i]) cells[i] = 0;
-            const auto own = static_cast<std::size_t>(cells[i]);
-            if (own >= sizes.size()) sizes.resize(own + 1);
-            ++sizes[own];
-        }
-        for (auto& each : cells)
-            if (sizes[static_cast<std::size_t>(each)] < options_.smallest) each = 0;
-        relabel(part_of(on_, 0.9, 0.1), found, out_, count_);
-    }
-
     const Place& on_;
     const any_input<Place>& mask_;
     const any_output<Place>& out_;

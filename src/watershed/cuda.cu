@@ -4,27 +4,15 @@
 #include "base/cuda_together.cuh"
 #include "watershed/cuda_basins.cuh"
 #include "watershed/cuda_cells.cuh"
+#include "watershed/cuda_ranks.cuh"
 
 namespace nearfield::watersheds {
 namespace {
 
-/// Calls run(Value{}) with the type of the image's elements; only for types of at most 4 bytes.
-template <class Run>
-void with_narrow_value(dtype type, const Run& run) {
-    switch (type) {
-        case dtype::int8: return run(std::int8_t{});
-        case dtype::int16: return run(std::int16_t{});
-        case dtype::uint16: return run(std::uint16_t{});
-        case dtype::int32: return run(std::int32_t{});
-        case dtype::uint32: return run(std::uint32_t{});
-        case dtype::float32: return run(float{});
-        default: return run(std::uint8_t{});
-    }
-}
-
 class call {
 public:
-    call(const device& on, const problem& p) : on_(on), current_(on), memory_(on), w_() {
+    call(const device& on, const problem& p)
+        : on_(on), current_(on), memory_(on), w_(), ranks_(memory_, items_to_rank(p)) {
         w_.where = grid_of(p);
         const int axes = p.where.axes;
         w_.image = {p.image, axes}, w_.mask = {p.mask, axes}, w_.markers = {p.markers, axes};
@@ -39,12 +27,12 @@ public:
         merge_basins();
         if (w_.extrema.data != nullptr) each_place(write_extrema);
         if (w_.label.data == nullptr && w_.passes.data == nullptr) return;
-        with_narrow_value(w_.image.type, [&]<class Value>(Value) { each_place(raise<Value>); });
+        with_value(w_.image.type, [&]<class Value>(Value) { each_place(raise<Value>); });
         if (w_.label.data == nullptr) return;
-        each_place(find_open);
+        with_neighbours([&]<nearby Which>() { each_place(find_open<Which>); });
         together(count_steps);
-        each_place(choose_parents);
-        each_place(follow_parents);
+        with_neighbours([&]<nearby Which>() { each_tile(choose_parents<Which>); });
+        if (w_.lines) each_place(follow_parents);  // whose cells look at their neighbours' ends
         each_place(write_labels);
     }
 
@@ -60,22 +48,22 @@ public:
         const std::int64_t at = list.reserve<peak>(count);
         list.allocate();
         w_.peaks = list.get<peak>(at);
-        with_narrow_value(w_.image.type, [&]<class Value>(Value) { each_place(write_peaks<Value>); });
+        with_value(w_.image.type, [&]<class Value>(Value) { each_place(write_peaks<Value>); });
         cuda::fetch(on_, found.data(), w_.peaks, found.size() * sizeof(peak));
         return found;
     }
 
 private:
+    static std::int64_t items_to_rank(const problem& p) {
+        return size_of(p.image.type) < 8 ? 0 : (p.seed.data != nullptr ? 2 : 1) * p.where.places;
+    }
     void merge_basins() {
-        with_narrow_value(w_.image.type, [&]<class Value>(Value) {
+        with_value(w_.image.type, [&]<class Value>(Value) {
             each_place(read_keys<Value>);
-            each_place(descend);
+            if constexpr (sizeof(Value) == 8) ranks_.run(on_, w_);
+            with_neighbours([&]<nearby Which>() { each_tile(descend<Which>); });
             each_place(find_basins<Value>);
-            const std::int32_t row = w_.where.pitch[1] == w_.where.places ? w_.where.size[2] + 1 : w_.where.pitch[1];
-            cuda::launch(on_, find_edges,
-                         cuda::blocks_for(row, tile_columns) *
-                             cuda::blocks_for(cuda::blocks_for(w_.where.places - w_.where.base, row), tile_rows),
-                         dim3(threads_of_block), 0, w_);
+            with_neighbours([&]<nearby Which>() { each_tile(find_edges<Which>); });
             together(merge<Value>);
             cuda::launch(on_, find_levels, cuda::blocks_for(w_.most_basins, threads_of_block), dim3(threads_of_block),
                          0, w_);
@@ -97,6 +85,8 @@ private:
         const std::int64_t best = memory_.reserve<std::uint64_t>(basins), top = memory_.reserve<std::uint64_t>(basins);
         for (auto& each : of_basins) each = memory_.reserve<std::int32_t>(basins);
         for (auto& each : of_edges) each = memory_.reserve<std::int32_t>(edges);
+        const bool ranked = size_of(w_.image.type) == 8;
+        const std::int64_t seed_keys = memory_.reserve<std::int32_t>(ranked && w_.seed.data != nullptr ? places : 0);
         const std::int64_t part = parted ? memory_.reserve<std::int32_t>(places) : 0;
         const std::int64_t count = memory_.reserve<std::uint32_t>(counters + 1 + flag_blocks() + flag_count);
         memory_.allocate();
@@ -109,6 +99,8 @@ private:
         w_.edge_a = memory_.get<std::int32_t>(of_edges[0]), w_.edge_b = memory_.get<std::int32_t>(of_edges[1]);
         w_.edge_pass = memory_.get<std::int32_t>(of_edges[2]);
         w_.count = memory_.get<std::uint32_t>(count);
+        if (ranked) w_.value = ranks_.values(), w_.exact = ranks_.table();
+        w_.seed_key = memory_.get<std::int32_t>(seed_keys);
         w_.part = parted ? memory_.get<std::int32_t>(part) : nullptr;
         w_.before = w_.count + counters + 1, w_.flags = w_.before + flag_blocks();
         cuda::clear(on_, w_.count, 4 * (counters + 1 + flag_blocks() + flag_count));
@@ -117,6 +109,20 @@ private:
 
     void each_place(void (*kernel)(const work)) const {
         cuda::launch(on_, kernel, cuda::blocks_for(w_.where.places, threads_of_block), dim3(threads_of_block), 0, w_);
+    }
+    void each_tile(void (*kernel)(const work)) const {
+        cuda::launch(on_, kernel, tile::count(w_.where), dim3(threads_of_block), 0, w_);
+    }
+    /// Calls run<Which>() with the neighbours of the call.
+    template <class Run>
+    void with_neighbours(const Run& run) const {
+        switch (w_.where.steps_are) {
+            case nearby::sides2: return run.template operator()<nearby::sides2>();
+            case nearby::corners2: return run.template operator()<nearby::corners2>();
+            case nearby::sides3: return run.template operator()<nearby::sides3>();
+            case nearby::corners3: return run.template operator()<nearby::corners3>();
+            default: return run.template operator()<nearby::listed>();
+        }
     }
     void together(void (*kernel)(const work)) const {
         if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w_);
@@ -134,6 +140,7 @@ private:
     cuda::device_guard current_;
     cuda::workspace memory_;
     work w_;
+    ranking ranks_;
 };
 
 }  // namespace

@@ -1,16 +1,17 @@
 // From the image to the graph: keys, descents, and the passes between basins that touch.
 #pragma once
 
-#include "watershed/cuda_grid.cuh"
+#include "watershed/cuda_tile.cuh"
 
 namespace nearfield::watersheds {
 
-/// Reads the key of every place. One thread handles one place.
+/// Reads the key of every place, of 8-byte types the value and the seed. One thread handles one place.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     if (place >= w.where.places) return;
-    std::int32_t at[most_axes], key = outside<std::int32_t>;
+    std::int32_t at[most_axes];
+    key_of<Value> key = outside<key_of<Value>>;
     bool inside = w.where.locate(place, at);
     if (inside && w.mask.data != nullptr) inside = integer_of<std::uint8_t>(w.mask, at) != 0;
     if (inside && w.part != nullptr) {
@@ -22,31 +23,84 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     if (inside) {
         const Value v = static_cast<const Value*>(w.image.data)[w.image.offset(at)];
         inside = is_number(v);
-        if (inside) key = turned(ordered<std::int32_t>(v), w.maxima);
+        if (inside) key = turned(ordered<key_of<Value>>(v), w.maxima);
     }
-    w.key[place] = key, w.basin[place] = inside ? place : nowhere;
+    if constexpr (sizeof(Value) == 8) {
+        w.value[place] = key, w.key[place] = outside<std::int32_t>;
+        if (w.seed.data != nullptr) {
+            const Value s = inside ? static_cast<const Value*>(w.seed.data)[w.seed.offset(at)] : Value{};
+            w.value[w.where.places + place] = turned(ordered<key_of<Value>>(s), w.maxima);
+            w.seed_key[place] = inside && is_number(s) ? 0 : outside<std::int32_t>;
+        }
+    } else {
+        w.key[place] = key;
+    }
+    w.basin[place] = inside ? place : nowhere;
 }
 
-/// Points every cell to the lowest among its neighbours and itself, to the first if several are equal. A cell that
-/// points to itself is a basin. One thread handles one place; no thread changes whether a place is a cell.
-static __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constant__ work w) {
-    const std::int32_t place = place_of_thread();
-    if (place >= w.where.places || w.basin[place] == nowhere) return;
-    const std::int32_t own = w.key[place];
-    std::int32_t lowest = own, to = place;
-    w.where.each(place, [&](std::int32_t there) {
-        const std::int32_t key = w.key[there];
-        const bool lower = key < lowest || (key == lowest && there < to && w.basin[there] != nowhere);
-        if (lower && alike(w, place, there)) lowest = key, to = there;
-    });
-    if (to != place) {
-        w.basin[place] = to;
-        return;
+/// Keys of a cell's neighbours; registers hold those of known neighbours. With `parted`, neighbours with another label
+/// are left out.
+template <nearby Which>
+class around {
+public:
+    __device__ around(const work& w, std::int32_t place, bool parted = false)
+        : w_(w), place_(place), parted_(parted && Which == nearby::listed) {
+        if constexpr (Which != nearby::listed) {
+            int k = 0;
+            w.where.each<Which>(place, [&](std::int32_t there) { key_[k++] = w.key[there]; });
+        }
     }
-    const std::uint32_t number = atomicAdd(w.count + basins_found, 1U);
-    w.basin[place] = -2 - static_cast<std::int32_t>(number);
-    w.best[number] = no_key, w.up[number] = static_cast<std::int32_t>(number), w.pass[number] = 0;
-    w.top[number] = w.heights ? packed(own, static_cast<std::uint32_t>(place)) : no_key;
+    [[nodiscard]] __device__ std::int32_t least() const {
+        std::int32_t least = outside<std::int32_t>;
+        all([&](std::int32_t, std::int32_t key) { least = min(least, key); });
+        return least;
+    }
+    /// Calls use(place) for the neighbours with this key.
+    template <class Use>
+    __device__ void each_of(std::int32_t key, const Use& use) const {
+        all([&](std::int32_t there, std::int32_t own) {
+            if (own == key) use(there);
+        });
+    }
+
+private:
+    template <class Use>
+    __device__ void all(const Use& use) const {
+        if constexpr (Which != nearby::listed) {
+            int k = 0;
+            w_.where.each<Which>(place_, [&](std::int32_t there) { use(there, key_[k++]); });
+        } else {
+            w_.where.each(place_, [&](std::int32_t there) {
+                if (!parted_ || alike(w_, place_, there)) use(there, w_.key[there]);
+            });
+        }
+    }
+
+    const work& w_;
+    std::int32_t place_;
+    bool parted_;
+    std::int32_t key_[neighbours_of(Which)];
+};
+
+/// Points every cell to the lowest among its neighbours and itself, to the first if several are equal, and shortens the
+/// ways within the tile. A cell that points to itself is a basin. No thread changes whether a place is a cell.
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) descend(const __grid_constant__ work w) {
+    shorten(w, w.basin, [&](std::int32_t place) {
+        if (w.basin[place] == nowhere) return nowhere;
+        const std::int32_t own = w.key[place];
+        const around<Which> beside(w, place, w.part != nullptr);
+        const std::int32_t lowest = min(own, beside.least());
+        std::int32_t to = lowest == own ? place : w.where.places;
+        beside.each_of(lowest, [&](std::int32_t there) {
+            if (there < to && (lowest != outside<std::int32_t> || w.basin[there] != nowhere)) to = there;
+        });
+        if (to != place) return to;
+        const std::uint32_t number = atomicAdd(w.count + basins_found, 1U);
+        w.best[number] = no_key, w.up[number] = static_cast<std::int32_t>(number), w.pass[number] = 0;
+        w.top[number] = w.heights ? packed(own, static_cast<std::uint32_t>(place)) : no_key;
+        return -2 - static_cast<std::int32_t>(number);
+    });
 }
 
 /// Follows the descents, and finds the lowest marker or the lowest seed of every basin.
@@ -59,7 +113,10 @@ __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_con
     std::int32_t at[most_axes];
     w.where.locate(place, at);
     std::int32_t key = w.key[place];
-    if (w.seed.data != nullptr) {
+    if (w.seed.data != nullptr && sizeof(Value) == 8) {
+        if (w.seed_key[place] == outside<std::int32_t>) return;
+        key = max(key, w.seed_key[place]);
+    } else if (w.seed.data != nullptr) {
         const Value v = static_cast<const Value*>(w.seed.data)[w.seed.offset(at)];
         if (!is_number(v)) return;
         key = max(key, turned(ordered<std::int32_t>(v), w.maxima));
@@ -73,7 +130,7 @@ __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_con
 // ---- passes ---------------------------------------------------------------------------------------------------------
 
 /// Limits of the hash table in shared memory in which a block merges the passes of its tile, one entry per pair.
-inline constexpr int tile_rows = 32, tile_columns = 32, most_tries = 16, most_noted = 1024;
+inline constexpr int most_tries = 16, most_noted = 1024;
 
 struct pass_table {
     unsigned long long pair[most_noted];
@@ -99,29 +156,38 @@ __device__ inline void note(const work& w, pass_table& table, std::int32_t a, st
     add_edge(w, atomicAdd(w.count + edges_found, 1U), pair, pass);
 }
 
-/// A block owns a tile of 32 columns and 32 rows, where rows are numbered through all planes; a warp reads one row.
-static __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_constant__ work w) {
+/// Lists the passes between basins that touch in the tile or at its faces. Known neighbours that come before the cell
+/// have noted the pass themselves.
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_constant__ work w) {
     __shared__ pass_table table;
     __shared__ std::uint32_t noted, first;
     if (threadIdx.x == 0) noted = 0;
     for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
         table.pair[i] = no_key, table.pass[i] = outside<std::int32_t>;
     __syncthreads();
-    const std::int32_t row_pitch = w.where.pitch[1] == w.where.places ? w.where.size[2] + 1 : w.where.pitch[1];
-    const std::int64_t tiles_a_row = cuda::blocks_for(row_pitch, tile_columns);
-    const std::int64_t band = cuda::quotient(blockIdx.x, tiles_a_row);
-    const auto column = static_cast<std::int32_t>((blockIdx.x - band * tiles_a_row) * tile_columns + threadIdx.x % 32);
-    for (int k = static_cast<int>(threadIdx.x) / 32; k < tile_rows; k += threads_of_block / 32) {
-        const std::int64_t place = w.where.base + (band * tile_rows + k) * row_pitch + column;
-        if (column >= row_pitch || place >= w.where.places || w.basin[place] == nowhere) continue;
-        const auto own = static_cast<std::int32_t>(place);
-        const std::int32_t code = w.basin[own];
-        w.where.each(own, [&](std::int32_t there) {
-            if (there < own && !w.where.any_wraps) return;
+    const tile area(w.where);
+    for (int k = static_cast<int>(threadIdx.x); k < cells_of_tile; k += threads_of_block) {
+        const std::int32_t own = area.place(w.where, k);
+        const std::int32_t code = own == nowhere ? nowhere : w.basin[own];
+        if (code == nowhere) continue;
+        // Neighbours in one basin share a note.
+        std::int32_t beyond = nowhere, pass = 0;
+        const auto put = [&] {
+            if (beyond != nowhere) note(w, table, -2 - code, -2 - beyond, max(w.key[own], pass));
+        };
+        w.where.each<Which, true>(own, [&](std::int32_t there) {
+            if (Which == nearby::listed && there < own && !w.where.any_wraps) return;
             const std::int32_t other = w.basin[there];
-            if (other != code && other != nowhere && alike(w, own, there))
-                note(w, table, -2 - code, -2 - other, max(w.key[own], w.key[there]));
+            if (other == code || other == nowhere || !alike(w, own, there)) return;
+            const std::int32_t key = w.key[there];
+            if (other == beyond) {
+                pass = min(pass, key);
+                return;
+            }
+            put(), beyond = other, pass = key;
         });
+        put();
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)

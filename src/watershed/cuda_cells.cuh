@@ -1,34 +1,40 @@
 // From the levels of basins to the labels of cells: levels, steps, parents, the ends of the chains.
 #pragma once
 
+#include "base/cuda_scan.cuh"
+#include "watershed/cuda_basins.cuh"
 #include "watershed/cuda_merge.cuh"
 
 namespace nearfield::watersheds {
 
-inline constexpr int flag_words = cuda::warp, flag_block = 32 * flag_words;  ///< places per block of one warp
+/// Flags are counted by warps: a lane has four words, and a warp 4096 places.
+inline constexpr int words_of_lane = 4, flag_words = words_of_lane * cuda::warp, flag_block = 32 * flag_words;
 
-/// Counts the markers in every block of 1024 places. One warp handles one block.
-static __global__ void __launch_bounds__(cuda::warp) count_flags(const __grid_constant__ work w) {
-    const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * flag_words + threadIdx.x;
-    const int mine = word < cuda::blocks_for(w.where.places, 32) ? __popc(w.flags[word]) : 0;
-    int upto = mine;
-    for (int by = 1; by < cuda::warp; by *= 2) upto += __shfl_xor_sync(cuda::every_lane, upto, by);
-    if (threadIdx.x == 0) w.before[blockIdx.x] = static_cast<std::uint32_t>(upto);
+__device__ inline std::uint32_t flags_of(const work& w, int word) {
+    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * flag_words + words_of_lane * threadIdx.x + word;
+    return at < cuda::blocks_for(w.where.places, 32) ? w.flags[at] : 0;
 }
 
-/// Numbers the markers in raster order. One warp handles one block of 1024 places.
+/// Counts the markers in every block of places. One warp handles one block.
+static __global__ void __launch_bounds__(cuda::warp) count_flags(const __grid_constant__ work w) {
+    int mine = 0;
+    for (int word = 0; word < words_of_lane; ++word) mine += __popc(flags_of(w, word));
+    for (int by = 1; by < cuda::warp; by *= 2) mine += __shfl_xor_sync(cuda::every_lane, mine, by);
+    if (threadIdx.x == 0) w.before[blockIdx.x] = static_cast<std::uint32_t>(mine);
+}
+
+/// Numbers the markers in raster order. One warp handles one block of places.
 static __global__ void __launch_bounds__(cuda::warp) number_flags(const __grid_constant__ work w) {
-    const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * flag_words + threadIdx.x;
-    const std::uint32_t mine = word < cuda::blocks_for(w.where.places, 32) ? w.flags[word] : 0;
-    std::uint32_t upto = static_cast<std::uint32_t>(__popc(mine));
-    for (int by = 1; by < cuda::warp; by *= 2) {
-        const std::uint32_t lower = __shfl_up_sync(cuda::every_lane, upto, by);
-        if (static_cast<int>(threadIdx.x) >= by) upto += lower;
-    }
-    std::uint32_t number = w.before[blockIdx.x] + upto - static_cast<std::uint32_t>(__popc(mine));
-    for (std::uint32_t rest = mine; rest != 0; rest &= rest - 1) {
-        const auto place = static_cast<std::int32_t>(32 * word + __ffs(static_cast<int>(rest)) - 1);
-        w.number[-2 - w.basin[place]] = static_cast<std::int32_t>(++number);
+    std::uint32_t mine = 0;
+    for (int word = 0; word < words_of_lane; ++word) mine += static_cast<std::uint32_t>(__popc(flags_of(w, word)));
+    std::uint32_t number = w.before[blockIdx.x] + cuda::sum_before_in_warp(mine);
+    for (int word = 0; word < words_of_lane; ++word) {
+        const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * flag_block +
+                                   32 * (words_of_lane * static_cast<std::int64_t>(threadIdx.x) + word);
+        for (std::uint32_t rest = flags_of(w, word); rest != 0; rest &= rest - 1) {
+            const std::int64_t place = first + __ffs(static_cast<int>(rest)) - 1;
+            w.number[-2 - w.basin[place]] = static_cast<std::int32_t>(++number);
+        }
     }
 }
 
@@ -50,7 +56,7 @@ __global__ void __launch_bounds__(threads_of_block) write_peaks(const __grid_con
     if (place >= w.where.places || (w.flags[place / 32] >> place % 32 & 1) == 0) return;
     w.where.locate(place, at);
     const std::int64_t cell = (static_cast<std::int64_t>(at[0]) * w.where.size[1] + at[1]) * w.where.size[2] + at[2];
-    const auto value = value_of<Value>(turned(w.key[place], w.maxima));
+    const auto value = value_of<Value>(turned(exact_key<Value>(w, w.key[place]), w.maxima));
     w.peaks[w.number[-2 - w.basin[place]] - 1] = {cell, static_cast<double>(value)};
 }
 
@@ -66,7 +72,8 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
     const std::int32_t level = there ? max(w.key[place], w.level[-2 - code]) : outside<std::int32_t>;
     if (inside && w.passes.data != nullptr)
         static_cast<Value*>(w.passes.data)[w.passes.offset(at)] =
-            pass_value<Value>(level, there, w.maxima, w.passes.type);
+            there ? pass_value<Value>(exact_key<Value>(w, level), true, w.maxima, w.passes.type)
+                  : pass_value<Value>(level, false, w.maxima, w.passes.type);
     if (w.label.data == nullptr) return;
     const bool marked =
         code != nowhere && (w.heights ? (w.flags[place / 32] >> place % 32 & 1) != 0 : marker_at(w, at) != 0);
@@ -75,13 +82,11 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
 }
 
 /// Lists the cells that have no neighbour with a smaller level.
-static __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
-    const std::int32_t own = w.key[place];
-    bool found = false;
-    w.where.each(place, [&](std::int32_t there) { found |= w.key[there] < own; });
-    if (found) return;
+    if (around<Which>(w, place).least() < w.key[place]) return;
     w.steps[place] = open_cell;
     w.open[atomicAdd(w.count + open_found, 1U)] = place;
 }
@@ -120,22 +125,21 @@ static __global__ void __launch_bounds__(threads_of_block) count_steps(const __g
     }
 }
 
-/// Chooses as parent the neighbour with the least level, then the fewest steps, then the smallest coordinates.
-static __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
-    const std::int32_t place = place_of_thread();
-    if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
-    std::int32_t best = nowhere, level = outside<std::int32_t>, steps = unreached;
-    w.where.each(place, [&](std::int32_t there) {
-        const std::int32_t own = w.key[there];
-        if (own > level) return;
-        const std::int32_t own_steps = w.steps[there];
-        const bool equal = own == level && own_steps == steps;
-        if (equal ? !w.where.any_wraps || best == nowhere || !w.where.before(there, best)
-                  : own == level && own_steps > steps)
-            return;
-        best = there, level = own, steps = own_steps;
+/// Chooses as parent the neighbour with the least level, then the fewest steps, then the smallest coordinates; ways
+/// within the tile are shortened.
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
+    shorten(w, w.parent, [&](std::int32_t place) {
+        if (w.steps[place] == unreached || w.parent[place] != nowhere) return w.parent[place];
+        const around<Which> beside(w, place);
+        std::int32_t best = nowhere, steps = unreached;
+        beside.each_of(beside.least(), [&](std::int32_t there) {
+            const std::int32_t own = w.steps[there];
+            const bool first = w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
+            if (own < steps || first) best = there, steps = own;
+        });
+        return best;
     });
-    w.parent[place] = best;
 }
 
 static __global__ void __launch_bounds__(threads_of_block) follow_parents(const __grid_constant__ work w) {
@@ -156,7 +160,7 @@ static __global__ void __launch_bounds__(threads_of_block) write_labels(const __
     const std::int32_t place = place_of_thread();
     std::int32_t at[most_axes];
     if (place >= w.where.places || !w.where.locate(place, at)) return;
-    const std::int32_t code = w.parent[place];
+    const std::int32_t code = follow(w.parent, place);
     std::int64_t label = code == nowhere ? 0 : label_of(w, code);
     if (w.lines && code != nowhere && -2 - code != place)
         w.where.each(place, [&](std::int32_t there) {

@@ -10,6 +10,16 @@ namespace nearfield::watersheds {
 inline constexpr int most_axes = 3, most_steps = 26;
 inline constexpr int threads_of_block = 256;
 inline constexpr std::int32_t nowhere = -1;
+
+/// Which neighbours a kernel visits: those that the compiler knows, by axes and steps, or the call's list.
+enum class nearby { listed, sides2, corners2, sides3, corners3 };
+constexpr int neighbours_of(nearby which) {
+    return which == nearby::sides2     ? 4
+           : which == nearby::corners2 ? 8
+           : which == nearby::sides3   ? 6
+           : which == nearby::corners3 ? 26
+                                       : 1;
+}
 inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max(), open_cell = unreached - 1;
 
 /// The padded array of a call. If the image has fewer than three axes, axes of length 1 come first.
@@ -17,6 +27,7 @@ struct grid3 {
     std::int32_t size[most_axes]{1, 1, 1}, pitch[most_axes]{}, base = 0, places = 0;
     divisor by_plane, by_row;
     bool wraps[most_axes]{}, any_wraps = false;
+    nearby steps_are = nearby::listed;
     int steps = 0;
     std::int32_t offset[most_steps]{};
     std::int8_t by[most_steps][most_axes]{};
@@ -44,17 +55,31 @@ struct grid3 {
         }
         return place;
     }
-    /// Calls use(place) for every neighbour of a cell; in the order of ties if no axis is periodic.
-    template <class Use>
+    /// Calls use(place) for every neighbour of a cell; in the order of ties if no axis is periodic. Known neighbours
+    /// are nine rows with fixed offsets: their loads take few instructions and are all under way at once. `Half` leaves
+    /// out those with a smaller place.
+    template <nearby Which = nearby::listed, bool Half = false, class Use>
     __device__ void each(std::int32_t place, const Use& use) const {
-        if (!any_wraps) {
+        if constexpr (Which != nearby::listed) {
+            constexpr int deep = Which == nearby::sides3 || Which == nearby::corners3 ? 1 : 0;
+            constexpr bool corners = Which == nearby::corners2 || Which == nearby::corners3;
+#pragma unroll
+            for (int x = -1; x <= 1; ++x)
+#pragma unroll
+                for (int y = -1; y <= 1; ++y)
+#pragma unroll
+                    for (int z = -deep; z <= deep; ++z)
+                        if (const int moved = x * x + y * y + z * z;
+                            (moved == 1 || (corners && moved > 1)) && (!Half || 9 * z + 3 * y + x > 0))
+                            use(place + z * pitch[0] + y * pitch[1] + x);
+        } else if (!any_wraps) {
             for (int k = 0; k < steps; ++k) use(place + offset[k]);
-            return;
+        } else {
+            std::int32_t at[most_axes];
+            locate(place, at);
+            for (int k = 0; k < steps; ++k)
+                if (const std::int32_t there = neighbour(at, k); there != nowhere) use(there);
         }
-        std::int32_t at[most_axes];
-        locate(place, at);
-        for (int k = 0; k < steps; ++k)
-            if (const std::int32_t there = neighbour(at, k); there != nowhere) use(there);
     }
     /// Returns whether place a comes before place b in the order of ties.
     __device__ bool before(std::int32_t a, std::int32_t b) const {
@@ -78,6 +103,11 @@ inline grid3 grid_of(const problem& p) {
         g.wraps[axis] = p.where.wraps[axis - skipped];
     }
     g.any_wraps = p.where.any_wraps;
+    if (!g.any_wraps && p.parts.data == nullptr) {
+        const std::size_t count = p.steps.size();
+        if (skipped == 1) g.steps_are = count == 8 ? nearby::corners2 : count == 4 ? nearby::sides2 : nearby::listed;
+        if (skipped == 0) g.steps_are = count == 26 ? nearby::corners3 : count == 6 ? nearby::sides3 : nearby::listed;
+    }
     g.by_plane = divisor(g.pitch[0]), g.by_row = divisor(g.pitch[1]);
     for (const step& s : p.steps) {
         for (int axis = skipped; axis < most_axes; ++axis) g.by[g.steps][axis] = s.by[axis - skipped];
@@ -125,11 +155,14 @@ enum counter : int {
 /// Everything that a kernel needs. Arrays of cells have one element for each place of the padded array.
 struct work {
     grid3 where;
-    std::int32_t* key;     ///< first the key, later the level
-    std::int32_t* basin;   ///< nowhere; or a pointer; or -2 - the basin's number
-    std::int32_t* part;    ///< per cell a label; null: all cells belong together
-    std::int32_t* steps;   ///< 0; or open_cell until the number is known; or unreached
-    std::int32_t* parent;  ///< nowhere; or a pointer; or -2 - the place of the cell with the marker
+    std::int32_t* key;       ///< first the key, later the level; of 8-byte types ranks (cuda_ranks.cuh)
+    std::int64_t* value;     ///< of 8-byte types: ordered keys of 64 bits of places, then of seeds
+    std::int64_t* exact;     ///< of 8-byte types: ordered keys of 64 bits by rank
+    std::int32_t* seed_key;  ///< of 8-byte types: ranks of seeds
+    std::int32_t* basin;     ///< nowhere; or a pointer; or -2 - the basin's number
+    std::int32_t* part;      ///< per cell a label; null: all cells belong together
+    std::int32_t* steps;     ///< 0; or open_cell until the number is known; or unreached
+    std::int32_t* parent;    ///< nowhere; or a pointer; or -2 - the place of the cell with the marker
     std::int32_t *open, *queue;
 
     std::uint64_t* best;      ///< of a basin that has not merged: its least pass and the basin beyond
@@ -142,7 +175,7 @@ struct work {
     std::uint32_t most_edges, most_basins;
     std::uint32_t* count;
     std::uint32_t* flags;   ///< one bit per place: it has a marker; used if the call gives no markers
-    std::uint32_t* before;  ///< for each block of 1024 places, the number of markers before it
+    std::uint32_t* before;  ///< for each block of 4096 places, the number of markers before it
 
     array3<const void> image, mask, markers, seed, parts;
     array3<void> label, passes, extrema;
@@ -150,6 +183,13 @@ struct work {
     height least;
     bool maxima, lines, heights;
 };
+
+/// Returns the ordered key of the image's type for a key of 32 bits.
+template <class Value>
+__device__ key_of<Value> exact_key(const work& w, std::int32_t key) {
+    if constexpr (sizeof(Value) == 8) return w.exact[key];
+    else return key;
+}
 
 template <class Value>
 __device__ std::int64_t integer_of(const array3<const void>& a, const std::int32_t* at) {

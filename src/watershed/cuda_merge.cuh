@@ -58,7 +58,8 @@ __device__ bool has_root(const work& w, std::int32_t basin) {
     const std::uint64_t own = w.top[basin], pass = w.best[basin];
     if (own == no_key) return false;
     if (pass == no_key) return true;
-    return w.heights ? w.least.reached<Value>(key_in(own), key_in(pass)) : key_in(own) <= key_in(pass);
+    return w.heights ? w.least.reached<Value>(exact_key<Value>(w, key_in(own)), exact_key<Value>(w, key_in(pass)))
+                     : key_in(own) <= key_in(pass);
 }
 
 /// Merges an unmerged basin into the one beyond its least pass; if two choose each other, the larger number merges.

@@ -23,10 +23,6 @@ void check_place(const device&) {}
 void check_on(const host&, const problem&) {}
 void check_on(const device&, const problem& p) {
     if (p.where.axes > 3) fail(fmt::format("image has {} axes longer than 1; a device takes 1 to 3", p.where.axes));
-    if (size_of(p.image.type) > 4)
-        fail(
-            fmt::format("image has element type {}; a device takes types of up to 4 bytes: convert it, or use host{{}}",
-                        name_of(p.image.type)));
 }
 
 height height_of(double h, bool roots, bool maxima) {

@@ -137,6 +137,13 @@ void add_labels(made& to, const std::shared_ptr<arrays>& all) {
     add(to, all, "label", [](arrays& a, const host& on) {
         label(on, a.in(a.mask), as<std::int32_t>(a.whole, a.shape), {.connectivity = 2});
     });
+    add(to, all, "label of short rows, with a table", [](arrays& a, const host& on) {
+        const extent<2> turned{a.shape.cells() / 2, 2};
+        label_fields<host> out;
+        out.label = as<std::int32_t>(a.whole, turned);
+        out.tables.size = view<std::int64_t, 1, host>(a.offsets.data(), {50});
+        label(on, view<std::uint8_t, 2, host>(a.mask.data(), turned), out);
+    });
     add(to, all, "label of denormals",
         [](arrays& a, const host& on) { label(on, a.in(a.denormal), as<std::int32_t>(a.whole, a.shape)); });
     add(to, all, "label of values", [](arrays& a, const host& on) {

@@ -27,13 +27,19 @@ std::int64_t along(std::int64_t p, std::int64_t q, std::int64_t n, border ends, 
     return up < 0 ? down : down < 0 ? up : std::min(up, down);
 }
 
-std::int32_t expected(const step_case& c, std::int64_t cell) {
+std::vector<shape_t> sites_of(const step_case& c) {
+    std::vector<shape_t> all;
+    for (std::int64_t cell = 0; cell < cells_of(c.shape); ++cell)
+        if ((c.mask[static_cast<std::size_t>(cell)] != 0) == (c.options.sites == sites::nonzero))
+            all.push_back(place_of(cell, c.shape));
+    return all;
+}
+
+std::int32_t expected(const step_case& c, const std::vector<shape_t>& sites, std::int64_t cell) {
     const step_options& o = c.options;
     const shape_t p = place_of(cell, c.shape);
     std::int64_t best = none;
-    for (std::int64_t other = 0; other < cells_of(c.shape); ++other) {
-        if ((c.mask[static_cast<std::size_t>(other)] != 0) != (o.sites == sites::nonzero)) continue;
-        const shape_t q = place_of(other, c.shape);
+    for (const shape_t& q : sites) {
         std::int64_t sum = 0, most = 0;
         bool counts = true;
         for (std::size_t axis = 0; axis < p.size(); ++axis) {
@@ -77,15 +83,59 @@ step_case drawn(std::uint64_t seed, bool sides) {
     return c;
 }
 
+/// A case whose axis `axis` has n cells; with few sites if it has many.
+step_case of_length(std::int64_t n, border ends, bool diagonal, std::uint64_t seed) {
+    step_case c;
+    std::uint64_t state = seed;
+    const auto below = [&](std::uint64_t m) { return static_cast<int>((state = mix(state)) % m); };
+    const std::int64_t across = 1 + below(n > 2000 ? 2 : n > 200 ? 4 : 36);
+    c.shape =
+        std::vector<shape_t>{{n, across}, {across, n}, {2, n, (across + 1) / 2}, {3, 2, n}}[seed % (n > 2000 ? 2 : 4)];
+    c.diagonal = diagonal;
+    c.options.border = ends;
+    c.options.sites = sites::nonzero;
+    const std::int64_t cells = cells_of(c.shape);
+    const double few = std::min(1.0, 12.0 / static_cast<double>(cells));
+    const double densities[] = {0, few, few, cells < 1500 ? 0.1 : few, cells < 1500 ? 1 : few};
+    c.mask = make_random(c.shape, densities[below(5)], seed);
+    if (below(2) == 0) {
+        std::ranges::fill(c.mask, std::uint8_t{0});
+        c.mask[static_cast<std::size_t>(below(static_cast<std::uint64_t>(cells)))] = 1;
+    }
+    if (below(4) == 0) c.options.max_distance = 1 + below(static_cast<std::uint64_t>(n));
+    return c;
+}
+
+void check(const step_runner& run, const step_case& c, std::uint64_t seed) {
+    const std::vector<std::int32_t> found = run(c);
+    const std::vector<shape_t> sites = sites_of(c);
+    for (std::int64_t cell = 0; cell < cells_of(c.shape); ++cell)
+        ASSERT_EQ(found[static_cast<std::size_t>(cell)], expected(c, sites, cell))
+            << "seed " << seed << ", cell " << cell << ", shape " << testing::PrintToString(c.shape);
+}
+
 }  // namespace
 
 void check_steps(const step_runner& run, bool sides, std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t seed = first; seed < share(first, end); ++seed) {
-        const step_case c = drawn(seed, sides);
-        const std::vector<std::int32_t> found = run(c);
-        for (std::int64_t cell = 0; cell < cells_of(c.shape); ++cell)
-            ASSERT_EQ(found[static_cast<std::size_t>(cell)], expected(c, cell)) << "seed " << seed << ", cell " << cell;
+        check(run, drawn(seed, sides), seed);
+        if (testing::Test::HasFatalFailure()) return;
     }
+}
+
+void check_lengths(const step_runner& run) {
+    constexpr std::int64_t lengths[] = {1,   2,   7,   8,   9,   31,  32,  33,   63,   64,   65,   127,
+                                        255, 256, 257, 511, 512, 513, 577, 1023, 1024, 1025, 1601, 66000};
+    std::uint64_t seed = 0;
+    for (const std::int64_t n : lengths)
+        for (const border ends : {border::open, border::closed, border::periodic})
+            for (const bool diagonal : {true, false})
+                for (std::uint64_t k = 0; k < share(0, n > 2000 ? 1 : 3); ++k) {
+                    SCOPED_TRACE(testing::Message() << "length " << n << ", ends " << static_cast<int>(ends));
+                    ++seed;
+                    check(run, of_length(n, ends, diagonal, seed), seed);
+                    if (testing::Test::HasFatalFailure()) return;
+                }
 }
 
 }  // namespace nearfield::test

@@ -30,4 +30,9 @@ using step_runner = std::function<std::vector<std::int32_t>(const step_case&)>;
 /// `sides`: includes one-sided distances.
 void check_steps(const step_runner& run, bool sides, std::uint64_t first, std::uint64_t end);
 
+/// Checks rows and lines of 1 to 66000 cells with no, one, few or only sites, in both metrics, with all kinds of ends.
+/// On a GPU the lengths lie around those of a chunk (8 cells), a word of marks (32), groups (64, 512), a tile (512
+/// cells of 16 bits, 256 of 32 bits, which lengths beyond 65534 take) and a stretch of marks (1024).
+void check_lengths(const step_runner& run);
+
 }  // namespace nearfield::test

@@ -1,6 +1,9 @@
 // Chessboard and city-block distances on a GPU, plain and recorded as a graph, against all pairs and the host.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "chessboard/cases.hpp"
 #include "exact/device_engine.hpp"
 
@@ -46,20 +49,69 @@ TEST_F(ChessboardDevice, RandomCasesInAGraph) {
     check_steps([](const step_case& c) { return on_device(c, true); }, false, 500, 540);
 }
 
-/// Rows as long as several warps, lines of 32-bit distances, periodic lines.
+TEST_F(ChessboardDevice, Lengths) {
+    check_lengths([](const step_case& c) { return on_device(c, false); });
+}
+
+/// The host answers for grids that are too large for all pairs: sites close by and far away, in tiles and beyond them.
 TEST_F(ChessboardDevice, AsTheHost) {
-    for (const shape_t& shape : {shape_t{50, 60, 70}, shape_t{3, 40000}, shape_t{34000, 2}}) {
-        for (const bool diagonal : {true, false}) {
-            step_case c;
-            c.shape = shape, c.diagonal = diagonal, c.mask = make_random(shape, 0.0005, 5);
-            c.options.sites = sites::nonzero, c.options.border = diagonal ? border::periodic : border::open;
-            std::vector<std::int32_t> wanted(c.mask.size());
-            const step_call<host> call = call_of<host>(diagonal);
-            call(host{}, any_input<host>::contiguous(c.mask.data(), dtype::uint8, shape),
-                 any_output<host>::contiguous(wanted.data(), dtype::int32, shape), c.options);
-            EXPECT_EQ(on_device(c, false), wanted);
-        }
+    for (const shape_t& shape : {shape_t{50, 60, 70}, shape_t{3, 700, 40}, shape_t{1500, 90}, shape_t{5, 4, 6, 7, 40}})
+        for (const double density : {0.0005, 0.03})
+            for (const border ends : {border::open, border::closed, border::periodic})
+                for (const bool diagonal : {true, false}) {
+                    step_case c;
+                    c.shape = shape, c.diagonal = diagonal, c.mask = make_random(shape, density, 5);
+                    c.options.sites = sites::nonzero, c.options.border = ends;
+                    std::vector<std::int32_t> wanted(c.mask.size());
+                    call_of<host>(diagonal)(host{}, any_input<host>::contiguous(c.mask.data(), dtype::uint8, shape),
+                                            any_output<host>::contiguous(wanted.data(), dtype::int32, shape),
+                                            c.options);
+                    EXPECT_EQ(on_device(c, false), wanted);
+                }
+}
+
+/// A call on both sides, whose arrays have these strides; compares all of the output's memory.
+void check_layout(dtype type, dtype out_type, const std::array<std::int64_t, 3>& strides, bool diagonal) {
+    static const stream on;
+    constexpr std::size_t elements = 20239;
+    const shape_t shape{3, 45, 70};
+    const auto bytes = static_cast<std::size_t>(size_of(type));
+    std::vector<unsigned char> image(elements * bytes, 1), wanted(elements * 4, 7), found(elements * 4, 9);
+    for (std::size_t i = 0; i < elements; ++i) {
+        const std::uint64_t kind = mix(i) % 80;
+        if (kind < 2) std::fill_n(&image[i * bytes], bytes, std::uint8_t{0});
+        if (kind == 1) image[(i + 1) * bytes - 1] = 0x80;  // no zero, unless it is the -0.0 of a float
     }
+    const device_memory in(image.size()), out(wanted.size());
+    expect_cuda(cudaMemcpyAsync(in.data(), image.data(), image.size(), cudaMemcpyHostToDevice, on.get()), "in");
+    expect_cuda(cudaMemcpyAsync(out.data(), wanted.data(), wanted.size(), cudaMemcpyHostToDevice, on.get()), "out");
+    const auto laid_out = [&](auto view, auto* start, std::int64_t size) {
+        view.stride = {strides[0], strides[1], strides[2]};
+        view.data = start + (strides[0] < 0 ? -2 * strides[0] * size : 0);
+        return view;
+    };
+    const auto start = [&]<class Place>(const Place& place, const void* from, void* to) {
+        call_of<Place>(diagonal)(place,
+                                 laid_out(any_input<Place>::contiguous(from, type, shape),
+                                          static_cast<const std::byte*>(from), size_of(type)),
+                                 laid_out(any_output<Place>::contiguous(to, out_type, shape),
+                                          static_cast<std::byte*>(to), size_of(out_type)),
+                                 {});
+    };
+    start(host{}, image.data(), wanted.data());
+    start(device(on.get()), in.data(), out.data());
+    expect_cuda(cudaMemcpyAsync(found.data(), out.data(), found.size(), cudaMemcpyDeviceToHost, on.get()), "found");
+    on.wait();
+    EXPECT_EQ(found, wanted);
+}
+
+/// Gaps between elements, columns first, a negative stride.
+TEST_F(ChessboardDevice, TypesAndLayouts) {
+    for (const dtype type : {dtype::uint8, dtype::int16, dtype::uint64, dtype::float16, dtype::float32, dtype::float64})
+        for (const dtype out_type : {dtype::uint8, dtype::uint16, dtype::int32, dtype::uint32})
+            for (const std::array<std::int64_t, 3> strides :
+                 {std::array<std::int64_t, 3>{6750, 150, 2}, {1, 3, 135}, {-3150, 70, 1}})
+                check_layout(type, out_type, strides, out_type != dtype::uint16);
 }
 
 }  // namespace

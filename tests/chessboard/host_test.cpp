@@ -20,6 +20,10 @@ TEST(Chessboard, RandomCases) {
     check_steps([](const step_case& c) { return on_host(c, 1 + static_cast<int>(c.mask.size() % 3)); }, true, 0, 1500);
 }
 
+TEST(Chessboard, Lengths) {
+    check_lengths([](const step_case& c) { return on_host(c, 1 + static_cast<int>(c.mask.size() % 3)); });
+}
+
 /// Slabs so large that threads share one, and more than 65533 cells along an axis.
 TEST(Chessboard, LargerGridsAreTheChamferTransforms) {
     for (const shape_t& shape : {shape_t{9, 260, 300}, shape_t{40, 40, 41}, shape_t{3, 70000}, shape_t{5, 40000}}) {

@@ -2,6 +2,8 @@
 // has to name rows and lines, so that no case takes another path.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,6 +86,12 @@ std::pair<std::string, std::string> methods(const shape_t& shape, const distance
     return {p.passes.front().method, p.passes.back().method};
 }
 
+int key_bits(const shape_t& shape) {
+    int bits = 0;
+    for (const std::int64_t n : shape) bits += static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1)));
+    return bits;
+}
+
 class HostLines : public testing::TestWithParam<lines_case> {};
 
 TEST_P(HostLines, EveryCellAgainstEverySite) {
@@ -145,6 +153,41 @@ TEST(HostSites, PackUpTo53Bits) {
                     ASSERT_EQ(check(host_options_engine(), c), "");
                 }
             }
+}
+
+/// Calls whose largest possible value does not fit first try numbers that hold 32 cells, and solve the other tiles
+/// again. Here the tile of the first columns is near its sites, and the last one is not.
+TEST(HostNumbers, TilesThatDoNotFitAreSolvedAgain) {
+    std::uint64_t seed = 0;
+    for (const bool sited : {false, true})
+        for (const shape_t& shape : {shape_t{80, 60}, shape_t{40, 100}, shape_t{60, 2, 55}})
+            for (const border ends : {border::open, border::closed, border::periodic})
+                for (int form = 0; form < 4; ++form) {
+                    if (!chosen(++seed)) continue;
+                    const int bits = sited ? key_bits(shape) : 23;  // 53 bits with sites, 30 without
+                    const double cell = std::floor(std::exp2((53 - bits) / 2.0 - 5)),
+                                 lengths[] = {cell - 1, cell - 3, cell - 2};
+                    option_call c;
+                    c.options = {.spacing = {lengths, shape.size()}, .border = ends};
+                    if (form == 1) c.options.sites = sites::other_labels;
+                    if (form == 2) c.options.sign = sign::inside_negative;
+                    if (form == 3) c.options.max_distance = 35 * cell;
+                    const std::string lines = methods(shape, c.options, sited).second;
+                    EXPECT_NE(lines.find(", else "), std::string::npos) << lines;
+                    codes_t codes;
+                    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+                        const bool near =
+                            i % shape.back() < 14 && mix(seed * 10000 + static_cast<std::uint64_t>(i)) % 9 == 0;
+                        codes.push_back(near ? static_cast<std::uint32_t>(i % 2 * 7) : 5);
+                    }
+                    wanted_fields wanted;
+                    wanted.distance = seed % 2 == 0 ? dtype::float64 : dtype::float32;
+                    if (seed % 3 == 0) wanted.squared = dtype::float64, wanted.trusted = dtype::boolean;
+                    if (sited) wanted.index = dtype::int32, wanted.coordinates = true, wanted.label = seed % 3 == 0;
+                    c.items.emplace_back(shape, dtype::uint16, codes, c.options, wanted, seed);
+                    c.items.front().solve();
+                    ASSERT_EQ(check(host_options_engine(), c), "") << text_of(shape) << ", form " << form;
+                }
 }
 
 /// Terms of one axis vanish in the sum with those of another, so that the end of a run and a site of the cell's own

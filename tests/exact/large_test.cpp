@@ -24,6 +24,10 @@ void check_few_sites(const shape_t& shape, std::int64_t site_count, const spacin
     fields<host> out;
     out.distance = any_output<host>::contiguous(distance.data(), dtype::float32, shape);
     out.index = any_output<host>::contiguous(index.data(), dtype::int64, shape);
+    std::vector<std::int32_t> coordinates(shape.size() * image.size());
+    shape_t field = shape;
+    field.insert(field.begin(), static_cast<std::int64_t>(shape.size()));
+    out.coordinates = any_output<host>::contiguous(coordinates.data(), dtype::int32, field);
     const auto lengths = per_axis(cell, shape.size());
     distance_options options;
     options.spacing = spacing(lengths.data(), lengths.size());
@@ -37,6 +41,14 @@ void check_few_sites(const shape_t& shape, std::int64_t site_count, const spacin
         got.index.push_back(index[static_cast<std::size_t>(i)]);
     }
     EXPECT_EQ(wrong_sample(shape, lengths, sites, picked, got), "");
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < index.size(); ++i) {
+        std::int64_t site = 0;
+        for (std::size_t axis = 0; axis < shape.size(); ++axis)
+            site = site * shape[axis] + coordinates[axis * index.size() + i];
+        wrong += site != index[i];
+    }
+    EXPECT_EQ(wrong, 0) << "coordinates that differ from the index";
 }
 
 TEST(HostLarge, SampledCellsAgainstEverySite) {

@@ -71,6 +71,12 @@ TEST_F(PartialDevice, EqualsTheSearchOverAllPairs) {
     });
 }
 
+TEST_F(PartialDevice, HalfCellsEqualTheSearchOverAllPairs) {
+    expect_all_searched([](auto& from, auto& to, bool sites, bool labels,
+                           const partial_options& options) { run(from, to, 0, sites, labels, options); },
+                        true);
+}
+
 /// Rows that win from far away; the last axis, whose lines are rows in memory; lines that are behind others.
 TEST_F(PartialDevice, LongLinesAreTheHosts) {
     const shape_t shape{2, 300, 2, 70};
@@ -95,7 +101,6 @@ TEST_F(PartialDevice, SumsBeyondTheTypeAreNoSite) {
     EXPECT_EQ(made.site, (std::vector<std::int32_t>{0, 0, -1}));
     EXPECT_EQ(made.label, (std::vector<std::uint16_t>{7, 7, 0}));
     expect_refused([&] { run(from, made, 0, false, false, {40000, border::open}); }, {"beyond its type"});
-    expect_refused([&] { run(from, made, 0, false, false, {1, border::open, {}, true}); }, {"on the host"});
 }
 
 }  // namespace

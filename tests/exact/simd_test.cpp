@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exact/call.hpp"
+#include "exact/options_property.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -71,6 +72,14 @@ TEST(Simd, EveryInstructionSetGivesTheSameBitsAtSteepSpacings) {
                 ASSERT_EQ(check(host_engine(1), s, outputs{.distance = outputs::distance_t::float64}, dress{}), "");
             }
         }
+}
+
+TEST(Simd, EveryInstructionSetServesEveryOption) {
+    for (const std::int64_t target : targets()) {
+        SCOPED_TRACE(hwy::TargetName(target));
+        const only chosen_target(target);
+        run_random_options(host_options_engine(), {.cases = scaled_cases(1000), .most_cells = 1500, .salt = 3});
+    }
 }
 
 }  // namespace

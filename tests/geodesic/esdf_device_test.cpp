@@ -95,13 +95,28 @@ TEST_F(EsdfDevice, CostmapsOfTheHost) {
             draw(2) == 0};
         inflate_costmap(host{1, {}}, any_input<host>::contiguous(map.data(), dtype::uint8, shape),
                         any_output<host>::contiguous(wanted.data(), dtype::uint8, shape), o);
-        const sent<std::uint8_t> in(map, *stream_), out(std::vector<std::uint8_t>(map.size()), *stream_);
+        // Some arrays are parts of larger ones, and some of these begin at an odd address.
+        const shape_t around{shape[0], shape[1] + (seed % 3 < 2 ? 3 : 0)};
+        const auto inner = [&](std::size_t i) {
+            const auto columns = static_cast<std::size_t>(shape[1]), row = i / columns;
+            return row * static_cast<std::size_t>(around[1]) + i - row * columns + (seed % 3 == 0 ? 1 : 0);
+        };
+        const auto part_of = [&](auto view) {
+            view.shape[1] = shape[1];
+            auto* const bytes = const_cast<char*>(static_cast<const char*>(view.data));
+            view.data = bytes + (seed % 3 == 0 ? 1 : 0);
+            return view;
+        };
+        std::vector<std::uint8_t> larger(static_cast<std::size_t>(cells_of(around)), 7), untouched = larger;
+        for (std::size_t i = 0; i < map.size(); ++i) larger[inner(i)] = map[i], untouched[inner(i)] = wanted[i];
+        const sent<std::uint8_t> in(larger, *stream_), out(std::vector<std::uint8_t>(larger.size(), 7), *stream_);
         const auto start = [&] {
-            inflate_costmap(device(stream_->get()), in.in(dtype::uint8, shape), out.out(dtype::uint8, shape), o);
+            inflate_costmap(device(stream_->get()), part_of(in.in(dtype::uint8, around)),
+                            part_of(out.out(dtype::uint8, around)), o);
         };
         if (seed % 2 == 0) start();
         else recorded(start, *stream_).replay();
-        ASSERT_EQ(out.fetched(), wanted) << "seed " << seed;
+        ASSERT_EQ(out.fetched(), untouched) << "seed " << seed;
     }
 }
 

@@ -21,8 +21,8 @@ struct scene {
     explicit scene(std::uint64_t seed) {
         std::uint64_t state = seed << 20;
         const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
-        const auto axes = 1 + draw(3);
-        constexpr std::uint64_t longest[] = {60, 25, 12};
+        const auto axes = 1 + draw(4);
+        constexpr std::uint64_t longest[] = {60, 25, 12, 6};
         for (std::uint64_t k = 0; k < axes; ++k)
             shape.push_back(1 + static_cast<std::int64_t>(draw(longest[axes - 1])));
         const auto share = draw(60);

@@ -28,7 +28,7 @@ inline const std::vector<shape_case>& label_shapes() {
         {{65}, "1-D, one above a word"},
         {{1025}, "1-D, many words and one cell"},
         {{1, 129}, "a single row"},
-        {{129, 1}, "a single column: every row has one cell"},
+        {{129, 1}, "a single column: every row has one cell, turned"},
         {{2, 2}, "the smallest square"},
         {{7, 13}, "2-D, primes, less than a word wide"},
         {{31, 33}, "2-D, around half a word"},
@@ -41,7 +41,7 @@ inline const std::vector<shape_case>& label_shapes() {
         {{65, 129}, "2-D, more than one tile both ways"},
         {{61, 47}, "2-D, primes"},
         {{2, 200}, "2-D, wide and two high"},
-        {{200, 2}, "2-D, tall and two wide"},
+        {{200, 2}, "2-D, tall and two wide, turned"},
         {{3, 5, 7}, "3-D, small primes"},
         {{8, 8, 8}, "3-D, a cube of a power of two"},
         {{1, 19, 23}, "3-D, one plane: equals the image"},
@@ -52,6 +52,8 @@ inline const std::vector<shape_case>& label_shapes() {
         {{5, 6, 65}, "3-D, rows one above a word"},
         {{2, 33, 31}, "3-D, two planes"},
         {{33, 9, 17}, "3-D, many planes"},
+        {{70, 5, 3}, "3-D, short rows, turned along the first axis"},
+        {{3, 70, 15}, "3-D, short rows, turned along the middle axis"},
     };
     return list;
 }
@@ -70,7 +72,8 @@ inline const std::vector<shape_case>& large_label_shapes() {
         {{40, 41, 43}, "3-D, several tiles, primes"},
         {{64, 64, 64}, "3-D, whole tiles"},
         {{3, 65, 130}, "3-D, a slab"},
-        {{130, 65, 3}, "3-D, three cells a row"},
+        {{130, 65, 3}, "3-D, short rows, turned along the last of two long axes"},
+        {{40001, 2}, "2-D, short rows, turned in several tiles"},
     };
     return list;
 }

@@ -188,6 +188,24 @@ TEST(LabelHost, LinksOfLargeShapesAndBatches) {
 /// Any steps, with or without the one to the west; more axes than a device takes.
 /// Rows of a few cells and many axes, with more cells than a task has, so that tasks meet within an image and images
 /// within a task.
+/// Masks whose cells touch all around them are linked by blocks, an axis at a time.
+TEST(LabelHost, CornersOfManyAxes) {
+    std::uint64_t k = 95000;
+    for (const shape_t& shape : {shape_t{3, 2, 3, 2, 2, 3, 2, 3}, shape_t{2, 2, 2, 1, 3, 67}, shape_t{5, 6, 7, 66},
+                                 shape_t{2, 3, 64, 2, 2}, shape_t{9, 4, 5, 3, 1}})
+        for (const figure kind : all_figures)
+            for (const int threads : {1, 3}) {
+                if (!chosen(++k)) continue;
+                label_case how = dressed_for(shape, k);
+                how.threads = threads;
+                label_options o{.connectivity = static_cast<int>(shape.size())};
+                if (k % 5 == 0) o.batch_axes = 1, --o.connectivity;
+                label_call c(how, o);
+                c.draw(make_figure(kind, shape, k));
+                ASSERT_EQ(check(label_on_host, c), "") << text_of(shape) << ' ' << name_of(kind) << " case " << k;
+            }
+}
+
 TEST(LabelHost, ShortRowsAndManyAxes) {
     std::uint64_t k = 90000;
     for (const shape_t& shape :

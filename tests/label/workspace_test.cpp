@@ -21,7 +21,7 @@ double said(const shape_t& shape, criterion kind, std::int64_t runs, int threads
     const bool mask = kind == criterion::nonzero;
     const double a_cell = mask ? 0.19 : shape.size() == 1 ? 0.32 : shape.size() == 2 ? 0.44 : 0.57;
     return a_cell * cells + (mask ? 32 : 72) * cells / row + 4 * static_cast<double>(runs) +
-           threads * (11 * row + 4096);
+           threads * (1.3 * row + 4096);
 }
 
 TEST(LabelWorkspace, IsWhatTheHeaderSays) {
@@ -38,6 +38,20 @@ TEST(LabelWorkspace, IsWhatTheHeaderSays) {
                 EXPECT_GE(static_cast<double>(most_taken), 0.8 * bytes)
                     << text_of(shape) << ", " << threads << " threads";
             }
+}
+
+TEST(LabelWorkspace, OfShortRows) {
+    const shape_t shape{20000, 3};
+    label_call c({.shape = shape}, {});
+    c.draw(make_figure(figure::checkerboard, shape));
+    most_taken = 0;
+    label_on_host(c);
+    const auto cells = static_cast<double>(cells_of(shape)), half = cells / 2;
+    const double turned = 4 * cells,
+                 labels = turned + cells + said({3, 20000}, criterion::nonzero, cells_of(shape) / 2, 1);
+    const double bytes = std::max(labels, turned + 0.3 * cells + 8 * half);
+    EXPECT_LE(static_cast<double>(most_taken), bytes);
+    EXPECT_GE(static_cast<double>(most_taken), 0.8 * bytes);
 }
 
 TEST(LabelWorkspace, OfTheEngineForAnySteps) {

@@ -76,6 +76,14 @@ axis_case large_case(const shape_t& shape, std::uint64_t seed) {
     return c;
 }
 
+axis_case case_of_corners(const shape_t& shape) {
+    axis_case c = large_case(shape, 0);
+    c.prune = pruning::constant, c.gamma = 1;
+    c.value.assign(c.value.size(), 1);
+    c.value.front() = c.value.back() = 0;
+    return c;
+}
+
 shape_t axis_case::full_shape() const {
     shape_t full = shape;
     if (images > 0) full.insert(full.begin(), images);

@@ -40,6 +40,8 @@ TEST_F(MedialAxisDevice, IsTheHosts) {
          {shape_t{1000}, shape_t{70, 95}, shape_t{33, 400}, shape_t{35, 37, 61}, shape_t{20, 3, 130}})
         for (std::uint64_t seed = 0; seed < 4 && !testing::Test::HasFailure(); ++seed)
             check_equal(host_runner{2}, device_runner(), large_case(shape, seed));
+    for (const shape_t& shape : {shape_t{2, 20000}, shape_t{20000, 3}})  // squared distances above 2^28
+        check_equal(host_runner{2}, device_runner(), case_of_corners(shape));
 }
 
 }  // namespace

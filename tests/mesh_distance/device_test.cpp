@@ -92,7 +92,7 @@ TEST_F(MeshDistanceDevice, LargerLikeTheHost) {
     fields_of_mesh wanted = on_host(c);
     ASSERT_EQ(on_device(c), wanted);
     ASSERT_EQ(on_device(c, 100000), wanted);
-    c.grid.origin = {-75, -130, -130}, c.grid.shape = {151, 261, 261}, c.options.samples = true;
+    c.grid.origin = {-130, -130, -40}, c.grid.shape = {261, 261, 81}, c.options.samples = true;
     wanted = on_host(c);
     ASSERT_EQ(on_device(c), wanted);
 }

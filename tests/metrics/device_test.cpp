@@ -44,6 +44,24 @@ TEST_F(MetricsDevice, BitsOfTheHost) {
     }
 }
 
+/// Surfaces that are near each other, that are far apart, and that one image lacks, in one call; boxes of few cells and
+/// of many.
+void check_near_and_far(const shape_t& shape, surface kind, const std::vector<double>& spacing) {
+    surface_case c = spheres(shape, 6, 11);
+    const auto row = static_cast<std::size_t>(shape[2]), cells = c.value[0].size();
+    for (std::size_t i = 0; i < 3; ++i) c.value[0][i] = 7, c.value[1][cells - 1 - i] = 7, c.value[0][row + i] = 8;
+    c.options.percentiles = {50, 95}, c.options.tolerances = {1, 40};
+    c.options.spacing = {spacing.data(), spacing.size()};
+    c.options.surface = kind;
+    expect_same(on_device(c), on_host(c));
+}
+
+TEST_F(MetricsDevice, NearAndFarSurfaces) {
+    for (const std::vector<double>& spacing : {std::vector<double>{}, {1.5, 1, 0.7}, {0.001, 0.001, 0.001}})
+        for (const surface kind : {surface::cells, surface::elements}) check_near_and_far({4, 5, 300}, kind, spacing);
+    check_near_and_far({60, 90, 120}, surface::elements, {});
+}
+
 TEST_F(MetricsDevice, Strides) {
     surface_case c = spheres({12, 17, 19}, 3, 5);
     std::vector<std::int64_t> spread(c.value[0].size() * 2);

@@ -1,4 +1,4 @@
-"""Chunks on a GPU have the bits of the CPU: with CuPy where there is a GPU, and everywhere with a stand-in for CuPy."""
+"""Chunks on a GPU have the bits of the CPU: with CuPy where there is a GPU, elsewhere with a stand-in for CuPy."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def gpu(request):
         if not nf.devices():
             pytest.skip(f"no GPU: {nf.info().why_no_device}")
         yield pytest.importorskip("cupy")
+    elif nf.devices():
+        pytest.skip("CuPy itself is there")
     else:
         with stand_in() as cupy:
             yield cupy

@@ -51,6 +51,21 @@ def test_edt_is_scipys(image, data):
     )
 
 
+@pytest.mark.parametrize("sampling", [None, (3, 1), (1301, 1299)])
+@pytest.mark.parametrize("given_memory", [False, True])
+def test_large_images_are_scipys(sampling, given_memory):
+    """Large answers bypass the caches: new memory starts at a cache line, given memory anywhere, and so do rows."""
+    image = np.random.default_rng(5).random((1031, 1027)) > 0.002
+    expected = theirs.distance_transform_edt(image, sampling, return_indices=True)
+    memory = np.empty(3 * image.size + 1, np.int32)[1:]
+    out, indices = memory[: image.size].view(np.float32), memory[image.size :]
+    into = dict(out=out.reshape(image.shape), indices_out=indices.reshape(2, *image.shape)) if given_memory else {}
+    distance, index = nf.distance_transform(image, spacing=sampling, return_indices=True, **into)
+    assert_same((distance, index), (expected[0].astype(np.float32), expected[1]))
+    if not given_memory:
+        assert {a.__array_interface__["data"][0] % 64 for a in (distance, index)} == {0}
+
+
 @examples(200)
 @given(
     image=images(),

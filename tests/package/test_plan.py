@@ -156,3 +156,11 @@ def test_functions_of_a_device(function, arguments, keywords, output):
 def test_a_build_without_cuda_says_so():
     with pytest.raises(RuntimeError):
         nf.plan(nf.watershed, SHAPE, device="cuda")
+
+
+@pytest.mark.parametrize(
+    "shape, turned", [((1000, 3), True), ((1000, 16), False), ((63, 3), False), ((2, 90, 5), True)]
+)
+def test_labels_of_short_rows_follow_a_longer_axis(shape, turned):
+    steps = [step.method for step in nf.plan(nf.label, shape).passes]
+    assert ("rows of a copy along a longer axis" in steps) == turned

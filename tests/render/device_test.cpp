@@ -49,7 +49,7 @@ TEST_F(RenderDevice, TracesTheHostsBits) {
 }
 
 TEST_F(RenderDevice, DrawsTheHostsBytes) {
-    const shape_t shape{40, 44, 48};
+    const shape_t shape{41, 43, 47};
     const auto volume = drawn_object(shape);
     for (const render_options& o : picture_options(shape)) {
         std::vector<std::uint8_t> found(3 * picture_width * picture_height);

@@ -104,14 +104,13 @@ std::string watershed_case::text() const {
     return s.str();
 }
 
-watershed_case drawn_case(std::uint64_t seed, int axes, int bytes) {
+watershed_case drawn_case(std::uint64_t seed, int axes) {
     dice d{mix(seed)};
     watershed_case c;
     const int rank = 1 + static_cast<int>(d.below(static_cast<std::uint64_t>(axes)));
     for (int axis = 0; axis < rank; ++axis)
         c.shape.push_back(1 + static_cast<std::int64_t>(d.below(rank == 1 ? 90 : rank == 2 ? 14 : rank == 3 ? 7 : 4)));
-    do c.type = types[d.below(std::size(types))];
-    while (size_of(c.type) > bytes);
+    c.type = types[d.below(std::size(types))];
     c.options.maxima = d.below(3) == 0, c.options.lines = d.below(3) == 0;
     c.options.connectivity = 1 + static_cast<int>(d.below(static_cast<std::uint64_t>(rank)));
     draw_values(c, d);
@@ -195,9 +194,9 @@ std::vector<double> expected_reconstruction(const watershed_case& c) {
     return level;
 }
 
-void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes) {
+void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uint64_t end, int axes) {
     for (std::uint64_t seed = first; seed < share(first, end) && !testing::Test::HasFailure(); ++seed) {
-        const watershed_case c = drawn_case(seed, axes, bytes);
+        const watershed_case c = drawn_case(seed, axes);
         const watershed_result want = expected(c), got = run(c);
         EXPECT_EQ(got.label, want.label) << c.text() << ", seed " << seed;
         EXPECT_EQ(got.extrema, want.extrema) << c.text() << ", seed " << seed;
@@ -210,9 +209,9 @@ void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uin
 }
 
 /// Checks peaks; each label counts as an image of its own.
-void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes) {
+void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes) {
     for (std::uint64_t seed = first; seed < share(first, end) && !testing::Test::HasFailure(); ++seed) {
-        watershed_case c = drawn_case(seed, axes, bytes);
+        watershed_case c = drawn_case(seed, axes);
         if (c.marker.empty() && seed % 2 == 0)
             for (std::size_t i = 0; i < c.value.size(); ++i)
                 c.marker.push_back(static_cast<std::int64_t>(mix(seed + i / 3) % 3));
@@ -235,9 +234,9 @@ void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end
     }
 }
 
-void check_reconstructions(const reconstruct_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes) {
+void check_reconstructions(const reconstruct_runner& run, std::uint64_t first, std::uint64_t end, int axes) {
     for (std::uint64_t seed = first; seed < share(first, end) && !testing::Test::HasFailure(); ++seed) {
-        const watershed_case c = drawn_case(seed, axes, bytes);
+        const watershed_case c = drawn_case(seed, axes);
         if (std::any_of(c.value.begin(), c.value.end(), [](double v) { return std::isnan(v); })) continue;
         EXPECT_EQ(run(c), expected_reconstruction(c)) << c.text() << ", seed " << seed;
     }

@@ -43,8 +43,8 @@ using reconstruct_runner = std::function<std::vector<double>(const watershed_cas
 std::vector<std::byte> bytes_of(const std::vector<double>& value, dtype type);
 std::vector<double> values_of(const std::vector<std::byte>& bytes, dtype type);
 
-/// Draws a call, the same for a seed on every machine: 1 to `axes` axes of up to 14 cells, types of up to `bytes`.
-watershed_case drawn_case(std::uint64_t seed, int axes, int bytes);
+/// Draws a call, the same for a seed on every machine: 1 to `axes` axes of up to 14 cells, any type.
+watershed_case drawn_case(std::uint64_t seed, int axes);
 
 oracle::watershed_problem problem_of(const watershed_case& c);
 /// The minima that the case asks for, in raster order; unless `strict`, only the first of equal ones.
@@ -53,10 +53,10 @@ watershed_result expected(const watershed_case& c);
 std::vector<double> expected_reconstruction(const watershed_case& c);
 
 /// Checks the seeds [first, end); stops at the first wrong one.
-void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
+void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uint64_t end, int axes);
 /// Checks peaks, with the markers as labels.
-void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
-void check_reconstructions(const reconstruct_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
+void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes);
+void check_reconstructions(const reconstruct_runner& run, std::uint64_t first, std::uint64_t end, int axes);
 
 /// A landscape of waves and steps, with plateaus, of any size.
 watershed_case landscape(const shape_t& shape, std::uint64_t seed, dtype type);

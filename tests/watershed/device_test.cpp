@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "exact/device_engine.hpp"
+#include "refused.hpp"
 #include "watershed/cases.hpp"
 #include "watershed/split_cases.hpp"
 
@@ -108,16 +109,16 @@ watershed_result on_device(const watershed_case& c) {
     return device_arrays(c, false).run(c.value.size() % 5 == 0, false);
 }
 
-TEST_F(WatershedDevice, IsDijkstras) { check_watersheds(on_device, 40000, 43000, 3, 4); }
+TEST_F(WatershedDevice, IsDijkstras) { check_watersheds(on_device, 40000, 43000, 3); }
 
 TEST_F(WatershedDevice, PeaksOfLabelsAreThoseOfEachAlone) {
-    check_peaks([](const watershed_case& c) { return device_arrays(c, false).peaks_by_label(); }, 80000, 80500, 3, 4);
+    check_peaks([](const watershed_case& c) { return device_arrays(c, false).peaks_by_label(); }, 80000, 80500, 3);
 }
 
 TEST_F(WatershedDevice, ReconstructionIsDijkstras) {
     check_reconstructions(
         [](const watershed_case& c) { return device_arrays(c, true).run(c.value.size() % 5 == 0, true).passes; }, 50000,
-        50500, 3, 4);
+        50500, 3);
 }
 
 split_result split_on_device(const split_case& c) {
@@ -137,13 +138,22 @@ split_result split_on_device(const split_case& c) {
     return result;
 }
 
-TEST_F(WatershedDevice, SplitsAreTheHosts) {
-    check_splits(
-        [](split_case c) {
-            if (c.options.method == split_method::geodesic && !c.options.h) return split_on_host(c);
-            return split_on_device(c);
-        },
-        1000, 1300, {split_method::watershed, split_method::geodesic});
+TEST_F(WatershedDevice, SplitsAreByDefinition) {
+    check_splits(split_on_device, 1000, 1600,
+                 {split_method::watershed, split_method::geodesic, split_method::lecture, split_method::voronoi});
+}
+
+/// Squares are float64 then, whose ranks the watershed takes.
+TEST_F(WatershedDevice, SplitsOfRealSpacingAreTheHosts) {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        split_case c;
+        c.shape = {23, 31, 17}, c.lengths = {0.3, 0.11, 0.11};
+        for (std::int64_t i = 0; i < 23 * 31 * 17; ++i)
+            c.mask.push_back(mix(seed + static_cast<std::uint64_t>(i)) % 40 == 0 ? 0 : 1);
+        c.options.method = static_cast<split_method>(seed % 4);
+        if (seed > 5) c.options.h = 0.2;
+        EXPECT_EQ(split_on_device(c), split_on_host(c)) << c.text();
+    }
 }
 
 /// Several tiles, blocks and fronts; noise, which has more passes than the list can hold.
@@ -176,20 +186,32 @@ TEST_F(WatershedDevice, ACorridorIsWalkedToItsEnd) {
 TEST_F(WatershedDevice, TwentyRunsAreOne) {
     const watershed_case c = landscape({1500, 1700}, 0, dtype::uint8);
     const watershed_result once = on_host(c, 0);
-    for (int run = 0; run < 20; ++run) ASSERT_EQ(on_device(c), once);
+    for (std::uint64_t run = 0; run < share(0, 20); ++run) ASSERT_EQ(on_device(c), once);
 }
 
-TEST_F(WatershedDevice, WideTypesAndManyAxesAreRefused) {
+TEST_F(WatershedDevice, ManyAxesAreRefused) {
     const shape_t shape{2, 2, 2, 2};
     const device_memory memory(256);
     const auto out = any_output<device>::contiguous(memory.data(), dtype::int32, shape);
-    for (const dtype type : {dtype::uint8, dtype::int64}) try {
+    expect_refused(
+        [&] {
             watershed(device(nullptr),
-                      any_input<device>::contiguous(static_cast<std::byte*>(memory.data()) + 64, type, shape),
+                      any_input<device>::contiguous(static_cast<std::byte*>(memory.data()) + 64, dtype::uint8, shape),
                       {out, {}});
-            ADD_FAILURE() << "was accepted";
-        } catch (const error& e) {
-            EXPECT_EQ(e.code(), error_code::invalid_argument) << e.what();
+        },
+        {"4 axes"});
+}
+
+/// Ranks of more values than a block counts, with gaps and with many equal ones.
+TEST_F(WatershedDevice, LargerImagesOfWideTypesAreTheHosts) {
+    for (const dtype type : {dtype::float64, dtype::int64, dtype::uint64})
+        for (const std::int64_t every : {1, 1000}) {
+            watershed_case c = landscape({150, 170}, 3, type);
+            for (std::size_t i = 0; i < c.value.size(); ++i)
+                c.value[i] += static_cast<double>(mix(i) % 40000 / static_cast<std::uint64_t>(every));
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text();
+            c.marker.clear(), c.options.h = 7;
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text();
         }
 }
 

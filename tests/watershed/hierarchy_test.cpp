@@ -23,7 +23,7 @@ oracle::measured measured_by(attribute by) {
 
 /// Draws a case without markers, whose amounts a double holds exactly.
 watershed_case drawn(std::uint64_t seed) {
-    watershed_case c = drawn_case(seed, 3, 8);
+    watershed_case c = drawn_case(seed, 3);
     c.marker.clear(), c.options.roots = false, c.options.lines = false, c.options.h = 0;
     for (double& v : c.value)
         if (std::abs(v) > 1e6) v = v > 0 ? 120 : 0;

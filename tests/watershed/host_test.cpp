@@ -16,18 +16,18 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 TEST(Watershed, IsDijkstras) {
     check_watersheds([](const watershed_case& c) { return on_host(c, 1 + static_cast<int>(c.value.size() % 3)); }, 0,
-                     3000, 4, 8);
+                     3000, 4);
 }
 
 TEST(Watershed, ReconstructionIsDijkstras) {
     check_reconstructions(
         [](const watershed_case& c) { return reconstructed_on_host(c, 1 + static_cast<int>(c.value.size() % 2)); },
-        10000, 11500, 4, 8);
+        10000, 11500, 4);
 }
 
 TEST(Watershed, PeaksOfLabelsAreThoseOfEachAlone) {
     check_peaks([](const watershed_case& c) { return peaks_on_host(c, 1 + static_cast<int>(c.value.size() % 2)); },
-                70000, 71000, 4, 8);
+                70000, 71000, 4);
 }
 
 TEST(Watershed, SortedPeaksAreApart) {
@@ -119,7 +119,7 @@ TEST(Watershed, TwoDiscsByTheHeightOfRoots) {
 
 TEST(Basins, ExtremaAndMarksAreTheOracles) {
     for (std::uint64_t seed = 20000; seed < share(20000, 21500) && !testing::Test::HasFailure(); ++seed) {
-        watershed_case c = drawn_case(seed, 3, 8);
+        watershed_case c = drawn_case(seed, 3);
         if (!c.marker.empty()) c.options.h = static_cast<double>(seed % 4) / 2;
         const basins found = basins_of(c);
         std::vector<std::int64_t> cells, want;
@@ -145,7 +145,7 @@ TEST(Basins, ExtremaAndMarksAreTheOracles) {
 TEST(Basins, ExtremaLeadToTheLowestBeyondTheirSaddle) {
     int led = 0;
     for (std::uint64_t seed = 22000; seed < share(22000, 22600) && !testing::Test::HasFailure(); ++seed) {
-        watershed_case c = drawn_case(seed, 2, 4);
+        watershed_case c = drawn_case(seed, 2);
         c.options.roots = false, c.options.h = static_cast<double>(seed % 3);
         const auto found = basins_of(c).extrema(c.options.h);
         for (const extremum& each : found) {
@@ -165,7 +165,7 @@ TEST(Basins, ExtremaLeadToTheLowestBeyondTheirSaddle) {
 
 TEST(Basins, PassesAreTheOracles) {
     for (std::uint64_t seed = 30000; seed < share(30000, 30300) && !testing::Test::HasFailure(); ++seed) {
-        const watershed_case c = drawn_case(seed, 3, 4);
+        const watershed_case c = drawn_case(seed, 3);
         const oracle::watershed_problem p = problem_of(c);
         const auto count = static_cast<std::int64_t>(c.value.size());
         const std::int64_t from = static_cast<std::int64_t>(mix(seed) % static_cast<std::uint64_t>(count));

@@ -1,4 +1,4 @@
-// Data of a call: the image's rows as classes of cells, a thread's buffers, and the tiles unresolved in 16 bits.
+// Data of a call: the image's rows as classes of cells, a thread's buffers, and tiles that are left unresolved.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct thread_buffers {
         best = host_scratch<T>(cells), other = host_scratch<T>(cells), root = host_scratch<float>(cells);
         if (number<T>::sited) value = host_scratch<std::int64_t>(cells), site = host_scratch<std::int64_t>(cells);
         if (first_wanted) first = host_scratch<T>(cells);
-        if (s.planes) plane = host_scratch<T>(s.plane_elements());
+        if (s.planes) plane = host_scratch<T>(s.elements_of_rows(s.plane_elements()));
         classes = host_scratch<std::uint8_t>(4 * (s.length + row_slack));
     }
     [[nodiscard]] std::uint8_t* class_row(int which, std::int64_t length) const {
@@ -118,16 +118,38 @@ private:
     host_scratch<std::uint8_t> copy_;
 };
 
-/// Tiles that 16 bits leave unresolved, by their number in the last pass; `count` is valid while more are added.
+/// Tiles that a trial leaves unresolved, by their number in the last pass; `count` is valid while more are added.
 struct unresolved_tiles {
     std::vector<std::uint8_t> tile;
     std::atomic<std::int64_t> count{0}, done{0};
-    /// Numbers of 16 bits are abandoned if at least this many tiles, and this share of the finished ones, do not fit.
+    /// Numbers are abandoned if at least this many tiles, and this share of the finished ones, do not fit.
     static constexpr std::int64_t least = 16, share = 3;
     [[nodiscard]] bool too_many() const {
         const std::int64_t some = count.load(std::memory_order_relaxed);
         return some >= least && some * share >= done.load(std::memory_order_relaxed);
     }
+};
+
+/// The tiles of a last pass that another engine left unresolved; a tile of that engine has the columns of `ratio` here.
+class chosen_tiles {
+public:
+    chosen_tiles(const std::vector<std::uint8_t>& chosen, std::int64_t tiles, std::int64_t ratio)
+        : chosen_(chosen), tiles_(tiles), ratio_(ratio), columns_((tiles + ratio - 1) / ratio) {
+        column_.assign(static_cast<std::size_t>(columns_), 0);
+        for (std::size_t i = 0; i < chosen.size(); ++i) column_[i % static_cast<std::size_t>(columns_)] |= chosen[i];
+    }
+    [[nodiscard]] bool has(std::int64_t tile) const {
+        return chosen_[static_cast<std::size_t>(tile / tiles_ * columns_ + tile % tiles_ / ratio_)] != 0;
+    }
+    /// True if any tile has the column; for passes before the last one.
+    [[nodiscard]] bool has_column(std::int64_t column) const {
+        return column_[static_cast<std::size_t>(column / ratio_)] != 0;
+    }
+
+private:
+    const std::vector<std::uint8_t>& chosen_;
+    std::int64_t tiles_, ratio_, columns_;
+    std::vector<std::uint8_t> column_;
 };
 
 }  // namespace nearfield::exact

@@ -33,6 +33,8 @@ public:
           runs_(p.by != classes::none),
           scale_(packed ? std::ldexp(1.0, p.keys.total()) : 1),
           row_cost_(scale_ * p.weight[static_cast<std::size_t>(p.rank - 1)], p.half_cell, shape_.length),
+          row_sites_{shape_.length, p.borders[static_cast<std::size_t>(p.rank - 1)] == border::periodic,
+                     p.keys.shift[p.rank - 1]},
           mine_(static_cast<std::size_t>(crew_.threads())) {
         if (shape_.row_axis < p.rank - 1) short_rows_.emplace(p, shape_.row_axis, scale_);
         for (int axis = p.first_axis; axis < p.rank; ++axis) {
@@ -53,9 +55,9 @@ public:
 
     /// Solves the tiles in `only`, or all if it is null; adds the tiles that remain unresolved to `left`.
     void solve(const unresolved_tiles* only, std::int64_t only_columns, unresolved_tiles* left) {
-        only_ = only, ratio_ = std::max<std::int64_t>(only_columns / columns, 1), left_ = left;
+        left_ = left;
+        if (only != nullptr) chosen_.emplace(only->tile, shape_.tiles, only_columns / columns);
         if (left != nullptr) left->tile.assign(static_cast<std::size_t>(tiles_of(shape_.passes.back())), 0);
-        if (only != nullptr) find_wanted();
         read_classes();
         const std::int64_t planes = shape_.passes.front().before;
         for (std::int64_t first = 0; first < planes; first += shape_.together) {
@@ -76,27 +78,8 @@ private:
         auto& mine = mine_[static_cast<std::size_t>(thread)];
         if (!mine)
             mine = std::make_unique<buffers>(shape_, first_wanted(), short_rows_.has_value(),
-                                             p_.weighted ? shape_.length : 0);
+                                             p_.weighted ? shape_.length : shape_.tiles);
         return *mine;
-    }
-
-    // ---- selection of tiles -----------------------------------------------------------------------------------------
-
-    /// True if a tile is to be solved; `ratio_` tiles here make one tile of `only_`.
-    [[nodiscard]] bool wanted(std::int64_t tile) const {
-        if (only_ == nullptr) return true;
-        const std::int64_t place = tile / shape_.tiles, at = tile % shape_.tiles / ratio_;
-        return only_->tile[static_cast<std::size_t>(place * only_tiles_ + at)] != 0;
-    }
-    void find_wanted() {
-        only_tiles_ = (shape_.tiles + ratio_ - 1) / ratio_;
-        wanted_column_.assign(static_cast<std::size_t>(only_tiles_), 0);
-        for (std::size_t i = 0; i < only_->tile.size(); ++i)
-            wanted_column_[i % static_cast<std::size_t>(only_tiles_)] |= only_->tile[i];
-    }
-    /// True if any wanted tile has the column; for passes before the last one.
-    [[nodiscard]] bool wanted_column(std::int64_t column) const {
-        return only_ == nullptr || wanted_column_[static_cast<std::size_t>(column / ratio_)] != 0;
     }
 
     // ---- rows -------------------------------------------------------------------------------------------------------
@@ -117,9 +100,10 @@ private:
         crew_.for_each((end - first) * s.rows, block, shape_.length,
                        [&](std::int64_t line, std::int64_t stop, int thread) {
                            const auto place = [&](std::int64_t at) {
-                               return field_[0].get() + (at / s.rows * shape_.tiles * s.rows + at % s.rows) * columns;
+                               return (at / s.rows * shape_.tiles * s.rows + at % s.rows) * columns;
                            };
-                           solve_rows(first * s.rows, line, stop, place, buffers_of(thread));
+                           solve_rows(first * s.rows, line, stop, field_[0].get(), place, buffers_of(thread));
+                           end_copies();
                        });
     }
 
@@ -128,48 +112,59 @@ private:
         crew_.for_each(end - first, 1, 2 * s.rows * shape_.length, [&](std::int64_t item, std::int64_t, int thread) {
             const std::int64_t plane = first + item;
             buffers& mine = buffers_of(thread);
-            const auto place = [&](std::int64_t r) { return mine.plane.get() + r * columns; };
-            solve_rows(plane * s.rows, 0, s.rows, place, mine);
+            const auto place = [&](std::int64_t r) { return r * columns; };
+            solve_rows(plane * s.rows, 0, s.rows, mine.plane.get(), place, mine);
             for (std::int64_t t = 0; t < shape_.tiles; ++t)
-                solve_tile(0, plane * shape_.tiles + t, mine.plane.get() + t * s.rows * columns, mine);
+                solve_tile(0, plane * shape_.tiles + t, mine.plane.get(), t, mine);
             end_copies();
         });
     }
 
-    /// Solves rows base + [line, stop); row number r goes to place(r).
+    /// Solves rows base + [line, stop); row number r goes to cell place(r) of `field`.
     template <class Place>
-    void solve_rows(std::int64_t base, std::int64_t line, std::int64_t stop, const Place& place, buffers& mine) {
-        for (; line < stop && !p_.weighted; ++line) solve_row(base + line, place(line), mine);
+    void solve_rows(std::int64_t base, std::int64_t line, std::int64_t stop, T* field, const Place& place,
+                    buffers& mine) {
+        const std::int64_t rows = shape_.passes.front().rows, bytes = columns * shape_.bytes_of_rows;
+        const bool past_caches = !shape_.planes && p_.cells >= least_streamed_cells;
+        for (; line < stop && !p_.weighted; ++line)
+            copy_rows_out(solve_row(base + line, mine), bytes, bytes, shape_.tiles,
+                          reinterpret_cast<std::byte*>(field) + place(line) * shape_.bytes_of_rows, rows * bytes,
+                          past_caches);
         if constexpr (sited)
             for (; line < stop; line += columns)
-                solve_power_rows(base, line, std::min(line + columns, stop), place, mine);
+                solve_power_rows(base, line, std::min(line + columns, stop), field, place, mine);
     }
 
-    void solve_row(std::int64_t line, T* to, buffers& mine) {
-        const std::int64_t n = shape_.length, pitch = shape_.passes.front().rows * columns;
+    /// Returns the row's values, or its cells' nearest sites along the row.
+    const void* solve_row(std::int64_t line, buffers& mine) {
+        const std::int64_t n = shape_.length;
+        T* const to = mine.best.get();
         border ends = p_.borders[static_cast<std::size_t>(p_.rank - 1)];
         if (sited && ends == border::closed) ends = border::open;  // the epilogue handles borders
         const bool periodic = ends == border::periodic;
         const void* const row = rows_.row(line, mine.class_row(0, n));
         if (runs_) put_bits(line, row, mine);
-        if (short_rows_) return short_rows_->solve(row, rows_.bytes(), runs_, mine.short_row, to, pitch);
+        if (short_rows_) return short_rows_->solve(row, rows_.bytes(), runs_, mine.short_row, to, columns), to;
         if (runs_) mark_runs(row, rows_.bytes(), n, ends, mine.row);
         else mark_sites(static_cast<const std::uint8_t*>(row), n, ends == border::closed, mine.row);
         row_kind kind = steps_of_row(n, periodic, mine.row);
+        if (p_.background) kind = clear_background(row, rows_.bytes(), n, kind, mine.row);
         if constexpr (sited) {
             std::uint8_t* const changed = runs_ ? mine.class_row(2, n) : nullptr;
             if (runs_) changes_of_row(row, rows_.bytes(), n, periodic, changed);
             sites_of_row(n, kind, periodic, changed, mine.row);
+            return mine.row.site;
+        } else {
+            put_costs(mine.row, kind, n, row_cost_, to, columns);
+            return to;
         }
-        if (p_.background) kind = clear_background(row, rows_.bytes(), n, kind, mine.row);
-        if constexpr (sited) put_sites(mine.row, kind, n, row_cost_, p_.keys.shift[p_.rank - 1], to, pitch);
-        else put_costs(mine.row, kind, n, row_cost_, to, pitch);
     }
 
     /// Solves rows of a power diagram as lines whose values are minus the weights: as many side by side as a tile has
     /// columns.
     template <class Place>
-    void solve_power_rows(std::int64_t base, std::int64_t line, std::int64_t stop, const Place& place, buffers& mine) {
+    void solve_power_rows(std::int64_t base, std::int64_t line, std::int64_t stop, T* field, const Place& place,
+                          buffers& mine) {
         const std::int64_t n = shape_.length, pitch = shape_.passes.front().rows * columns;
         const auto last = static_cast<std::size_t>(p_.rank - 1);
         T* const value = mine.best.get();
@@ -179,7 +174,7 @@ private:
         t.value = value, t.best = mine.other.get();
         solve_lines(t);
         for (std::int64_t c = 0; c < stop - line; ++c) {
-            T* const to = place(line + c);
+            T* const to = field + place(line + c);
             for (std::int64_t x = 0; x < shape_.tiles * columns; ++x)
                 copy_number(t.best + std::min(x, n - 1) * columns, static_cast<int>(c), to + x / columns * pitch,
                             static_cast<int>(x % columns));
@@ -224,24 +219,30 @@ private:
         crew_.for_each((end - first) * s.after * shape_.tiles, std::max<std::int64_t>(1, cells_a_block / cells), cells,
                        [&](std::int64_t tile, std::int64_t stop, int thread) {
                            for (; tile < stop; ++tile)
-                               solve_tile(k, base + tile, field_[k % 2].get() + tile * s.rows * columns,
-                                          buffers_of(thread));
+                               solve_tile(k, base + tile, field_[k % 2].get(), tile, buffers_of(thread));
                            end_copies();
                        });
     }
 
-    /// Solves tile number `tile` of a pass, whose values are at `value`.
-    void solve_tile(std::size_t k, std::int64_t tile, T* value, buffers& mine) {
+    /// Solves tile number `tile` of a pass: the one at place `at` of `field`.
+    void solve_tile(std::size_t k, std::int64_t tile, T* field, std::int64_t at, buffers& mine) {
         const line_pass& s = shape_.passes[k];
         const std::int64_t column = tile % shape_.tiles, place = tile / shape_.tiles;
-        if (!wanted_column(column)) return;
+        if (chosen_ && !chosen_->has_column(column)) return;
         if (last(k)) {
-            if (!wanted(tile)) return;
+            if (chosen_ && !chosen_->has(tile)) return;
             if (left_ != nullptr && left_->too_many()) {
                 left_->tile[static_cast<std::size_t>(tile)] = 1;
                 return;
             }
         }
+        T* value = field + at * s.rows * columns;
+        if constexpr (sited)
+            if (k == 0 && shape_.sites_of_rows) {
+                value = mine.other.get();
+                put_sites(reinterpret_cast<const std::int32_t*>(field) + at * s.rows * columns, s.rows, row_sites_,
+                          column * columns, row_cost_, value);
+            }
         for (int axis = s.last; axis >= s.first; --axis) value = solve_axis(s, axis, tile, value, mine);
         const std::int64_t before = place / s.after, after = place % s.after;
         if (last(k)) return put(s, tile, before * s.rows * s.after + after, column, value, mine);
@@ -258,6 +259,7 @@ private:
         const auto i = static_cast<std::size_t>(axis);
         line_tile<T> t;
         t.rows = size, t.pitch = pitch, t.periodic = p_.borders[i] == border::periodic, t.ordered = ordered_[i];
+        t.saturates = sizeof(T) == 2 || (sizeof(T) == 4 && left_ != nullptr);
         if constexpr (number<T>::wide) t.floor = initial_ == nullptr ? lane{} : initial_->base();
         t.terms = &*terms_[i], t.lists = &mine.lists, t.team = &crew_;
         return t;
@@ -360,10 +362,9 @@ private:
     void put(const line_pass& s, std::int64_t tile, std::int64_t line, std::int64_t column, const T* value,
              buffers& mine) {
         const std::int64_t first = column * columns, count = std::min(columns, shape_.length - first);
-        const bool resolved = epilogue_.resolved(value, s.rows, count);
         if (left_ != nullptr) {
             left_->done.fetch_add(1, std::memory_order_relaxed);
-            if (!resolved) {
+            if (!epilogue_.resolved(value)) {
                 left_->count.fetch_add(1, std::memory_order_relaxed);
                 left_->tile[static_cast<std::size_t>(tile)] = 1;
                 return;
@@ -383,6 +384,7 @@ private:
     const bool runs_;     ///< a cell's sites are cells of another class
     const double scale_;  ///< scale of a value beside its site
     const step_cost<lane> row_cost_;
+    const row_of_sites row_sites_;
     std::optional<short_rows<T>> short_rows_;
     std::array<std::optional<axis_terms<lane>>, max_rank> terms_;
     std::array<bool, max_rank> ordered_{};
@@ -391,10 +393,8 @@ private:
     std::array<host_scratch<std::uint8_t>, max_rank> cut_;
     host_scratch<std::uint8_t> zero_;
     std::vector<std::unique_ptr<buffers>> mine_;
-    const unresolved_tiles* only_ = nullptr;
+    std::optional<chosen_tiles> chosen_;  ///< the tiles to be solved; all without
     unresolved_tiles* left_ = nullptr;
-    std::int64_t ratio_ = 1, only_tiles_ = 1;
-    std::vector<std::uint8_t> wanted_column_;
 };
 
 }  // namespace nearfield::exact

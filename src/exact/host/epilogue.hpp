@@ -40,17 +40,16 @@ public:
         of_zero_ = static_cast<std::int8_t>(p.inside_is_nonzero ? p.outside_sign : p.inside_sign);
     }
 
-    /// Returns false if a 16-bit result is saturated, so that its size is unknown.
-    [[nodiscard]] bool resolved(const T* tile, std::int64_t rows, std::int64_t count) const {
-        if constexpr (sizeof(T) == 2) {
-            if (p_.limit < static_cast<double>(number<T>::infinite)) return true;
-            for (std::int64_t r = 0; r < rows; ++r, tile += columns) {
-                T most = 0;
-                for (std::int64_t c = 0; c < count; ++c) most = std::max(most, tile[c]);
-                if (most == number<T>::infinite) return false;
-            }
+    /// Returns false if a result may be too large for the number type, so that its size or site is unknown, or if a
+    /// cell may have no site.
+    [[nodiscard]] bool resolved(const T* tile) const {
+        if constexpr (number<T>::wide) return true;
+        else {
+            constexpr auto end = number<T>::end;
+            if (std::ldexp(p_.limit + 1, number<T>::sited ? p_.keys.total() : 0) < static_cast<double>(end))
+                return true;
+            return !reaches(reinterpret_cast<const lane_of_number<T>*>(tile), s_.rows * columns, end);
         }
-        return true;
     }
 
     /// Writes a tile whose first row has `count` cells from `first` on. `zero`: bits of cells of class zero, columns /
@@ -66,8 +65,7 @@ private:
     void put_distance(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
                       float* root) const {
         rule_.roots(tile, s_.rows * columns, root);
-        if (zero != nullptr)
-            for (std::int64_t r = 0; r < s_.rows; ++r) put_signs(root + r * columns, zero + r * (columns / 8));
+        if (zero != nullptr) put_signs(root, zero, s_.rows * columns, of_zero_);
         leave(root, count, first, writer_.distance());
     }
 
@@ -112,9 +110,9 @@ private:
             for (std::int64_t i = 0; i < cells; ++i) site[i] = value[i] > limit ? no_key<K> : site[i];
         }
         if (const target& to = writer_.distance(); to.data != nullptr) {
-            rule_.roots(as_roots_need(value, cells), cells, mine.root.get());
-            for (std::int64_t r = 0; r < s_.rows && zero != nullptr; ++r)
-                put_signs(mine.root.get() + r * columns, zero + r * (columns / 8));
+            if constexpr (std::is_same_v<V, std::int64_t>) rule_.roots(as_reals(value, cells), cells, mine.root.get());
+            else rule_.roots(value, cells, mine.root.get());
+            if (zero != nullptr) put_signs(mine.root.get(), zero, cells, of_zero_);
             leave(mine.root.get(), count, first, to);
         }
         for (int axis = p_.first_axis; axis < p_.rank; ++axis)
@@ -132,26 +130,6 @@ private:
             if (to.type == dtype::int64) put_index(mine.value.get());
             else put_index(reinterpret_cast<std::int32_t*>(mine.value.get()));
         }
-    }
-
-    /// Converts int64 values to doubles in place, as roots require.
-    static auto* as_roots_need(V* value, std::int64_t cells) {
-        if constexpr (std::is_same_v<V, std::int64_t>) {
-            for (std::int64_t i = 0; i < cells; ++i) {
-                const double real = value[i] < no_site<V>() ? static_cast<double>(value[i]) : number<double>::infinite;
-                std::memcpy(value + i, &real, sizeof(real));
-            }
-            return reinterpret_cast<const double*>(value);
-        } else {
-            return value;
-        }
-    }
-
-    static constexpr std::int64_t least_streamed_cells = std::int64_t{1} << 20;
-
-    void put_signs(float* root, const std::uint8_t* zero) const {
-        const auto of_zero = static_cast<float>(of_zero_);
-        for (int c = 0; c < columns; ++c) root[c] *= (zero[c / 8] >> (c % 8) & 1) != 0 ? of_zero : -of_zero;
     }
 
     void signs_of(const std::uint8_t* zero, std::int8_t* sign) const {

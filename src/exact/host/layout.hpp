@@ -8,10 +8,10 @@
 
 namespace nearfield::exact {
 
-/// Number types of cells. `narrow` is 16 bits, and 32 for the tiles in which a result does not fit; `packed` has
-/// value and site in one float64; `wide` has the site beside the value, as does a power diagram until its weights are
-/// known.
-enum class host_numbers : std::uint8_t { narrow, int32, real, packed, wide_whole, wide_real };
+/// Number types of cells. `narrow` is 16 bits, and 32 for the tiles in which a result does not fit; `int32_real` is 32
+/// bits, and float64 for such tiles; `packed` has value and site in one float64; `wide` has the site beside the value,
+/// `packed_wide` only in tiles in which a result does not pack. A power diagram is wide until its weights are known.
+enum class host_numbers : std::uint8_t { narrow, int32, int32_real, real, packed, packed_wide, wide_whole, wide_real };
 host_numbers numbers_of(const plan& p);
 /// True if values up to `largest` and sites fit a packed_site.
 bool packs(const plan& p, double largest);
@@ -35,8 +35,14 @@ struct pass_layout {
     std::int64_t together = 1;  ///< planes of the first pass whose rows are solved before their lines
     bool planes =
         false;  ///< the first pass takes a plane at a time, rows and lines, which stays in the second-level cache
+    bool sites_of_rows = false;      ///< rows leave nearest sites, from which the first pass computes its values
+    std::int64_t bytes_of_rows = 0;  ///< bytes of a cell that rows leave
 
     [[nodiscard]] std::int64_t plane_elements() const { return passes.front().rows * tiles * columns_; }
+    /// Returns the elements that hold what rows leave of this many cells.
+    [[nodiscard]] std::int64_t elements_of_rows(std::int64_t cells) const {
+        return (cells * bytes_of_rows + element_bytes_ - 1) / element_bytes_;
+    }
     [[nodiscard]] std::int64_t field_elements(int k) const;
     [[nodiscard]] bool needs_field(int k) const;
     [[nodiscard]] std::int64_t workspace_bytes(const plan& p, int threads, bool sited) const;

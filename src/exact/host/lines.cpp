@@ -205,14 +205,14 @@ private:
         // No winner is farther than half a period: a row beyond has a nearer copy.
         if (t_.periodic) from = std::max(from, m - n_ / 2), to = std::min(to, m + n_ / 2);
         std::int64_t steps = t_.terms->steps_within(static_cast<lane>(infinite - 1));
-        if (sizeof(lane) == 2) from = std::max(from, m - steps), to = std::min(to, m + steps);
+        if (t_.saturates) from = std::max(from, m - steps), to = std::min(to, m + steps);
         const span given{from, to};
         if (from <= to) take(from), take(to);
         steps = steps_within(largest(lanes_of::value(best)));
         each_site(std::max(from, m - steps), std::min(to, m + steps), take);
         const auto none = hn::Not(lanes_of::has_site(best));
-        // A lane that saturates here may not saturate elsewhere: only the reach of 16 bits bounds its winners.
-        if (sizeof(lane) == 2 && !hn::AllFalse(row_tag, none)) return given;
+        // A lane that saturates here may not saturate elsewhere: only the reach of its numbers bounds its winners.
+        if (t_.saturates && !hn::AllFalse(row_tag, none)) return given;
         if (hn::AllTrue(row_tag, none)) return {beyond, -beyond};
         const auto high_end = hn::Set(row_tag, static_cast<row_lane>(2 * zero_at - 1));
         const auto low = hn::MinOfLanes(row_tag, hn::IfThenElse(none, high_end, who));

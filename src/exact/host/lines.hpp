@@ -33,7 +33,8 @@ template <class T>
 struct line_tile {
     std::int64_t rows = 0, pitch = number<T>::columns;
     bool periodic = false;
-    bool ordered = true;        ///< winners never move back: false for doubles whose order rounding may reverse
+    bool saturates = sizeof(T) == 2;  ///< integers may be too small for a result, which is then infinite
+    bool ordered = true;              ///< winners never move back: false for doubles whose order rounding may reverse
     lane_of_number<T> floor{};  ///< lower bound of all values: not 0 in power diagrams of numbers with separate sites
     const axis_terms<lane_of_number<T>>* terms = nullptr;
     const T* value = nullptr;

@@ -4,6 +4,8 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -69,6 +71,59 @@ void roots64(const double* value, std::int64_t count, double unit2, double limit
     }
 }
 
+/// Vectors of 64 bytes; a tile is several.
+template <class T>
+bool reaches(const T* number, std::int64_t count, T end) {
+    const hn::CappedTag<T, 64 / sizeof(T)> tag;
+    auto most = hn::Zero(tag);
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag)))
+        most = hn::Max(most, hn::LoadU(tag, number + i));
+    return hn::GetLane(hn::MaxOfLanes(tag, most)) >= end;
+}
+bool reaches16(const std::uint16_t* number, std::int64_t count, std::uint16_t end) {
+    return reaches(number, count, end);
+}
+bool reaches32(const std::int32_t* number, std::int64_t count, std::int32_t end) { return reaches(number, count, end); }
+bool reaches64(const double* number, std::int64_t count, double end) { return reaches(number, count, end); }
+
+void reals_of(std::int64_t* value, std::int64_t count) {
+    const hn::CappedTag<double, 8> tag;
+    const hn::Rebind<std::int64_t, decltype(tag)> whole;
+    const auto most = hn::Set(tag, static_cast<double>(no_site<std::int64_t>()));
+    const auto infinite = hn::Set(tag, number<double>::infinite);
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+        const auto real = hn::ConvertTo(tag, hn::LoadU(whole, value + i));
+        const auto all = hn::IfThenElse(hn::Lt(real, most), real, infinite);
+        hn::StoreU(hn::BitCast(whole, all), whole, value + i);
+    }
+}
+
+void signs(float* root, const std::uint8_t* bits, std::int64_t count, float set) {
+    const hn::CappedTag<float, 16> tag;
+    const hn::Rebind<std::int32_t, decltype(tag)> whole;
+    static constexpr std::int32_t bit[16] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+                                             1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+        const auto own = hn::LoadU(whole, bit + i % 16);
+        const auto word = hn::Set(whole, bits[i / 16 * 2] | bits[i / 16 * 2 + 1] << 8);
+        const auto is_set = hn::RebindMask(tag, hn::Eq(hn::And(word, own), own));
+        const auto sign = hn::IfThenElse(is_set, hn::Set(tag, set), hn::Set(tag, -set));
+        hn::StoreU(hn::Mul(hn::LoadU(tag, root + i), sign), tag, root + i);
+    }
+}
+
+/// number = factor * root(scale * number), for any count.
+void roots_in_place(double* number, std::int64_t count, double scale, double factor) {
+    const hn::CappedTag<double, 8> tag;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto scaled = hn::Mul(hn::Set(tag, scale), hn::LoadU(tag, number + i));
+        hn::StoreU(hn::Mul(hn::Set(tag, factor), hn::Sqrt(scaled)), tag, number + i);
+    }
+    for (; i < count; ++i) number[i] = factor * std::sqrt(scale * number[i]);
+}
+
 /// Copies whole vectors of 64 bytes, without a call of memcpy for each row.
 template <bool PastCaches>
 void copy_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
@@ -82,8 +137,8 @@ void copy_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t fr
             else hn::StoreU(v, tag, reinterpret_cast<std::int32_t*>(to + i));
         }
 }
-void copy_past_caches(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
-                      std::uint8_t* to, std::int64_t to_pitch) {
+void stream_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
+                 std::uint8_t* to, std::int64_t to_pitch) {
     copy_rows<true>(from, row_bytes, from_pitch, rows, to, to_pitch);
 }
 void copy_unaligned(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
@@ -100,8 +155,17 @@ namespace nearfield::exact {
 HWY_EXPORT(roots16);
 HWY_EXPORT(roots32);
 HWY_EXPORT(roots64);
-HWY_EXPORT(copy_past_caches);
+HWY_EXPORT(roots_in_place);
+HWY_EXPORT(signs);
+HWY_EXPORT(reals_of);
+HWY_EXPORT(reaches16);
+HWY_EXPORT(reaches32);
+HWY_EXPORT(reaches64);
+HWY_EXPORT(stream_rows);
 HWY_EXPORT(copy_unaligned);
+
+/// Bytes of the largest vector, and of a cache line.
+constexpr std::int64_t vector = 64;
 
 template <class T>
 root_rule<T>::root_rule(const plan& p) : unit2_(p.unit2), unit_(p.unit()), limit_(number<T>::infinite) {
@@ -141,7 +205,12 @@ void field_roots<V>::roots(const V* value, std::int64_t count, float* out) const
     constexpr std::int64_t batch = 64;
     std::conditional_t<sizeof(V) == 4, V, double> part[batch];
     float root[batch];
-    for (std::int64_t from = 0; from < count; from += batch) {
+    std::int64_t from = 0;
+    if constexpr (!std::is_same_v<V, std::int64_t>) {
+        from = count / batch * batch;
+        rule_.roots(value, from, out);
+    }
+    for (; from < count; from += batch) {
         const std::int64_t n = std::min(batch, count - from);
         for (std::int64_t i = 0; i < batch; ++i) {
             const V v = value[from + std::min(i, n - 1)];
@@ -155,27 +224,50 @@ void field_roots<V>::roots(const V* value, std::int64_t count, float* out) const
 }
 template <class V>
 void field_roots<V>::roots(const V* value, std::int64_t count, double* out) const {
-    for (std::int64_t i = 0; i < count; ++i) {
-        const auto real = static_cast<double>(value[i]);
-        const double root = unit_ != 0 ? unit_ * std::sqrt(real) : std::sqrt(unit2_ * real);
-        out[i] = value[i] < no_site<V>() ? root : number<double>::infinite;
-    }
+    for (std::int64_t i = 0; i < count; ++i)
+        out[i] = value[i] < no_site<V>() ? static_cast<double>(value[i]) : number<double>::infinite;
+    HWY_DYNAMIC_DISPATCH(roots_in_place)(out, count, unit_ != 0 ? 1 : unit2_, unit_ != 0 ? unit_ : 1);
 }
 template class field_roots<std::int32_t>;
 template class field_roots<std::int64_t>;
 template class field_roots<double>;
 
+void put_signs(float* root, const std::uint8_t* bits, std::int64_t count, std::int8_t set) {
+    HWY_DYNAMIC_DISPATCH(signs)(root, bits, count, set);
+}
+const double* as_reals(std::int64_t* value, std::int64_t count) {
+    HWY_DYNAMIC_DISPATCH(reals_of)(value, count);
+    return reinterpret_cast<const double*>(value);
+}
+bool reaches(const std::uint16_t* number, std::int64_t count, std::uint16_t end) {
+    return HWY_DYNAMIC_DISPATCH(reaches16)(number, count, end);
+}
+bool reaches(const std::int32_t* number, std::int64_t count, std::int32_t end) {
+    return HWY_DYNAMIC_DISPATCH(reaches32)(number, count, end);
+}
+bool reaches(const double* number, std::int64_t count, double end) {
+    return HWY_DYNAMIC_DISPATCH(reaches64)(number, count, end);
+}
+
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches) {
-    constexpr std::int64_t vector = 64;
     const auto* source = static_cast<const std::uint8_t*>(from);
     auto* target = static_cast<std::uint8_t*>(to);
     const bool whole = row_bytes % vector == 0;
     if (whole && past_caches && to_pitch % vector == 0 && reinterpret_cast<std::uintptr_t>(to) % vector == 0)
-        return HWY_DYNAMIC_DISPATCH(copy_past_caches)(source, row_bytes, from_pitch, rows, target, to_pitch);
+        return HWY_DYNAMIC_DISPATCH(stream_rows)(source, row_bytes, from_pitch, rows, target, to_pitch);
     if (whole) return HWY_DYNAMIC_DISPATCH(copy_unaligned)(source, row_bytes, from_pitch, rows, target, to_pitch);
     for (std::int64_t r = 0; r < rows; ++r, source += from_pitch, target += to_pitch)
         std::memcpy(target, source, static_cast<std::size_t>(row_bytes));
+}
+void copy_past_caches(const void* from, std::int64_t bytes, void* to) {
+    const auto before = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(to) % vector);
+    const std::int64_t head = std::min(before, bytes), whole = (bytes - head) / vector * vector;
+    const auto* const source = static_cast<const std::uint8_t*>(from);
+    auto* const target = static_cast<std::uint8_t*>(to);
+    std::memcpy(target, source, static_cast<std::size_t>(head));
+    HWY_DYNAMIC_DISPATCH(stream_rows)(source + head, whole, 0, 1, target + head, 0);
+    std::memcpy(target + head + whole, source + head + whole, static_cast<std::size_t>(bytes - head - whole));
 }
 void end_copies() { hwy::FlushStream(); }
 

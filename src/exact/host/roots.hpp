@@ -39,10 +39,26 @@ private:
     root_rule<std::conditional_t<sizeof(V) == 4, V, double>> rule_;
 };
 
+/// Multiplies a tile's distances by `set` where their bit is set, else by -set.
+void put_signs(float* root, const std::uint8_t* bits, std::int64_t count, std::int8_t set);
+
+/// Converts integers to doubles in place, as roots require.
+const double* as_reals(std::int64_t* value, std::int64_t count);
+
+/// True if a number of a tile is at least `end`.
+bool reaches(const std::uint16_t* number, std::int64_t count, std::uint16_t end);
+bool reaches(const std::int32_t* number, std::int64_t count, std::int32_t end);
+bool reaches(const double* number, std::int64_t count, double end);
+
+/// Fields of grids of at least this many cells bypass the caches.
+inline constexpr std::int64_t least_streamed_cells = std::int64_t{1} << 20;
+
 /// Copies rows of `row_bytes` bytes to places `to_pitch` bytes apart; bypasses the caches if rows are aligned to whole
 /// vectors. end_copies() makes them visible to other threads.
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches);
+/// Copies bytes, whose number and addresses are multiples of an element's size, past the caches.
+void copy_past_caches(const void* from, std::int64_t bytes, void* to);
 void end_copies();
 
 }  // namespace nearfield::exact

@@ -163,13 +163,13 @@ void costs(const Steps* HWY_RESTRICT steps, std::int64_t count, T weight, std::i
         T* HWY_RESTRICT const out = to;
         for (int c = 0; c < columns; ++c) {
             const Steps away = std::min(from[c], farthest);
-            using wide = std::conditional_t<std::is_same_v<T, std::uint16_t>, std::uint16_t,
-                                            std::conditional_t<std::is_same_v<T, double>, std::int32_t, std::int32_t>>;
+            using wide = std::conditional_t<std::is_same_v<T, std::uint16_t>, std::uint16_t, std::int32_t>;
             wide cells = static_cast<wide>(away);
             if constexpr (HalfCell) cells = static_cast<wide>(away == 0 ? 0 : 2 * cells - 1);
             const T square = static_cast<T>(static_cast<T>(cells) * static_cast<T>(cells));
             const T value = static_cast<T>(weight * square);
-            out[c] = from[c] > farthest ? number<T>::infinite : value;
+            // In float64 every step has a cost, and the compiler would leave a choice scalar.
+            out[c] = !std::is_same_v<T, double> && from[c] > farthest ? number<T>::infinite : value;
         }
     }
 }

@@ -81,18 +81,19 @@ private:
     /// Adds one step, or restarts at 1 where the class changes.
     template <bool Up>
     HWY_INLINE void count(std::int64_t m, bool has_before, S* HWY_RESTRICT steps) const {
+        const hn::CappedTag<S, 16> tag;
+        HWY_ALIGN static constexpr S bit[16] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+                                                1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
         const std::int64_t at = !Up ? m : m + 1 < r_.rows ? m + 1 : 0;
         const std::uint8_t* const bits = r_.cut + at * r_.cut_pitch;
-        std::uint32_t any = 0;
-        for (int i = 0; has_before && i < columns / 8; ++i) any |= bits[i];
-        if (any == 0) {
-            for (int c = 0; c < columns; ++c) steps[c] = steps[c] < none_ ? static_cast<S>(steps[c] + 1) : none_;
-            return;
+        const auto one = hn::Set(tag, S{1}), none = hn::Set(tag, none_);
+        for (int c = 0; c < columns; c += static_cast<int>(hn::Lanes(tag))) {
+            const int i = c / 16 * 2, word = has_before ? bits[i] | bits[i + 1] << 8 : 0;
+            const auto own = hn::LoadU(tag, bit + c % 16);
+            const auto cut = hn::Eq(hn::And(hn::Set(tag, static_cast<S>(word)), own), own);
+            const auto more = hn::Min(hn::Add(hn::LoadU(tag, steps + c), one), none);
+            hn::StoreU(hn::IfThenElse(cut, one, more), tag, steps + c);
         }
-        std::uint8_t cut[columns];
-        for (int c = 0; c < columns; ++c) cut[c] = bits[c / 8] >> (c % 8) & 1;
-        for (int c = 0; c < columns; ++c)
-            steps[c] = cut[c] != 0 ? S{1} : steps[c] < none_ ? static_cast<S>(steps[c] + 1) : none_;
     }
 
 protected:
@@ -100,24 +101,29 @@ protected:
     const S none_;
 };
 
+/// Steps of a tile's columns: 16 bits for values of 16 bits.
 template <class T>
-class run_sweep : run_counter<T, T> {
-    using base = run_counter<T, T>;
+using steps_of = std::conditional_t<sizeof(T) == 2, T, std::int32_t>;
+
+template <class T>
+class run_sweep : run_counter<T, steps_of<T>> {
+    using steps_t = steps_of<T>;
+    using base = run_counter<T, steps_t>;
     using base::columns;
     using base::r_;
 
 public:
     explicit run_sweep(const run_ends<T>& r)
-        : base(r, static_cast<T>(std::min<std::int32_t>(r.cost->most, most_steps) + 1)),
+        : base(r, static_cast<steps_t>(std::min<std::int32_t>(r.cost->most, most_steps) + 1)),
           weight_(r.cost->weight),
-          most_(static_cast<T>(base::none_ - 1)) {}
+          most_(static_cast<steps_t>(base::none_ - 1)) {}
 
     void solve() const {
         if (r_.cut == nullptr) return put_borders();
         base::template sweep<false>(
-            [this](std::int64_t m, const T* steps) { put<false>(steps, r_.first + m * r_.pitch); });
+            [this](std::int64_t m, const steps_t* steps) { put<false>(steps, r_.first + m * r_.pitch); });
         base::template sweep<true>(
-            [this](std::int64_t m, const T* steps) { put<true>(steps, r_.first + m * r_.pitch); });
+            [this](std::int64_t m, const steps_t* steps) { put<true>(steps, r_.first + m * r_.pitch); });
     }
 
 private:
@@ -130,17 +136,18 @@ private:
     }
 
     template <bool Up>
-    HWY_INLINE void put(const T* HWY_RESTRICT steps, T* HWY_RESTRICT first) const {
+    HWY_INLINE void put(const steps_t* HWY_RESTRICT steps, T* HWY_RESTRICT first) const {
         const T twice = r_.cost->half_cell ? T{2} : T{1}, less = r_.cost->half_cell ? T{1} : T{0};
         for (int c = 0; c < columns; ++c) {
-            const T reach = static_cast<T>(twice * std::min(steps[c], most_) - less);
+            const T reach = static_cast<T>(twice * static_cast<T>(std::min(steps[c], most_)) - less);
             const T value = static_cast<T>(weight_ * static_cast<T>(reach * reach));
             const T cost = steps[c] > most_ ? number<T>::infinite : value;
             first[c] = Up ? std::min(first[c], cost) : cost;
         }
     }
 
-    const T weight_, most_;
+    const T weight_;
+    const steps_t most_;
 };
 
 /// Counts the steps with the site, which is the cell beyond the run's end.
@@ -153,8 +160,8 @@ class site_sweep : run_counter<T, std::int32_t> {
 
 public:
     explicit site_sweep(const run_ends<T>& r)
-        : base(r, std::min(r.cost->most, std::numeric_limits<std::int32_t>::max() - 1) + 1) {
-        for (int c = 0; c < columns; ++c) column_[c] = static_cast<lane>(r.column_site[c]);
+        : base(r, std::min(r.cost->most, std::numeric_limits<std::int32_t>::max() - 2) + 1) {
+        for (int c = 0; c < columns; ++c) column_[c] = static_cast<double>(r.column_site[c]);
     }
 
     void solve() const {
@@ -165,28 +172,44 @@ public:
 private:
     template <bool Up>
     HWY_INLINE void put(std::int64_t m, const std::int32_t* HWY_RESTRICT steps) const {
-        lane* HWY_RESTRICT const value = reinterpret_cast<lane*>(r_.first + m * r_.pitch);
-        const auto rows = static_cast<lane>(r_.rows), here = static_cast<lane>(m);
-        const auto step = static_cast<lane>(std::int64_t{1} << r_.site_shift);
-        for (int c = 0; c < columns; ++c) {
-            const bool none = steps[c] >= base::none_;
-            const lane away = static_cast<lane>(steps[c]), cells = r_.cost->half_cell ? 2 * away - 1 : away;
-            lane row = Up ? here + away : here - away;
-            row = row < 0 ? row + rows : row >= rows ? row - rows : row;
-            const lane cost = none ? number<T>::infinite : r_.cost->weight * (cells * cells);
-            if constexpr (number<T>::wide) {
-                const std::int64_t site = r_.column_site[c] + (static_cast<std::int64_t>(row) << r_.site_shift);
-                auto* const sites = reinterpret_cast<std::int64_t*>(value) + columns;
-                const bool better = !Up || cost < value[c] || (cost == value[c] && site < sites[c]);
-                value[c] = better ? cost : value[c], sites[c] = better ? site : sites[c];
-            } else {
-                const double cell = cost + (column_[c] + row * step);
-                value[c] = Up ? std::min(value[c], cell) : cell;
-            }
+        if constexpr (number<T>::wide) return put_wide<Up>(m, steps);
+        const hn::CappedTag<double, 8> tag;
+        const hn::Rebind<std::int32_t, decltype(tag)> half;
+        const auto last = hn::Set(tag, base::none_ - 1.0), infinite = hn::Set(tag, number<double>::infinite);
+        const auto here = hn::Set(tag, static_cast<double>(m)), rows = hn::Set(tag, static_cast<double>(r_.rows));
+        const auto weight = hn::Set(tag, static_cast<double>(r_.cost->weight));
+        const auto step = hn::Set(tag, static_cast<double>(std::int64_t{1} << r_.site_shift));
+        const auto twice = hn::Set(tag, r_.cost->half_cell ? 2.0 : 1.0), less = hn::Sub(twice, hn::Set(tag, 1.0));
+        double* const value = reinterpret_cast<double*>(r_.first + m * r_.pitch);
+        for (int c = 0; c < columns; c += static_cast<int>(hn::Lanes(tag))) {
+            const auto away = hn::PromoteTo(tag, hn::LoadU(half, steps + c)),
+                       cells = hn::Sub(hn::Mul(twice, away), less);
+            auto row = Up ? hn::Add(here, away) : hn::Sub(here, away);
+            if constexpr (Up) row = hn::IfThenElse(hn::Lt(row, rows), row, hn::Sub(row, rows));
+            else row = hn::IfThenElse(hn::Lt(row, hn::Zero(tag)), hn::Add(row, rows), row);
+            const auto site = hn::Add(hn::LoadU(tag, column_ + c), hn::Mul(row, step));
+            auto cell = hn::Add(hn::Mul(weight, hn::Mul(cells, cells)), site);
+            cell = hn::IfThenElse(hn::Lt(last, away), infinite, cell);
+            hn::StoreU(Up ? hn::Min(hn::LoadU(tag, value + c), cell) : cell, tag, value + c);
         }
     }
 
-    lane column_[columns];
+    template <bool Up>
+    HWY_INLINE void put_wide(std::int64_t m, const std::int32_t* HWY_RESTRICT steps) const {
+        lane* HWY_RESTRICT const value = reinterpret_cast<lane*>(r_.first + m * r_.pitch);
+        auto* const sites = reinterpret_cast<std::int64_t*>(value) + columns;
+        for (int c = 0; c < columns; ++c) {
+            const lane away = static_cast<lane>(steps[c]), cells = r_.cost->half_cell ? 2 * away - 1 : away;
+            std::int64_t row = Up ? m + steps[c] : m - steps[c];
+            row = row < 0 ? row + r_.rows : row >= r_.rows ? row - r_.rows : row;
+            const lane cost = steps[c] >= base::none_ ? number<T>::infinite : r_.cost->weight * (cells * cells);
+            const std::int64_t site = r_.column_site[c] + (row << r_.site_shift);
+            const bool better = !Up || cost < value[c] || (cost == value[c] && site < sites[c]);
+            value[c] = better ? cost : value[c], sites[c] = better ? site : sites[c];
+        }
+    }
+
+    double column_[columns];
 };
 
 void first16(const run_ends<std::uint16_t>& r) { run_sweep<std::uint16_t>(r).solve(); }

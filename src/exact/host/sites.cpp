@@ -51,65 +51,83 @@ void far_sites(const std::int32_t* steps, const std::uint8_t* changed, std::int6
     sites_of(steps, changed, count, periodic, site);
 }
 
-template <class T, class Steps, bool HalfCell>
-void put(const Steps* HWY_RESTRICT steps, const row_of_sites& r, lane_of_number<T> weight, T* to,
-         std::int64_t tile_pitch) {
+template <class T>
+void put(const std::int32_t* HWY_RESTRICT site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
+         const step_cost<lane_of_number<T>>& cost, T* HWY_RESTRICT to) {
     using lane = lane_of_number<T>;
     constexpr int columns = number<T>::columns;
-    const auto step = static_cast<lane>(std::int64_t{1} << r.shift);
-    for (std::int64_t x = 0; x < r.count; x += columns, to += tile_pitch) {
+    const auto weight = cost.weight, step = static_cast<lane>(std::int64_t{1} << r.shift);
+    // Unsigned, because without a period no distance is shortened.
+    const std::uint32_t period = r.periodic ? static_cast<std::uint32_t>(r.count) : ~std::uint32_t{0};
+    const lane twice = cost.half_cell ? 2 : 1;
+    const std::uint32_t less = cost.half_cell ? 1 : 0;
+    std::int32_t own[columns];
+    for (int c = 0; c < columns; ++c) own[c] = static_cast<std::int32_t>(std::min(first + c, r.count - 1));
+    for (; rows > 0; --rows, site += columns, to += columns) {
         lane* HWY_RESTRICT const value = reinterpret_cast<lane*>(to);
-        const Steps* HWY_RESTRICT const from = steps + x;
-        const std::int32_t* HWY_RESTRICT const nearest = r.site + x;
+        std::int64_t* HWY_RESTRICT const sites = reinterpret_cast<std::int64_t*>(to) + columns;
+        if (site[0] < 0) {
+            std::fill_n(value, columns, number<T>::infinite);
+            if constexpr (number<T>::wide) std::fill_n(sites, columns, no_key<std::int64_t>);
+            continue;
+        }
         for (int c = 0; c < columns; ++c) {
-            const std::int32_t away = from[c];
-            const std::int32_t site = away == 0 ? static_cast<std::int32_t>(x) + c : nearest[c];
-            const auto cells = static_cast<lane>(away), reached = HalfCell && away > 0 ? 2 * cells - 1 : cells;
+            const auto straight = static_cast<std::uint32_t>(std::max(own[c] - site[c], site[c] - own[c]));
+            const std::uint32_t away = std::min(straight, period - straight);
+            const lane cells = twice * static_cast<lane>(static_cast<std::int32_t>(away)) -
+                               static_cast<lane>(static_cast<std::int32_t>(std::min(away, less)));
             if constexpr (number<T>::wide) {
-                value[c] = weight * (reached * reached);
-                reinterpret_cast<std::int64_t*>(to)[columns + c] = std::int64_t{site} << r.shift;
+                value[c] = weight * (cells * cells);
+                sites[c] = std::int64_t{site[c]} << r.shift;
             } else {
-                value[c] = weight * (reached * reached) + static_cast<lane>(site) * step;
+                value[c] = weight * (cells * cells) + static_cast<lane>(site[c]) * step;
             }
         }
     }
 }
-template <class T>
-void put_row(const row_of_sites& r, lane_of_number<T> weight, bool half_cell, T* to, std::int64_t tile_pitch) {
-    const auto with = [&](const auto* steps) {
-        using Steps = std::remove_cvref_t<decltype(*steps)>;
-        if (half_cell) put<T, Steps, true>(steps, r, weight, to, tile_pitch);
-        else put<T, Steps, false>(steps, r, weight, to, tile_pitch);
-    };
-    if (r.near != nullptr) with(r.near);
-    else with(r.far);
+void put_packed(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
+                const step_cost<double>& cost, packed_site* to) {
+    put(site, rows, r, first, cost, to);
 }
-void put_packed(const row_of_sites& r, double weight, bool half_cell, packed_site* to, std::int64_t tile_pitch) {
-    put_row(r, weight, half_cell, to, tile_pitch);
+void put_whole(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
+               const step_cost<std::int64_t>& cost, wide_site<std::int64_t>* to) {
+    put(site, rows, r, first, cost, to);
 }
-void put_whole(const row_of_sites& r, std::int64_t weight, bool half_cell, wide_site<std::int64_t>* to,
-               std::int64_t tile_pitch) {
-    put_row(r, weight, half_cell, to, tile_pitch);
-}
-void put_real(const row_of_sites& r, double weight, bool half_cell, wide_site<double>* to, std::int64_t tile_pitch) {
-    put_row(r, weight, half_cell, to, tile_pitch);
+void put_real(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
+              const step_cost<double>& cost, wide_site<double>* to) {
+    put(site, rows, r, first, cost, to);
 }
 
 void add_packed(double* HWY_RESTRICT value, std::int64_t count, double step) {
     for (std::int64_t i = 0; i < count; ++i) value[i] += step;
 }
 
+template <class V>
+auto whole_of(hn::Vec<hn::CappedTag<double, 8>> number) {
+    const hn::Rebind<V, hn::CappedTag<double, 8>> tag;
+    if constexpr (sizeof(V) == 4) return hn::DemoteTo(tag, number);
+    else return hn::ConvertTo(tag, number);
+}
+/// Computes in doubles, which is exact, and converts at the end: compilers leave the loop scalar.
 template <class V, class K>
 void split(const double* HWY_RESTRICT cell, std::int64_t count, int bits, std::int64_t base, V* HWY_RESTRICT value,
            K* HWY_RESTRICT site) {
-    const auto unit = static_cast<double>(std::int64_t{1} << bits), share = 1 / unit;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const bool none = cell[i] > std::numeric_limits<double>::max();
-        const double some = none ? 0 : cell[i];
-        const auto whole = static_cast<V>(some * share);
-        const auto rest = static_cast<K>(some - static_cast<double>(whole) * unit);
-        value[i] = none ? no_site<V>() : static_cast<V>(whole + static_cast<V>(base));
-        site[i] = none ? no_key<K> : rest;
+    const hn::CappedTag<double, 8> tag;
+    const hn::Rebind<V, decltype(tag)> of_value;
+    const hn::Rebind<K, decltype(tag)> of_site;
+    const double step = static_cast<double>(std::int64_t{1} << bits);
+    const auto unit = hn::Set(tag, step), share = hn::Set(tag, 1 / step), one = hn::Set(tag, 1.0);
+    const auto whole_from = hn::Set(tag, 0x1p52), least = hn::Set(tag, static_cast<double>(base));
+    const auto absent = hn::Set(tag, static_cast<double>(no_site<V>())), no_one = hn::Set(tag, -1.0);
+    const auto infinite = hn::Set(tag, number<double>::infinite);
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+        const auto some = hn::LoadU(tag, cell + i), parts = hn::Mul(some, share);
+        const auto nearest = hn::Sub(hn::Add(parts, whole_from), whole_from);
+        const auto whole = hn::IfThenElse(hn::Lt(parts, nearest), hn::Sub(nearest, one), nearest);
+        const auto rest = hn::Sub(some, hn::Mul(whole, unit)), kept = hn::Add(whole, least);
+        const auto found = hn::Lt(some, infinite);
+        hn::StoreU(whole_of<V>(hn::IfThenElse(found, kept, absent)), of_value, value + i);
+        hn::StoreU(whole_of<K>(hn::IfThenElse(found, rest, no_one)), of_site, site + i);
     }
 }
 void split_narrow(const double* cell, std::int64_t count, int bits, std::int64_t base, std::int32_t* value,
@@ -151,7 +169,11 @@ HWY_EXPORT(narrow_coordinates);
 HWY_EXPORT(long_coordinates);
 
 void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::uint8_t* changed, row_scratch& r) {
-    if (kind == row_kind::none) return;
+    constexpr std::int64_t columns = number<packed_site>::columns;
+    if (kind == row_kind::none) {
+        std::fill_n(r.site, count + columns, -1);
+        return;
+    }
     const auto surround = [&](auto* steps, auto none) {
         steps[-1] = periodic ? steps[count - 1] : none, steps[count] = periodic ? steps[0] : none;
     };
@@ -162,6 +184,7 @@ void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::u
         surround(r.far_steps, std::numeric_limits<std::int32_t>::max());
         HWY_DYNAMIC_DISPATCH(far_sites)(r.far_steps, changed, count, periodic, r.site);
     }
+    std::fill_n(r.site + count, columns, r.site[count - 1]);
 }
 
 void changes_of_row(const void* classes, int bytes, std::int64_t count, bool periodic, std::uint8_t* changed) {
@@ -179,37 +202,19 @@ void changes_of_row(const void* classes, int bytes, std::int64_t count, bool per
 }
 
 template <class T>
-void put_sites(const row_scratch& r, row_kind kind, std::int64_t count, const step_cost<lane_of_number<T>>& cost,
-               int shift, T* to, std::int64_t tile_pitch) {
-    constexpr int columns = number<T>::columns;
-    if (kind == row_kind::none) {
-        for (std::int64_t x = 0; x < count; x += columns, to += tile_pitch) {
-            std::fill_n(reinterpret_cast<lane_of_number<T>*>(to), columns, number<T>::infinite);
-            if constexpr (number<T>::wide)
-                std::fill_n(reinterpret_cast<std::int64_t*>(to) + columns, columns, no_key<std::int64_t>);
-        }
-        return;
-    }
-    // Columns behind the row repeat its last cell.
-    const auto repeat = [&](auto* steps) {
-        std::fill_n(steps + count, columns, steps[count - 1]);
-        std::fill_n(r.site + count, columns,
-                    steps[count - 1] == 0 ? static_cast<std::int32_t>(count - 1) : r.site[count - 1]);
-    };
-    if (kind == row_kind::near) repeat(r.steps);
-    else repeat(r.far_steps);
-    const row_of_sites row{kind == row_kind::near ? r.steps : nullptr, r.far_steps, r.site, count, shift};
-    if constexpr (!number<T>::wide) HWY_DYNAMIC_DISPATCH(put_packed)(row, cost.weight, cost.half_cell, to, tile_pitch);
+void put_sites(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
+               const step_cost<lane_of_number<T>>& cost, T* to) {
+    if constexpr (!number<T>::wide) HWY_DYNAMIC_DISPATCH(put_packed)(site, rows, r, first, cost, to);
     else if constexpr (std::is_same_v<T, wide_site<double>>)
-        HWY_DYNAMIC_DISPATCH(put_real)(row, cost.weight, cost.half_cell, to, tile_pitch);
-    else HWY_DYNAMIC_DISPATCH(put_whole)(row, cost.weight, cost.half_cell, to, tile_pitch);
+        HWY_DYNAMIC_DISPATCH(put_real)(site, rows, r, first, cost, to);
+    else HWY_DYNAMIC_DISPATCH(put_whole)(site, rows, r, first, cost, to);
 }
-template void put_sites(const row_scratch&, row_kind, std::int64_t, const step_cost<double>&, int, packed_site*,
-                        std::int64_t);
-template void put_sites(const row_scratch&, row_kind, std::int64_t, const step_cost<std::int64_t>&, int,
-                        wide_site<std::int64_t>*, std::int64_t);
-template void put_sites(const row_scratch&, row_kind, std::int64_t, const step_cost<double>&, int, wide_site<double>*,
-                        std::int64_t);
+template void put_sites(const std::int32_t*, std::int64_t, const row_of_sites&, std::int64_t, const step_cost<double>&,
+                        packed_site*);
+template void put_sites(const std::int32_t*, std::int64_t, const row_of_sites&, std::int64_t,
+                        const step_cost<std::int64_t>&, wide_site<std::int64_t>*);
+template void put_sites(const std::int32_t*, std::int64_t, const row_of_sites&, std::int64_t, const step_cost<double>&,
+                        wide_site<double>*);
 
 void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, int shift) {
     for (std::int64_t r = 1; r < rows; ++r) HWY_DYNAMIC_DISPATCH(add_packed)

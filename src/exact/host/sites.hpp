@@ -13,23 +13,24 @@
 namespace nearfield::exact {
 
 /// Computes r.site[x], the coordinate of the row's cell nearest to cell x, of two the smaller one, from the steps of
-/// steps_of_row(). `changed[x]`: cell x differs in class from the cell before; null if all cells have the same sites.
+/// steps_of_row(); -1 in a row without sites. `changed[x]`: cell x differs in class from the cell before; null if all
+/// cells have the same sites. As many cells as a tile may have behind the row repeat its last cell.
 void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::uint8_t* changed, row_scratch& r);
 /// Computes changed[x] for cells [0, count] of a row, round the ends if it is periodic.
 void changes_of_row(const void* classes, int bytes, std::int64_t count, bool periodic, std::uint8_t* changed);
 
-/// A row before it is split into tiles: steps are bytes in `near`, else in `far`.
+/// Rows whose cells know their nearest site; a packed site is its coordinate << shift.
 struct row_of_sites {
-    const std::uint8_t* near;
-    const std::int32_t *far, *site;
     std::int64_t count;
+    bool periodic;
     int shift;
 };
 
-/// put_costs() with sites: coordinate << shift. Cells without steps are their own site.
+/// Computes the values and sites of a tile, number<T>::columns cells of each row from cell `first` on, from the sites
+/// of sites_of_row().
 template <class T>
-void put_sites(const row_scratch& r, row_kind kind, std::int64_t count, const step_cost<lane_of_number<T>>& cost,
-               int shift, T* to, std::int64_t tile_pitch);
+void put_sites(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
+               const step_cost<lane_of_number<T>>& cost, T* to);
 
 /// Adds r << shift to the sites of row r, for `rows` rows of a tile.
 void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, int shift);

@@ -5,8 +5,8 @@
 namespace nearfield::exact {
 namespace {
 
-/// Share of the progress for the pass with 16 bits.
-constexpr double share_of_16_bits = 0.75;
+/// Share of the progress for the pass with numbers that may be too small.
+constexpr double share_of_trial = 0.75;
 
 /// Returns a place that reports a share of a call's progress.
 host part(const host& on, double from, double share) {
@@ -20,14 +20,14 @@ void solve_all(const host& on, const plan& p, const arrays<host>& a) {
     line_engine<T, V>(on, p, a).solve(nullptr, 0, nullptr);
 }
 
-/// Solves with 16 bits first, then solves the unresolved tiles with 32.
-void solve_narrow(const host& on, const plan& p, const arrays<host>& a) {
+/// Solves with numbers T first, then solves the unresolved tiles with numbers U.
+template <class T, class U, class V>
+void solve_twice(const host& on, const plan& p, const arrays<host>& a) {
     unresolved_tiles left;
-    line_engine<std::uint16_t, std::int32_t>(part(on, 0, share_of_16_bits), p, a).solve(nullptr, 0, &left);
+    line_engine<T, V>(part(on, 0, share_of_trial), p, a).solve(nullptr, 0, &left);
     if (left.count > 0)
-        line_engine<std::int32_t, std::int32_t>(part(on, share_of_16_bits, 1 - share_of_16_bits), p, a)
-            .solve(&left, number<std::uint16_t>::columns, nullptr);
-    else if (on.progress) (void)on.progress(1);
+        line_engine<U, V>(part(on, share_of_trial, 1 - share_of_trial), p, a).solve(&left, number<T>::columns, nullptr);
+    else workers(on, 1).go_on(1);
 }
 
 /// Solves a power diagram. The weights minus the least of them decide whether sites pack.
@@ -51,14 +51,18 @@ void solve_by_lines(const host& on, const plan& p, const arrays<host>& a) {
     if (p.weighted) return solve_powers<std::int64_t>(on, p, a);
     const bool long_values = p.numbers == tier::int64;
     switch (numbers_of(p)) {
-        case host_numbers::narrow: return solve_narrow(on, p, a);
+        case host_numbers::narrow: return solve_twice<std::uint16_t, std::int32_t, std::int32_t>(on, p, a);
         case host_numbers::int32: return solve_all<std::int32_t, std::int32_t>(on, p, a);
+        case host_numbers::int32_real: return solve_twice<std::int32_t, double, std::int64_t>(on, p, a);
         case host_numbers::real:
             if (long_values) return solve_all<double, std::int64_t>(on, p, a);
             return solve_all<double, double>(on, p, a);
         case host_numbers::packed:
             if (long_values) return solve_all<packed_site, std::int64_t>(on, p, a);
             return solve_all<packed_site, std::int32_t>(on, p, a);
+        case host_numbers::packed_wide:
+            if (long_values) return solve_twice<packed_site, wide_site<std::int64_t>, std::int64_t>(on, p, a);
+            return solve_twice<packed_site, wide_site<std::int64_t>, std::int32_t>(on, p, a);
         case host_numbers::wide_whole:
             if (long_values) return solve_all<wide_site<std::int64_t>, std::int64_t>(on, p, a);
             return solve_all<wide_site<std::int64_t>, std::int32_t>(on, p, a);

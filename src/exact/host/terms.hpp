@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "base/scratch.hpp"
 #include "exact/core.hpp"
@@ -24,24 +25,26 @@ struct wide_site {
     std::int64_t site;
 };
 
-/// Properties of a number type of squared distances. Vectors compare `lane`s. `infinite` means no site; in 16 bits also
-/// that the value does not fit. A tile has `columns` neighbouring lines: at least a cache line per row.
+/// Properties of a number type of squared distances. Vectors compare `lane`s. `infinite` means no site. In a type that
+/// may be too small, results from `end` on may be wrong; terms of 32 bits end there (axis_terms). A tile has `columns`
+/// neighbouring lines: at least a cache line per row.
 template <class T>
 struct number {
     using lane = T;
-    static constexpr T infinite = no_site<T>();
+    static constexpr T infinite = no_site<T>(), end = std::is_same_v<T, std::int32_t> ? infinite - 1 : infinite;
     static constexpr int columns = 16;
     static constexpr bool sited = false, wide = false;
 };
 template <>
 struct number<std::uint16_t> {
     using lane = std::uint16_t;
-    static constexpr std::uint16_t infinite = 65535;
+    static constexpr std::uint16_t infinite = 65535, end = infinite;
     static constexpr int columns = 32;
     static constexpr bool sited = false, wide = false;
 };
 template <>
 struct number<packed_site> : number<double> {
+    static constexpr double end = 0x1p53;
     static constexpr bool sited = true;
 };
 template <class V>

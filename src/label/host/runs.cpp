@@ -46,12 +46,12 @@ constexpr std::int64_t fewest_rows = 32;        // fewest rows of a band
 
 /// Scratch memory of a thread for a row.
 struct workplace {
-    workplace(const bit_rows& bits, std::int64_t cell_bytes)
-        : bytes(bits.cells), words(2 * bits.words), cells(5 * bits.cells * cell_bytes), labels(bits.cells) {}
+    workplace(const bit_rows& bits, std::int64_t copied_bytes, std::int64_t copied_labels)
+        : bytes(bits.cells), words(2 * bits.words), cells(copied_bytes), labels(copied_labels) {}
     host_scratch<std::uint8_t> bytes;
     host_scratch<std::uint64_t> words;
-    host_scratch<std::uint8_t> cells;  ///< a row and its neighbours, if their cells are not contiguous
-    host_scratch<std::uint32_t> labels;
+    host_scratch<std::uint8_t> cells;    ///< a row and its neighbours, if their cells are not contiguous
+    host_scratch<std::uint32_t> labels;  ///< a row's labels, if the caller's are not like these
 };
 
 class engine {
@@ -67,7 +67,8 @@ public:
           image_rows_at_(image.shape.data(), image.stride.data(), p.batch_axes + p.rank - 1),
           label_rows_at_(out.label.shape.data(), out.label.stride.data(), p.batch_axes + p.rank - 1),
           found_(static_cast<std::size_t>(p.images)) {
-        for (int thread = 0; thread < crew_.threads(); ++thread) place_.emplace_back(bits_, cell_bytes_);
+        for (int thread = 0; thread < crew_.threads(); ++thread)
+            place_.emplace_back(bits_, in_place() ? 0 : 5 * bits_.cells * cell_bytes_, direct() ? 0 : bits_.cells);
     }
 
     bool solve() {
@@ -107,14 +108,20 @@ private:
 
     // ---- rows to bits ---------------------------------------------------------------------------------------------
 
+    /// True if the cells of a row are contiguous.
+    [[nodiscard]] bool in_place() const {
+        const auto axis = static_cast<std::size_t>(p_.batch_axes + p_.rank - 1);
+        return (image_.stride[axis] == p_.channels || bits_.cells == 1) &&
+               (p_.channels == 1 || image_.stride[axis + 1] == 1);
+    }
+
     /// Returns the row in place, or copied to the thread's `slot` if its cells are not contiguous.
     [[nodiscard]] cell_row cells_of(std::int64_t row, int thread, int slot) const {
         const auto axis = static_cast<std::size_t>(p_.batch_axes + p_.rank - 1);
         const std::int64_t size = size_of(image_.type), step = image_.stride[axis];
         const std::int64_t channel = p_.colour ? image_.stride[axis + 1] : 1;
         const auto* from = static_cast<const std::uint8_t*>(image_.data) + size * image_rows_at_.of(row);
-        if ((step == p_.channels || bits_.cells == 1) && (channel == 1 || p_.channels == 1))
-            return {image_.type, p_.channels, from};
+        if (in_place()) return {image_.type, p_.channels, from};
         std::uint8_t* const copy =
             place_[static_cast<std::size_t>(thread)].cells.get() + slot * bits_.cells * cell_bytes_;
         std::uint8_t* to = copy;
@@ -303,15 +310,21 @@ private:
 
     // ---- output ----------------------------------------------------------------------------------------------------
 
+    /// True if rows of labels have the form of the caller's.
+    [[nodiscard]] bool direct() const {
+        const any_output<host>& to = out_.label;
+        if (!to.wanted()) return true;
+        return size_of(to.type) == 4 && (to.stride[static_cast<std::size_t>(to.rank - 1)] == 1 || bits_.cells == 1);
+    }
+
     void write(std::int64_t row, int thread) {
         const any_output<host>& to = out_.label;
         const std::int64_t step = to.stride[static_cast<std::size_t>(to.rank - 1)];
         const std::int64_t offset = label_rows_at_.of(row);
-        const bool direct = size_of(to.type) == 4 && (step == 1 || bits_.cells == 1);
-        std::uint32_t* const line = direct ? static_cast<std::uint32_t*>(to.data) + offset
-                                           : place_[static_cast<std::size_t>(thread)].labels.get();
+        std::uint32_t* const line = direct() ? static_cast<std::uint32_t*>(to.data) + offset
+                                             : place_[static_cast<std::size_t>(thread)].labels.get();
         expand_labels(bits_.foreground(row), bits_.starts(row), bits_.cells, tree() + bits_.first_run()[row], line);
-        if (direct) return;
+        if (direct()) return;
         switch (size_of(to.type)) {
             case 2: return copy(line, static_cast<std::uint16_t*>(to.data) + offset, step);
             case 4: return copy(line, static_cast<std::uint32_t*>(to.data) + offset, step);

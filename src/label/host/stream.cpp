@@ -161,7 +161,7 @@ void stream::find_starts() {
     std::vector<std::int64_t> count(static_cast<std::size_t>(tasks));
     for_tasks(words(), task_words, 0, [&](std::int64_t first, std::int64_t last, int) {
         std::int64_t& sum = count[static_cast<std::size_t>(first / task_words)];
-        end_masks at(*this, first);
+        end_masks at(*this, first, ends{1} << 2 * last_);
         for (std::int64_t w = first; w < last; ++w, at.next()) {
             const word f = foreground()[w], west = f << 1 | foreground()[w - 1] >> (word_bits - 1);
             const word joined = joined_ ? f & west & ~at.any_of(ends{1} << 2 * last_) : 0;
@@ -192,20 +192,22 @@ std::int64_t stream::root(std::int64_t run) const {
     return run;
 }
 
+void stream::unite(std::int64_t here, std::int64_t there) const {
+    // With many steps most links are between runs that already point to the same one.
+    if (parent_of(here) == parent_of(there)) return;
+    std::int64_t a = root(here), b = root(there);
+    while (a != b) {
+        if (a < b) std::swap(a, b);
+        std::int64_t expected = a;
+        if (std::atomic_ref(parent_.get()[a]).compare_exchange_strong(expected, b, std::memory_order_relaxed)) break;
+        a = root(a), b = root(b);
+    }
+}
+
 void stream::unite_all(word links, std::int64_t w, std::int64_t back) const {
     for (; links != 0; links &= links - 1) {
         const std::int64_t cell = w * word_bits + std::countr_zero(links);
-        const std::int64_t here = run_of(cell), there = run_of(cell - back);
-        // With many steps most links are between runs that already point to the same one.
-        if (parent_of(here) == parent_of(there)) continue;
-        std::int64_t a = root(here), b = root(there);
-        while (a != b) {
-            if (a < b) std::swap(a, b);
-            std::int64_t expected = a;
-            if (std::atomic_ref(parent_.get()[a]).compare_exchange_strong(expected, b, std::memory_order_relaxed))
-                break;
-            a = root(a), b = root(b);
-        }
+        unite(run_of(cell), run_of(cell - back));
     }
 }
 
@@ -213,38 +215,35 @@ void stream::unite_all(word links, std::int64_t w, std::int64_t back) const {
 /// slanted one if a straight one leads to a run that holds the other end.
 void stream::link_word(std::int64_t w, const end_masks& at) const {
     const word here = foreground()[w], joined = here & ~starts()[w];
-    const auto shifted = [&](const word* bits, std::int64_t by) -> word {
-        const std::int64_t from = w * word_bits - by;
-        if (from <= -word_bits || from >= cells_) return 0;
-        const std::int64_t i = (from + word_bits) / word_bits - 1, shift = from - i * word_bits;
-        return shift == 0 ? bits[i] : bits[i] >> shift | bits[i + 1] << (word_bits - shift);
-    };
     const word no_west = at.any_of(ends{1} << 2 * last_), no_east = at.any_of(ends{2} << 2 * last_);
     for (const step_group& g : groups_) {
         const word from = here & ~at.any_of(g.leaves) & at.all_of(g.wraps);
         if (from == 0) continue;
-        const word there = shifted(foreground(), g.back), there_joined = there & ~shifted(starts(), g.back);
+        const word there = shifted(foreground(), w, g.back), there_joined = there & ~shifted(starts(), w, g.back);
         const word l = g.straight ? linked(w, g.back, from & there, g.by_straight) : 0;
         unite_all(l & ~(l << 1 & joined & there_joined), w, g.back);
         if (g.west) {
             const word known = (joined & l << 1) | (l & there_joined);
-            const word wanted = from & ~no_west & shifted(foreground(), g.back + 1) & ~known;
+            const word wanted = from & ~no_west & shifted(foreground(), w, g.back + 1) & ~known;
             unite_all(linked(w, g.back + 1, wanted, g.by_west), w, g.back + 1);
         }
         if (g.east) {
-            const word beside = shifted(foreground(), g.back - 1);
-            const word known = (joined >> 1 & l >> 1) | (l & beside & ~shifted(starts(), g.back - 1));
+            const word beside = shifted(foreground(), w, g.back - 1);
+            const word known = (joined >> 1 & l >> 1) | (l & beside & ~shifted(starts(), w, g.back - 1));
             unite_all(linked(w, g.back - 1, from & ~no_east & beside & ~known, g.by_east), w, g.back - 1);
         }
     }
 }
 
 void stream::link() {
+    if (links_blocks()) return link_blocks();
+    ends wanted = ends{3} << 2 * last_;
+    for (const step_group& g : groups_) wanted |= g.leaves | g.wraps;
     // Few enough words that all their steps take a few milliseconds at most.
     const auto steps = static_cast<std::int64_t>(groups_.size()) + 1;
     const std::int64_t together = std::clamp<std::int64_t>((std::int64_t{1} << 17) / steps, 1, task_words);
     crew_.for_each(words(), together, word_bits, [&](std::int64_t w, std::int64_t end, int) {
-        for (end_masks at(*this, w); w < end; ++w, at.next())
+        for (end_masks at(*this, w, wanted); w < end; ++w, at.next())
             if (foreground()[w] != 0) link_word(w, at);
     });
 }

@@ -52,6 +52,7 @@ private:
         std::int64_t step, size;  ///< step in cells, and size of the axis
     };
     class end_masks;
+    struct blocks;
 
     [[nodiscard]] std::int64_t words() const { return (cells_ + word_bits - 1) / word_bits; }
     [[nodiscard]] const word* foreground() const { return foreground_.get() + 1; }
@@ -79,7 +80,18 @@ private:
     void copy_cells(std::int64_t first, std::int64_t last, std::uint8_t* to) const;
     void find_starts();
     [[nodiscard]] word linked(std::int64_t w, std::int64_t back, word wanted, link_pair by) const;
+    /// Returns the bits of the cells `by` cells before those of word w.
+    [[nodiscard]] word shifted(const word* bits, std::int64_t w, std::int64_t by) const {
+        const std::int64_t from = w * word_bits - by;
+        if (from <= -word_bits || from >= cells_) return 0;
+        const std::int64_t i = (from + word_bits) / word_bits - 1, shift = from - i * word_bits;
+        return shift == 0 ? bits[i] : bits[i] >> shift | bits[i + 1] << (word_bits - shift);
+    }
     void link_word(std::int64_t w, const end_masks& at) const;
+    [[nodiscard]] bool links_blocks() const;
+    void link_blocks();
+    void link_blocks_along(int along, const blocks& so_far) const;
+    void unite(std::int64_t here, std::int64_t there) const;
     void unite_all(word links, std::int64_t w, std::int64_t back) const;
     [[nodiscard]] std::int64_t parent_of(std::int64_t run) const {
         return std::atomic_ref(parent_.get()[run]).load(std::memory_order_relaxed);
@@ -104,12 +116,13 @@ private:
         parent_;  ///< parent of each run, an earlier one, or itself for a root; later -1 minus a root's component
 };
 
-/// Masks of the cells of a word that lie at ends of axes, for consecutive words.
+/// Masks of the cells of a word that lie at the ends `wanted`, for consecutive words.
 class stream::end_masks {
 public:
-    end_masks(const stream& s, std::int64_t w) : s_(s) {
+    end_masks(const stream& s, std::int64_t w, ends wanted) : s_(s), wanted_(wanted) {
         for (int a = 0; a < s.p_.rank; ++a) {
             const auto& [step, size] = s.axes_[a];
+            if ((wanted >> 2 * a & 3) == 0) continue;
             phase_[a] = w * word_bits % (step * size);
             find(a);
         }
@@ -117,6 +130,7 @@ public:
     void next() {
         for (int a = 0; a < s_.p_.rank; ++a) {
             const auto& [step, size] = s_.axes_[a];
+            if ((wanted_ >> 2 * a & 3) == 0) continue;
             phase_[a] += word_bits;
             if (phase_[a] >= step * size) phase_[a] %= step * size;
             find(a);
@@ -137,6 +151,7 @@ private:
     void find(int a) {
         const auto& [step, size] = s_.axes_[a];
         for (const bool last : {false, true}) {
+            if ((wanted_ >> (2 * a + (last ? 1 : 0)) & 1) == 0) continue;
             word mask = 0;
             for (std::int64_t at = (last ? (size - 1) * step : 0) - phase_[a]; at < word_bits; at += step * size) {
                 if (at + step <= 0) continue;
@@ -147,6 +162,7 @@ private:
         }
     }
     const stream& s_;
+    ends wanted_;
     std::int64_t phase_[max_rank];
     word mask_[2 * max_rank];
 };
@@ -156,7 +172,7 @@ void stream::for_pieces(const Body& body) const {
     ends open = 0;
     for (int a = 0; a < p_.rank; ++a) open |= p_.periodic[static_cast<std::size_t>(a)] ? 0u : 3u << 2 * a;
     crew_.for_each(words(), task_words, 0, [&](std::int64_t w, std::int64_t end, int) {
-        for (end_masks at(*this, w); w < end; ++w, at.next()) {
+        for (end_masks at(*this, w, open); w < end; ++w, at.next()) {
             const word border = at.any_of(open);
             std::int64_t run = before_.get()[w] - 1;
             for (word f = foreground()[w], s = starts()[w]; f != 0; ++run) {

@@ -29,11 +29,11 @@ struct pass {
     void* label_to;
     int label_bytes, rank;
     V weight;
-    bool periodic;
+    bool periodic, half_cell;
     V* least;  ///< least value of each group of each line
     std::int64_t size[max_rank], grid_cells;
 
-    [[nodiscard]] __device__ V term(std::int64_t steps) const { return along(weight, steps); }
+    [[nodiscard]] __device__ V term(std::int64_t steps) const { return along(weight, reach(steps, half_cell)); }
     [[nodiscard]] __device__ bool is_site(S s) const { return s >= 0 && s < grid_cells; }
     [[nodiscard]] __device__ bool comes_before(std::int64_t a, std::int64_t b) const {
         for (int k = rank - 1; k >= 0; --k) {
@@ -194,7 +194,7 @@ void solve_as(const device& on, const partial_pass& p) {
     g.label = from.of(on, p.label), g.label_to = p.label.to;
     g.label_bytes = static_cast<int>(size_of(p.label.type)), g.rank = p.rank;
     g.weight = g.farthest > 0 ? static_cast<V>(p.weight) : V{0};
-    g.periodic = p.periodic, g.least = memory.get<V>(least);
+    g.periodic = p.periodic, g.half_cell = p.half_cell, g.least = memory.get<V>(least);
     g.grid_cells = 1;
     for (int k = 0; k < p.rank; ++k) {
         g.size[k] = p.size[static_cast<std::size_t>(k)];

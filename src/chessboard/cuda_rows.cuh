@@ -1,0 +1,155 @@
+// The last axis on a device, solved from bits. A warp marks the sites of 1024 cells in its lanes' words. Then it finds
+// for each cell the nearest mark before it and behind it. Between the two, longer rows keep their marks in memory.
+#pragma once
+
+#include "base/cuda.cuh"
+#include "chessboard/core.hpp"
+
+namespace nearfield::chessboard {
+namespace {
+
+constexpr int threads_of_block = 256;
+constexpr int mark_bits = 32;
+constexpr int stretch = mark_bits * cuda::warp;  ///< cells of a row whose marks a warp holds
+constexpr int words_at_once = 8;                 ///< loads of a lane in flight
+
+__device__ std::int64_t own_item() { return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x; }
+__device__ int own_lane() { return static_cast<int>(threadIdx.x) % cuda::warp; }
+
+/// offset_of() with divisions of 32 bits where these suffice.
+__device__ std::int64_t offset_in(const problem& p, const std::int64_t* step, std::int64_t cell) {
+    std::int64_t offset = 0;
+    for (int axis = p.rank - 1; axis > 0; --axis) {
+        const std::int64_t rest = cuda::quotient(cell, p.size[axis]);
+        offset += (cell - rest * p.size[axis]) * step[axis];
+        cell = rest;
+    }
+    return offset + cell * step[0];
+}
+
+/// The marks of a row: a bit for each cell, then a word for each stretch that tells which of its words have a bit.
+struct marked_row {
+    std::int64_t row, count, stretches;  ///< words and stretches of a row
+    std::uint32_t *words, *full;
+
+    NF_HD static std::int64_t size(std::int64_t n) {
+        return cuda::blocks_for(n, mark_bits) + cuda::blocks_for(n, stretch);
+    }
+    __device__ marked_row(const problem& p, std::uint32_t* all, std::int64_t stretch_of_all) {
+        const std::int64_t n = p.size[p.rank - 1];
+        count = cuda::blocks_for(n, mark_bits), stretches = cuda::blocks_for(n, stretch);
+        row = cuda::quotient(stretch_of_all, stretches);
+        words = all + row * (count + stretches), full = words + count;
+    }
+};
+
+/// A row of one stretch without a turn needs no marks in memory: the warp that reads it solves it.
+NF_HD inline bool has_short_rows(const problem& p) {
+    return p.size[p.rank - 1] <= stretch && p.ends[p.rank - 1] != border::periodic;
+}
+
+/// Returns the lane's word of the marks of `cells` cells of a row. The warp reads 32 adjacent cells at a time.
+__device__ std::uint32_t read_marks(const problem& p, std::int64_t row, std::int64_t first, int cells) {
+    const int lane = own_lane(), own_cells = cells - lane * mark_bits;
+    const std::int64_t step = p.image_step[p.rank - 1];
+    std::uint32_t mine = 0;
+    with_bits(p.image_type, [&]<class Bits>(Bits, Bits counts) {
+        const Bits* from = static_cast<const Bits*>(p.image) + offset_in(p, p.image_step, row * p.size[p.rank - 1]);
+        from += (first + lane) * step;
+        for (int w = 0; w * mark_bits < cells; w += words_at_once) {
+            Bits read[words_at_once];
+#pragma unroll
+            for (int i = 0; i < words_at_once; ++i, from += mark_bits * step)
+                read[i] = (w + i) * mark_bits + lane < cells ? *from : Bits{};
+#pragma unroll
+            for (int i = 0; i < words_at_once; ++i) {
+                const unsigned nonzero = __ballot_sync(cuda::every_lane, (read[i] & counts) != 0 ? 1 : 0);
+                if (lane == w + i) mine = nonzero;
+            }
+        }
+    });
+    if (!p.nonzero) mine = ~mine;
+    if (own_cells >= mark_bits) return mine;
+    return own_cells > 0 ? mine & ((1U << own_cells) - 1) : 0;
+}
+
+/// A warp owns a stretch.
+__global__ void __launch_bounds__(threads_of_block)
+    mark_sites(const __grid_constant__ problem p, std::uint32_t* marks) {
+    const std::int64_t item = own_item() / cuda::warp, n = p.size[p.rank - 1];
+    const marked_row of(p, marks, item);
+    if (of.row * n >= p.cells) return;
+    const std::int64_t own = item - of.row * of.stretches, first = own * stretch, w = own * cuda::warp + own_lane();
+    const std::uint32_t mine =
+        read_marks(p, of.row, first, n - first < stretch ? static_cast<int>(n - first) : stretch);
+    if (w < of.count) of.words[w] = mine;
+    const unsigned full = __ballot_sync(cuda::every_lane, mine != 0 ? 1 : 0);
+    if (own_lane() == 0) of.full[own] = full;
+}
+
+/// Returns the steps to the nearest mark in other stretches: from the first cell of stretch `own` to one before it (By
+/// -1), or from its last cell to one behind it (By 1). The warp looks at 32 stretches at a time.
+template <int By>
+__device__ std::uint32_t steps_to_other(const problem& p, const marked_row& of, std::int64_t own) {
+    const std::int64_t n = p.size[p.rank - 1], from = By < 0 ? own * stretch : (own + 1) * stretch - 1;
+    const border ends = p.ends[p.rank - 1];
+    const std::int64_t there = ends == border::periodic ? of.stretches : By < 0 ? own : of.stretches - 1 - own;
+    const auto wrapped = [&](std::int64_t at) {
+        return at < 0 ? at + of.stretches : at < of.stretches ? at : at - of.stretches;
+    };
+    const auto last_one = [](unsigned bits) {
+        return By < 0 ? 31 - __clz(static_cast<int>(bits)) : __ffs(static_cast<int>(bits)) - 1;
+    };
+    for (std::int64_t k = 1; k <= there; k += cuda::warp) {
+        const unsigned word = k + own_lane() <= there ? of.full[wrapped(own + By * (k + own_lane()))] : 0;
+        const unsigned found = __ballot_sync(cuda::every_lane, word != 0 ? 1 : 0);
+        if (found == 0) continue;
+        const int nearest = __ffs(static_cast<int>(found)) - 1;
+        const std::int64_t at = own + By * (k + nearest), turn = at < 0 ? -n : at >= of.stretches ? n : 0;
+        const std::int64_t w = wrapped(at) * cuda::warp + last_one(__shfl_sync(cuda::every_lane, word, nearest));
+        return static_cast<std::uint32_t>(By * (w * mark_bits + last_one(of.words[w]) + turn - from));
+    }
+    if (ends != border::closed) return 0x7fffffff;
+    return static_cast<std::uint32_t>(By < 0 ? from + 1 : n - from);
+}
+
+/// A warp owns a stretch; lane i finds the marks nearest to word i, then the warp writes 32 adjacent cells at a time.
+/// Steps to places before the end of the stretch's last word are negative and wrap, as do the sums with them.
+__global__ void __launch_bounds__(threads_of_block, 5)
+    go_along_rows(const __grid_constant__ problem p, std::uint32_t* marks) {
+    const std::int64_t item = own_item() / cuda::warp, n = p.size[p.rank - 1];
+    const marked_row of(p, marks, item);
+    if (of.row * n >= p.cells) return;
+    const int lane = own_lane();
+    const std::int64_t own = item - of.row * of.stretches, first = own * stretch, step = p.out_step[p.rank - 1];
+    const int cells = n - first < stretch ? static_cast<int>(n - first) : stretch;
+    const std::uint32_t marked = has_short_rows(p)          ? read_marks(p, of.row, 0, cells)
+                                 : lane * mark_bits < cells ? of.words[own * cuda::warp + lane]
+                                                            : 0;
+    const int mine = static_cast<int>(marked);
+    const unsigned full = __ballot_sync(cuda::every_lane, mine != 0 ? 1 : 0);
+    const unsigned lower = full & ((1U << lane) - 1), upper = full & ~((2U << lane) - 1);
+    const int last = (31 - __clz(static_cast<int>(lower))) & 31, next = (__ffs(static_cast<int>(upper)) - 1) & 31;
+    // From the word's first cell back to a mark before the word, and from its last one on to a mark behind it.
+    std::uint32_t before = __shfl_sync(cuda::every_lane, __clz(mine) + 1, last) + mark_bits * (lane - 1 - last);
+    std::uint32_t behind = __shfl_sync(cuda::every_lane, __ffs(mine), next) + mark_bits * (next - lane - 1);
+    const std::uint32_t far_before = steps_to_other<-1>(p, of, own), far_behind = steps_to_other<1>(p, of, own);
+    if (lower == 0) before = far_before + mark_bits * lane;
+    if (upper == 0) behind = far_behind + mark_bits * (31 - lane);
+    with_output(p.out_type, [&]<class Out>(Out, std::uint32_t most) {
+        Out* to = static_cast<Out*>(p.out) + offset_in(p, p.out_step, of.row * n) + (first + lane) * step;
+#pragma unroll 2
+        for (int w = 0; w * mark_bits < cells; ++w, to += mark_bits * step) {
+            const auto bits = static_cast<std::uint32_t>(__shfl_sync(cuda::every_lane, mine, w));
+            const std::uint32_t left = bits << (31 - lane), right = bits >> lane;
+            const std::uint32_t back = __shfl_sync(cuda::every_lane, before, w) + lane,
+                                on = __shfl_sync(cuda::every_lane, behind, w) + 31 - lane;
+            const std::uint32_t a = left != 0 ? __clz(static_cast<int>(left)) : back,
+                                b = right != 0 ? __ffs(static_cast<int>(right)) - 1 : on;
+            if (w * mark_bits + lane < cells) *to = static_cast<Out>(written(a < b ? a : b, p.limit, most));
+        }
+    });
+}
+
+}  // namespace
+}  // namespace nearfield::chessboard
