@@ -164,7 +164,7 @@ class Between:
     """Partial fields of all cells in one file without gaps, written in slabs of planes and read in pencils.
 
     A slab's boxes follow each other, and in each box its fields, so that a slab is written in one piece and a pencil
-    reads one piece of each slab.
+    reads one piece of each slab. Small squares use half of their space; flags at the end of the file tell which.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Between:
         self._before = [0, *np.cumsum(sizes).tolist()]
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         if self.bytes:
-            os.posix_fallocate(self._file, 0, self.bytes)
+            os.posix_fallocate(self._file, 0, self._flags(self.shape[0] + planes - 1, 0))
 
     @property
     def bytes(self) -> int:
@@ -186,14 +186,33 @@ class Between:
     def _place(self, first: int, planes: int, box: int) -> int:
         return int(self.cell * (first * self._before[-1] + planes * self._before[box]))
 
+    def _flags(self, first: int, box: int) -> int:
+        """Returns where the flags of a slab's box are."""
+        return self.bytes + (first // self.step * len(self.boxes) + box) * len(self.types)
+
     def write(self, first: int, fields: Sequence[Any]) -> None:
         """Writes the fields of a slab, in the order of `types`."""
         for number, box in enumerate(self.boxes):
-            at = self._place(first, len(fields[0]), number)
+            at, flags = self._place(first, len(fields[0]), number), []
             for field in fields:
-                block = np.ascontiguousarray(field[(slice(None), *box)])
-                write_all(self._file, block, at)
+                block = field[(slice(None), *box)]
+                flags.append(self._write_half(block, at))
+                if not flags[-1]:
+                    write_all(self._file, block, at)
                 at += block.nbytes
+            write_all(self._file, np.array(flags), self._flags(first, number))
+
+    def _write_half(self, block: Any, at: int) -> bool:
+        """Writes squares below 2^16 - 1 as uint16, one more each, 0 for no site. Returns False if one is larger."""
+        if block.dtype != np.uint32:
+            return False
+        for part in _pieces(block):
+            more = part + np.uint32(1)
+            if more.max(initial=0) >= 1 << 16:
+                return False
+            write_all(self._file, more.astype(np.uint16), at)
+            at += more.nbytes // 2
+        return True
 
     def read(self, number: int) -> dict[str, Any]:
         """Reads the fields of pencil `number`."""
@@ -203,10 +222,29 @@ class Between:
         for first in range(0, self.shape[0], self.step):
             planes = min(self.step, self.shape[0] - first)
             at = self._place(first, planes, number)
-            for field in made.values():
-                read_into(self._file, field[first : first + planes], at)
-                at += planes * math.prod(size) * field.itemsize
+            flags = os.pread(self._file, len(made), self._flags(first, number))
+            for field, half in zip(made.values(), flags, strict=True):
+                block = field[first : first + planes]
+                if half:
+                    self._read_half(block, at)
+                else:
+                    read_into(self._file, block, at)
+                at += block.nbytes
         return made
+
+    def _read_half(self, block: Any, at: int) -> None:
+        for part in _pieces(block):
+            more = np.empty(part.shape, np.uint16)
+            read_into(self._file, more, at)
+            np.subtract(more, np.uint32(1), out=part)
+            at += more.nbytes
 
     def close(self) -> None:
         os.close(self._file)
+
+
+def _pieces(block: Any) -> Iterator[Any]:
+    """Yields some planes at a time, so that temporary arrays stay in the cache."""
+    step = max(1, (1 << 18) // max(1, math.prod(block.shape[1:])))
+    for k in range(0, len(block), step):
+        yield block[k : k + step]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield import _chunk_call, chunks, outofcore
+from nearfield import _chunk_call, _chunk_work, chunks, outofcore
 
 SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (0.1234567, 0.7, 0.7, 0.7)]
 BORDERS = st.one_of(st.just(("open",) * 4), st.tuples(*[st.sampled_from(["open", "closed", "periodic"])] * 4))
@@ -315,3 +315,27 @@ def test_roots_are_rounded_once(least):
     wanted = np.sqrt(squares.astype(np.float64)).astype(np.float32)
     np.testing.assert_array_equal(chunks.distance(grid, squares), wanted)
     np.testing.assert_array_equal(chunks.distance(grid, squares, out=squares.view(np.float32)), wanted)
+
+
+@pytest.mark.parametrize("largest", [65533, 65534, 65535, 65536, 2**32 - 2])
+def test_squares_between_the_passes(folder, largest):
+    types = {"squared": np.dtype("uint32"), "label": np.dtype("uint16")}
+    between = _chunk_work.Between(folder / f"between-{largest}", (7, 5, 9), types, 3, (2, 9))
+    squared = np.random.default_rng(2).integers(0, 9, (7, 5, 9)).astype(np.uint32)
+    squared[0, 0, 0], squared[4, 1, 2], squared[6, 4, 8] = 2**32 - 1, largest, 2**32 - 1
+    label = squared.astype(np.uint16)
+    for first in (0, 3, 6):
+        between.write(first, [squared[first : first + 3], label[first : first + 3]])
+    for number, box in enumerate(between.boxes):
+        made = between.read(number)
+        np.testing.assert_array_equal(made["squared"], squared[(slice(None), *box)])
+        np.testing.assert_array_equal(made["label"], label[(slice(None), *box)])
+    between.close()
+
+
+def test_planes_with_one_site(folder):
+    image = np.ones((6, 300, 400), np.uint8)
+    image[[0, 3, 4], [0, 150, 299], [0, 200, 0]] = 0
+    np.save(folder / "far.npy", image)
+    in_parts(lambda: outofcore.distance_transform(folder / "far.npy", folder / "far-away.npy"), 1.3)
+    same(folder / "far-away.npy", nf.distance_transform(image))
