@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "exact/host/roots.hpp"
 #include "exact/host_lanes.hpp"
 #include "exact/host_rows.hpp"
 #include "exact/host_sites.hpp"
@@ -71,24 +72,6 @@ void values16(const std::uint16_t* n, std::int64_t count, int bits, std::int32_t
 void values32(const std::int32_t* n, std::int64_t count, int bits, std::int32_t* v) { values(n, count, bits, v); }
 void values64(const std::int64_t* n, std::int64_t count, int bits, std::int32_t* v) { values(n, count, bits, v); }
 
-template <class T>
-void leave(const std::int32_t* HWY_RESTRICT site, std::int64_t count, T* HWY_RESTRICT out) {
-    const hn::ScalableTag<T> of_out;
-    const hn::Rebind<std::int32_t, decltype(of_out)> tag;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(of_out));
-    const std::size_t whole = static_cast<std::size_t>(lanes) * sizeof(T);
-    std::int64_t x = 0;
-    for (; x < count && reinterpret_cast<std::uintptr_t>(out + x) % whole != 0; ++x) out[x] = site[x];
-    for (; x + lanes <= count; x += lanes) {
-        const auto some = hn::LoadU(tag, site + x);
-        if constexpr (sizeof(T) == 8) hn::Stream(hn::PromoteTo(of_out, some), of_out, out + x);
-        else hn::Stream(some, of_out, out + x);
-    }
-    for (; x < count; ++x) out[x] = site[x];
-}
-void leave32(const std::int32_t* site, std::int64_t count, std::int32_t* out) { leave(site, count, out); }
-void leave64(const std::int32_t* site, std::int64_t count, std::int64_t* out) { leave(site, count, out); }
-
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -103,8 +86,6 @@ HWY_EXPORT(cells64);
 HWY_EXPORT(values16);
 HWY_EXPORT(values32);
 HWY_EXPORT(values64);
-HWY_EXPORT(leave32);
-HWY_EXPORT(leave64);
 
 namespace {
 
@@ -113,12 +94,6 @@ void places(const std::int32_t* number, std::int64_t count, int bits, std::int32
 }
 void places(const std::int64_t* number, std::int64_t count, int bits, std::int32_t absent, std::int32_t* place) {
     HWY_DYNAMIC_DISPATCH(cells64)(number, count, bits, absent, place);
-}
-void leave(const std::int32_t* site, std::int64_t count, std::int32_t* out) {
-    HWY_DYNAMIC_DISPATCH(leave32)(site, count, out);
-}
-void leave(const std::int32_t* site, std::int64_t count, std::int64_t* out) {
-    HWY_DYNAMIC_DISPATCH(leave64)(site, count, out);
 }
 
 template <class N, class T>
@@ -130,8 +105,9 @@ void take(const N* number, std::int64_t count, int bits, const std::int32_t* col
         const std::int64_t n = std::min(batch, count - from);
         places(number + from, n, bits, static_cast<std::int32_t>(absent), place);
         if (past_caches) {
-            for (std::int64_t i = 0; i < n; ++i) place[i] = column[place[i]];
-            leave(place, n, out + from);
+            T part[batch];
+            for (std::int64_t i = 0; i < n; ++i) part[i] = column[place[i]];
+            copy_past_caches(part, n * static_cast<std::int64_t>(sizeof(T)), out + from);
         } else {
             for (std::int64_t i = 0; i < n; ++i) out[from + i] = column[place[i]];
         }
