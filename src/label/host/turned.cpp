@@ -72,7 +72,7 @@ private:
     /// the image meet in the caches.
     template <class Body>
     void for_pieces(workers& crew, const Body& body) const {
-        constexpr std::int64_t tile_cells = 1 << 14, fewest = 16;
+        constexpr std::int64_t tile_cells = 1 << 16, fewest = 16;
         const std::int64_t tile = std::max(fewest, tile_cells / behind_), tiles = (along_ + tile - 1) / tile;
         crew.for_each(p_.cells / (along_ * behind_) * tiles, 1, tile * behind_, [&](std::int64_t k, std::int64_t, int) {
             const std::int64_t a = k / tiles, first = k % tiles * tile;
