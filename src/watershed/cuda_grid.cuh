@@ -62,9 +62,9 @@ struct grid3 {
         locate(place, at);
         return neighbour(at, k);
     }
-    /// Calls use(place, k) for every neighbour k of a cell; in the order of ties if no axis is periodic. Known neighbours
-    /// are nine rows with fixed offsets: their loads take few instructions and are all under way at once. `Half` leaves
-    /// out those with a smaller place.
+    /// Calls use(place, k) for every neighbour k of a cell; in the order of ties if no axis is periodic. Known ones are
+    /// nine rows with fixed offsets: their loads take few instructions and are all under way at once. `Half` leaves out
+    /// those with a smaller place.
     template <nearby Which = nearby::listed, bool Half = false, class Use>
     __device__ void each(std::int32_t place, const Use& use) const {
         if constexpr (Which != nearby::listed) {
