@@ -44,8 +44,8 @@ __device__ void each_of(const work& w, std::int32_t place, unsigned bits, const 
     for (; bits != 0; bits &= bits - 1) use(w.where.nth(place, __ffs(static_cast<int>(bits)) - 1));
 }
 
-/// The least key of a cell's neighbours, and a bit for each neighbour that has it. With `parted`, neighbours with another
-/// label are left out.
+/// The least key of a cell's neighbours, and a bit for each neighbour that has it. With `parted`, neighbours with
+/// another label are left out.
 template <nearby Which>
 struct lowest_beside {
     std::int32_t key = outside<std::int32_t>;
