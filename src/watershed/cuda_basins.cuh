@@ -38,34 +38,33 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     w.basin[place] = inside ? place : nowhere;
 }
 
-/// Calls use(place) for the neighbours whose bits are set; lanes of a warp take as many turns as the one with most.
-template <class Use>
-__device__ void each_of(const work& w, std::int32_t place, unsigned bits, const Use& use) {
+/// Calls use(place) for the neighbours that are wanted. Bodies of many unrolled neighbours would run one after the other
+/// in every warp in which some lane enters them; bits take as many turns as the lane with most.
+template <nearby Which, bool Half = false, class Wanted, class Use>
+__device__ void each_wanted(const work& w, std::int32_t place, const Wanted& wanted, const Use& use) {
+    constexpr bool few = Which != nearby::listed && neighbours_of(Which) <= 8;
+    unsigned bits = 0;
+    w.where.each<Which, Half>(place, [&](std::int32_t there, int k) {
+        if (!wanted(there)) return;
+        if (few) use(there);
+        else bits |= 1U << k;
+    });
     for (; bits != 0; bits &= bits - 1) use(w.where.nth(place, __ffs(static_cast<int>(bits)) - 1));
 }
 
-/// The least key of a cell's neighbours, and a bit for each neighbour that has it. With `parted`, neighbours with
-/// another label are left out.
+/// Returns whether a neighbour counts; cells of different labels are neighbours only of a call without labels.
 template <nearby Which>
-struct lowest_beside {
-    std::int32_t key = outside<std::int32_t>;
-    unsigned bits = 0;
-
-    __device__ lowest_beside(const work& w, std::int32_t place, bool parted = false) {
-        std::int32_t keys[neighbours_of(Which)] = {};
-        const auto counts = [&](std::int32_t there) {
-            return Which != nearby::listed || !parted || alike(w, place, there);
-        };
-        w.where.each<Which>(place, [&](std::int32_t there, int k) {
-            const std::int32_t own = w.key[there];
-            if constexpr (Which != nearby::listed) keys[k] = own;
-            if (counts(there)) key = min(key, own);
-        });
-        w.where.each<Which>(place, [&](std::int32_t there, int k) {
-            if ((Which != nearby::listed ? keys[k] : w.key[there]) == key && counts(there)) bits |= 1U << k;
-        });
-    }
-};
+__device__ bool counts(const work& w, std::int32_t place, std::int32_t there) {
+    return Which != nearby::listed || alike(w, place, there);
+}
+template <nearby Which>
+__device__ std::int32_t least_beside(const work& w, std::int32_t place) {
+    std::int32_t least = outside<std::int32_t>;
+    w.where.each<Which>(place, [&](std::int32_t there, int) {
+        if (counts<Which>(w, place, there)) least = min(least, w.key[there]);
+    });
+    return least;
+}
 
 /// Points every cell to the lowest among its neighbours and itself, to the first if several are equal, and shortens the
 /// ways within the tile. A cell that points to itself is a basin. No thread changes whether a place is a cell.
@@ -74,11 +73,14 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
     shorten(w, w.basin, [&](std::int32_t place) {
         if (w.basin[place] == nowhere) return nowhere;
         const std::int32_t own = w.key[place];
-        const lowest_beside<Which> lowest(w, place, w.part != nullptr);
-        std::int32_t to = lowest.key < own ? w.where.places : place;
-        each_of(w, place, lowest.key <= own ? lowest.bits : 0, [&](std::int32_t there) {
-            if (there < to && (lowest.key != outside<std::int32_t> || w.basin[there] != nowhere)) to = there;
-        });
+        const std::int32_t lowest = min(own, least_beside<Which>(w, place));
+        std::int32_t to = lowest < own ? w.where.places : place;
+        each_wanted<Which>(
+            w, place,
+            [&](std::int32_t there) { return w.key[there] == lowest && there < to && counts<Which>(w, place, there); },
+            [&](std::int32_t there) {
+                if (there < to && (lowest != outside<std::int32_t> || w.basin[there] != nowhere)) to = there;
+            });
         if (to != place) return to;
         const std::uint32_t number = atomicAdd(w.count + basins_found, 1U);
         w.best[number] = no_key, w.up[number] = static_cast<std::int32_t>(number), w.pass[number] = 0;
@@ -155,14 +157,13 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
         const std::int32_t own = area.place(w.where, k);
         const std::int32_t code = own == nowhere ? nowhere : w.basin[own];
         if (code == nowhere) continue;
-        unsigned beyond = 0;
-        w.where.each<Which, true>(own, [&](std::int32_t there, int k) {
-            const std::int32_t other = w.basin[there];
-            if (other != code && other != nowhere && alike(w, own, there)) beyond |= 1U << k;
-        });
-        each_of(w, own, beyond, [&](std::int32_t there) {
-            note(w, table, -2 - code, -2 - w.basin[there], max(w.key[own], w.key[there]));
-        });
+        each_wanted<Which, true>(
+            w, own,
+            [&](std::int32_t there) {
+                const std::int32_t other = w.basin[there];
+                return other != code && other != nowhere && counts<Which>(w, own, there);
+            },
+            [&](std::int32_t there) { note(w, table, -2 - code, -2 - w.basin[there], max(w.key[own], w.key[there])); });
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)

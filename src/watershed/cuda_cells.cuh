@@ -86,7 +86,7 @@ template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
     if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
-    if (lowest_beside<Which>(w, place).key < w.key[place]) return;
+    if (least_beside<Which>(w, place) < w.key[place]) return;
     w.steps[place] = open_cell;
     w.open[atomicAdd(w.count + open_found, 1U)] = place;
 }
@@ -131,12 +131,15 @@ template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
     shorten(w, w.parent, [&](std::int32_t place) {
         if (w.steps[place] == unreached || w.parent[place] != nowhere) return w.parent[place];
+        const std::int32_t level = least_beside<Which>(w, place);
         std::int32_t best = nowhere, steps = unreached;
-        each_of(w, place, lowest_beside<Which>(w, place).bits, [&](std::int32_t there) {
-            const std::int32_t own = w.steps[there];
-            const bool first = w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
-            if (own < steps || first) best = there, steps = own;
-        });
+        each_wanted<Which>(
+            w, place, [&](std::int32_t there) { return w.key[there] == level; },
+            [&](std::int32_t there) {
+                const std::int32_t own = w.steps[there];
+                const bool first = w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
+                if (own < steps || first) best = there, steps = own;
+            });
         return best;
     });
 }
