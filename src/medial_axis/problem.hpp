@@ -88,7 +88,7 @@ struct problem {
     }
     /// True if 32 bits hold a squared difference of two vectors to sites, at most 6.25 `largest`.
     [[nodiscard]] bool fits_int32() const { return counted && largest < 0x1p28; }
-    /// The same for masks. Constant pruning takes squared distances in the grid, which are at most `largest`.
+    /// True if they hold the numbers of masks. Constant pruning takes squared distances in the grid, at most `largest`.
     [[nodiscard]] bool masks_fit_int32() const {
         return whole.prune == pruning::constant ? counted && largest < 0x1p30 : fits_int32();
     }
