@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     w.basin[place] = inside ? place : nowhere;
 }
 
-/// Calls use(place) for the neighbours that are wanted. Bodies of many unrolled neighbours would run one after the other
+/// Calls use(place) for the neighbours that are wanted. Bodies of many unrolled neighbours would run one after another
 /// in every warp in which some lane enters them; bits take as many turns as the lane with most.
 template <nearby Which, bool Half = false, class Wanted, class Use>
 __device__ void each_wanted(const work& w, std::int32_t place, const Wanted& wanted, const Use& use) {
