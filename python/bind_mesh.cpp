@@ -24,10 +24,11 @@ mesh mesh_of(const array& vertices, const array& faces) {
     return made;
 }
 
-using mesh_row = std::tuple<nb::bytes, nb::bytes>;
+/// NumPy arrays are to use this memory, and may be written.
+using mesh_row = std::tuple<nb::bytearray, nb::bytearray>;
 mesh_row row_of(const mesh& m) {
-    return {nb::bytes(m.vertices.data(), m.vertices.size() * sizeof m.vertices[0]),
-            nb::bytes(m.faces.data(), m.faces.size() * sizeof m.faces[0])};
+    return {nb::bytearray(m.vertices.data(), m.vertices.size() * sizeof m.vertices[0]),
+            nb::bytearray(m.faces.data(), m.faces.size() * sizeof m.faces[0])};
 }
 
 mesh_row read(const nb::bytes& bytes, const std::string& path) {

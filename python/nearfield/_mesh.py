@@ -158,13 +158,12 @@ def mesh_of(x: Any) -> Mesh:
         raise type(problem)(f"mesh: {problem}") from None
 
 
-def unpacked_mesh(of: tuple[bytes, bytes]) -> Mesh:
+def unpacked_mesh(of: tuple[bytearray, bytearray]) -> Mesh:
     return Mesh(*_unpacked(of))
 
 
-def _unpacked(of: tuple[bytes, bytes]) -> tuple[Array, Array]:
-    vertices, faces = np.frombuffer(of[0], np.float64), np.frombuffer(of[1], np.int32)
-    return vertices.reshape(-1, 3).copy(), faces.reshape(-1, 3).copy()
+def _unpacked(of: tuple[bytearray, bytearray]) -> tuple[Array, Array]:
+    return np.frombuffer(of[0], np.float64).reshape(-1, 3), np.frombuffer(of[1], np.int32).reshape(-1, 3)
 
 
 def _table(name: str, given: Any, dtype: str) -> Array:
