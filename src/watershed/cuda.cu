@@ -30,7 +30,7 @@ public:
         with_value(w_.image.type, [&]<class Value>(Value) { each_place(raise<Value>); });
         if (w_.label.data == nullptr) return;
         with_neighbours([&]<nearby Which>() { each_place(find_open<Which>); });
-        together(count_steps);
+        with_neighbours([&]<nearby Which>() { together(count_steps<Which>); });
         with_neighbours([&]<nearby Which>() { each_tile(choose_parents<Which>); });
         if (w_.lines) each_place(follow_parents);  // whose cells look at their neighbours' ends
         each_place(write_labels);

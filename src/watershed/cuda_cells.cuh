@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_const
 
 /// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
 /// the next one. One kernel handles all fronts. Three counters rotate, as one is read while the next one grows.
-static __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
                        mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     const std::uint32_t cells = w.count[open_found];
@@ -102,7 +103,8 @@ static __global__ void __launch_bounds__(threads_of_block) count_steps(const __g
     for (std::int64_t i = mine; i < cells; i += stride) {
         const std::int32_t place = w.open[i], own = w.key[place];
         bool beside = false;
-        w.where.each(place, [&](std::int32_t there, int) { beside |= w.key[there] == own && steps[there] == 0; });
+        w.where.each<Which>(place,
+                            [&](std::int32_t there, int) { beside |= w.key[there] == own && steps[there] == 0; });
         if (!beside) continue;
         steps[place] = 1;
         w.queue[atomicAdd(w.count + fronts, 1U)] = place;
@@ -115,11 +117,16 @@ static __global__ void __launch_bounds__(threads_of_block) count_steps(const __g
         if (mine == 0) grown[(round + 2) % 3] = 0;
         for (std::int64_t i = first + mine; i < last; i += stride) {
             const std::int32_t place = static_cast<volatile std::int32_t*>(w.queue)[i], own = w.key[place];
-            w.where.each(place, [&](std::int32_t there, int) {
-                if (w.key[there] != own || steps[there] != open_cell) return;
-                if (atomicCAS(w.steps + there, open_cell, round + 2) == open_cell)
-                    w.queue[last + atomicAdd(w.count + fronts + (round + 1) % 3, 1U)] = there;
-            });
+            each_wanted<Which>(
+                w, place,
+                [&](std::int32_t there) {
+                    const std::int32_t known = steps[there];  // read without waiting for the key
+                    return w.key[there] == own && known == open_cell;
+                },
+                [&](std::int32_t there) {
+                    if (atomicCAS(w.steps + there, open_cell, round + 2) == open_cell)
+                        w.queue[last + atomicAdd(w.count + fronts + (round + 1) % 3, 1U)] = there;
+                });
         }
         first = last;
     }
