@@ -118,11 +118,7 @@ __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_con
         for (std::int64_t i = first + mine; i < last; i += stride) {
             const std::int32_t place = static_cast<volatile std::int32_t*>(w.queue)[i], own = w.key[place];
             each_wanted<Which>(
-                w, place,
-                [&](std::int32_t there) {
-                    const std::int32_t known = steps[there];  // read without waiting for the key
-                    return w.key[there] == own && known == open_cell;
-                },
+                w, place, [&](std::int32_t there) { return w.key[there] == own && steps[there] == open_cell; },
                 [&](std::int32_t there) {
                     if (atomicCAS(w.steps + there, open_cell, round + 2) == open_cell)
                         w.queue[last + atomicAdd(w.count + fronts + (round + 1) % 3, 1U)] = there;
