@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
 /// in every warp in which some lane enters them; bits take as many turns as the lane with most.
 template <nearby Which, bool Half = false, class Wanted, class Use>
 __device__ void each_wanted(const work& w, std::int32_t place, const Wanted& wanted, const Use& use) {
-    constexpr bool few = Which != nearby::listed && neighbours_of(Which) <= 8;
+    constexpr bool few = Which != nearby::listed && Which != nearby::corners3;
     unsigned bits = 0;
     w.where.each<Which, Half>(place, [&](std::int32_t there, int k) {
         if (!wanted(there)) return;
@@ -52,11 +52,12 @@ __device__ void each_wanted(const work& w, std::int32_t place, const Wanted& wan
     for (; bits != 0; bits &= bits - 1) use(w.where.nth(place, __ffs(static_cast<int>(bits)) - 1));
 }
 
-/// Returns whether a neighbour counts; cells of different labels are neighbours only of a call without labels.
+/// Returns whether a neighbour counts: in a call with labels, only if it has the label of the cell.
 template <nearby Which>
 __device__ bool counts(const work& w, std::int32_t place, std::int32_t there) {
     return Which != nearby::listed || alike(w, place, there);
 }
+/// Returns the least key of the neighbours that count, `outside` if there is none.
 template <nearby Which>
 __device__ std::int32_t least_beside(const work& w, std::int32_t place) {
     std::int32_t least = outside<std::int32_t>;

@@ -13,13 +13,6 @@ inline constexpr std::int32_t nowhere = -1;
 
 /// Which neighbours a kernel visits: those that the compiler knows, by axes and steps, or the call's list.
 enum class nearby { listed, sides2, corners2, sides3, corners3 };
-constexpr int neighbours_of(nearby which) {
-    return which == nearby::sides2     ? 4
-           : which == nearby::corners2 ? 8
-           : which == nearby::sides3   ? 6
-           : which == nearby::corners3 ? 26
-                                       : 1;
-}
 inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max(), open_cell = unreached - 1;
 
 /// The padded array of a call. If the image has fewer than three axes, axes of length 1 come first.

@@ -23,6 +23,12 @@ void check_place(const device&) {}
 void check_on(const host&, const problem&) {}
 void check_on(const device&, const problem& p) {
     if (p.where.axes > 3) fail(fmt::format("image has {} axes longer than 1; a device takes 1 to 3", p.where.axes));
+    // Values and seeds of 8 bytes share ranks of 31 bits.
+    if (size_of(p.image.type) == 8 && p.seed.data != nullptr && p.where.places >= std::int64_t{1} << 30)
+        fail(
+            fmt::format("image has element type {} and 2^30 cells or more, with seeds; a device takes fewer: convert "
+                        "it to a type of 4 bytes, or use host{{}}",
+                        name_of(p.image.type)));
 }
 
 height height_of(double h, bool roots, bool maxima) {

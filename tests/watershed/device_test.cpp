@@ -202,6 +202,18 @@ TEST_F(WatershedDevice, ManyAxesAreRefused) {
         {"4 axes"});
 }
 
+TEST_F(WatershedDevice, RanksOfValuesAndSeedsFitTheirKeys) {
+    const shape_t shape{1 << 15, 1 << 15};
+    const auto at = [](std::uintptr_t address) { return reinterpret_cast<void*>(address << 40); };
+    expect_refused(
+        [&] {
+            reconstruct_gray(device(nullptr), any_input<device>::contiguous(at(1), dtype::float64, shape),
+                             any_input<device>::contiguous(at(2), dtype::float64, shape),
+                             any_output<device>::contiguous(at(3), dtype::float64, shape), {});
+        },
+        {"2^30"});
+}
+
 /// Ranks of more values than a block counts, with gaps and with many equal ones.
 TEST_F(WatershedDevice, LargerImagesOfWideTypesAreTheHosts) {
     for (const dtype type : {dtype::float64, dtype::int64, dtype::uint64})
