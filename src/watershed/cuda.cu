@@ -26,12 +26,13 @@ public:
     void run() {
         merge_basins();
         if (w_.extrema.data != nullptr) each_place(write_extrema);
-        if (w_.label.data == nullptr && w_.passes.data == nullptr) return;
-        with_value(w_.image.type, [&]<class Value>(Value) { each_place(raise<Value>); });
+        if (w_.passes.data != nullptr)
+            with_value(w_.image.type, [&]<class Value>(Value) { each_place(write_passes<Value>); });
         if (w_.label.data == nullptr) return;
-        with_neighbours([&]<nearby Which>() { each_place(find_open<Which>); });
-        with_neighbours([&]<nearby Which>() { together(count_steps<Which>); });
-        with_neighbours([&]<nearby Which>() { each_tile(choose_parents<Which>); });
+        with_neighbours([&]<nearby Which>() {
+            each_tile(raise<Which>), each_tile(find_open<Which>), together(count_steps<Which>);
+            each_tile(choose_parents<Which>), each_tile(shorten_parents);
+        });
         if (w_.lines) each_place(follow_parents);  // whose cells look at their neighbours' ends
         each_place(write_labels);
     }
@@ -88,8 +89,10 @@ private:
         const bool ranked = size_of(w_.image.type) == 8;
         const std::int64_t seed_keys = memory_.reserve<std::int32_t>(ranked && w_.seed.data != nullptr ? places : 0);
         const std::int64_t part = parted ? memory_.reserve<std::int32_t>(places) : 0;
-        const std::int64_t count = memory_.reserve<std::uint32_t>(counters + 1 + flag_blocks() + flag_count);
+        const std::int64_t count = memory_.reserve<std::uint32_t>(counters + 1 + flag_blocks() + 2 * flag_count);
+        const std::int64_t way = memory_.reserve<std::uint8_t>(places);
         memory_.allocate();
+        w_.way = memory_.get<std::uint8_t>(way);
         w_.key = memory_.get<std::int32_t>(cells[0]), w_.basin = memory_.get<std::int32_t>(cells[1]);
         w_.steps = memory_.get<std::int32_t>(cells[2]), w_.parent = memory_.get<std::int32_t>(cells[3]);
         w_.best = memory_.get<std::uint64_t>(best), w_.top = memory_.get<std::uint64_t>(top);
@@ -103,7 +106,8 @@ private:
         w_.seed_key = memory_.get<std::int32_t>(seed_keys);
         w_.part = parted ? memory_.get<std::int32_t>(part) : nullptr;
         w_.before = w_.count + counters + 1, w_.flags = w_.before + flag_blocks();
-        cuda::clear(on_, w_.count, 4 * (counters + 1 + flag_blocks() + flag_count));
+        w_.unmet = w_.flags + flag_count;
+        cuda::clear(on_, w_.count, 4 * (counters + 1 + flag_blocks() + 2 * flag_count));
     }
     [[nodiscard]] std::int64_t flag_blocks() const { return cuda::blocks_for(w_.where.places, flag_block); }
 

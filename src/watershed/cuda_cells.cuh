@@ -60,104 +60,211 @@ __global__ void __launch_bounds__(threads_of_block) write_peaks(const __grid_con
     w.peaks[w.number[-2 - w.basin[place]] - 1] = {cell, static_cast<double>(value)};
 }
 
-/// Writes levels and passes, and lets cells with markers end their chains. One thread handles one place.
-template <class Value>
-__global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {
-    const std::int32_t place = place_of_thread();
-    if (place >= w.where.places) return;
-    std::int32_t at[most_axes];
-    const bool inside = w.where.locate(place, at);
+/// Returns whether the call has a marker in a cell of a basin.
+__device__ inline bool is_marker(const work& w, std::int32_t place, const std::int32_t* at) {
+    return w.heights ? (w.flags[place / 32] >> place % 32 & 1) != 0 : marker_at(w, at) != 0;
+}
+/// What ends a chain of parents: if the call has no markers, the number of the label, else the place of the marker.
+__device__ inline std::int32_t end_code(const work& w, std::int32_t place) {
+    return -2 - (w.heights ? w.number[-2 - w.basin[place]] : place);
+}
+/// Returns whether water from a marker reaches a place.
+__device__ inline bool has_level(const work& w, std::int32_t place) {
     const std::int32_t code = w.basin[place];
-    const bool there = code != nowhere && w.number[-2 - code] >= 0;
-    const std::int32_t level = there ? max(w.key[place], w.level[-2 - code]) : outside<std::int32_t>;
-    if (inside && w.passes.data != nullptr)
-        static_cast<Value*>(w.passes.data)[w.passes.offset(at)] =
-            there ? pass_value<Value>(exact_key<Value>(w, level), true, w.maxima, w.passes.type)
-                  : pass_value<Value>(level, false, w.maxima, w.passes.type);
-    if (w.label.data == nullptr) return;
-    const bool marked =
-        code != nowhere && (w.heights ? (w.flags[place / 32] >> place % 32 & 1) != 0 : marker_at(w, at) != 0);
-    w.key[place] = level, w.steps[place] = there ? 0 : unreached;
-    w.parent[place] = marked ? -2 - place : nowhere;
+    return code != nowhere && w.number[-2 - code] >= 0;
+}
+
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block) write_passes(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    std::int32_t at[most_axes];
+    if (place >= w.where.places || !w.where.locate(place, at)) return;
+    const bool there = has_level(w, place);
+    const std::int32_t level = there ? max(w.key[place], w.level[-2 - w.basin[place]]) : outside<std::int32_t>;
+    static_cast<Value*>(w.passes.data)[w.passes.offset(at)] =
+        there ? pass_value<Value>(exact_key<Value>(w, level), true, w.maxima, w.passes.type)
+              : pass_value<Value>(level, false, w.maxima, w.passes.type);
+}
+
+/// Decides what is known of a cell that has a level, which is at least its basin's. Water falls from the cell the way
+/// the descent went if it is below the cell there, too; and that neighbour is the parent if it needs no steps.
+template <nearby Which>
+__device__ known look(const work& w, std::int32_t place, std::int32_t& next) {
+    const std::int32_t own = w.key[place], level = w.level[-2 - w.basin[place]];
+    const unsigned way = w.way[place] & flat;
+    if (level > own) w.key[place] = level;
+    if (way == flat || level >= own) return known::little;
+    next = column<Which>::next(w.where, place, way);
+    // Another thread may put the level in place of the key there; the test has the same result.
+    return (w.way[next] & flat) != flat && level < w.key[next] ? known::parent : known::closed;
+}
+
+/// Raises cells to their levels, lets cells with markers end their chains, and points cells to their parents where they
+/// are known; ways within the tile are shortened.
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {
+    const tile area(w.where);
+    pointers to;
+    std::int32_t place[cells_of_thread];
+    int unknown = 0;
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i) {
+        const int k = area.own(i);
+        place[i] = area.place(w.where, k);
+        to.next[i] = k, to.code[i] = nowhere;
+        if (place[i] == nowhere || w.basin[place[i]] == nowhere) continue;
+        known what = known::unreached;
+        if (has_level(w, place[i])) {
+            std::int32_t next = nowhere, at[most_axes];
+            area.locate(k, at);
+            what = look<Which>(w, place[i], next);
+            if (is_marker(w, place[i], at)) {
+                what = known::parent, to.code[i] = end_code(w, place[i]);
+            } else if (what == known::parent) {
+                to.code[i] = next;
+                const std::int32_t number = column<Which>::number(w.where, area, k, w.way[place[i]] & flat, next);
+                if (number != nowhere) to.next[i] = number;
+            } else {
+                to.code[i] = place[i], ++unknown;
+            }
+        } else {
+            w.key[place[i]] = outside<std::int32_t>;
+        }
+        set_known(w, place[i], what);
+    }
+    unknown = __syncthreads_count(unknown > 0 ? 1 : 0);
+    if (threadIdx.x == 0 && unknown > 0) atomicAdd(w.count + unknown_found, static_cast<std::uint32_t>(unknown));
+    shorten(area, to);
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i)
+        if (place[i] != nowhere) w.parent[place[i]] = to.code[i] == place[i] ? nowhere : to.code[i];
+}
+
+/// Calls use(place) for the tile's cells of which something is not known, dividing them evenly among the threads.
+template <class Wanted, class Use>
+__device__ void each_unknown(const work& w, const Wanted& wanted, const Use& use) {
+    __shared__ std::uint16_t list[cells_of_tile];
+    __shared__ int count;
+    const tile area(w.where);
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i) {
+        const int k = area.own(i);
+        const std::int32_t place = area.place(w.where, k);
+        if (place != nowhere && wanted(known_of(w, place))) list[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(k);
+    }
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads_of_block) use(area.place(w.where, list[i]));
 }
 
 /// Lists the cells that have no neighbour with a smaller level.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
-    const std::int32_t place = place_of_thread();
-    if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
-    if (least_beside<Which>(w, place) < w.key[place]) return;
-    w.steps[place] = open_cell;
-    w.open[atomicAdd(w.count + open_found, 1U)] = place;
+    each_unknown(
+        w, [](known what) { return what == known::little; },
+        [&](std::int32_t place) {
+            if (least_beside<Which>(w, place) < w.key[place]) return set_known(w, place, known::closed);
+            atomicOr(w.unmet + place / 32, 1U << place % 32);
+            w.open[atomicAdd(w.count + open_found, 1U)] = place;
+        });
+}
+
+/// Returns the steps of a neighbour with the same level, or `unreached` if it is no such cell.
+__device__ inline std::int32_t steps_of(const work& w, std::int32_t place) {
+    if (w.key[place] == outside<std::int32_t> && !has_level(w, place)) return unreached;
+    return known_of(w, place) == known::little ? w.steps[place] : 0;
+}
+
+/// Gives a cell its steps and puts it into the next front, unless it has steps.
+__device__ inline void reach(const work& w, std::int32_t place, std::int32_t steps, std::int64_t at,
+                                 std::uint32_t* grown) {
+    const std::uint32_t bit = 1U << place % 32;
+    if ((atomicAnd(w.unmet + place / 32, ~bit) & bit) == 0) return;
+    w.steps[place] = steps;
+    w.queue[at + atomicAdd(grown, 1U)] = place;
 }
 
 /// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
-/// the next one. One kernel handles all fronts. Three counters rotate, as one is read while the next one grows.
+/// the next one. One kernel handles all fronts. Three counters rotate, as one is read while the next one grows. Only the
+/// first front compares levels: an open cell has no neighbour with a smaller level, so that two of them have the same.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
                        mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     const std::uint32_t cells = w.count[open_found];
-    volatile std::int32_t* const steps = w.steps;
-    volatile std::uint32_t* const grown = w.count + fronts;
+    std::uint32_t* const grown = w.count + fronts;
     for (std::int64_t i = mine; i < cells; i += stride) {
         const std::int32_t place = w.open[i], own = w.key[place];
         bool beside = false;
-        w.where.each<Which>(place,
-                            [&](std::int32_t there, int) { beside |= w.key[there] == own && steps[there] == 0; });
-        if (!beside) continue;
-        steps[place] = 1;
-        w.queue[atomicAdd(w.count + fronts, 1U)] = place;
+        w.where.each<Which>(place, [&](std::int32_t there, int) {
+            beside |= w.key[there] == own && (own != outside<std::int32_t> || has_level(w, there)) &&
+                      known_of(w, there) != known::little;
+        });
+        if (beside) reach(w, place, 1, 0, grown);
     }
     std::int64_t first = 0;
     for (int round = 0;; ++round) {
         meet();
-        const std::int64_t last = first + grown[round % 3];
+        const std::int64_t last = first + static_cast<volatile std::uint32_t*>(grown)[round % 3];
         if (last == first) return;
-        if (mine == 0) grown[(round + 2) % 3] = 0;
-        for (std::int64_t i = first + mine; i < last; i += stride) {
-            const std::int32_t place = static_cast<volatile std::int32_t*>(w.queue)[i], own = w.key[place];
+        if (mine == 0) static_cast<volatile std::uint32_t*>(grown)[(round + 2) % 3] = 0;
+        for (std::int64_t i = first + mine; i < last; i += stride)
             each_wanted<Which>(
-                w, place, [&](std::int32_t there) { return w.key[there] == own && steps[there] == open_cell; },
-                [&](std::int32_t there) {
-                    if (atomicCAS(w.steps + there, open_cell, round + 2) == open_cell)
-                        w.queue[last + atomicAdd(w.count + fronts + (round + 1) % 3, 1U)] = there;
-                });
-        }
+                w, static_cast<volatile std::int32_t*>(w.queue)[i],
+                [&](std::int32_t there) { return (w.unmet[there / 32] >> there % 32 & 1) != 0; },
+                [&](std::int32_t there) { reach(w, there, round + 2, last, grown + (round + 1) % 3); });
         first = last;
     }
 }
 
-/// Chooses as parent the neighbour with the least level, then the fewest steps, then the smallest coordinates; ways
-/// within the tile are shortened.
+/// Chooses as parent the neighbour with the least level, then the fewest steps, then the smallest coordinates.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
-    shorten(w, w.parent, [&](std::int32_t place) {
-        if (w.steps[place] == unreached || w.parent[place] != nowhere) return w.parent[place];
-        const std::int32_t level = least_beside<Which>(w, place);
-        std::int32_t best = nowhere, steps = unreached;
-        each_wanted<Which>(
-            w, place, [&](std::int32_t there) { return w.key[there] == level; },
-            [&](std::int32_t there) {
-                const std::int32_t own = w.steps[there];
-                const bool first = w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
-                if (own < steps || first) best = there, steps = own;
-            });
-        return best;
-    });
+    each_unknown(
+        w, [](known what) { return what == known::little || what == known::closed; },
+        [&](std::int32_t place) {
+            const std::int32_t level = least_beside<Which>(w, place);
+            std::int32_t best = nowhere, steps = unreached;
+            each_wanted<Which>(
+                w, place, [&](std::int32_t there) { return w.key[there] == level; },
+                [&](std::int32_t there) {
+                    const std::int32_t own = steps_of(w, there);
+                    const bool first =
+                        w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
+                    if (own < steps || first) best = there, steps = own;
+                });
+            w.parent[place] = best;
+        });
+}
+
+/// Shortens the ways within the tile again, if many cells got their parents late.
+static __global__ void __launch_bounds__(threads_of_block) shorten_parents(const __grid_constant__ work w) {
+    if (w.count[unknown_found] < static_cast<std::uint32_t>(w.where.places) / many_unknown) return;
+    const tile area(w.where);
+    pointers to;
+    std::int32_t place[cells_of_thread];
+    for (int i = 0; i < cells_of_thread; ++i) {
+        place[i] = area.place(w.where, area.own(i));
+        to.code[i] = place[i] == nowhere ? nowhere : w.parent[place[i]];
+        const std::int32_t number = to.code[i] < 0 ? nowhere : area.number_of(w.where, to.code[i]);
+        to.next[i] = number == nowhere ? area.own(i) : number;
+    }
+    shorten(area, to);
+    for (int i = 0; i < cells_of_thread; ++i)
+        if (place[i] != nowhere) w.parent[place[i]] = to.code[i];
 }
 
 static __global__ void __launch_bounds__(threads_of_block) follow_parents(const __grid_constant__ work w) {
     const std::int32_t place = place_of_thread();
-    if (place < w.where.places) follow(w.parent, place);
+    if (place < w.where.places && has_level(w, place)) follow(w.parent, place);
 }
 
-/// Returns the label of the cell at the end of a chain.
+/// Returns the label at the end of a chain.
 __device__ inline std::int64_t label_of(const work& w, std::int32_t code) {
-    const std::int32_t place = -2 - code;
-    if (w.heights) return w.number[-2 - w.basin[place]];
+    if (w.heights) return -2 - std::int64_t{code};
     std::int32_t at[most_axes];
-    w.where.locate(place, at);
+    w.where.locate(-2 - code, at);
     return marker_at(w, at);
 }
 
@@ -167,12 +274,13 @@ static __global__ void __launch_bounds__(threads_of_block) write_labels(const __
     if (place >= w.where.places || !w.where.locate(place, at)) return;
     const std::int32_t code = follow(w.parent, place);
     std::int64_t label = code == nowhere ? 0 : label_of(w, code);
-    if (w.lines && code != nowhere && -2 - code != place)
+    if (w.lines && code != nowhere && !is_marker(w, place, at))
         w.where.each(place, [&](std::int32_t there, int) {
+            if (label == 0 || !has_level(w, there)) return;
             const std::int32_t other = w.parent[there];
-            if (label == 0 || other == nowhere || other == code || label_of(w, other) == label) return;
+            if (other == code || label_of(w, other) == label) return;
             const std::int32_t own = w.key[place], level = w.key[there];
-            const std::int32_t steps = w.steps[place], others = w.steps[there];
+            const std::int32_t steps = steps_of(w, place), others = steps_of(w, there);
             if (level != own ? level < own : others != steps ? others < steps : w.where.before(there, place)) label = 0;
         });
     put_integer({w.label.data, w.label.type, {}}, w.label.offset(at), label);

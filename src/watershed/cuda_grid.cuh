@@ -10,10 +10,18 @@ namespace nearfield::watersheds {
 inline constexpr int most_axes = 3, most_steps = 26;
 inline constexpr int threads_of_block = 256;
 inline constexpr std::int32_t nowhere = -1;
+inline constexpr int many_unknown = 64;  ///< one thread in so many cells has some of which something is unknown
 
 /// Which neighbours a kernel visits: those that the compiler knows, by axes and steps, or the call's list.
 enum class nearby { listed, sides2, corners2, sides3, corners3 };
-inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max(), open_cell = unreached - 1;
+inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max();
+
+/// Which neighbour a cell points to, in six bits: of known neighbours the offsets plus 1, two bits an axis, the last axis
+/// first, which is the order of ties; of others the number in the list. `flat`: no neighbour is lower.
+inline constexpr unsigned flat = 63, way_bits = 6;
+/// What is known of a cell above these bits: it needs no steps, and its parent is the cell that it points to; it needs
+/// no steps; it may need steps; no marker reaches it.
+enum class known : unsigned { parent, closed, little, unreached };
 
 /// The padded array of a call. If the image has fewer than three axes, axes of length 1 come first.
 struct grid3 {
@@ -150,6 +158,7 @@ enum counter : int {
     basins_found,
     edges_found,
     open_found,
+    unknown_found,
     wide_labels,
     fronts,
     changes = fronts + 3,
@@ -165,8 +174,10 @@ struct work {
     std::int32_t* seed_key;  ///< of 8-byte types: ranks of seeds
     std::int32_t* basin;     ///< nowhere; or a pointer; or -2 - the basin's number
     std::int32_t* part;      ///< per cell a label; null: all cells belong together
-    std::int32_t* steps;     ///< 0; or open_cell until the number is known; or unreached
-    std::int32_t* parent;    ///< nowhere; or a pointer; or -2 - the place of the cell with the marker
+    std::int32_t* steps;     ///< of cells that need some
+    std::uint32_t* unmet;    ///< one bit per place: it needs steps that are not known yet
+    std::uint8_t* way;       ///< where a cell points, and what is known of it
+    std::int32_t* parent;    ///< nowhere; or a pointer; or end_code() of the cell with the marker
     std::int32_t *open, *queue;
 
     std::uint64_t* best;      ///< of a basin that has not merged: its least pass and the basin beyond
@@ -208,6 +219,13 @@ __device__ inline std::int64_t marker_at(const work& w, const std::int32_t* at) 
 /// Returns whether two adjacent cells count as neighbours: they have the same label, or the call has no labels.
 __device__ inline bool alike(const work& w, std::int32_t a, std::int32_t b) {
     return w.part == nullptr || w.part[a] == w.part[b];
+}
+
+__device__ inline known known_of(const work& w, std::int32_t place) {
+    return static_cast<known>(w.way[place] >> way_bits);
+}
+__device__ inline void set_known(const work& w, std::int32_t place, known what) {
+    w.way[place] = static_cast<std::uint8_t>(static_cast<unsigned>(what) << way_bits | (w.way[place] & flat));
 }
 
 __device__ inline std::int32_t place_of_thread() {

@@ -32,12 +32,18 @@ struct tile {
             first[axis] = static_cast<std::int32_t>(rest % tiles << bits[axis]), rest /= tiles;
         }
     }
+    /// Returns the number in the tile of the i-th of the calling thread's four cells, which follow each other along the
+    /// slowest axis: planes of a volume, rows of an image.
+    [[nodiscard]] __device__ int own(int i) const {
+        const int thread = static_cast<int>(threadIdx.x);
+        return bits[0] > 0 ? thread + i * threads_of_block : ((thread & ~31) << 2) + (i << 5) + (thread & 31);
+    }
     /// Returns the place of cell k of the tile, or nowhere if it lies beyond the image.
     __device__ std::int32_t place(const grid3& where, int k) const {
-        const std::int32_t x = first[2] + (k & (1 << bits[2]) - 1), y = first[1] + (k >> bits[2] & (1 << bits[1]) - 1),
-                           z = first[0] + (k >> bits[1] + bits[2]);
-        if (x >= where.size[2] || y >= where.size[1] || z >= where.size[0]) return nowhere;
-        return where.base + z * where.pitch[0] + y * where.pitch[1] + x;
+        std::int32_t at[most_axes];
+        locate(k, at);
+        if (at[2] >= where.size[2] || at[1] >= where.size[1] || at[0] >= where.size[0]) return nowhere;
+        return where.base + at[0] * where.pitch[0] + at[1] * where.pitch[1] + at[2];
     }
     /// Returns the number of a place in the tile, or nowhere if it lies outside.
     __device__ std::int32_t number_of(const grid3& where, std::int32_t place) const {
@@ -51,37 +57,52 @@ struct tile {
         }
         return number;
     }
+    /// Writes the coordinates of cell k.
+    __device__ void locate(int k, std::int32_t* at) const {
+        at[0] = first[0] + (k >> bits[1] + bits[2]), at[1] = first[1] + (k >> bits[2] & (1 << bits[1]) - 1);
+        at[2] = first[2] + (k & (1 << bits[2]) - 1);
+    }
+    /// Returns the number of the neighbour of cell k that lies so far along the axes, or nowhere.
+    [[nodiscard]] __device__ std::int32_t beside(int k, int z, int y, int x) const {
+        const int at[most_axes] = {(k >> bits[1] + bits[2]) + z, (k >> bits[2] & (1 << bits[1]) - 1) + y,
+                                   (k & (1 << bits[2]) - 1) + x};
+        for (int axis = 0; axis < most_axes; ++axis)
+            if (at[axis] < 0 || at[axis] >> bits[axis] != 0) return nowhere;
+        return k + x + (y << bits[2]) + (z << bits[1] + bits[2]);
+    }
 };
 
-/// Writes find(place) for each cell of the block's tile to `to`; in place of a pointer to another cell of the tile, the
-/// last entry of the way through the tile. Pointers are doubled in shared memory.
-template <class Find>
-__device__ void shorten(const work& w, std::int32_t* to, const Find& find) {
-    constexpr int cells = cells_of_tile / threads_of_block;
+inline constexpr int cells_of_thread = cells_of_tile / threads_of_block;
+
+/// What the threads of a tile know of their own cells: a pointer or a code, and the number in the tile of the cell to
+/// which a pointer within the tile leads, or the cell's own number.
+struct pointers {
+    std::int32_t code[cells_of_thread];
+    int next[cells_of_thread];
+};
+
+/// Replaces pointers to other cells of the tile by the last entry of the way through the tile. Pointers are doubled in
+/// shared memory.
+__device__ inline void shorten(const tile& area, pointers& of) {
     __shared__ std::int32_t code[cells_of_tile];
     __shared__ std::uint16_t next[cells_of_tile];
-    const tile area(w.where);
-    for (int i = 0; i < cells; ++i) {
-        const int k = static_cast<int>(threadIdx.x) + i * threads_of_block;
-        const std::int32_t place = area.place(w.where, k), found = place == nowhere ? nowhere : find(place);
-        const std::int32_t inner = found < 0 ? nowhere : area.number_of(w.where, found);
-        code[k] = found, next[k] = static_cast<std::uint16_t>(inner == nowhere ? k : inner);
-    }
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i)
+        code[area.own(i)] = of.code[i], next[area.own(i)] = static_cast<std::uint16_t>(of.next[i]);
     for (bool more = true; more;) {
         __syncthreads();
-        std::uint16_t beyond[cells];
         more = false;
-        for (int i = 0; i < cells; ++i) {
-            const std::uint16_t here = next[threadIdx.x + i * threads_of_block];
-            beyond[i] = next[here], more |= beyond[i] != here;
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i) {
+            const int beyond = next[of.next[i]];
+            more |= beyond != of.next[i], of.next[i] = beyond;
         }
         more = __syncthreads_or(more ? 1 : 0) != 0;
-        for (int i = 0; i < cells; ++i) next[threadIdx.x + i * threads_of_block] = beyond[i];
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i) next[area.own(i)] = static_cast<std::uint16_t>(of.next[i]);
     }
-    for (int i = 0; i < cells; ++i) {
-        const int k = static_cast<int>(threadIdx.x) + i * threads_of_block;
-        if (const std::int32_t place = area.place(w.where, k); place != nowhere) to[place] = code[next[k]];
-    }
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i) of.code[i] = code[of.next[i]];
 }
 
 }  // namespace nearfield::watersheds
