@@ -129,13 +129,18 @@ struct cut_options {
     bool roots = false;        ///< for `height`: values are squared lengths, as in watershed_options
 };
 
-/// The basins of an image and the lowest passes between them: computed once, queried many times, on the host. A query
-/// costs its output and some steps for each basin; an area or a volume costs one more pass over the cells.
+/// The basins of an image and the lowest passes between them: computed once, queried many times. A query costs its
+/// output and some steps for each basin; an area or a volume costs one more pass over the cells.
+///
+/// Basins made on a device keep their cells there, in 45 bytes each (70 for types of 8 bytes), and the tree of basins on
+/// the host. Queries with an output go to the place of the basins; all of them wait, also on a device.
 class basins {
 public:
     /// Arguments as those of watershed(); options for markers are ignored. The image is not kept.
     basins(const host& on, const any_input<host>& image, const watershed_options& options = {},
            const any_input<host>& mask = {});
+    basins(const device& on, const any_input<device>& image, const watershed_options& options = {},
+           const any_input<device>& mask = {});
     basins(basins&&) noexcept;
     basins& operator=(basins&&) noexcept;
     ~basins();
@@ -146,10 +151,13 @@ public:
     /// Marks all cells of the minima (maxima) of a height: bool or uint8. Unlike in extrema() only a strictly lower
     /// (higher) one counts as lower, so that all of several equal ones are marked.
     void mark(const host& on, double h, bool roots, const any_output<host>& out) const;
+    void mark(const device& on, double h, bool roots, const any_output<device>& out) const;
 
     /// Computes the watershed from these basins, as the function does. Uses the options `lines`, `h` and `roots`.
     void watershed(const host& on, const watershed_fields<host>& out, const watershed_options& options = {},
                    const any_input<host>& markers = {}) const;
+    void watershed(const device& on, const watershed_fields<device>& out, const watershed_options& options = {},
+                   const any_input<device>& markers = {}) const;
 
     /// Returns all minima (maxima) in raster order, and the end of their regions. Of equal amounts that of the lower
     /// minimum continues, of equal minima the first. If more than two meet at one pass, all but one end there.
@@ -167,6 +175,7 @@ public:
     ///
     ///   out  int32, shape of the image
     void cut(const host& on, const any_output<host>& out, const cut_options& options = {}) const;
+    void cut(const device& on, const any_output<device>& out, const cut_options& options = {}) const;
 
     /// Returns, pair by pair, the lowest value at which cells of two lists of linear indices are connected, as double;
     /// infinite (maxima: minus infinite) if they are not.

@@ -148,7 +148,7 @@ struct array3 {
 __device__ inline std::uint64_t packed(std::int32_t key, std::uint32_t number) {
     return std::uint64_t{static_cast<std::uint32_t>(key) ^ 0x80000000U} << 32 | number;
 }
-__device__ inline std::int32_t key_in(std::uint64_t both) {
+NF_HD inline std::int32_t key_in(std::uint64_t both) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(both >> 32) ^ 0x80000000U);
 }
 inline constexpr std::uint64_t no_key = ~std::uint64_t{0};

@@ -14,7 +14,7 @@ std::vector<std::int32_t> neighbours::between(const step& s) const {
     return found;
 }
 
-std::unique_ptr<graph> graph_of(const host& on, const problem& p, asked how) {
+std::unique_ptr<whole_graph> graph_of(const host& on, const problem& p, asked how) {
     if (size_of(p.image.type) <= 4)
         if (auto narrow = std::make_unique<host_graph<std::int32_t>>(on, p, how); narrow->distinct()) return narrow;
     return std::make_unique<host_graph<std::int64_t>>(on, p, how);

@@ -131,7 +131,7 @@ struct marker {
 };
 
 template <class Key>
-class host_graph final : public graph {
+class host_graph final : public whole_graph {
 public:
     host_graph(const host& on, const problem& p, asked how);
     /// Returns false if the keys are too narrow: a cell has the key that stands for no cell.
