@@ -1,41 +1,69 @@
 // From the image to the graph: keys, descents, and the passes between basins that touch.
 #pragma once
 
+#include "base/cuda_scan.cuh"
 #include "watershed/cuda_tile.cuh"
 
 namespace nearfield::watersheds {
 
-/// Reads the key of every place, of 8-byte types the value and the seed. One thread handles one place.
+/// Sets the places that hold no cell: those before and behind the image, and those at the ends of rows and planes. A
+/// warp handles one row.
+static __global__ void __launch_bounds__(threads_of_block) clear_frame(const __grid_constant__ work w) {
+    const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    const std::int32_t pitch = w.where.size[2] + 1, rows = (w.where.places - 2 * w.where.base) / pitch;
+    const auto clear = [&](std::int32_t place) {
+        w.key[place] = outside<std::int32_t>, w.basin[place] = nowhere;
+        if (w.value != nullptr) w.value[place] = outside<std::int64_t>;
+        if (w.seed_key == nullptr) return;
+        w.value[w.where.places + place] = outside<std::int64_t>, w.seed_key[place] = outside<std::int32_t>;
+    };
+    if (thread < w.where.base) {
+        clear(static_cast<std::int32_t>(thread));
+        clear(w.where.places - w.where.base + static_cast<std::int32_t>(thread));
+    }
+    if (thread / cuda::warp >= rows) return;
+    const std::int32_t first = w.where.base + static_cast<std::int32_t>(thread / cuda::warp) * pitch;
+    std::int32_t at[most_axes];
+    const std::int32_t from = w.where.locate(first, at) ? pitch - 1 : 0;
+    for (std::int32_t x = from + static_cast<std::int32_t>(threadIdx.x) % cuda::warp; x < pitch; x += cuda::warp)
+        clear(first + x);
+}
+
+/// Reads the key of every cell, of 8-byte types the value and the seed.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_constant__ work w) {
-    const std::int32_t place = place_of_thread();
-    if (place >= w.where.places) return;
-    std::int32_t at[most_axes];
-    key_of<Value> key = outside<key_of<Value>>;
-    bool inside = w.where.locate(place, at);
-    if (inside && w.mask.data != nullptr) inside = integer_of<std::uint8_t>(w.mask, at) != 0;
-    if (inside && w.part != nullptr) {
-        const source flat{w.parts.data, w.parts.type, {}};
-        const std::int64_t label = integer_at(flat, w.parts.offset(at));
-        if (size_of(w.parts.type) == 8 && label >> 32 != 0) w.count[wide_labels] = 1;
-        w.part[place] = static_cast<std::int32_t>(label), inside = label != 0;
-    }
-    if (inside) {
-        const Value v = static_cast<const Value*>(w.image.data)[w.image.offset(at)];
-        inside = is_number(v);
-        if (inside) key = turned(ordered<key_of<Value>>(v), w.maxima);
-    }
-    if constexpr (sizeof(Value) == 8) {
-        w.value[place] = key, w.key[place] = outside<std::int32_t>;
-        if (w.seed.data != nullptr) {
-            const Value s = inside ? static_cast<const Value*>(w.seed.data)[w.seed.offset(at)] : Value{};
-            w.value[w.where.places + place] = turned(ordered<key_of<Value>>(s), w.maxima);
-            w.seed_key[place] = inside && is_number(s) ? 0 : outside<std::int32_t>;
+    const tile<> area(w.where);
+    const own_cells own(area, w.where);
+    const std::int64_t image = w.image.offset(own.at), mask = w.mask.offset(own.at), part = w.parts.offset(own.at),
+                       seed = w.seed.offset(own.at);
+    own.each([&](int i, std::int32_t place) {
+        key_of<Value> key = outside<key_of<Value>>;
+        bool inside = w.mask.data == nullptr ||
+                      static_cast<const std::uint8_t*>(w.mask.data)[mask + i * own.stride(w.mask)] != 0;
+        if (inside && w.part != nullptr) {
+            const source flat{w.parts.data, w.parts.type, {}};
+            const std::int64_t label = integer_at(flat, part + i * own.stride(w.parts));
+            if (size_of(w.parts.type) == 8 && label >> 32 != 0) w.count[wide_labels] = 1;
+            w.part[place] = static_cast<std::int32_t>(label), inside = label != 0;
         }
-    } else {
-        w.key[place] = key;
-    }
-    w.basin[place] = inside ? place : nowhere;
+        if (inside) {
+            const Value v = static_cast<const Value*>(w.image.data)[image + i * own.stride(w.image)];
+            inside = is_number(v);
+            if (inside) key = turned(ordered<key_of<Value>>(v), w.maxima);
+        }
+        if constexpr (sizeof(Value) == 8) {
+            w.value[place] = key, w.key[place] = outside<std::int32_t>;
+            if (w.seed.data != nullptr) {
+                const Value s =
+                    inside ? static_cast<const Value*>(w.seed.data)[seed + i * own.stride(w.seed)] : Value{};
+                w.value[w.where.places + place] = turned(ordered<key_of<Value>>(s), w.maxima);
+                w.seed_key[place] = inside && is_number(s) ? 0 : outside<std::int32_t>;
+            }
+        } else {
+            w.key[place] = key;
+        }
+        w.basin[place] = inside ? place : nowhere;
+    });
 }
 
 /// Calls use(place) for the neighbours that are wanted. Bodies of many unrolled neighbours would run one after another
@@ -106,7 +134,7 @@ struct column {
                (static_cast<std::int32_t>(way & 3) - 1) * pitch(where);
     }
     /// Returns the number in the tile of the cell that a way leads to, or nowhere.
-    __device__ static std::int32_t number(const grid3&, const tile& area, int k, unsigned way, std::int32_t) {
+    __device__ static std::int32_t number(const grid3&, const tile<Which>& area, int k, unsigned way, std::int32_t) {
         const int x = static_cast<int>(way >> 4) - 1, y = static_cast<int>(way >> 2 & 3) - 1,
                   z = static_cast<int>(way & 3) - 1;
         return deep ? area.beside(k, z, y, x) : area.beside(k, 0, z, x);
@@ -117,7 +145,7 @@ struct column<nearby::listed> {
     __device__ static std::int32_t next(const grid3& where, std::int32_t place, unsigned way) {
         return where.nth(place, static_cast<int>(way));
     }
-    __device__ static std::int32_t number(const grid3& where, const tile& area, int, unsigned, std::int32_t next) {
+    __device__ static std::int32_t number(const grid3& where, const tile<>& area, int, unsigned, std::int32_t next) {
         return area.number_of(where, next);
     }
 };
@@ -184,19 +212,20 @@ __device__ std::int32_t first_of_equals(const work& w, std::int32_t place) {
 /// cell.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constant__ work w) {
-    const tile area(w.where);
+    const tile<Which> area(w.where);
+    const own_cells own(area, w.where);
     std::int32_t place[cells_of_thread];
     lowest down[cells_of_thread];
-    pointers to;
 #pragma unroll
-    for (int i = 0; i < cells_of_thread; ++i) {
-        place[i] = area.place(w.where, area.own(i));
-        if (place[i] != nowhere && w.basin[place[i]] == nowhere) w.way[place[i]] = 255, place[i] = nowhere;
-    }
+    for (std::int32_t& each : place) each = nowhere;
+    own.each([&](int i, std::int32_t here) {
+        if (w.basin[here] != nowhere) place[i] = here;
+        else w.way[here] = 255;
+    });
     find_lowest<Which>(w, place, down);
+    pointers to(own);
 #pragma unroll
     for (int i = 0; i < cells_of_thread; ++i) {
-        to.next[i] = area.own(i), to.code[i] = nowhere;
         if (place[i] == nowhere) continue;
         std::int32_t number = nowhere;
         if (down[i].key < w.key[place[i]]) {
@@ -211,7 +240,7 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
         if (number != nowhere) to.next[i] = number;
         w.way[place[i]] = static_cast<std::uint8_t>(w.where.any_wraps ? flat : down[i].way);
     }
-    shorten(area, to);
+    shorten(own, to);
 #pragma unroll
     for (int i = 0; i < cells_of_thread; ++i)
         if (place[i] != nowhere) w.basin[place[i]] = to.code[i];
@@ -220,25 +249,29 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
 /// Follows the descents, and finds the lowest marker or the lowest seed of every basin.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_constant__ work w) {
-    const std::int32_t place = place_of_thread();
-    if (place >= w.where.places) return;
-    const std::int32_t code = follow(w.basin, place);
-    if (code == nowhere || w.heights) return;
-    std::int32_t at[most_axes];
-    w.where.locate(place, at);
-    std::int32_t key = w.key[place];
-    if (w.seed.data != nullptr && sizeof(Value) == 8) {
-        if (w.seed_key[place] == outside<std::int32_t>) return;
-        key = max(key, w.seed_key[place]);
-    } else if (w.seed.data != nullptr) {
-        const Value v = static_cast<const Value*>(w.seed.data)[w.seed.offset(at)];
-        if (!is_number(v)) return;
-        key = max(key, turned(ordered<std::int32_t>(v), w.maxima));
-    } else if (marker_at(w, at) == 0) {
-        return;
-    }
-    const std::uint64_t own = packed(key, 0);
-    if (own < w.top[-2 - code]) atomicMin(reinterpret_cast<unsigned long long*>(w.top + (-2 - code)), own);
+    const tile<> area(w.where);
+    const own_cells own(area, w.where);
+    std::int32_t code[cells_of_thread];
+    follow_all(w.basin, own, code);
+    const std::int64_t marker = w.markers.offset(own.at), seed = w.seed.offset(own.at);
+    own.each([&](int i, std::int32_t place) {
+        w.basin[place] = code[i];
+        if (code[i] == nowhere || w.heights) return;
+        std::int32_t key = w.key[place];
+        if (w.seed.data != nullptr && sizeof(Value) == 8) {
+            if (w.seed_key[place] == outside<std::int32_t>) return;
+            key = max(key, w.seed_key[place]);
+        } else if (w.seed.data != nullptr) {
+            const Value v = static_cast<const Value*>(w.seed.data)[seed + i * own.stride(w.seed)];
+            if (!is_number(v)) return;
+            key = max(key, turned(ordered<std::int32_t>(v), w.maxima));
+        } else if (integer_at({w.markers.data, w.markers.type, {}}, marker + i * own.stride(w.markers)) == 0) {
+            return;
+        }
+        const std::uint64_t lowest = packed(key, 0);
+        std::uint64_t* const top = w.top + (-2 - code[i]);
+        if (lowest < *top) atomicMin(reinterpret_cast<unsigned long long*>(top), lowest);
+    });
 }
 
 // ---- passes ---------------------------------------------------------------------------------------------------------
@@ -273,16 +306,15 @@ __device__ inline void note(const work& w, pass_table& table, std::int32_t a, st
     add_edge(w, atomicAdd(w.count + edges_found, 1U), pair, pass);
 }
 
-/// Calls use(cell, neighbour) for the thread's cells, at `place`, and those of their neighbours in other basins that
-/// come after them. A bit says that a cell has such a neighbour: 13 bits a cell, by 9 z + 3 y + x - 1, where z is the
-/// offset along the slowest axis. So a warp takes as many turns as its thread with most pairs.
-template <nearby Which, class Use>
-__device__ void each_border(const work& w, const std::int32_t (&place)[cells_of_thread], const Use& use) {
+/// Finds the neighbours of the thread's cells, at `place`, that come after them and lie in other basins. Each has a bit:
+/// 13 bits a cell, by 9 z + 3 y + x - 1, where z is the offset along the slowest axis.
+template <nearby Which>
+__device__ std::uint64_t borders(const work& w, const std::int32_t (&place)[cells_of_thread]) {
     using planes = column<Which>;
     const std::int32_t by = planes::pitch(w.where), row = w.where.pitch[1];
     int first = 0;
     while (first < cells_of_thread && place[first] == nowhere) ++first;
-    if (first == cells_of_thread) return;
+    if (first == cells_of_thread) return 0;
     const std::int32_t* at = w.basin + place[first] - first * by;
     std::uint64_t bits = 0;
     std::int32_t before = nowhere;
@@ -307,10 +339,31 @@ __device__ void each_border(const work& w, const std::int32_t (&place)[cells_of_
         }
         before = own;
     }
-    for (; bits != 0; bits &= bits - 1) {
-        const int bit = __ffsll(static_cast<long long>(bits)) - 1, cell = bit / 13, moved = bit % 13 + 1;
+    return bits;
+}
+
+/// Pairs that a block has found: the thread, and above it the number of the bit.
+inline constexpr int most_pairs = 13 * cells_of_tile, thread_bits = 8;
+
+/// Calls use(cell, neighbour) for all pairs, dividing them evenly among the threads.
+template <nearby Which, class Use>
+__device__ void each_pair(const work& w, const tile<Which>& area, std::uint64_t bits, const Use& use) {
+    static_assert(threads_of_block == 1 << thread_bits && 13 * cells_of_thread <= 1 << (16 - thread_bits));
+    __shared__ std::uint16_t pairs[most_pairs];
+    __shared__ int held[threads_of_block / cuda::warp];
+    int all = 0;
+    int to = cuda::sum_before(__popcll(bits), held, all);
+    for (; bits != 0; bits &= bits - 1)
+        pairs[to++] = static_cast<std::uint16_t>((__ffsll(static_cast<long long>(bits)) - 1) << thread_bits |
+                                                 static_cast<int>(threadIdx.x));
+    __syncthreads();
+    const std::int32_t by = column<Which>::pitch(w.where), row = w.where.pitch[1];
+    for (int i = static_cast<int>(threadIdx.x); i < all; i += threads_of_block) {
+        const int bit = pairs[i] >> thread_bits, thread = pairs[i] & (threads_of_block - 1);
+        const int cell = bit / 13, moved = bit - 13 * cell + 1;
         const int z = moved > 4 ? 1 : 0, y = (moved - 9 * z + 4) / 3 - 1, x = moved - 9 * z - 3 * y;
-        const std::int32_t own = place[first] + (cell - first) * by;
+        const int first = column<Which>::deep ? thread : ((thread & ~31) << 2) + (thread & 31);
+        const std::int32_t own = area.place(w.where, first) + cell * by;
         use(own, own + z * by + y * row + x);
     }
 }
@@ -325,25 +378,25 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
     for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
         table.pair[i] = no_key, table.pass[i] = outside<std::int32_t>;
     __syncthreads();
-    const tile area(w.where);
-    const auto meet_at = [&](std::int32_t own, std::int32_t there) {
-        note(w, table, -2 - w.basin[own], -2 - w.basin[there], max(w.key[own], w.key[there]));
+    const tile<Which> area(w.where);
+    const own_cells own(area, w.where);
+    const auto touch = [&](std::int32_t here, std::int32_t there) {
+        note(w, table, -2 - w.basin[here], -2 - w.basin[there], max(w.key[here], w.key[there]));
     };
-    std::int32_t place[cells_of_thread];
-#pragma unroll
-    for (int i = 0; i < cells_of_thread; ++i) {
-        place[i] = area.place(w.where, area.own(i));
-        if (place[i] != nowhere && w.basin[place[i]] == nowhere) place[i] = nowhere;
-    }
     if constexpr (Which != nearby::listed) {
-        each_border<Which>(w, place, meet_at);
+        std::int32_t place[cells_of_thread];
+#pragma unroll
+        for (std::int32_t& each : place) each = nowhere;
+        own.each([&](int i, std::int32_t here) { place[i] = w.basin[here] == nowhere ? nowhere : here; });
+        each_pair<Which>(w, area, borders<Which>(w, place), touch);
     } else {
-        for (const std::int32_t own : place)
-            if (own != nowhere)
-                w.where.each<Which, true>(own, [&](std::int32_t there, int) {
-                    if (w.basin[there] != w.basin[own] && w.basin[there] != nowhere && alike(w, own, there))
-                        meet_at(own, there);
-                });
+        own.each([&](int, std::int32_t here) {
+            if (w.basin[here] == nowhere) return;
+            w.where.each<Which, true>(here, [&](std::int32_t there, int) {
+                if (w.basin[there] != w.basin[here] && w.basin[there] != nowhere && alike(w, here, there))
+                    touch(here, there);
+            });
+        });
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)

@@ -37,11 +37,15 @@ public:
     }
     /// Finds basins and the passes between those that touch.
     void find_passes() {
+        const std::int64_t rows = (w_.where.places - 2 * w_.where.base) / (w_.where.size[2] + 1);
+        cuda::launch(on_, clear_frame,
+                     cuda::blocks_for(std::max<std::int64_t>(w_.where.base, cuda::warp * rows), threads_of_block),
+                     dim3(threads_of_block), 0, w_);
         with_value(w_.image.type, [&]<class Value>(Value) {
-            each_place(read_keys<Value>);
+            each_tile(read_keys<Value>);
             if constexpr (sizeof(Value) == 8) ranks_.run(on_, w_);
             with_neighbours([&]<nearby Which>() { each_tile(descend<Which>); });
-            each_place(find_basins<Value>);
+            each_tile(find_basins<Value>);
         });
         find_edges_again();
     }
@@ -50,7 +54,7 @@ public:
     }
     /// Finds the lowest marker of each basin, whose cells have been found before.
     void find_markers() {
-        with_value(w_.image.type, [&]<class Value>(Value) { each_place(find_basins<Value>); });
+        with_value(w_.image.type, [&]<class Value>(Value) { each_tile(find_basins<Value>); });
     }
     /// Writes passes and labels, given the levels and numbers of basins.
     void finish() {
@@ -59,10 +63,11 @@ public:
         if (w_.label.data == nullptr) return;
         with_neighbours([&]<nearby Which>() {
             each_tile(raise<Which>), each_tile(find_open<Which>), together(count_steps<Which>);
-            each_tile(choose_parents<Which>), each_tile(shorten_parents);
+            each_tile(choose_parents<Which>);
         });
-        if (w_.lines) each_place(follow_parents);  // whose cells look at their neighbours' ends
-        each_place(write_labels);
+        if (!w_.lines) return each_tile(write_labels<false>);
+        each_place(follow_parents);  // as cells look at their neighbours' ends
+        each_tile(write_labels<true>);
     }
 
     std::vector<peak> peaks() {
@@ -137,7 +142,7 @@ private:
         w_.edge_pass = memory_.get<std::int32_t>(of_edges[2]);
         w_.count = memory_.get<std::uint32_t>(count);
         if (ranked) w_.value = ranks_.values(), w_.exact = ranks_.table();
-        w_.seed_key = memory_.get<std::int32_t>(seed_keys);
+        w_.seed_key = ranked && w_.seed.data != nullptr ? memory_.get<std::int32_t>(seed_keys) : nullptr;
         w_.part = parted ? memory_.get<std::int32_t>(part) : nullptr;
         w_.before = w_.count + counters + 1, w_.flags = w_.before + flag_blocks();
         w_.unmet = w_.flags + flag_count;
@@ -146,7 +151,7 @@ private:
     [[nodiscard]] std::int64_t flag_blocks() const { return cuda::blocks_for(w_.where.places, flag_block); }
 
     void each_tile(void (*kernel)(const work)) const {
-        cuda::launch(on_, kernel, tile::count(w_.where), dim3(threads_of_block), 0, w_);
+        cuda::launch(on_, kernel, w_.where.tiles, dim3(threads_of_block), 0, w_);
     }
     /// Calls run<Which>() with the neighbours of the call.
     template <class Run>

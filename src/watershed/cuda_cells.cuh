@@ -89,81 +89,64 @@ __global__ void __launch_bounds__(threads_of_block) write_passes(const __grid_co
 /// Decides what is known of a cell that has a level, which is at least its basin's. Water falls from the cell the way
 /// the descent went if it is below the cell there, too; and that neighbour is the parent if it needs no steps.
 template <nearby Which>
-__device__ known look(const work& w, std::int32_t place, std::int32_t& next) {
-    const std::int32_t own = w.key[place], level = w.level[-2 - w.basin[place]];
-    const unsigned way = w.way[place] & flat;
-    if (level > own) w.key[place] = level;
+__device__ known look(const work& w, std::int32_t place, unsigned way, std::int32_t own, std::int32_t level) {
     if (way == flat || level >= own) return known::little;
-    next = column<Which>::next(w.where, place, way);
-    // Another thread may put the level in place of the key there; the test has the same result.
-    return (w.way[next] & flat) != flat && level < w.key[next] ? known::parent : known::closed;
+    const std::int32_t next = column<Which>::next(w.where, place, way);
+    // Another thread may put the level in place of the key there, or make the cell one with a marker; the parent is the
+    // same all the same.
+    if ((w.way[next] & flat) != flat) return level < w.key[next] ? known::parent : known::closed;
+    return w.heights && is_marker(w, next, nullptr) ? known::parent : known::closed;
 }
 
-/// Raises cells to their levels, lets cells with markers end their chains, and points cells to their parents where they
-/// are known; ways within the tile are shortened.
+/// Raises cells to their levels, and decides what is known of them. A cell with a marker points nowhere.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {
-    const tile area(w.where);
-    pointers to;
-    std::int32_t place[cells_of_thread];
-    int unknown = 0;
-#pragma unroll
-    for (int i = 0; i < cells_of_thread; ++i) {
-        const int k = area.own(i);
-        place[i] = area.place(w.where, k);
-        to.next[i] = k, to.code[i] = nowhere;
-        if (place[i] == nowhere || w.basin[place[i]] == nowhere) continue;
+    const tile<Which> area(w.where);
+    const own_cells own(area, w.where);
+    const std::int64_t marker = w.markers.offset(own.at), by = own.stride(w.markers);
+    own.each([&](int i, std::int32_t place) {
+        const std::int32_t code = w.basin[place];
+        if (code == nowhere) return;
+        unsigned way = w.way[place] & flat;
         known what = known::unreached;
-        if (has_level(w, place[i])) {
-            std::int32_t next = nowhere, at[most_axes];
-            area.locate(k, at);
-            what = look<Which>(w, place[i], next);
-            if (is_marker(w, place[i], at)) {
-                what = known::parent, to.code[i] = end_code(w, place[i]);
-            } else if (what == known::parent) {
-                to.code[i] = next;
-                const std::int32_t number = column<Which>::number(w.where, area, k, w.way[place[i]] & flat, next);
-                if (number != nowhere) to.next[i] = number;
-            } else {
-                to.code[i] = place[i], ++unknown;
-            }
+        if (w.number[-2 - code] >= 0) {
+            const std::int32_t key = w.key[place], level = w.level[-2 - code];
+            if (level > key) w.key[place] = level;
+            what = look<Which>(w, place, way, key, level);
+            const bool marked = w.heights ? way == flat && is_marker(w, place, nullptr)
+                                          : integer_at({w.markers.data, w.markers.type, {}}, marker + i * by) != 0;
+            if (marked) what = known::parent, way = flat;
         } else {
-            w.key[place[i]] = outside<std::int32_t>;
+            w.key[place] = outside<std::int32_t>;
         }
-        set_known(w, place[i], what);
-    }
-    unknown = __syncthreads_count(unknown > 0 ? 1 : 0);
-    if (threadIdx.x == 0 && unknown > 0) atomicAdd(w.count + unknown_found, static_cast<std::uint32_t>(unknown));
-    shorten(area, to);
-#pragma unroll
-    for (int i = 0; i < cells_of_thread; ++i)
-        if (place[i] != nowhere) w.parent[place[i]] = to.code[i] == place[i] ? nowhere : to.code[i];
+        w.way[place] = static_cast<std::uint8_t>(static_cast<unsigned>(what) << way_bits | way);
+    });
 }
 
-/// Calls use(place) for the tile's cells of which something is not known, dividing them evenly among the threads.
-template <class Wanted, class Use>
-__device__ void each_unknown(const work& w, const Wanted& wanted, const Use& use) {
+/// Calls use(number, place) for the tile's cells of which something is not known, dividing them evenly among threads.
+template <class Tile, class Wanted, class Use>
+__device__ void each_unknown(const work& w, const Tile& area, const own_cells& own, const Wanted& wanted,
+                             const Use& use) {
     __shared__ std::uint16_t list[cells_of_tile];
     __shared__ int count;
-    const tile area(w.where);
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < cells_of_thread; ++i) {
-        const int k = area.own(i);
-        const std::int32_t place = area.place(w.where, k);
-        if (place != nowhere && wanted(known_of(w, place))) list[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(k);
-    }
+    own.each([&](int i, std::int32_t place) {
+        if (wanted(known_of(w, place)))
+            list[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(own.number + i * own.number_by);
+    });
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads_of_block) use(area.place(w.where, list[i]));
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads_of_block)
+        use(list[i], area.place(w.where, list[i]));
 }
 
 /// Lists the cells that have no neighbour with a smaller level.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
+    const tile<Which> area(w.where);
     each_unknown(
-        w, [](known what) { return what == known::little; },
-        [&](std::int32_t place) {
+        w, area, own_cells(area, w.where), [](known what) { return what == known::little; },
+        [&](int, std::int32_t place) {
             if (least_beside<Which>(w, place) < w.key[place]) return set_known(w, place, known::closed);
             atomicOr(w.unmet + place / 32, 1U << place % 32);
             w.open[atomicAdd(w.count + open_found, 1U)] = place;
@@ -218,41 +201,49 @@ __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_con
     }
 }
 
-/// Chooses as parent the neighbour with the least level, then the fewest steps, then the smallest coordinates.
+/// Returns the neighbour with the least level, then the fewest steps, then the smallest coordinates.
 template <nearby Which>
-__global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
-    each_unknown(
-        w, [](known what) { return what == known::little || what == known::closed; },
-        [&](std::int32_t place) {
-            const std::int32_t level = least_beside<Which>(w, place);
-            std::int32_t best = nowhere, steps = unreached;
-            each_wanted<Which>(
-                w, place, [&](std::int32_t there) { return w.key[there] == level; },
-                [&](std::int32_t there) {
-                    const std::int32_t own = steps_of(w, there);
-                    const bool first =
-                        w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
-                    if (own < steps || first) best = there, steps = own;
-                });
-            w.parent[place] = best;
+__device__ std::int32_t parent_of(const work& w, std::int32_t place) {
+    const std::int32_t level = least_beside<Which>(w, place);
+    std::int32_t best = nowhere, steps = unreached;
+    each_wanted<Which>(
+        w, place, [&](std::int32_t there) { return w.key[there] == level; },
+        [&](std::int32_t there) {
+            const std::int32_t own = steps_of(w, there);
+            const bool first = w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
+            if (own < steps || first) best = there, steps = own;
         });
+    return best;
 }
 
-/// Shortens the ways within the tile again, if many cells got their parents late.
-static __global__ void __launch_bounds__(threads_of_block) shorten_parents(const __grid_constant__ work w) {
-    if (w.count[unknown_found] < static_cast<std::uint32_t>(w.where.places) / many_unknown) return;
-    const tile area(w.where);
-    pointers to;
-    std::int32_t place[cells_of_thread];
-    for (int i = 0; i < cells_of_thread; ++i) {
-        place[i] = area.place(w.where, area.own(i));
-        to.code[i] = place[i] == nowhere ? nowhere : w.parent[place[i]];
-        const std::int32_t number = to.code[i] < 0 ? nowhere : area.number_of(w.where, to.code[i]);
-        to.next[i] = number == nowhere ? area.own(i) : number;
-    }
-    shorten(area, to);
-    for (int i = 0; i < cells_of_thread; ++i)
-        if (place[i] != nowhere) w.parent[place[i]] = to.code[i];
+/// Points cells to their parents, and shortens the ways within the tile.
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
+    __shared__ std::int32_t found[cells_of_tile];
+    const tile<Which> area(w.where);
+    const own_cells own(area, w.where);
+    each_unknown(
+        w, area, own, [](known what) { return what == known::little || what == known::closed; },
+        [&](int number, std::int32_t place) { found[number] = parent_of<Which>(w, place); });
+    __syncthreads();
+    pointers to(own);
+    own.each([&](int i, std::int32_t place) {
+        const unsigned way = w.way[place] & flat;
+        const known what = known_of(w, place);
+        std::int32_t number = nowhere;
+        if (what == known::parent && way == flat) {
+            to.code[i] = end_code(w, place);
+        } else if (what == known::parent) {
+            to.code[i] = column<Which>::next(w.where, place, way);
+            number = column<Which>::number(w.where, area, to.next[i], way, to.code[i]);
+        } else if (what != known::unreached) {
+            to.code[i] = found[to.next[i]];
+            if (to.code[i] >= 0) number = area.number_of(w.where, to.code[i]);
+        }
+        if (number != nowhere) to.next[i] = number;
+    });
+    shorten(own, to);
+    own.each([&](int i, std::int32_t place) { w.parent[place] = to.code[i]; });
 }
 
 static __global__ void __launch_bounds__(threads_of_block) follow_parents(const __grid_constant__ work w) {
@@ -268,22 +259,35 @@ __device__ inline std::int64_t label_of(const work& w, std::int32_t code) {
     return marker_at(w, at);
 }
 
-static __global__ void __launch_bounds__(threads_of_block) write_labels(const __grid_constant__ work w) {
-    const std::int32_t place = place_of_thread();
-    std::int32_t at[most_axes];
-    if (place >= w.where.places || !w.where.locate(place, at)) return;
-    const std::int32_t code = follow(w.parent, place);
-    std::int64_t label = code == nowhere ? 0 : label_of(w, code);
-    if (w.lines && code != nowhere && !is_marker(w, place, at))
-        w.where.each(place, [&](std::int32_t there, int) {
-            if (label == 0 || !has_level(w, there)) return;
-            const std::int32_t other = w.parent[there];
-            if (other == code || label_of(w, other) == label) return;
-            const std::int32_t own = w.key[place], level = w.key[there];
-            const std::int32_t steps = steps_of(w, place), others = steps_of(w, there);
-            if (level != own ? level < own : others != steps ? others < steps : w.where.before(there, place)) label = 0;
-        });
-    put_integer({w.label.data, w.label.type, {}}, w.label.offset(at), label);
+/// Returns whether a cell with this label lies between labels: a neighbour with another one has a smaller level, or an
+/// equal one and fewer steps, or equal steps and smaller coordinates.
+__device__ inline bool between_labels(const work& w, std::int32_t place, std::int64_t label) {
+    const std::int32_t own = w.key[place], steps = steps_of(w, place);
+    bool found = false;
+    w.where.each(place, [&](std::int32_t there, int) {
+        if (found || !has_level(w, there) || label_of(w, w.parent[there]) == label) return;
+        const std::int32_t level = w.key[there], others = steps_of(w, there);
+        found = level != own ? level < own : others != steps ? others < steps : w.where.before(there, place);
+    });
+    return found;
+}
+
+template <bool Lines>
+__global__ void __launch_bounds__(threads_of_block) write_labels(const __grid_constant__ work w) {
+    const tile<> area(w.where);
+    const own_cells own(area, w.where);
+    std::int32_t code[cells_of_thread];
+    follow_all(w.parent, own, code);
+    const std::int64_t first = w.label.offset(own.at), by = own.stride(w.label);
+    own.each([&](int i, std::int32_t place) {
+        std::int64_t label = code[i] == nowhere ? 0 : label_of(w, code[i]);
+        if constexpr (Lines) {
+            std::int32_t at[most_axes];
+            w.where.locate(place, at);
+            if (code[i] != nowhere && !is_marker(w, place, at) && between_labels(w, place, label)) label = 0;
+        }
+        put_integer({w.label.data, w.label.type, {}}, first + i * by, label);
+    });
 }
 
 }  // namespace nearfield::watersheds

@@ -10,7 +10,6 @@ namespace nearfield::watersheds {
 inline constexpr int most_axes = 3, most_steps = 26;
 inline constexpr int threads_of_block = 256;
 inline constexpr std::int32_t nowhere = -1;
-inline constexpr int many_unknown = 64;  ///< one thread in so many cells has some of which something is unknown
 
 /// Which neighbours a kernel visits: those that the compiler knows, by axes and steps, or the call's list.
 enum class nearby { listed, sides2, corners2, sides3, corners3 };
@@ -27,6 +26,9 @@ enum class known : unsigned { parent, closed, little, unreached };
 struct grid3 {
     std::int32_t size[most_axes]{1, 1, 1}, pitch[most_axes]{}, base = 0, places = 0;
     divisor by_plane, by_row;
+    int tile_bits[most_axes]{};         ///< the sides of tiles are powers of two
+    std::int64_t tiles = 0;
+    divisor tiles_of_row, tiles_of_plane;  ///< tiles along the last axis; of the last two axes
     bool wraps[most_axes]{}, any_wraps = false;
     nearby steps_are = nearby::listed;
     int steps = 0;
@@ -103,6 +105,26 @@ struct grid3 {
     }
 };
 
+inline constexpr int cells_of_tile = 1024;
+
+/// The sides of a tile: 4 x 8 x 32 cells, 32 x 32 of an image, 1024 of a line.
+struct tile_sides {
+    int bits[most_axes];
+};
+NF_HD constexpr tile_sides sides_of(int axes) {
+    return axes == 3 ? tile_sides{{2, 3, 5}} : axes == 2 ? tile_sides{{0, 5, 5}} : tile_sides{{0, 0, 10}};
+}
+
+inline void set_tiles(grid3& g, int axes) {
+    std::int64_t count[most_axes];
+    for (int axis = 0; axis < most_axes; ++axis) {
+        g.tile_bits[axis] = sides_of(axes).bits[axis];
+        count[axis] = cuda::blocks_for(g.size[axis], std::int64_t{1} << g.tile_bits[axis]);
+    }
+    g.tiles = count[0] * count[1] * count[2];
+    g.tiles_of_row = divisor(count[2]), g.tiles_of_plane = divisor(count[1] * count[2]);
+}
+
 inline grid3 grid_of(const problem& p) {
     grid3 g;
     const int skipped = most_axes - p.where.axes;
@@ -120,6 +142,7 @@ inline grid3 grid_of(const problem& p) {
         if (skipped == 1) g.steps_are = count == 8 ? nearby::corners2 : count == 4 ? nearby::sides2 : nearby::listed;
         if (skipped == 0) g.steps_are = count == 26 ? nearby::corners3 : count == 6 ? nearby::sides3 : nearby::listed;
     }
+    set_tiles(g, p.where.axes);
     g.by_plane = divisor(g.pitch[0]), g.by_row = divisor(g.pitch[1]);
     for (const step& s : p.steps) {
         for (int axis = skipped; axis < most_axes; ++axis) g.by[g.steps][axis] = s.by[axis - skipped];
@@ -158,7 +181,6 @@ enum counter : int {
     basins_found,
     edges_found,
     open_found,
-    unknown_found,
     wide_labels,
     fronts,
     changes = fronts + 3,
