@@ -236,18 +236,26 @@ def fill_holes(
     array([0, 3, 2, 2, 1, 1])
     """
     work = workplace_of("image", image)
-    ends = border_of(border, len(work.shape), 0)
-    each = ends * len(work.shape) if len(ends) == 1 else ends
-    inlets = np.zeros(work.shape, np.uint8)
-    for axis, end in enumerate(each):
-        if end == "open" and work.shape[axis] > 0:
-            inlets[(slice(None),) * axis + ([0, -1],)] = 1
+    inlets = _inlets_of(work, border)
     options = options_of(len(work.shape), connectivity, border, False)
     passes = work.empty(work.shape, work.dtype)
     call = Call(work, device, threads, progress)
     with words(work.name):
-        call.flood(work.constant(inlets), None, None, passes, options)
+        call.flood(inlets, None, None, passes, options)
     return work.in_given_type(work.hand_out(passes))
+
+
+def _inlets_of(work: Workplace, border: Border) -> Any:
+    """Markers at the open ends of axes, made where the image is if its framework can write to arrays there."""
+    there = work.place.ordinal >= 0 and work.framework.name in ("torch", "cupy")
+    made = work.empty(work.shape, "uint8").array if there else np.empty(work.shape, np.uint8)
+    made[...] = 0
+    ends = border_of(border, len(work.shape), 0)
+    for axis, end in enumerate(ends * len(work.shape) if len(ends) == 1 else ends):
+        if end == "open" and work.shape[axis] > 0:
+            for at in (0, -1):
+                made[(slice(None),) * axis + (at,)] = 1
+    return made if there else work.constant(made)
 
 
 # ---- the calls -------------------------------------------------------------------------------------------------------

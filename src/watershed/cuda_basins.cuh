@@ -34,8 +34,8 @@ template <class Value>
 __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_constant__ work w) {
     const tile<> area(w.where);
     const own_cells own(area, w.where);
-    const std::int64_t image = w.image.offset(own.at), mask = w.mask.offset(own.at), part = w.parts.offset(own.at),
-                       seed = w.seed.offset(own.at);
+    const std::int64_t image = own.offset(w.image), mask = own.offset(w.mask), part = own.offset(w.parts),
+                       seed = own.offset(w.seed);
     own.each([&](int i, std::int32_t place) {
         key_of<Value> key = outside<key_of<Value>>;
         bool inside = w.mask.data == nullptr ||
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_con
     const own_cells own(area, w.where);
     std::int32_t code[cells_of_thread];
     follow_all(w.basin, own, code);
-    const std::int64_t marker = w.markers.offset(own.at), seed = w.seed.offset(own.at);
+    const std::int64_t marker = own.offset(w.markers), seed = own.offset(w.seed);
     own.each([&](int i, std::int32_t place) {
         w.basin[place] = code[i];
         if (code[i] == nowhere || w.heights) return;

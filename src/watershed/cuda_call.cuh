@@ -106,7 +106,8 @@ private:
     void merge_basins() {
         find_passes();
         with_value(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
-        cuda::launch(on_, find_levels, cuda::blocks_for(w_.most_basins, threads_of_block), dim3(threads_of_block), 0,
+        const std::int64_t blocks = cuda::blocks_for(w_.most_basins, threads_of_block);
+        cuda::launch(on_, find_levels, std::min(blocks, 8 * cuda::limits().multiprocessors), dim3(threads_of_block), 0,
                      w_);
         if (w_.heights) number();
     }
@@ -128,7 +129,8 @@ private:
         const bool ranked = size_of(w_.image.type) == 8;
         const std::int64_t seed_keys = memory_.reserve<std::int32_t>(ranked && w_.seed.data != nullptr ? places : 0);
         const std::int64_t part = parted ? memory_.reserve<std::int32_t>(places) : 0;
-        const std::int64_t count = memory_.reserve<std::uint32_t>(counters + 1 + flag_blocks() + 2 * flag_count);
+        const std::int64_t words = counters + 1 + flag_blocks() + 2 * flag_count + 1;  // two words are read at once
+        const std::int64_t count = memory_.reserve<std::uint32_t>(words);
         const std::int64_t way = memory_.reserve<std::uint8_t>(places);
         memory_.allocate();
         w_.way = memory_.get<std::uint8_t>(way);

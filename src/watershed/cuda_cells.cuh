@@ -103,7 +103,7 @@ template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
-    const std::int64_t marker = w.markers.offset(own.at), by = own.stride(w.markers);
+    const std::int64_t marker = own.offset(w.markers), by = own.stride(w.markers);
     own.each([&](int i, std::int32_t place) {
         const std::int32_t code = w.basin[place];
         if (code == nowhere) return;
@@ -159,20 +159,53 @@ __device__ inline std::int32_t steps_of(const work& w, std::int32_t place) {
     return known_of(w, place) == known::little ? w.steps[place] : 0;
 }
 
-/// Gives a cell its steps and puts it into the next front, unless it has steps.
-__device__ inline void reach(const work& w, std::int32_t place, std::int32_t steps, std::int64_t at,
-                                 std::uint32_t* grown) {
+/// Returns a bit for each neighbour that needs steps which are not known: bit 3 r + x of the row r = 3 z + y of known
+/// neighbours, offsets plus 1; the number in the list of others.
+template <nearby Which>
+__device__ unsigned unmet_beside(const work& w, std::int32_t place) {
+    unsigned bits = 0;
+    if constexpr (Which == nearby::listed) {
+        w.where.each(place, [&](std::int32_t there, int k) { bits |= (w.unmet[there / 32] >> there % 32 & 1) << k; });
+    } else {
+        using planes = column<Which>;
+#pragma unroll
+        for (int z = planes::deep ? -1 : 0; z <= (planes::deep ? 1 : 0); ++z)
+#pragma unroll
+            for (int y = -1; y <= 1; ++y) {
+                if (!planes::corners && y != 0 && z != 0) continue;
+                const std::int32_t first = place + z * w.where.pitch[0] + y * w.where.pitch[1] - 1;
+                const std::uint32_t* const words = w.unmet + first / 32;
+                const auto row = static_cast<unsigned>((std::uint64_t{words[1]} << 32 | words[0]) >> first % 32);
+                bits |= (row & (planes::corners || (y == 0 && z == 0) ? 7U : 2U)) << (9 * z + 3 * y + 12);
+            }
+    }
+    return bits;
+}
+template <nearby Which>
+__device__ std::int32_t neighbour_of_bit(const work& w, std::int32_t place, int bit) {
+    if constexpr (Which == nearby::listed) return w.where.nth(place, bit);
+    const int row = bit / 3, z = row / 3;
+    return place + (z - 1) * w.where.pitch[0] + (row - 3 * z - 1) * w.where.pitch[1] + bit - 3 * row - 1;
+}
+
+/// Gives a cell its steps and returns true, unless it has them.
+__device__ inline bool reach(const work& w, std::int32_t place, std::int32_t steps) {
     const std::uint32_t bit = 1U << place % 32;
-    if ((atomicAnd(w.unmet + place / 32, ~bit) & bit) == 0) return;
+    if ((atomicAnd(w.unmet + place / 32, ~bit) & bit) == 0) return false;
     w.steps[place] = steps;
-    w.queue[at + atomicAdd(grown, 1U)] = place;
+    return true;
 }
 
 /// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
 /// the next one. One kernel handles all fronts. Three counters rotate, as one is read while the next one grows. Only the
 /// first front compares levels: an open cell has no neighbour with a smaller level, so that two of them have the same.
+/// A warp collects what its cells find, so that one atomic makes room for all of it.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
+    constexpr int warps = threads_of_block / cuda::warp;
+    __shared__ std::int32_t found[warps][cuda::warp * most_steps];
+    __shared__ int count[warps];
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
                        mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     const std::uint32_t cells = w.count[open_found];
@@ -184,7 +217,7 @@ __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_con
             beside |= w.key[there] == own && (own != outside<std::int32_t> || has_level(w, there)) &&
                       known_of(w, there) != known::little;
         });
-        if (beside) reach(w, place, 1, 0, grown);
+        if (beside && reach(w, place, 1)) w.queue[atomicAdd(grown, 1U)] = place;
     }
     std::int64_t first = 0;
     for (int round = 0;; ++round) {
@@ -192,11 +225,23 @@ __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_con
         const std::int64_t last = first + static_cast<volatile std::uint32_t*>(grown)[round % 3];
         if (last == first) return;
         if (mine == 0) static_cast<volatile std::uint32_t*>(grown)[(round + 2) % 3] = 0;
-        for (std::int64_t i = first + mine; i < last; i += stride)
-            each_wanted<Which>(
-                w, static_cast<volatile std::int32_t*>(w.queue)[i],
-                [&](std::int32_t there) { return (w.unmet[there / 32] >> there % 32 & 1) != 0; },
-                [&](std::int32_t there) { reach(w, there, round + 2, last, grown + (round + 1) % 3); });
+        for (std::int64_t i = first + mine; i - lane < last; i += stride) {
+            if (lane == 0) count[warp] = 0;
+            __syncwarp();
+            std::int32_t place = nowhere;
+            if (i < last) place = static_cast<volatile std::int32_t*>(w.queue)[i];
+            for (unsigned bits = i < last ? unmet_beside<Which>(w, place) : 0; bits != 0; bits &= bits - 1) {
+                const std::int32_t there = neighbour_of_bit<Which>(w, place, __ffs(static_cast<int>(bits)) - 1);
+                if (reach(w, there, round + 2)) found[warp][atomicAdd(&count[warp], 1)] = there;
+            }
+            __syncwarp();
+            const int all = count[warp];
+            std::uint32_t at = 0;
+            if (lane == 0 && all > 0) at = atomicAdd(grown + (round + 1) % 3, static_cast<std::uint32_t>(all));
+            at = __shfl_sync(cuda::every_lane, at, 0);
+            for (int k = lane; k < all; k += cuda::warp) w.queue[last + at + k] = found[warp][k];
+            __syncwarp();
+        }
         first = last;
     }
 }
@@ -278,7 +323,7 @@ __global__ void __launch_bounds__(threads_of_block) write_labels(const __grid_co
     const own_cells own(area, w.where);
     std::int32_t code[cells_of_thread];
     follow_all(w.parent, own, code);
-    const std::int64_t first = w.label.offset(own.at), by = own.stride(w.label);
+    const std::int64_t first = own.offset(w.label), by = own.stride(w.label);
     own.each([&](int i, std::int32_t place) {
         std::int64_t label = code[i] == nowhere ? 0 : label_of(w, code[i]);
         if constexpr (Lines) {

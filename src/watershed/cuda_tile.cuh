@@ -72,9 +72,15 @@ struct own_cells {
         number_by = axis == 0 ? threads_of_block : 32;
         area.locate(number, at);
         const bool inside = at[2] < where.size[2] && at[1] < where.size[1] && at[0] < where.size[0];
-        count = inside ? min((where.size[axis] - at[axis] + apart - 1) / apart, cells_of_thread) : 0;
+        const int left = where.size[axis] - at[axis];
+        count = inside ? min(axis == 2 ? (left + 31) / 32 : left, cells_of_thread) : 0;
         place = where.base + at[0] * where.pitch[0] + at[1] * where.pitch[1] + at[2];
         place_by = axis == 2 ? apart : where.pitch[axis];
+    }
+    /// Where the first cell lies in a caller's array, if there is one.
+    template <class Void>
+    __device__ std::int64_t offset(const array3<Void>& of) const {
+        return of.data == nullptr ? 0 : of.offset(at);
     }
     /// Elements from one cell to the next in a caller's array.
     template <class Void>
