@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
 /// in every warp in which some lane enters them; bits take as many turns as the lane with most.
 template <nearby Which, class Wanted, class Use>
 __device__ void each_wanted(const work& w, std::int32_t place, const Wanted& wanted, const Use& use) {
-    constexpr bool few = Which != nearby::listed && Which != nearby::corners3;
+    constexpr bool few = Which != nearby::corners3;
     unsigned bits = 0;
     w.where.each<Which>(place, [&](std::int32_t there, int k) {
         if (!wanted(there)) return;
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
             else number = area.number_of(w.where, to.code[i]);
         }
         if (number != nowhere) to.next[i] = number;
-        w.way[place[i]] = static_cast<std::uint8_t>(w.where.any_wraps ? flat : down[i].way);
+        w.way[place[i]] = static_cast<std::uint8_t>(w.where.any_wraps ? flat : min(down[i].way, flat));
     }
     shorten(own, to);
 #pragma unroll

@@ -159,15 +159,16 @@ __device__ inline std::int32_t steps_of(const work& w, std::int32_t place) {
     return known_of(w, place) == known::little ? w.steps[place] : 0;
 }
 
-/// Returns a bit for each neighbour that needs steps which are not known: bit 3 r + x of the row r = 3 z + y of known
-/// neighbours, offsets plus 1; the number in the list of others.
-template <nearby Which>
-__device__ unsigned unmet_beside(const work& w, std::int32_t place) {
-    unsigned bits = 0;
+/// Calls use(place) for the neighbours that need steps which are not known. Of known ones a word holds a row.
+template <nearby Which, class Use>
+__device__ void each_unmet(const work& w, std::int32_t place, const Use& use) {
     if constexpr (Which == nearby::listed) {
-        w.where.each(place, [&](std::int32_t there, int k) { bits |= (w.unmet[there / 32] >> there % 32 & 1) << k; });
+        w.where.each(place, [&](std::int32_t there, int) {
+            if ((w.unmet[there / 32] >> there % 32 & 1) != 0) use(there);
+        });
     } else {
         using planes = column<Which>;
+        unsigned bits = 0;  // 3 r + x of the row r = 3 z + y, offsets plus 1
 #pragma unroll
         for (int z = planes::deep ? -1 : 0; z <= (planes::deep ? 1 : 0); ++z)
 #pragma unroll
@@ -178,14 +179,11 @@ __device__ unsigned unmet_beside(const work& w, std::int32_t place) {
                 const auto row = static_cast<unsigned>((std::uint64_t{words[1]} << 32 | words[0]) >> first % 32);
                 bits |= (row & (planes::corners || (y == 0 && z == 0) ? 7U : 2U)) << (9 * z + 3 * y + 12);
             }
+        for (; bits != 0; bits &= bits - 1) {
+            const int bit = __ffs(static_cast<int>(bits)) - 1, row = bit / 3, z = row / 3;
+            use(place + (z - 1) * w.where.pitch[0] + (row - 3 * z - 1) * w.where.pitch[1] + bit - 3 * row - 1);
+        }
     }
-    return bits;
-}
-template <nearby Which>
-__device__ std::int32_t neighbour_of_bit(const work& w, std::int32_t place, int bit) {
-    if constexpr (Which == nearby::listed) return w.where.nth(place, bit);
-    const int row = bit / 3, z = row / 3;
-    return place + (z - 1) * w.where.pitch[0] + (row - 3 * z - 1) * w.where.pitch[1] + bit - 3 * row - 1;
 }
 
 /// Gives a cell its steps and returns true, unless it has them.
@@ -203,7 +201,8 @@ __device__ inline bool reach(const work& w, std::int32_t place, std::int32_t ste
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
     constexpr int warps = threads_of_block / cuda::warp;
-    __shared__ std::int32_t found[warps][cuda::warp * most_steps];
+    constexpr int held = Which == nearby::listed ? 1 : cuda::warp * 26;  // listed neighbours make room one by one
+    __shared__ std::int32_t found[warps][held];
     __shared__ int count[warps];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
@@ -230,10 +229,12 @@ __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_con
             __syncwarp();
             std::int32_t place = nowhere;
             if (i < last) place = static_cast<volatile std::int32_t*>(w.queue)[i];
-            for (unsigned bits = i < last ? unmet_beside<Which>(w, place) : 0; bits != 0; bits &= bits - 1) {
-                const std::int32_t there = neighbour_of_bit<Which>(w, place, __ffs(static_cast<int>(bits)) - 1);
-                if (reach(w, there, round + 2)) found[warp][atomicAdd(&count[warp], 1)] = there;
-            }
+            const auto put = [&](std::int32_t there) {
+                if (!reach(w, there, round + 2)) return;
+                if (Which != nearby::listed) found[warp][atomicAdd(&count[warp], 1)] = there;
+                else w.queue[last + atomicAdd(grown + (round + 1) % 3, 1U)] = there;
+            };
+            if (i < last) each_unmet<Which>(w, place, put);
             __syncwarp();
             const int all = count[warp];
             std::uint32_t at = 0;

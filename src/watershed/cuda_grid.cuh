@@ -7,7 +7,7 @@
 
 namespace nearfield::watersheds {
 
-inline constexpr int most_axes = 3, most_steps = 26;
+inline constexpr int most_axes = 3, most_steps = 80;  // steps of an image of four axes
 inline constexpr int threads_of_block = 256;
 inline constexpr std::int32_t nowhere = -1;
 
@@ -34,6 +34,7 @@ struct grid3 {
     int steps = 0;
     std::int32_t offset[most_steps]{};
     std::int8_t by[most_steps][most_axes]{};
+    frame unfolded;  ///< as in problem
 
     /// Writes the coordinates of a place; returns false if the place holds no cell.
     __device__ bool locate(std::int32_t place, std::int32_t* at) const {
@@ -97,6 +98,7 @@ struct grid3 {
     }
     /// Returns whether place a comes before place b in the order of ties.
     __device__ bool before(std::int32_t a, std::int32_t b) const {
+        if (unfolded.axes > 0) return unfolded.before(a - base, b - base);
         std::int32_t of_a[most_axes], of_b[most_axes];
         locate(a, of_a), locate(b, of_b);
         for (int axis = most_axes - 1; axis >= 0; --axis)
@@ -136,8 +138,8 @@ inline grid3 grid_of(const problem& p) {
         g.pitch[axis] = static_cast<std::int32_t>(p.where.pitch[axis - skipped]);
         g.wraps[axis] = p.where.wraps[axis - skipped];
     }
-    g.any_wraps = p.where.any_wraps;
-    if (!g.any_wraps && p.parts.data == nullptr) {
+    g.any_wraps = p.where.any_wraps, g.unfolded = p.unfolded;
+    if (!g.any_wraps && p.parts.data == nullptr && g.unfolded.axes == 0) {
         const std::size_t count = p.steps.size();
         if (skipped == 1) g.steps_are = count == 8 ? nearby::corners2 : count == 4 ? nearby::sides2 : nearby::listed;
         if (skipped == 0) g.steps_are = count == 26 ? nearby::corners3 : count == 6 ? nearby::sides3 : nearby::listed;
@@ -145,7 +147,7 @@ inline grid3 grid_of(const problem& p) {
     set_tiles(g, p.where.axes);
     g.by_plane = divisor(g.pitch[0]), g.by_row = divisor(g.pitch[1]);
     for (const step& s : p.steps) {
-        for (int axis = skipped; axis < most_axes; ++axis) g.by[g.steps][axis] = s.by[axis - skipped];
+        for (int axis = skipped; axis < most_axes && g.unfolded.axes == 0; ++axis) g.by[g.steps][axis] = s.by[axis - skipped];
         g.offset[g.steps++] = s.offset;
     }
     return g;

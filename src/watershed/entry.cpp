@@ -22,7 +22,9 @@ void check_place(const device&) {}
 
 void check_on(const host&, const problem&) {}
 void check_on(const device&, const problem& p) {
-    if (p.where.axes > 3) fail(fmt::format("image has {} axes longer than 1; a device takes 1 to 3", p.where.axes));
+    if (p.where.axes > 4) fail(fmt::format("image has {} axes longer than 1; a device takes 1 to 4", p.where.axes));
+    if (p.where.axes > 3 && p.where.any_wraps)
+        fail("border is periodic along an axis, and the image has 4; a device takes that of up to 3 axes");
     // Values and seeds of 8 bytes share ranks of 31 bits.
     if (size_of(p.image.type) == 8 && p.seed.data != nullptr && p.where.places >= std::int64_t{1} << 30)
         fail(
@@ -295,6 +297,8 @@ std::unique_ptr<basins::room> room_of(const Place& on, const any_input<Place>& i
     const named_view<Place> all[] = {{"image", image}, {"mask", mask}};
     check_data<Place>(all);
     check_on(on, made->asked);
+    if constexpr (std::is_same_v<Place, device>)
+        if (made->asked.where.axes > 3) fail("image has 4 axes longer than 1; basins on a device take 1 to 3");
     if (image.cells() > 0) made->build(on);
     return made;
 }
