@@ -48,17 +48,17 @@ struct watershed_fields {
 /// below 2^60. Heights of floating-point values are rounded once, as double.
 ///
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
-///   image    1 to 8 axes (device: 1 to 3), fewer than 2^31 cells with a frame of one cell; bool, integers, float32 or
-///            float64; any strides; not changed. NaN is no cell
+///   image    1 to 8 axes (device: 1 to 4, with a periodic one 1 to 3), fewer than 2^31 cells with a frame of one cell;
+///            bool, integers, float32 or float64; any strides; not changed. NaN is no cell
 ///   out      at least one field. Without a way to a marker: label 0, passes the largest value (maxima: the least)
 ///   markers  shape of the image, any integer type: cells that are not 0 are markers, and their values the labels
 ///   mask     shape of the image, bool or uint8: cells that count; all if it is left out
 ///
 /// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 10 (14 for types of 8 bytes; 4
 /// more with lines), about 24 for each basin and each pair of basins that touch, 8 for each cell of a plateau, 32 for
-/// each cell with a marker; minima of height 0 alone take 4 (8). Device 36, with room for a pair of basins in 4 cells,
+/// each cell with a marker; minima of height 0 alone take 4 (8). Device 37, with room for a pair of basins in 4 cells,
 /// and 25 more for types of 8 bytes, whose values it sorts (50 with seeds, in fewer than 2^30 cells). If a device finds
-/// more pairs, its rounds visit all cells instead, which takes more time.
+/// more pairs, its rounds visit all cells instead, which takes more time. Images of four axes are copied first.
 ///
 /// Throws nearfield::error before any work is started.
 ///
@@ -132,11 +132,12 @@ struct cut_options {
 /// The basins of an image and the lowest passes between them: computed once, queried many times. A query costs its
 /// output and some steps for each basin; an area or a volume costs one more pass over the cells.
 ///
-/// Basins made on a device keep their cells there, in 45 bytes each (70 for types of 8 bytes), and the tree of basins on
-/// the host. Queries with an output go to the place of the basins; all of them wait, also on a device.
+/// Basins made on a device keep their cells there, in 45 bytes each (70 for types of 8 bytes), and their tree on the
+/// host. Queries with an output go to the place of the basins; all of them wait, also on a device.
 class basins {
 public:
-    /// Arguments as those of watershed(); options for markers are ignored. The image is not kept.
+    /// Arguments as those of watershed(), on a device of 1 to 3 axes; options for markers are ignored. The image is not
+    /// kept.
     basins(const host& on, const any_input<host>& image, const watershed_options& options = {},
            const any_input<host>& mask = {});
     basins(const device& on, const any_input<device>& image, const watershed_options& options = {},

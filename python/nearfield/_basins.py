@@ -49,9 +49,7 @@ class Basins:
         self.shape = self._work.shape
         held = None if mask is None else self._work.read("mask", mask)
         with words(name):
-            self._graph = _core.Basins(
-                self._work.described(), held, self._options(), *self._place(), callable_of(tell)
-            )
+            self._graph = _core.Basins(self._work.described(), held, self._options(), *self._place(), callable_of(tell))
         self._work.finish()
         self._type = self._work.dtype
 
@@ -206,7 +204,7 @@ def basins(
     Parameters
     ----------
     image : array of 1 to 8 axes; on a GPU 1 to 3
-        As in `watershed`. On a GPU the cells stay there, in 45 bytes each (70 for types of 8 bytes), and all calls wait.
+        As in `watershed`. On a GPU the cells stay there, in 45 bytes each (70 for types of 8 bytes); all calls wait.
     connectivity, mask, border, maxima, threads, progress
         As in `watershed`.
 

@@ -39,7 +39,7 @@ def watershed(
 
     Parameters
     ----------
-    image : array of 1 to 8 axes; on a GPU 1 to 3
+    image : array of 1 to 8 axes; on a GPU 1 to 4, with a periodic one 1 to 3
         The landscape: bool, integers, float32 or float64. NaN cells take no part. The call does not change it.
     markers : array of integers of the image's shape, or coordinates, optional
         An array of labels, in which every cell that is not 0 is a marker; or rows of coordinates, ``(n, axes)``, whose

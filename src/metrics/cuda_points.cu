@@ -91,7 +91,8 @@ struct line_of_points {
         bool some = false;
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
-            cell[k] = at(z - (p.has(0) && (k & 3) < 2 ? 1 : 0), y - (p.has(1) && k % 2 == 0 ? 1 : 0), x - (k < 4 ? 1 : 0));
+            cell[k] =
+                at(z - (p.has(0) && (k & 3) < 2 ? 1 : 0), y - (p.has(1) && k % 2 == 0 ? 1 : 0), x - (k < 4 ? 1 : 0));
             some |= cell[k] != cell[0];
         }
         if (__any_sync(cuda::every_lane, some ? 1 : 0) == 0) return;
@@ -117,7 +118,8 @@ __global__ void __launch_bounds__(threads_of_block)
     mark_points(const __grid_constant__ problem p, const __grid_constant__ marking m, const Code* codes) {
     constexpr int codes_held = sizeof(Code) == 1 ? 255 : 1;
     __shared__ found_points held[codes_held];
-    for (int i = static_cast<int>(threadIdx.x); i < codes_held; i += threads_of_block) held[i].points = held[i].weight = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < codes_held; i += threads_of_block)
+        held[i].points = held[i].weight = 0;
     __syncthreads();
     const auto points = [&](int axis) { return p.size[axis] + (p.elements && p.has(axis) ? 1 : 0); };
     const std::int64_t which = cuda::quotient(blockIdx.x, m.blocks_of_image);
@@ -127,8 +129,13 @@ __global__ void __launch_bounds__(threads_of_block)
     for (int k = static_cast<int>(threadIdx.x) / cuda::warp; k < lines_of_block; k += threads_of_block / cuda::warp) {
         const std::int64_t plane = cuda::quotient(begin + k, points(1));
         if (plane >= m.planes) break;
-        const line_of_points<Code> line{p, m, codes + image * p.image_cells() + side * p.cells(), image * p.labels,
-                                        m.first_plane + plane, begin + k - plane * points(1), side,
+        const line_of_points<Code> line{p,
+                                        m,
+                                        codes + image * p.image_cells() + side * p.cells(),
+                                        image * p.labels,
+                                        m.first_plane + plane,
+                                        begin + k - plane * points(1),
+                                        side,
                                         sizeof(Code) == 1 ? held : nullptr};
         for (std::int64_t x = 0; x < points(2); x += cuda::warp) {
             if (p.elements) line.mark_corner(x + lane_of_thread());
@@ -319,8 +326,7 @@ void mark(const device& on, const problem& p, const weights& w, const void* code
         last_plane = std::max(last_plane, j.first[0] + j.size[0] - 1);
     }
     m.images = last_image - m.first_image + 1, m.planes = last_plane - m.first_plane + 1;
-    m.blocks_of_image =
-        cuda::blocks_for(m.planes * (p.size[1] + (p.elements && p.has(1) ? 1 : 0)), lines_of_block);
+    m.blocks_of_image = cuda::blocks_for(m.planes * (p.size[1] + (p.elements && p.has(1) ? 1 : 0)), lines_of_block);
     const auto job_at = memory.reserve<job>(std::ssize(g.jobs)), weight = memory.reserve<weights>(1),
                row = memory.reserve<std::int32_t>(std::ssize(job_of_row));
     memory.allocate();

@@ -6,6 +6,7 @@
 #include "base/cuda_together.cuh"
 #include "watershed/cuda_basins.cuh"
 #include "watershed/cuda_cells.cuh"
+#include "watershed/cuda_edges.cuh"
 #include "watershed/cuda_ranks.cuh"
 
 namespace nearfield::watersheds {

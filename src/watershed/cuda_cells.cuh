@@ -98,28 +98,36 @@ __device__ known look(const work& w, std::int32_t place, unsigned way, std::int3
     return w.heights && is_marker(w, next, nullptr) ? known::parent : known::closed;
 }
 
-/// Raises cells to their levels, and decides what is known of them. A cell with a marker points nowhere.
+/// Raises cells to their levels, and decides what is known of them. A cell with a marker points nowhere. All loads come
+/// before the first store, after which they could not be reordered.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
     const std::int64_t marker = own.offset(w.markers), by = own.stride(w.markers);
+    std::int32_t code[cells_of_thread], key[cells_of_thread], level[cells_of_thread];
+    unsigned way[cells_of_thread];
+    bool reached[cells_of_thread];
+    known what[cells_of_thread];
     own.each([&](int i, std::int32_t place) {
-        const std::int32_t code = w.basin[place];
-        if (code == nowhere) return;
-        unsigned way = w.way[place] & flat;
-        known what = known::unreached;
-        if (w.number[-2 - code] >= 0) {
-            const std::int32_t key = w.key[place], level = w.level[-2 - code];
-            if (level > key) w.key[place] = level;
-            what = look<Which>(w, place, way, key, level);
-            const bool marked = w.heights ? way == flat && is_marker(w, place, nullptr)
-                                          : integer_at({w.markers.data, w.markers.type, {}}, marker + i * by) != 0;
-            if (marked) what = known::parent, way = flat;
-        } else {
-            w.key[place] = outside<std::int32_t>;
-        }
-        w.way[place] = static_cast<std::uint8_t>(static_cast<unsigned>(what) << way_bits | way);
+        code[i] = w.basin[place], key[i] = w.key[place], way[i] = w.way[place] & flat;
+    });
+    own.each([&](int i, std::int32_t) {
+        reached[i] = code[i] != nowhere && w.number[-2 - code[i]] >= 0;
+        level[i] = code[i] != nowhere ? w.level[-2 - code[i]] : 0;
+    });
+    own.each([&](int i, std::int32_t place) {
+        what[i] = reached[i] ? look<Which>(w, place, way[i], key[i], level[i]) : known::unreached;
+        if (!reached[i]) return;
+        const bool marked = w.heights ? way[i] == flat && is_marker(w, place, nullptr)
+                                      : integer_at({w.markers.data, w.markers.type, {}}, marker + i * by) != 0;
+        if (marked) what[i] = known::parent, way[i] = flat;
+    });
+    own.each([&](int i, std::int32_t place) {
+        if (code[i] == nowhere) return;
+        if (!reached[i]) w.key[place] = outside<std::int32_t>;
+        else if (level[i] > key[i]) w.key[place] = level[i];
+        w.way[place] = static_cast<std::uint8_t>(static_cast<unsigned>(what[i]) << way_bits | way[i]);
     });
 }
 
@@ -194,21 +202,11 @@ __device__ inline bool reach(const work& w, std::int32_t place, std::int32_t ste
     return true;
 }
 
-/// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
-/// the next one. One kernel handles all fronts. Three counters rotate, as one is read while the next one grows. Only the
-/// first front compares levels: an open cell has no neighbour with a smaller level, so that two of them have the same.
-/// A warp collects what its cells find, so that one atomic makes room for all of it.
+/// Puts the open cells beside those that need no steps into the first front, of `grown` cells. Only this front compares
+/// levels: an open cell has no neighbour with a smaller level, so that two of them that touch have the same.
 template <nearby Which>
-__global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
-    constexpr int warps = threads_of_block / cuda::warp;
-    constexpr int held = Which == nearby::listed ? 1 : cuda::warp * 26;  // listed neighbours make room one by one
-    __shared__ std::int32_t found[warps][held];
-    __shared__ int count[warps];
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
-                       mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+__device__ void begin_front(const work& w, std::int64_t mine, std::int64_t stride, std::uint32_t* grown) {
     const std::uint32_t cells = w.count[open_found];
-    std::uint32_t* const grown = w.count + fronts;
     for (std::int64_t i = mine; i < cells; i += stride) {
         const std::int32_t place = w.open[i], own = w.key[place];
         bool beside = false;
@@ -218,27 +216,42 @@ __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_con
         });
         if (beside && reach(w, place, 1)) w.queue[atomicAdd(grown, 1U)] = place;
     }
+}
+
+/// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
+/// the next one. One kernel handles all fronts. Three counters rotate, as one is read while the next one grows. A warp
+/// collects what its cells find, so that one atomic makes room for all of it.
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
+    constexpr int warps = threads_of_block / cuda::warp;
+    constexpr int held = Which == nearby::listed ? 1 : cuda::warp * 26;  // listed neighbours make room one by one
+    __shared__ std::int32_t found[warps][held];
+    __shared__ int count[warps];
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
+                       mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    std::uint32_t* const fronts_grown = w.count + fronts;
+    begin_front<Which>(w, mine, stride, fronts_grown);
     std::int64_t first = 0;
     for (int round = 0;; ++round) {
         meet();
-        const std::int64_t last = first + static_cast<volatile std::uint32_t*>(grown)[round % 3];
+        const std::int64_t last = first + static_cast<volatile std::uint32_t*>(fronts_grown)[round % 3];
         if (last == first) return;
-        if (mine == 0) static_cast<volatile std::uint32_t*>(grown)[(round + 2) % 3] = 0;
+        if (mine == 0) static_cast<volatile std::uint32_t*>(fronts_grown)[(round + 2) % 3] = 0;
+        std::uint32_t* const grown = fronts_grown + (round + 1) % 3;
         for (std::int64_t i = first + mine; i - lane < last; i += stride) {
             if (lane == 0) count[warp] = 0;
             __syncwarp();
-            std::int32_t place = nowhere;
-            if (i < last) place = static_cast<volatile std::int32_t*>(w.queue)[i];
             const auto put = [&](std::int32_t there) {
                 if (!reach(w, there, round + 2)) return;
                 if (Which != nearby::listed) found[warp][atomicAdd(&count[warp], 1)] = there;
-                else w.queue[last + atomicAdd(grown + (round + 1) % 3, 1U)] = there;
+                else w.queue[last + atomicAdd(grown, 1U)] = there;
             };
-            if (i < last) each_unmet<Which>(w, place, put);
+            if (i < last) each_unmet<Which>(w, static_cast<volatile std::int32_t*>(w.queue)[i], put);
             __syncwarp();
             const int all = count[warp];
             std::uint32_t at = 0;
-            if (lane == 0 && all > 0) at = atomicAdd(grown + (round + 1) % 3, static_cast<std::uint32_t>(all));
+            if (lane == 0 && all > 0) at = atomicAdd(grown, static_cast<std::uint32_t>(all));
             at = __shfl_sync(cuda::every_lane, at, 0);
             for (int k = lane; k < all; k += cuda::warp) w.queue[last + at + k] = found[warp][k];
             __syncwarp();

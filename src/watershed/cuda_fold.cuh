@@ -30,7 +30,8 @@ __global__ void __launch_bounds__(threads_of_block) copy_line(const __grid_const
     const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     const std::int64_t offset = place < a.where.places ? a.offset(place) : -1;
     if (offset < 0) return;
-    std::byte *const mine = a.line + place * a.bytes, *const theirs = static_cast<std::byte*>(a.of.data) + offset * a.bytes;
+    std::byte *const mine = a.line + place * a.bytes, *const theirs =
+                                                          static_cast<std::byte*>(a.of.data) + offset * a.bytes;
     for (std::int64_t i = 0; i < a.bytes; ++i) (ToLine ? mine : theirs)[i] = (ToLine ? theirs : mine)[i];
 }
 /// Writes the mask of the line: the places of cells that the caller's mask, if there is one, holds.
@@ -49,8 +50,9 @@ public:
         line_.unfolded = p.where;
         const border open[] = {border::open};
         line_.where = frame_of(&p.where.places, open, 1);
-        const std::int64_t at[] = {room(p.image),  room(p.markers), room(p.seed),    room(p.parts), room(p.label),
-                                   room(p.passes), room(p.extrema), memory_.reserve<std::uint8_t>(p.where.places)};
+        const std::int64_t at[] = {
+            room(p.image), room(p.markers), room(p.seed),    room(p.parts),
+            room(p.label), room(p.passes),  room(p.extrema), memory_.reserve<std::uint8_t>(p.where.places)};
         memory_.allocate();
         in(line_.image, at[0]), in(line_.markers, at[1]), in(line_.seed, at[2]), in(line_.parts, at[3]);
         put(line_.label, at[4]), put(line_.passes, at[5]), put(line_.extrema, at[6]);

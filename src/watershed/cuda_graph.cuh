@@ -238,8 +238,8 @@ inline void kept_basins::flood(const device& on, const problem& p) {
 
 inline void kept_basins::cut(const device& on, const cut_options& cut, const height& least, const target& out) {
     const cuda::device_guard current(after(on));
-    const list<std::int32_t> in_cut = with_tree(
-        [&](const auto& tree) { return tree.labels_of_cut(regions_by(cut.by, cut.roots), cut, least); });
+    const list<std::int32_t> in_cut =
+        with_tree([&](const auto& tree) { return tree.labels_of_cut(regions_by(cut.by, cut.roots), cut, least); });
     if (!labelled_) {
         problem p = asked_;
         p.label = {labels() + p.where.base, dtype::int32, {}}, p.least = {0, 0, false, p.maxima};

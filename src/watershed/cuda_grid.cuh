@@ -15,8 +15,8 @@ inline constexpr std::int32_t nowhere = -1;
 enum class nearby { listed, sides2, corners2, sides3, corners3 };
 inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max();
 
-/// Which neighbour a cell points to, in six bits: of known neighbours the offsets plus 1, two bits an axis, the last axis
-/// first, which is the order of ties; of others the number in the list. `flat`: no neighbour is lower.
+/// Which neighbour a cell points to, in six bits: of known neighbours the offsets plus 1, two bits an axis, the last
+/// axis first, which is the order of ties; of others the number in the list. `flat`: no neighbour is lower.
 inline constexpr unsigned flat = 63, way_bits = 6;
 /// What is known of a cell above these bits: it needs no steps, and its parent is the cell that it points to; it needs
 /// no steps; it may need steps; no marker reaches it.
@@ -26,7 +26,7 @@ enum class known : unsigned { parent, closed, little, unreached };
 struct grid3 {
     std::int32_t size[most_axes]{1, 1, 1}, pitch[most_axes]{}, base = 0, places = 0;
     divisor by_plane, by_row;
-    int tile_bits[most_axes]{};         ///< the sides of tiles are powers of two
+    int tile_bits[most_axes]{};  ///< the sides of tiles are powers of two
     std::int64_t tiles = 0;
     divisor tiles_of_row, tiles_of_plane;  ///< tiles along the last axis; of the last two axes
     bool wraps[most_axes]{}, any_wraps = false;
@@ -147,7 +147,8 @@ inline grid3 grid_of(const problem& p) {
     set_tiles(g, p.where.axes);
     g.by_plane = divisor(g.pitch[0]), g.by_row = divisor(g.pitch[1]);
     for (const step& s : p.steps) {
-        for (int axis = skipped; axis < most_axes && g.unfolded.axes == 0; ++axis) g.by[g.steps][axis] = s.by[axis - skipped];
+        for (int axis = skipped; axis < most_axes && g.unfolded.axes == 0; ++axis)
+            g.by[g.steps][axis] = s.by[axis - skipped];
         g.offset[g.steps++] = s.offset;
     }
     return g;

@@ -20,7 +20,8 @@ static __global__ void __launch_bounds__(threads_of_block)
 
 /// Marks the lowest cells of some basins.
 static __global__ void __launch_bounds__(threads_of_block)
-    mark_lowest(const __grid_constant__ work w, const std::int32_t* key, const std::int32_t* low, const std::uint8_t* marked) {
+    mark_lowest(const __grid_constant__ work w, const std::int32_t* key, const std::int32_t* low,
+                const std::uint8_t* marked) {
     const std::int32_t place = place_of_thread();
     std::int32_t at[most_axes];
     if (place >= w.where.places || !w.where.locate(place, at)) return;
@@ -61,7 +62,8 @@ static __global__ void __launch_bounds__(threads_of_block)
 
 /// Finds the largest finite absolute value; bits of doubles that are not negative have their order.
 template <class Value>
-__global__ void __launch_bounds__(threads_of_block) find_largest(const __grid_constant__ work w, const std::int32_t* key, word* to) {
+__global__ void __launch_bounds__(threads_of_block)
+    find_largest(const __grid_constant__ work w, const std::int32_t* key, word* to) {
     const std::int32_t place = place_of_thread();
     double value = 0;
     if (place < w.where.places && w.basin[place] != nowhere)
@@ -109,7 +111,8 @@ __global__ void __launch_bounds__(threads_of_block)
         mine = {{1, value & 0xffffffff, value >> 32}};
     }
     cuda::put_by_warp(lake, nowhere, mine, [&](std::int32_t to, const lake_sums& of) {
-        for (int i = 0; i < 3; ++i) atomicAdd(l.sums + 3 * static_cast<std::int64_t>(to) + i, static_cast<word>(of.of[i]));
+        for (int i = 0; i < 3; ++i)
+            atomicAdd(l.sums + 3 * static_cast<std::int64_t>(to) + i, static_cast<word>(of.of[i]));
     });
 }
 

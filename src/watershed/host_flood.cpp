@@ -42,8 +42,7 @@ void host_graph<Key>::mark(const host& on, const height& least, const target& ou
         for (std::int64_t i = 0; i < f.row_size(); ++i) {
             const std::int32_t code = basin_.get()[row + i];
             const auto own = static_cast<std::size_t>(number_of(code));
-            to[i * out.stride[f.axes - 1]] =
-                code != nowhere && key_.get()[row + i] == tree_.low[own] ? marked[own] : 0;
+            to[i * out.stride[f.axes - 1]] = code != nowhere && key_.get()[row + i] == tree_.low[own] ? marked[own] : 0;
         }
     });
 }
@@ -55,10 +54,9 @@ std::vector<double> host_graph<Key>::passes(const std::vector<std::int64_t>& a,
     for (std::size_t i = 0; i < a.size(); ++i) {
         const std::int64_t from = place_in_frame(asked_.where, a[i]), to = place_in_frame(asked_.where, b[i]);
         const std::int32_t x = basin_.get()[from], y = basin_.get()[to];
-        found.push_back(x == nowhere || y == nowhere
-                            ? tree_.no_pass()
-                            : tree_.pass_between(number_of(x), number_of(y),
-                                                 std::max(key_.get()[from], key_.get()[to])));
+        found.push_back(x == nowhere || y == nowhere ? tree_.no_pass()
+                                                     : tree_.pass_between(number_of(x), number_of(y),
+                                                                          std::max(key_.get()[from], key_.get()[to])));
     }
     return found;
 }

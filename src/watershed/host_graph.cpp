@@ -139,8 +139,7 @@ void host_graph<Key>::number_ends(workers& team, list<std::int32_t>& ends) {
         for (std::int64_t i = row; i < row + f.row_size(); ++i)
             if (up[i] == i)
                 tree_.cell[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(i),
-                                              tree_.low[static_cast<std::size_t>(number)] = key_.get()[i],
-                                              up[i] = code_of(number++);
+                tree_.low[static_cast<std::size_t>(number)] = key_.get()[i], up[i] = code_of(number++);
     });
     for_rows(team, f, [&](std::int64_t row, const std::int64_t*, int) {
         for (std::int64_t i = row; i < row + f.row_size(); ++i) follow(up, i);

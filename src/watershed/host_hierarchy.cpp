@@ -16,8 +16,7 @@ void host_graph<Key>::fill_lakes(workers& team, const list<Key>& end, double fac
     for (auto* const each : {&l.cells, &l.low, &l.high}) each->assign(end.size(), 0);
     const auto lake_of = [&](std::int32_t code, Key key) {
         auto basin = static_cast<std::size_t>(number_of(code));
-        while (tree_.into[basin] >= 0 && tree_.pass[basin] <= key)
-            basin = static_cast<std::size_t>(tree_.into[basin]);
+        while (tree_.into[basin] >= 0 && tree_.pass[basin] <= key) basin = static_cast<std::size_t>(tree_.into[basin]);
         const auto from = end.begin() + l.first[basin], last = end.begin() + l.first[basin + 1] - 1;
         return static_cast<std::size_t>((key < *from ? from : std::upper_bound(from, last, key)) - end.begin());
     };

@@ -66,9 +66,9 @@ template <class Key>
 struct merge_tree {
     dtype type = dtype::uint8;  ///< of the image
     bool maxima = false;
-    list<std::int32_t> cell;   ///< of every basin: the place of its lowest cell; in raster order
-    list<Key> low;             ///< its key
-    list<std::int32_t> into;   ///< -1: the basin stays
+    list<std::int32_t> cell;  ///< of every basin: the place of its lowest cell; in raster order
+    list<Key> low;            ///< its key
+    list<std::int32_t> into;  ///< -1: the basin stays
     list<Key> pass;
     list<std::int32_t> order;  ///< the basins that merge, sorted by pass
 

@@ -125,8 +125,8 @@ TEST_F(WatershedDevice, FourAxesAreDijkstras) {
         EXPECT_EQ(got.extrema, want.extrema) << c.text();
         EXPECT_EQ(got, on_host(c, 1)) << c.text();
         EXPECT_EQ(device_arrays(c, false).peaks_by_label(), peaks_on_host(c, 1)) << c.text();
-        if (std::ranges::none_of(c.value, [](double v) { return std::isnan(v); }))
-            EXPECT_EQ(device_arrays(c, true).run(false, true).passes, expected_reconstruction(c)) << c.text();
+        if (std::ranges::any_of(c.value, [](double v) { return std::isnan(v); })) continue;
+        EXPECT_EQ(device_arrays(c, true).run(false, true).passes, expected_reconstruction(c)) << c.text();
     }
 }
 

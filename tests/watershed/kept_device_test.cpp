@@ -17,11 +17,11 @@ public:
     explicit on_device(const watershed_case& c)
         : c_(c), options_(c.options), image_(up(bytes_of(c.value, c.type))), mask_(up(as_bytes(c.mask))) {
         if (!c.ends.empty()) options_.border = {c_.ends.data(), c_.ends.size()};
-        const auto mask = c.mask.empty() ? any_input<device>{}
-                                         : any_input<device>::contiguous(mask_.data(), dtype::uint8, c.shape);
+        const auto mask =
+            c.mask.empty() ? any_input<device>{} : any_input<device>::contiguous(mask_.data(), dtype::uint8, c.shape);
         const stream building;
-        kept_ = std::make_unique<basins>(
-            device(building.get()), any_input<device>::contiguous(image_.data(), c.type, c.shape), options_, mask);
+        kept_ = std::make_unique<basins>(device(building.get()),
+                                         any_input<device>::contiguous(image_.data(), c.type, c.shape), options_, mask);
     }
     basins& kept() { return *kept_; }
 
@@ -36,7 +36,8 @@ public:
         kept_->watershed(device(asking_.get()), out, options,
                          c_.marker.empty() ? any_input<device>{}
                                            : any_input<device>::contiguous(markers.data(), c_.marker_type, c_.shape));
-        watershed_result result{{}, values_of(down(passes, cells * static_cast<std::size_t>(size_of(c_.type))), c_.type)};
+        watershed_result result{{},
+                                values_of(down(passes, cells * static_cast<std::size_t>(size_of(c_.type))), c_.type)};
         for (const double each : values_of(down(label, cells * width), c_.label_type()))
             result.label.push_back(static_cast<std::int64_t>(each));
         if (c_.marker.empty()) result.extrema = numbers<std::uint8_t>(down(marks, cells));
@@ -44,7 +45,8 @@ public:
     }
     std::vector<std::int32_t> cut(const cut_options& options) {
         const device_memory label(4 * c_.value.size() + 1);
-        kept_->cut(device(asking_.get()), any_output<device>::contiguous(label.data(), dtype::int32, c_.shape), options);
+        kept_->cut(device(asking_.get()), any_output<device>::contiguous(label.data(), dtype::int32, c_.shape),
+                   options);
         return numbers<std::int32_t>(down(label, 4 * c_.value.size()));
     }
     std::vector<std::uint8_t> marks(double h, bool roots) {
@@ -69,7 +71,8 @@ private:
     static device_memory up(const std::vector<std::byte>& bytes) {
         device_memory made(bytes.size() + 1);
         const stream on;
-        expect_cuda(cudaMemcpyAsync(made.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice, on.get()), "upload");
+        expect_cuda(cudaMemcpyAsync(made.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice, on.get()),
+                    "upload");
         on.wait();
         return made;
     }
@@ -150,8 +153,9 @@ TEST_F(KeptBasins, TheOtherPlaceIsRefused) {
     expect_refused([&] { made.kept().cut(host{}, out); }, {"on is the host", "device"});
     const basins here = basins_of(c);
     const device_memory memory(120);
-    expect_refused([&] { here.cut(device(nullptr), any_output<device>::contiguous(memory.data(), dtype::int32, c.shape)); },
-                   {"on is a device", "host"});
+    expect_refused(
+        [&] { here.cut(device(nullptr), any_output<device>::contiguous(memory.data(), dtype::int32, c.shape)); },
+        {"on is a device", "host"});
 }
 
 }  // namespace
