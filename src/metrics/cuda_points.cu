@@ -61,9 +61,14 @@ struct line_of_points {
     __device__ static void add(found_points* to, const found_points& more) {
         atomicAdd(&to->points, more.points), atomicAdd(&to->weight, more.weight);
     }
-    __device__ Code at(std::int64_t cz, std::int64_t cy, std::int64_t cx) const {
-        if (cz < 0 || cy < 0 || cx < 0 || cz >= p.size[0] || cy >= p.size[1] || cx >= p.size[2]) return 0;
-        return image[(cz * p.size[1] + cy) * p.size[2] + cx];
+    /// Returns a line of cells at an offset from this one, or null outside of the image.
+    __device__ const Code* cells(int by_z, int by_y) const {
+        const std::int64_t cz = z + by_z, cy = y + by_y;
+        if (cz < 0 || cy < 0 || cz >= p.size[0] || cy >= p.size[1]) return nullptr;
+        return image + (cz * p.size[1] + cy) * p.size[2];
+    }
+    __device__ Code at(const Code* cells, std::int32_t x) const {
+        return cells == nullptr || x < 0 || x >= p.size[2] ? Code{0} : cells[x];
     }
     /// Writes the mask's value of a point of a code. All lanes call it; lanes without a point give code 0.
     __device__ void put(std::int64_t x, std::uint32_t code, std::uint8_t value) const {
@@ -79,23 +84,36 @@ struct line_of_points {
             else add_to_job(m, m.job_of_row[row + of_code - 1], side, of);
         });
     }
-    __device__ void mark_cell(std::int64_t x) const {
-        const Code own = at(z, y, x);
-        bool inner = own == 0 || (at(z, y, x - 1) == own && at(z, y, x + 1) == own);
-        if (own != 0 && p.has(0)) inner = inner && at(z - 1, y, x) == own && at(z + 1, y, x) == own;
-        if (own != 0 && p.has(1)) inner = inner && at(z, y - 1, x) == own && at(z, y + 1, x) == own;
-        if (__any_sync(cuda::every_lane, inner ? 0 : 1) != 0) put(x, inner ? 0 : own, 1);
-    }
-    __device__ void mark_corner(std::int64_t x) const {
-        Code cell[8];
-        bool some = false;
-#pragma unroll
-        for (int k = 0; k < 8; ++k) {
-            cell[k] =
-                at(z - (p.has(0) && (k & 3) < 2 ? 1 : 0), y - (p.has(1) && k % 2 == 0 ? 1 : 0), x - (k < 4 ? 1 : 0));
-            some |= cell[k] != cell[0];
+    /// Marks the line's cells. A missing axis has the same cells on both sides.
+    __device__ void mark_cells(std::int32_t lane) const {
+        const Code* const own = cells(0, 0);
+        const Code* beside[4];
+        for (int k = 0; k < 4; ++k) {
+            const int by = k % 2 == 0 ? -1 : 1;
+            beside[k] = !p.has(k / 2) ? own : k < 2 ? cells(by, 0) : cells(0, by);
         }
-        if (__any_sync(cuda::every_lane, some ? 1 : 0) == 0) return;
+        for (std::int32_t x = lane; x - lane < p.size[2]; x += cuda::warp) {
+            const Code code = at(own, x);
+            bool inner = at(own, x - 1) == code && at(own, x + 1) == code;
+#pragma unroll
+            for (const Code* const line : beside) inner = inner && at(line, x) == code;
+            inner = inner || code == 0;
+            if (__any_sync(cuda::every_lane, inner ? 0 : 1) != 0) put(x, inner ? 0 : code, 1);
+        }
+    }
+    /// Marks the line's corners, one more than there are cells.
+    __device__ void mark_corners(std::int32_t lane) const {
+        const Code* around[4];
+        for (int k = 0; k < 4; ++k) around[k] = cells(p.has(0) && k < 2 ? -1 : 0, p.has(1) && k % 2 == 0 ? -1 : 0);
+        for (std::int32_t x = lane; x - lane <= p.size[2]; x += cuda::warp) {
+            Code cell[8];
+            bool some = false;
+#pragma unroll
+            for (int k = 0; k < 8; ++k) cell[k] = at(around[k % 4], k < 4 ? x - 1 : x), some |= cell[k] != cell[0];
+            if (__any_sync(cuda::every_lane, some ? 1 : 0) != 0) mark_corner(x, cell, some);
+        }
+    }
+    __device__ void mark_corner(std::int32_t x, const Code (&cell)[8], bool some) const {
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
             unsigned bits = 0;
@@ -137,10 +155,8 @@ __global__ void __launch_bounds__(threads_of_block)
                                         begin + k - plane * points(1),
                                         side,
                                         sizeof(Code) == 1 ? held : nullptr};
-        for (std::int64_t x = 0; x < points(2); x += cuda::warp) {
-            if (p.elements) line.mark_corner(x + lane_of_thread());
-            else line.mark_cell(x + lane_of_thread());
-        }
+        if (p.elements) line.mark_corners(lane_of_thread());
+        else line.mark_cells(lane_of_thread());
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); sizeof(Code) == 1 && i < codes_held; i += threads_of_block)

@@ -269,8 +269,10 @@ __device__ std::int32_t parent_of(const work& w, std::int32_t place) {
         w, place, [&](std::int32_t there) { return w.key[there] == level; },
         [&](std::int32_t there) {
             const std::int32_t own = steps_of(w, there);
-            const bool first = w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best);
-            if (own < steps || first) best = there, steps = own;
+            bool first = own < steps;
+            if constexpr (Which == nearby::listed)
+                first = first || (w.where.any_wraps && own == steps && best != nowhere && w.where.before(there, best));
+            if (first) best = there, steps = own;
         });
     return best;
 }
