@@ -154,6 +154,8 @@ def flood(
     levels = work.hand_out(passes)
     if limit is None or reached is None:
         return work.in_given_type(levels)
+    if work.framework.name == "torch" and work.dtype in ("uint16", "uint32"):
+        levels = levels.long()  # PyTorch compares none of these on a GPU
     return (work.hand_out(reached) != 0) & (levels >= limit if maxima else levels <= limit)
 
 
