@@ -219,6 +219,18 @@ cell_array image_of(const View& v) {
     return {const_cast<void*>(static_cast<const void*>(v.data)), v.type, 0, {v.stride[0], v.stride[1]}};
 }
 
+void spread_costs(const device& on, inflating& w, std::int64_t reach) {
+    const std::int64_t shape[] = {w.rows, w.columns}, padded = (w.cells() + 15) / 16 * 16;  // for loads of 16 bytes
+    with_bytes(on, 5 * padded, [&](void* memory) {
+        w.lethal = static_cast<std::uint8_t*>(memory);
+        auto* const squared = reinterpret_cast<std::uint32_t*>(w.lethal + padded);
+        w.squared = squared;
+        mark_lethal(on, w);
+        find_squared(on, w.lethal, squared, shape, reach);
+        write_costs(on, w);
+    });
+}
+
 template <class Place>
 void inflate(const Place& on, const any_input<Place>& costmap, const any_output<Place>& out,
              const inflation_options& o) {
@@ -227,19 +239,7 @@ void inflate(const Place& on, const any_input<Place>& costmap, const any_output<
     w.from = image_of(costmap), w.to = image_of(out), w.rows = costmap.shape[0], w.columns = costmap.shape[1];
     w.inflate_unknown = o.inflate_unknown, w.around_unknown = o.around_unknown;
     set_farthest(w, o, reach);
-    const std::int64_t shape[] = {w.rows, w.columns}, padded = (w.cells() + 15) / 16 * 16;  // for loads of 16 bytes
-    with_bytes(on, 5 * padded, [&](void* memory) {
-        w.lethal = static_cast<std::uint8_t*>(memory);
-        auto* const squared = reinterpret_cast<std::uint32_t*>(w.lethal + padded);
-        w.squared = squared;
-        mark_lethal(on, w);
-        fields<Place> wanted;
-        wanted.squared = any_output<Place>::contiguous(squared, dtype::uint32, shape);
-        distance_options d;
-        d.sites = sites::nonzero, d.max_distance = static_cast<double>(reach);
-        distance_transform(on, any_input<Place>::contiguous(w.lethal, dtype::uint8, shape), wanted, d);
-        write_costs(on, w);
-    });
+    spread_costs(on, w, reach);
 }
 
 void check_place(const host& on) {
