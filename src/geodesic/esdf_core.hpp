@@ -22,8 +22,9 @@ NF_HD inline float component_of(double away, double distance, double inverse) {
     return static_cast<float>(sure || away == 0 ? product : away / distance);
 }
 
-/// Writes distances, sites and gradients of a box, from the sites' numbers within the box that was solved. It sees a
-/// grid of 3 axes, or of max_rank; missing axes are put in front and have length 1.
+/// Writes distances, sites and gradients of a box, from the sites within the box that was solved: their coordinates on
+/// a host, their numbers on a device. It sees a grid of 3 axes, or of max_rank; missing axes are put in front and have
+/// length 1.
 struct field_writing {
     static constexpr int few_axes = 3;
 
@@ -32,6 +33,7 @@ struct field_writing {
     divisor by_solved_size[max_rank], by_size[max_rank];  ///< unless `wide`
     double length[max_rank]{};
     const void *index = nullptr, *solved = nullptr;  ///< in C order of the solved box; null if not wanted
+    cell_array found;                                ///< coordinates in the solved box; may be `site`
     bool wide = false;                               ///< the solved box has more than 2^31 - 1 cells
     bool measures = false;                           ///< distances come from the sites
     bool negative_inside = false;

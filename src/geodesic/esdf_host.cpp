@@ -1,5 +1,7 @@
 // Distance fields for robots on the host. A thread owns a range of cells, or tiles of a costmap.
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -44,6 +46,111 @@ bool mark_lethal(const inflating& w, const window& in, std::uint8_t* lethal) {
     else mark(w.from.step[1]);
     return some != 0;
 }
+
+/// Writes rows of fields in pieces, by loops that vectorize.
+class rows_of_fields {
+public:
+    explicit rows_of_fields(const field_writing& w) : w_(w), last_(w.axes() - 1), missing_(w.axes() - w.rank) {}
+
+    void write(std::int64_t row) {
+        for (int axis = last_ - 1; axis >= 0; --axis)
+            at_[axis] = w_.first[axis] + row % w_.size[axis], row /= w_.size[axis];
+        for (std::int64_t done = 0; done < w_.size[last_]; done += most) {
+            at_[last_] = w_.first[last_] + done;
+            write_piece(std::min(most, w_.size[last_] - done));
+        }
+    }
+
+private:
+    static constexpr std::int64_t most = 256;
+
+    void write_piece(std::int64_t count) {
+        if (w_.solved != nullptr) {
+            if (w_.distance.type == dtype::float64) copy_distances<double>(count);
+            else copy_distances<float>(count);
+        }
+        if (w_.found.data == nullptr) return;
+        for (int axis = missing_; axis <= last_; ++axis) {
+            const std::int64_t step = w_.found.step[last_];
+            if (step == 1) read_sites(axis, count, one{});
+            else read_sites(axis, count, step);
+        }
+        if (w_.site.data != nullptr && w_.site.data != w_.found.data) copy_sites(count);
+        if (w_.gradient.data != nullptr) write_gradients(count);
+    }
+    /// Returns the place in an array that has the box that was solved, or the whole grid.
+    [[nodiscard]] std::int64_t in_solved(const std::int64_t* step) const {
+        std::int64_t offset = 0;
+        for (int axis = missing_; axis <= last_; ++axis) offset += (at_[axis] - w_.solved_first[axis]) * step[axis];
+        return offset;
+    }
+    [[nodiscard]] std::int64_t in_grid(const cell_array& of) const {
+        std::int64_t offset = 0;
+        for (int axis = missing_; axis <= last_; ++axis) offset += at_[axis] * of.step[axis];
+        return offset;
+    }
+
+    template <class T>
+    void copy_distances(std::int64_t count) const {
+        std::int64_t step[max_rank], size = 1;
+        for (int axis = last_; axis >= 0; size *= w_.solved_size[axis--]) step[axis] = size;
+        const T* const from = static_cast<const T*>(w_.solved) + in_solved(step);
+        T* const to = static_cast<T*>(w_.distance.data) + in_grid(w_.distance);
+        for (std::int64_t x = 0; x < count; ++x) to[x * w_.distance.step[last_]] = from[x];
+    }
+    /// Finds the coordinates of sites along an axis, -1 without one, and the ways from there.
+    template <class Step>
+    void read_sites(int axis, std::int64_t count, Step step) {
+        const std::int32_t* const from = static_cast<const std::int32_t*>(w_.found.data) +
+                                         (axis - missing_) * w_.found.component + in_solved(w_.found.step);
+        const auto here = static_cast<std::int32_t>(at_[axis] - w_.solved_first[axis]);
+        const auto first = static_cast<std::int32_t>(w_.solved_first[axis]);
+        const double length = w_.length[axis];
+        double* const away = away_[axis];
+        std::int32_t* const site = site_[axis];
+        const std::int32_t walk = axis == last_ ? 1 : 0;
+        for (std::int32_t x = 0; x < static_cast<std::int32_t>(count); ++x) {
+            const std::int32_t by = from[x * step];
+            site[x] = by < 0 ? -1 : by + first;
+            away[x] = by < 0 ? 0.0 : length * static_cast<double>(here + walk * x - by);
+        }
+    }
+    void copy_sites(std::int64_t count) const {
+        for (int axis = missing_; axis <= last_; ++axis) {
+            auto* const to =
+                static_cast<std::int32_t*>(w_.site.data) + (axis - missing_) * w_.site.component + in_grid(w_.site);
+            for (std::int64_t x = 0; x < count; ++x) to[x * w_.site.step[last_]] = site_[axis][x];
+        }
+    }
+    /// Divides ways by distances, which are negative inside.
+    void write_gradients(std::int64_t count) {
+        std::fill_n(along_, count, 0.0);
+        for (int axis = missing_; axis <= last_; ++axis)
+            for (std::int64_t x = 0; x < count; ++x) along_[x] += away_[axis][x] * away_[axis][x];
+        for (std::int64_t x = 0; x < count; ++x) along_[x] = std::sqrt(along_[x]);
+        if (w_.negative_inside) {
+            const std::int64_t from = in_grid(w_.occupancy), step = w_.occupancy.step[last_];
+            for (std::int64_t x = 0; x < count; ++x)
+                if (!w_.occupancy.is_zero(from + x * step)) along_[x] = -along_[x];
+        }
+        for (std::int64_t x = 0; x < count; ++x) along_[x] = along_[x] == 0 ? 1.0 : along_[x];
+        for (int axis = missing_; axis <= last_; ++axis) {
+            auto* const to = static_cast<float*>(w_.gradient.data) + (axis - missing_) * w_.gradient.component +
+                             in_grid(w_.gradient);
+            const auto put = [&](auto step) {
+                for (std::int64_t x = 0; x < count; ++x) to[x * step] = static_cast<float>(away_[axis][x] / along_[x]);
+            };
+            if (w_.gradient.step[last_] == 1) put(one{});
+            else put(w_.gradient.step[last_]);
+        }
+    }
+
+    const field_writing& w_;
+    const int last_, missing_;  ///< the last axis, and the number of axes put in front
+    std::int64_t at_[max_rank]{};
+    double away_[max_rank][most], along_[most];
+    std::int32_t site_[max_rank][most];
+};
 
 class costs {
 public:
@@ -93,17 +200,14 @@ private:
 }  // namespace
 
 void write_fields(const host& on, const field_writing& w) {
+    const std::int64_t columns = w.size[w.axes() - 1], rows = w.cells / std::max<std::int64_t>(1, columns);
     const host quiet{on.threads, {}};
-    workers team(quiet, w.cells);
-    const auto write = [&]<int Axes, class Number>(std::int64_t first, std::int64_t last, Number) {
-        for (std::int64_t i = first; i < last; ++i) w.write<Axes>(static_cast<Number>(i));
-    };
-    team.for_each(w.cells, cells_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
-        const bool few = w.axes() == field_writing::few_axes;
-        if (w.wide) write.operator()<max_rank>(first, last, std::int64_t{});
-        else if (few) write.operator()<field_writing::few_axes>(first, last, std::int32_t{});
-        else write.operator()<max_rank>(first, last, std::int32_t{});
-    });
+    workers team(quiet, rows);
+    team.for_each(rows, std::max<std::int64_t>(1, cells_at_once / columns), 0,
+                  [&](std::int64_t first, std::int64_t last, int) {
+                      const auto writer = std::make_unique<rows_of_fields>(w);
+                      for (std::int64_t row = first; row < last; ++row) writer->write(row);
+                  });
 }
 
 void spread_costs(const host& on, const inflating& w, std::int64_t reach) {
