@@ -12,6 +12,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import framework_of
 from nearfield._call import as_numpy
+from nearfield._components import remove_small
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, border_of, check_flags, count_of, flag_of, length_of, said, word_of
@@ -238,11 +239,20 @@ def fill_holes(
     work = workplace_of("image", image)
     ends = border_of(border, len(work.shape), 0)
     each = ends * len(work.shape) if len(ends) == 1 else ends
+    options = options_of(len(work.shape), connectivity, border, False)
+    if "closed" in each:
+        raise ValueError("border is closed along an axis; give open or periodic")
+    if work.dtype == "bool" and (work.place.ordinal < 0 or len(work.shape) <= 3):
+        # Holes of a mask are the components of its background that touch no open end.
+        within = {"connectivity": connectivity, "periodic": tuple(end == "periodic" for end in each)}
+        holes = remove_small(
+            ~work.array, 0, clear_border=True, device=device, threads=threads, progress=progress, **within
+        )
+        return work.array | holes
     inlets = np.zeros(work.shape, np.uint8)
     for axis, end in enumerate(each):
         if end == "open" and work.shape[axis] > 0:
             inlets[(slice(None),) * axis + ([0, -1],)] = 1
-    options = options_of(len(work.shape), connectivity, border, False)
     passes = work.empty(work.shape, work.dtype)
     call = Call(work, device, threads, progress)
     with words(work.name):
