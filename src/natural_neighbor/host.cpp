@@ -33,7 +33,7 @@ void with_type(dtype type, const Body& body) {
     }
 }
 
-/// What the balls add up to at a cell: the difference from the cell before it.
+/// Sums of a cell, as differences from the cell before it.
 struct tally {
     std::int64_t sum, count;
 };
