@@ -86,6 +86,15 @@ std::vector<std::tuple<std::int64_t, double, double, std::int64_t>> extrema_of(c
     return rows;
 }
 
+/// Runs a question to basins with an output, where the basins are.
+template <class Call>
+void ask(int ordinal, std::uintptr_t stream, int threads, const Call& call) {
+    const unlocked released;
+    if (ordinal < 0) return call(host{threads, {}});
+    const edge::current_device current(ordinal);
+    call(device{reinterpret_cast<void*>(stream)});
+}
+
 void bind_hierarchy(nb::class_<basins>& to) {
     to.def(
           "extinctions",
@@ -98,45 +107,50 @@ void bind_hierarchy(nb::class_<basins>& to) {
           nb::arg("by"), nb::arg("roots"))
         .def(
             "cut",
-            [](const basins& of, const array& out, int by, double least, std::int64_t regions, bool roots,
-               int threads) {
-                const unlocked released;
-                of.cut(host{threads, {}}, out.view<void, host>(), {static_cast<attribute>(by), least, regions, roots});
+            [](const basins& of, const array& out, int by, double least, std::int64_t regions, bool roots, int ordinal,
+               std::uintptr_t stream, int threads) {
+                ask(ordinal, stream, threads, [&]<class Place>(const Place& on) {
+                    of.cut(on, out.view<void, Place>(), {static_cast<attribute>(by), least, regions, roots});
+                });
             },
-            nb::arg("out"), nb::arg("by"), nb::arg("least"), nb::arg("regions"), nb::arg("roots"), nb::arg("threads"));
+            nb::arg("out"), nb::arg("by"), nb::arg("least"), nb::arg("regions"), nb::arg("roots"), nb::arg("ordinal"),
+            nb::arg("stream"), nb::arg("threads"));
+}
+
+void make_basins(basins* made, const array& image, const array* mask, const watershed_options& options, int ordinal,
+                 std::uintptr_t stream, int threads, const nb::object& progress) {
+    const auto call = [&]<class Place>(const Place& on) {
+        new (made) basins(on, image.view<const void, Place>(), options, view_of<const void, Place>(mask));
+    };
+    run(
+        {ordinal, stream, false, threads, progress}, image.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); }, [](int) {});
 }
 
 void bind_basins(nb::module_& module) {
     nb::class_<basins> to(module, "Basins");
     bind_hierarchy(to);
-    to.def(
-          "__init__",
-          [](basins* made, const array& image, const array* mask, const watershed_options& options, int threads,
-             const nb::object& progress) {
-              run_watched(image.cells(), progress, [&](std::function<bool(double)> told) {
-                  new (made) basins(host{threads, std::move(told)}, image.view<const void, host>(), options,
-                                    view_of<const void, host>(mask));
-              });
-          },
-          nb::arg("image"), nb::arg("mask").none(), nb::arg("options"), nb::arg("threads"), nb::arg("progress").none())
+    to.def("__init__", &make_basins, nb::arg("image"), nb::arg("mask").none(), nb::arg("options"), nb::arg("ordinal"),
+           nb::arg("stream"), nb::arg("threads"), nb::arg("progress").none())
         .def("extrema", &extrema_of, nb::arg("h"), nb::arg("roots"))
         .def(
             "mark",
-            [](const basins& of, const array& out, double h, bool roots, int threads) {
-                const unlocked released;
-                of.mark(host{threads, {}}, h, roots, out.view<void, host>());
+            [](const basins& of, const array& out, double h, bool roots, int ordinal, std::uintptr_t stream,
+               int threads) {
+                ask(ordinal, stream, threads,
+                    [&]<class Place>(const Place& on) { of.mark(on, h, roots, out.view<void, Place>()); });
             },
-            nb::arg("out"), nb::arg("h"), nb::arg("roots"), nb::arg("threads"))
+            nb::arg("out"), nb::arg("h"), nb::arg("roots"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("threads"))
         .def(
             "watershed",
             [](const basins& of, const array* markers, const array* label, const array* passes,
-               const watershed_options& options, int threads) {
-                const unlocked released;
-                of.watershed(host{threads, {}}, fields_of<host>(label, passes), options,
-                             view_of<const void, host>(markers));
+               const watershed_options& options, int ordinal, std::uintptr_t stream, int threads) {
+                ask(ordinal, stream, threads, [&]<class Place>(const Place& on) {
+                    of.watershed(on, fields_of<Place>(label, passes), options, view_of<const void, Place>(markers));
+                });
             },
             nb::arg("markers").none(), nb::arg("label").none(), nb::arg("passes").none(), nb::arg("options"),
-            nb::arg("threads"))
+            nb::arg("ordinal"), nb::arg("stream"), nb::arg("threads"))
         .def(
             "passes",
             [](const basins& of, const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {

@@ -48,17 +48,17 @@ struct watershed_fields {
 /// below 2^60. Heights of floating-point values are rounded once, as double.
 ///
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
-///   image    1 to 8 axes (device: 1 to 3), fewer than 2^31 cells with a frame of one cell; bool, integers, float32 or
-///            float64; any strides; not changed. NaN is no cell
+///   image    1 to 8 axes (device: 1 to 4, with a periodic one 1 to 3), fewer than 2^31 cells with a frame of one cell;
+///            bool, integers, float32 or float64; any strides; not changed. NaN is no cell
 ///   out      at least one field. Without a way to a marker: label 0, passes the largest value (maxima: the least)
 ///   markers  shape of the image, any integer type: cells that are not 0 are markers, and their values the labels
 ///   mask     shape of the image, bool or uint8: cells that count; all if it is left out
 ///
 /// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 10 (14 for types of 8 bytes; 4
 /// more with lines), about 24 for each basin and each pair of basins that touch, 8 for each cell of a plateau, 32 for
-/// each cell with a marker; minima of height 0 alone take 4 (8). Device 36, with room for a pair of basins in 4 cells,
+/// each cell with a marker; minima of height 0 alone take 4 (8). Device 37, with room for a pair of basins in 4 cells,
 /// and 25 more for types of 8 bytes, whose values it sorts (50 with seeds, in fewer than 2^30 cells). If a device finds
-/// more pairs, its rounds visit all cells instead, which takes more time.
+/// more pairs, its rounds visit all cells instead, which takes more time. Images of four axes are copied first.
 ///
 /// Throws nearfield::error before any work is started.
 ///
@@ -129,13 +129,19 @@ struct cut_options {
     bool roots = false;        ///< for `height`: values are squared lengths, as in watershed_options
 };
 
-/// The basins of an image and the lowest passes between them: computed once, queried many times, on the host. A query
-/// costs its output and some steps for each basin; an area or a volume costs one more pass over the cells.
+/// The basins of an image and the lowest passes between them: computed once, queried many times. A query costs its
+/// output and some steps for each basin; an area or a volume costs one more pass over the cells.
+///
+/// Basins made on a device keep their cells there, in 45 bytes each (70 for types of 8 bytes), and their tree on the
+/// host. Queries with an output go to the place of the basins; all of them wait, also on a device.
 class basins {
 public:
-    /// Arguments as those of watershed(); options for markers are ignored. The image is not kept.
+    /// Arguments as those of watershed(), on a device of 1 to 3 axes; options for markers are ignored. The image is not
+    /// kept.
     basins(const host& on, const any_input<host>& image, const watershed_options& options = {},
            const any_input<host>& mask = {});
+    basins(const device& on, const any_input<device>& image, const watershed_options& options = {},
+           const any_input<device>& mask = {});
     basins(basins&&) noexcept;
     basins& operator=(basins&&) noexcept;
     ~basins();
@@ -146,10 +152,13 @@ public:
     /// Marks all cells of the minima (maxima) of a height: bool or uint8. Unlike in extrema() only a strictly lower
     /// (higher) one counts as lower, so that all of several equal ones are marked.
     void mark(const host& on, double h, bool roots, const any_output<host>& out) const;
+    void mark(const device& on, double h, bool roots, const any_output<device>& out) const;
 
     /// Computes the watershed from these basins, as the function does. Uses the options `lines`, `h` and `roots`.
     void watershed(const host& on, const watershed_fields<host>& out, const watershed_options& options = {},
                    const any_input<host>& markers = {}) const;
+    void watershed(const device& on, const watershed_fields<device>& out, const watershed_options& options = {},
+                   const any_input<device>& markers = {}) const;
 
     /// Returns all minima (maxima) in raster order, and the end of their regions. Of equal amounts that of the lower
     /// minimum continues, of equal minima the first. If more than two meet at one pass, all but one end there.
@@ -167,6 +176,7 @@ public:
     ///
     ///   out  int32, shape of the image
     void cut(const host& on, const any_output<host>& out, const cut_options& options = {}) const;
+    void cut(const device& on, const any_output<device>& out, const cut_options& options = {}) const;
 
     /// Returns, pair by pair, the lowest value at which cells of two lists of linear indices are connected, as double;
     /// infinite (maxima: minus infinite) if they are not.

@@ -7,13 +7,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY
+from nearfield._arrays import NUMPY, framework_of
 from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import Border, check_flags, count_of, length_of, said, threads_of, word_of
 from nearfield._watershed import Call, markers_of, options_of, words
-from nearfield._workplace import Workplace
+from nearfield._workplace import Slot
 
 Array = np.ndarray[Any, Any]
 Attribute = Literal["height", "area", "volume"]
@@ -44,12 +44,13 @@ class Basins:
         self, name: str, image: Any, connectivity: int, mask: Any, border: Border, maxima: bool, threads: Any, tell: Any
     ) -> None:
         check_flags(maxima=maxima)
-        self._work, self._threads, self._maxima = on_host(name, image), threads_of(threads), bool(maxima)
+        self._work, self._threads, self._maxima = workplace_of(name, image), threads_of(threads), bool(maxima)
         self._like = (connectivity, border, maxima)
         self.shape = self._work.shape
         held = None if mask is None else self._work.read("mask", mask)
         with words(name):
-            self._graph = _core.Basins(self._work.described(), held, self._options(), self._threads, callable_of(tell))
+            self._graph = _core.Basins(self._work.described(), held, self._options(), *self._place(), callable_of(tell))
+        self._work.finish()
         self._type = self._work.dtype
 
     def extrema(self, h: float = 0, *, squared: bool = False) -> Extrema:
@@ -69,13 +70,13 @@ class Basins:
         made: Array = found.coordinates[order]
         return made
 
-    def marks(self, h: float = 0, *, squared: bool = False) -> Array:
+    def marks(self, h: float = 0, *, squared: bool = False) -> Any:
         """Marks all cells of the minima (maxima) of height `h`, as bool. Equal ones that merge are all marked."""
         check_flags(squared=squared)
-        made = np.empty(self.shape, bool)
+        made = self._empty("bool")
         with words(self._work.name):
-            self._graph.mark(NUMPY.describe("out", made, True), length_of("h", h), bool(squared), self._threads)
-        return made
+            self._graph.mark(made.described, length_of("h", h), bool(squared), *self._place())
+        return self._hand_out(made)
 
     def watershed(
         self, markers: Any = None, *, h: float = 0, squared: bool = False, lines: bool = False,
@@ -83,16 +84,17 @@ class Basins:
     ) -> Any:  # fmt: skip
         """Watershed of the image, as by the function `watershed`."""
         check_flags(squared=squared, lines=lines, return_passes=return_passes)
-        given = None if markers is None else np.asarray(as_numpy(markers_of(self._work, markers)))
-        label = np.empty(self.shape, "int32" if given is None else given.dtype)
-        passes = np.empty(self.shape, self._type) if return_passes else None
-        held = None if given is None else NUMPY.describe("markers", given, False)
-        levels = None if passes is None else NUMPY.describe("passes", passes, True)
+        given = None if markers is None else markers_of(self._work, markers)
+        if given is not None and self._on_host():
+            given = np.asarray(as_numpy(given))
+        label = self._empty("int32" if given is None else framework_of(given).dtype(given))
+        passes = self._empty(self._type) if return_passes else None
+        held = None if given is None else self._work.read("markers", given)
+        levels = None if passes is None else passes.described
         with words(self._work.name):
-            self._graph.watershed(
-                held, NUMPY.describe("out", label, True), levels, self._options(lines, h, squared), self._threads
-            )
-        return label if passes is None else (label, passes)
+            self._graph.watershed(held, label.described, levels, self._options(lines, h, squared), *self._place())
+        made = self._hand_out(label)
+        return made if passes is None else (made, self._hand_out(passes))
 
     def extinctions(self, by: Attribute = "height", *, squared: bool = False) -> Extinctions:
         """Ends of the regions of all minima (maxima) as water rises from them, in raster order.
@@ -113,7 +115,7 @@ class Basins:
     def cut(
         self, h: float | None = None, *, volume: float | None = None, area: float | None = None,
         regions: int | None = None, by: Attribute = "height", squared: bool = False,
-    ) -> Array:  # fmt: skip
+    ) -> Any:  # fmt: skip
         """Cuts the hierarchy: merges regions of the watershed from all minima. int32, from 1 in raster order.
 
         `h`, `volume` and `area` merge regions that end below that amount. `regions` keeps this many: those that end
@@ -129,10 +131,10 @@ class Basins:
             how, least, most = _attribute_of("by", by, squared), 0.0, count_of("regions", regions, 1)
         else:
             how, least, most = _attribute_of("by", named[0], squared), length_of(named[0], given[named[0]]), 0
-        made = np.empty(self.shape, np.int32)
+        made = self._empty("int32")
         with words(self._work.name, least="h" if named[0] == "height" else named[0]):
-            self._graph.cut(NUMPY.describe("out", made, True), how, least, most, bool(squared), self._threads)
-        return made
+            self._graph.cut(made.described, how, least, most, bool(squared), *self._place())
+        return self._hand_out(made)
 
     def passes(self, a: Any, b: Any) -> Array:
         """Lowest values over which pairs of cells are connected, float64; infinite if they are not.
@@ -142,6 +144,26 @@ class Basins:
         cells = [self._cells(name, x) for name, x in (("a", a), ("b", b))]
         with words(self._work.name):
             return np.array(self._graph.passes(*cells), float)
+
+    def _on_host(self) -> bool:
+        return self._work.place.ordinal < 0
+
+    def _place(self) -> tuple[int, int, int]:
+        """Where a question runs: the basins' device, the caller's current stream there, threads."""
+        stream = 0 if self._on_host() else self._work.framework.place(self._work.array).stream
+        return self._work.place.ordinal, stream, self._threads
+
+    def _empty(self, dtype: str) -> Slot:
+        if not self._on_host():
+            return self._work.empty(self.shape, dtype)
+        made = np.empty(self.shape, dtype)
+        return Slot(made, NUMPY.describe("out", made, True))
+
+    def _hand_out(self, slot: Slot) -> Any:
+        if self._on_host():
+            return slot.array
+        self._work.finish()
+        return self._work.hand_out(slot)
 
     def _options(self, lines: bool = False, h: float = 0, squared: bool = False) -> _core.WatershedOptions:
         connectivity, border, maxima = self._like
@@ -181,15 +203,16 @@ def basins(
 
     Parameters
     ----------
-    image : array on the CPU, 1 to 8 axes
-        As in `watershed`.
+    image : array of 1 to 8 axes; on a GPU 1 to 3
+        As in `watershed`. On a GPU the cells stay there, in 45 bytes each (70 for types of 8 bytes); all calls wait.
     connectivity, mask, border, maxima, threads, progress
         As in `watershed`.
 
     Returns
     -------
     Basins
-        An object with the methods `extrema`, `peaks`, `marks`, `watershed`, `cut`, `extinctions` and `passes`.
+        An object with the methods `extrema`, `peaks`, `marks`, `watershed`, `cut`, `extinctions` and `passes`. Answers
+        for every cell are on the device of `image`, lists are NumPy's.
 
     Examples
     --------
@@ -364,10 +387,3 @@ def sorted_peaks(rows: list[tuple[int, float]], shape: tuple[int, ...], apart: f
     cells = np.array(_core.sorted_peaks(rows, shape, apart), np.int64)
     made: Array = np.stack(np.unravel_index(cells, shape), axis=1).astype(np.int64)
     return made
-
-
-def on_host(name: str, image: Any) -> Workplace:
-    work = workplace_of(name, image)
-    if work.place.ordinal >= 0:
-        raise ValueError(f"{name} is on {work.place}, and basins are kept on the CPU; give a copy there")
-    return work

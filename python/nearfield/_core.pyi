@@ -56,20 +56,39 @@ class Place:
 
 class Basins:
     def __init__(
-        self, image: Array, mask: Array | None, options: WatershedOptions, threads: int, progress: object
+        self,
+        image: Array,
+        mask: Array | None,
+        options: WatershedOptions,
+        ordinal: int,
+        stream: int,
+        threads: int,
+        progress: object,
     ) -> None: ...
     def extrema(self, h: float, roots: bool) -> list[tuple[int, float, float, int]]: ...
-    def mark(self, out: Array, h: float, roots: bool, threads: int) -> None: ...
+    def mark(self, out: Array, h: float, roots: bool, ordinal: int, stream: int, threads: int) -> None: ...
     def watershed(
         self,
         markers: Array | None,
         label: Array | None,
         passes: Array | None,
         options: WatershedOptions,
+        ordinal: int,
+        stream: int,
         threads: int,
     ) -> None: ...
     def extinctions(self, by: int, roots: bool) -> list[tuple[int, float, int]]: ...
-    def cut(self, out: Array, by: int, least: float, regions: int, roots: bool, threads: int) -> None: ...
+    def cut(
+        self,
+        out: Array,
+        by: int,
+        least: float,
+        regions: int,
+        roots: bool,
+        ordinal: int,
+        stream: int,
+        threads: int,
+    ) -> None: ...
     def passes(self, a: Sequence[int], b: Sequence[int]) -> list[float]: ...
 
 class SplitOptions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -40,7 +40,7 @@ def watershed(
 
     Parameters
     ----------
-    image : array of 1 to 8 axes; on a GPU 1 to 3
+    image : array of 1 to 8 axes; on a GPU 1 to 4, with a periodic one 1 to 3
         The landscape: bool, integers, float32 or float64. NaN cells take no part. The call does not change it.
     markers : array of integers of the image's shape, or coordinates, optional
         An array of labels, in which every cell that is not 0 is a marker; or rows of coordinates, ``(n, axes)``, whose
@@ -237,9 +237,9 @@ def fill_holes(
     array([0, 3, 2, 2, 1, 1])
     """
     work = workplace_of("image", image)
+    options = options_of(len(work.shape), connectivity, border, False)
     ends = border_of(border, len(work.shape), 0)
     each = ends * len(work.shape) if len(ends) == 1 else ends
-    options = options_of(len(work.shape), connectivity, border, False)
     if "closed" in each:
         raise ValueError("border is closed along an axis; give open or periodic")
     if work.dtype == "bool" and (work.place.ordinal < 0 or len(work.shape) <= 3):
@@ -249,15 +249,24 @@ def fill_holes(
             ~work.array, 0, clear_border=True, device=device, threads=threads, progress=progress, **within
         )
         return work.array | holes
-    inlets = np.zeros(work.shape, np.uint8)
-    for axis, end in enumerate(each):
-        if end == "open" and work.shape[axis] > 0:
-            inlets[(slice(None),) * axis + ([0, -1],)] = 1
+    inlets = _inlets_of(work, each)
     passes = work.empty(work.shape, work.dtype)
     call = Call(work, device, threads, progress)
     with words(work.name):
-        call.flood(work.constant(inlets), None, None, passes, options)
+        call.flood(inlets, None, None, passes, options)
     return work.in_given_type(work.hand_out(passes))
+
+
+def _inlets_of(work: Workplace, ends: Sequence[str]) -> Any:
+    """Markers at the open ends of axes, made where the image is if its framework can write to arrays there."""
+    there = work.place.ordinal >= 0 and work.framework.name in ("torch", "cupy")
+    made = work.empty(work.shape, "uint8").array if there else np.empty(work.shape, np.uint8)
+    made[...] = 0
+    for axis, end in enumerate(ends):
+        if end == "open" and work.shape[axis] > 0:
+            for at in (0, -1):
+                made[(slice(None),) * axis + (at,)] = 1
+    return made if there else work.constant(made)
 
 
 # ---- the calls -------------------------------------------------------------------------------------------------------

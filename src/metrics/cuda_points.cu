@@ -1,4 +1,7 @@
 // On a device: marks points of surfaces, lists their distances, and computes sums and ranks of the lists.
+#include <algorithm>
+
+#include "base/cuda_by_warp.cuh"
 #include "base/cuda_scan.cuh"
 #include "metrics/cuda_common.cuh"
 
@@ -18,107 +21,146 @@ __device__ int job_of_block(const job* jobs, int count) {
 }
 __device__ inline std::uint8_t byte_of(std::uint32_t word, int k) { return static_cast<std::uint8_t>(word >> 8 * k); }
 
-/// Sets a byte to 1 if that byte of `word` is `value`, else to 0.
-__device__ inline std::uint32_t equal_bytes(std::uint32_t word, std::uint32_t value) {
-    const std::uint32_t apart = word ^ value * 0x01010101U;
-    return ~((apart & 0x7f7f7f7fU) + 0x7f7f7f7fU | apart) >> 7 & 0x01010101U;
+/// What a warp finds of the points of a job's surface.
+struct found_points {
+    word points, weight;
+    __device__ void reduce() {
+        for (int by = cuda::warp / 2; by > 0; by /= 2) {
+            points += __shfl_xor_sync(cuda::every_lane, points, by);
+            weight += __shfl_xor_sync(cuda::every_lane, weight, by);
+        }
+    }
+};
+
+/// Everything that marking needs: the planes of the image in which the group's jobs lie, and their masks.
+struct marking {
+    const weights* by;
+    const std::int32_t* job_of_row;  ///< negative: not in this group
+    job* jobs;
+    std::uint8_t* mask[2];
+    std::int64_t first_image, images, first_plane, planes, blocks_of_image;
+};
+constexpr int lines_of_block = 32;
+
+__device__ inline void add_to_job(const marking& m, std::int32_t which, int side, const found_points& more) {
+    atomicAdd(reinterpret_cast<word*>(&m.jobs[which].points[side]), more.points);
+    atomicAdd(reinterpret_cast<word*>(&m.jobs[which].weight[side]), more.weight);
 }
 
-/// For four cells of a line, a byte each that is 1 if the cell has a code: from x - 1 and from x on.
-struct cells_with_code {
-    std::uint32_t before = 0, here = 0;
-};
-/// Reads lines of an image; cells outside of it lack the code.
+/// A line of points of one image on one side. A cell is a point of its code's surface if a neighbour lacks the code, a
+/// corner one of every code that some but not all of the eight cells around it have. Cells outside have code 0.
 template <class Code>
-struct lines_of_code {
+struct line_of_points {
     const problem& p;
+    const marking& m;
     const Code* image;
-    Code code;
+    std::int64_t row, z, y;
+    int side;
+    found_points* held;  ///< of codes of one byte, in the block's memory; else null
 
-    __device__ cells_with_code at(std::int64_t z, std::int64_t y, std::int64_t x) const {
-        if (z < 0 || y < 0 || z >= p.size[0] || y >= p.size[1]) return {};
-        const Code* const line = image + (z * p.size[1] + y) * p.size[2];
-        if constexpr (sizeof(Code) == 1) {
-            if (x >= 1 && x + 4 <= p.size[2]) {  // the five cells lie in two words of memory
-                const auto address = reinterpret_cast<std::uintptr_t>(line + x - 1);
-                const auto* const words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-                const std::uint64_t five = (std::uint64_t{words[1]} << 32 | words[0]) >> 8 * (address & 3);
-                return {equal_bytes(static_cast<std::uint32_t>(five), code),
-                        equal_bytes(static_cast<std::uint32_t>(five >> 8), code)};
-            }
-        }
-        std::uint64_t five = 0;
-        for (int k = 0; k < 5; ++k)
-            if (x + k >= 1 && x + k <= p.size[2] && line[x + k - 1] == code) five |= std::uint64_t{1} << 8 * k;
-        return {static_cast<std::uint32_t>(five), static_cast<std::uint32_t>(five >> 8)};
+    __device__ static void add(found_points* to, const found_points& more) {
+        atomicAdd(&to->points, more.points), atomicAdd(&to->weight, more.weight);
     }
-    /// The mask's values of four corners: bits of those of the eight cells around each that have the code; 0 if all or
-    /// none have it. A missing axis has the same cells on both sides.
-    __device__ std::uint32_t corners(std::int64_t z, std::int64_t y, std::int64_t x) const {
-        std::uint32_t bits = 0;
-#pragma unroll
+    /// Returns a line of cells at an offset from this one, or null outside of the image.
+    __device__ const Code* cells(int by_z, int by_y) const {
+        const std::int64_t cz = z + by_z, cy = y + by_y;
+        if (cz < 0 || cy < 0 || cz >= p.size[0] || cy >= p.size[1]) return nullptr;
+        return image + (cz * p.size[1] + cy) * p.size[2];
+    }
+    __device__ Code at(const Code* cells, std::int32_t x) const {
+        return cells == nullptr || x < 0 || x >= p.size[2] ? Code{0} : cells[x];
+    }
+    /// Writes the mask's value of a point of a code. All lanes call it; lanes without a point give code 0.
+    __device__ void put(std::int64_t x, std::uint32_t code, std::uint8_t value) const {
+        const std::int32_t which = code == 0 ? -1 : m.job_of_row[row + code - 1];
+        found_points mine{0, 0};
+        if (which >= 0) {
+            const job& j = m.jobs[which];
+            m.mask[side][j.base + ((z - j.first[0]) * j.size[1] + y - j.first[1]) * j.size[2] + x - j.first[2]] = value;
+            mine = {1, m.by->rank[value]};
+        }
+        cuda::put_by_warp(which >= 0 ? code : 0, 0U, mine, [&](std::uint32_t of_code, const found_points& of) {
+            if (held != nullptr) add(held + of_code - 1, of);
+            else add_to_job(m, m.job_of_row[row + of_code - 1], side, of);
+        });
+    }
+    /// Marks the line's cells. A missing axis has the same cells on both sides.
+    __device__ void mark_cells(std::int32_t lane) const {
+        const Code* const own = cells(0, 0);
+        const Code* beside[4];
         for (int k = 0; k < 4; ++k) {
-            const cells_with_code cells = at(z - (p.has(0) && k < 2 ? 1 : 0), y - (p.has(1) && k % 2 == 0 ? 1 : 0), x);
-            bits |= cells.before << k | cells.here << (k + 4);
+            const int by = k % 2 == 0 ? -1 : 1;
+            beside[k] = !p.has(k / 2) ? own : k < 2 ? cells(by, 0) : cells(0, by);
         }
-        return bits & ~(equal_bytes(bits, 255) * 255);
-    }
-    /// The mask's values of four cells: 1 if a cell has the code and a neighbour lacks it, else 0.
-    __device__ std::uint32_t cells(std::int64_t z, std::int64_t y, std::int64_t x) const {
-        const cells_with_code own = at(z, y, x);
-        if (own.here == 0) return 0;
-        std::uint32_t inner = own.before & at(z, y, x + 1).here;
-        if (p.has(0)) inner &= at(z - 1, y, x).here & at(z + 1, y, x).here;
-        if (p.has(1)) inner &= at(z, y - 1, x).here & at(z, y + 1, x).here;
-        return own.here & ~inner;
-    }
-    /// The mask's values of four points of the job's box from number `first` on, which may lie in several lines.
-    __device__ std::uint32_t values(const job& j, std::int64_t first) const {
-        std::int64_t line = cuda::quotient(first, j.size[2]), x = first - line * j.size[2];
-        std::uint32_t found = 0;
-        for (int done = 0; done < 4 && first + done < j.cells(); ++line) {
-            const std::int64_t plane = cuda::quotient(line, j.size[1]), z = j.first[0] + plane,
-                               y = j.first[1] + line - plane * j.size[1], from = j.first[2] + x - done;
-            const std::uint32_t all = p.elements ? corners(z, y, from) : cells(z, y, from);
-            const int end = j.size[2] - x < 4 - done ? done + static_cast<int>(j.size[2] - x) : 4;
-            found |= all & 0xffffffffU << 8 * done & 0xffffffffU >> 8 * (4 - end);
-            done = end, x = 0;
+        for (std::int32_t x = lane; x - lane < p.size[2]; x += cuda::warp) {
+            const Code code = at(own, x);
+            bool inner = at(own, x - 1) == code && at(own, x + 1) == code;
+#pragma unroll
+            for (const Code* const line : beside) inner = inner && at(line, x) == code;
+            inner = inner || code == 0;
+            if (__any_sync(cuda::every_lane, inner ? 0 : 1) != 0) put(x, inner ? 0 : code, 1);
         }
-        return found;
+    }
+    /// Marks the line's corners, one more than there are cells.
+    __device__ void mark_corners(std::int32_t lane) const {
+        const Code* around[4];
+        for (int k = 0; k < 4; ++k) around[k] = cells(p.has(0) && k < 2 ? -1 : 0, p.has(1) && k % 2 == 0 ? -1 : 0);
+        for (std::int32_t x = lane; x - lane <= p.size[2]; x += cuda::warp) {
+            Code cell[8];
+            bool some = false;
+#pragma unroll
+            for (int k = 0; k < 8; ++k) cell[k] = at(around[k % 4], k < 4 ? x - 1 : x), some |= cell[k] != cell[0];
+            if (__any_sync(cuda::every_lane, some ? 1 : 0) != 0) mark_corner(x, cell, some);
+        }
+    }
+    __device__ void mark_corner(std::int32_t x, const Code (&cell)[8], bool some) const {
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+            unsigned bits = 0;
+            bool first = some && cell[k] != 0;
+#pragma unroll
+            for (int other = 0; other < 8; ++other) {
+                const bool same = cell[other] == cell[k];
+                bits |= same ? 1U << other : 0U;
+                if (other < k && same) first = false;
+            }
+            if (__any_sync(cuda::every_lane, first ? 1 : 0) != 0)
+                put(x, first ? cell[k] : 0, static_cast<std::uint8_t>(bits));
+        }
     }
 };
 
-/// Adds the sum over the block's threads to *to, with one atomic a block.
-__device__ inline void add_of_block(word* to, std::uint64_t mine) {
-    __shared__ word sum;
-    if (threadIdx.x == 0) sum = 0;
-    __syncthreads();
-    add_all(&sum, mine);
-    __syncthreads();
-    if (threadIdx.x == 0 && sum != 0) atomicAdd(to, sum);
-    __syncthreads();
-}
-
-/// Marks the points of both sides, and counts them. A thread owns four points.
+/// Marks the points of both sides in masks of zeros, and counts them. A warp goes along a line of points.
 template <class Code>
-__global__ void __launch_bounds__(threads_of_block, 4)
-    mark_points(const __grid_constant__ problem p, const weights* w, const Code* codes, job* jobs, int count,
-                std::uint8_t* mask_a, std::uint8_t* mask_b) {
-    job& to = jobs[job_of_block(jobs, count)];
-    const job j = to;
-    const std::int64_t image = cuda::quotient(j.row, p.labels), first = own_four(j);
-    const auto code = static_cast<Code>(j.row - image * p.labels + 1);
-    for (int side = 0; side < 2; ++side) {
-        const lines_of_code<Code> lines{p, codes + image * p.image_cells() + side * p.cells(), code};
-        const std::uint32_t values = first < j.cells() ? lines.values(j, first) : 0;
-        *reinterpret_cast<std::uint32_t*>((side == 0 ? mask_a : mask_b) + j.base + first) = values;
-        std::uint64_t points = 0, weight = 0;
-        for (std::uint32_t left = values; left != 0; left >>= 8)
-            if ((left & 255) != 0) ++points, weight += w->rank[left & 255];
-        if (__syncthreads_or(values != 0 ? 1 : 0) == 0) continue;
-        add_of_block(reinterpret_cast<word*>(&to.points[side]), points);
-        add_of_block(reinterpret_cast<word*>(&to.weight[side]), weight);
+__global__ void __launch_bounds__(threads_of_block)
+    mark_points(const __grid_constant__ problem p, const __grid_constant__ marking m, const Code* codes) {
+    constexpr int codes_held = sizeof(Code) == 1 ? 255 : 1;
+    __shared__ found_points held[codes_held];
+    for (int i = static_cast<int>(threadIdx.x); i < codes_held; i += threads_of_block)
+        held[i].points = held[i].weight = 0;
+    __syncthreads();
+    const auto points = [&](int axis) { return p.size[axis] + (p.elements && p.has(axis) ? 1 : 0); };
+    const std::int64_t which = cuda::quotient(blockIdx.x, m.blocks_of_image);
+    const int side = which < m.images ? 0 : 1;
+    const std::int64_t image = m.first_image + which - side * m.images,
+                       begin = (blockIdx.x - which * m.blocks_of_image) * lines_of_block;
+    for (int k = static_cast<int>(threadIdx.x) / cuda::warp; k < lines_of_block; k += threads_of_block / cuda::warp) {
+        const std::int64_t plane = cuda::quotient(begin + k, points(1));
+        if (plane >= m.planes) break;
+        const line_of_points<Code> line{p,
+                                        m,
+                                        codes + image * p.image_cells() + side * p.cells(),
+                                        image * p.labels,
+                                        m.first_plane + plane,
+                                        begin + k - plane * points(1),
+                                        side,
+                                        sizeof(Code) == 1 ? held : nullptr};
+        if (p.elements) line.mark_corners(lane_of_thread());
+        else line.mark_cells(lane_of_thread());
     }
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); sizeof(Code) == 1 && i < codes_held; i += threads_of_block)
+        if (held[i].points != 0) add_to_job(m, m.job_of_row[image * p.labels + i], side, held[i]);
 }
 
 /// Lists points. `taken` counts the places of each job's list that blocks have reserved.
@@ -288,18 +330,34 @@ private:
 void mark(const device& on, const problem& p, const weights& w, const void* codes, group& g) {
     const cuda::device_guard current(on);
     cuda::workspace memory(on);
-    const auto job_at = memory.reserve<job>(std::ssize(g.jobs)), weight = memory.reserve<weights>(1);
+    std::vector<std::int32_t> job_of_row(static_cast<std::size_t>(p.images * p.labels), -1);
+    marking m{};
+    std::int64_t last_image = 0, last_plane = 0;
+    m.first_image = p.images, m.first_plane = p.size[0];
+    for (std::size_t k = 0; k < g.jobs.size(); ++k) {
+        const job& j = g.jobs[k];
+        job_of_row[static_cast<std::size_t>(j.row)] = static_cast<std::int32_t>(k);
+        m.first_image = std::min(m.first_image, j.row / p.labels), last_image = std::max(last_image, j.row / p.labels);
+        m.first_plane = std::min(m.first_plane, j.first[0]);
+        last_plane = std::max(last_plane, j.first[0] + j.size[0] - 1);
+    }
+    m.images = last_image - m.first_image + 1, m.planes = last_plane - m.first_plane + 1;
+    m.blocks_of_image = cuda::blocks_for(m.planes * (p.size[1] + (p.elements && p.has(1) ? 1 : 0)), lines_of_block);
+    const auto job_at = memory.reserve<job>(std::ssize(g.jobs)), weight = memory.reserve<weights>(1),
+               row = memory.reserve<std::int32_t>(std::ssize(job_of_row));
     memory.allocate();
-    copy_to(on, memory.get<job>(job_at), g.jobs);
+    m.by = memory.get<weights>(weight), m.jobs = memory.get<job>(job_at), m.job_of_row = memory.get<std::int32_t>(row);
+    copy_to(on, m.jobs, g.jobs);
     copy_to(on, memory.get<weights>(weight), std::vector<weights>{w});
+    copy_to(on, memory.get<std::int32_t>(row), job_of_row);
+    for (int side = 0; side < 2; ++side) m.mask[side] = g.mask[side], clear(on, g.mask[side], g.cells);
     const auto start = [&]<class Code>(Code) {
-        cuda::launch(on, mark_points<Code>, g.cells / base_step, dim3(threads_of_block), 0, p,
-                     memory.get<weights>(weight), static_cast<const Code*>(codes), memory.get<job>(job_at),
-                     static_cast<int>(std::ssize(g.jobs)), g.mask[0], g.mask[1]);
+        cuda::launch(on, mark_points<Code>, 2 * m.images * m.blocks_of_image, dim3(threads_of_block), 0, p, m,
+                     static_cast<const Code*>(codes));
     };
     if (p.wide_codes()) start(std::uint32_t{});
     else start(std::uint8_t{});
-    copy_from(on, g.jobs, memory.get<job>(job_at));
+    copy_from(on, g.jobs, m.jobs);
 }
 
 void gather(const device& on, dtype squared, const group& g, int side) {

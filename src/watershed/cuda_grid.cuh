@@ -7,23 +7,34 @@
 
 namespace nearfield::watersheds {
 
-inline constexpr int most_axes = 3, most_steps = 26;
+inline constexpr int most_axes = 3, most_steps = 80;  // steps of an image of four axes
 inline constexpr int threads_of_block = 256;
 inline constexpr std::int32_t nowhere = -1;
 
 /// Which neighbours a kernel visits: those that the compiler knows, by axes and steps, or the call's list.
 enum class nearby { listed, sides2, corners2, sides3, corners3 };
-inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max(), open_cell = unreached - 1;
+inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max();
+
+/// Which neighbour a cell points to, in six bits: of known neighbours the offsets plus 1, two bits an axis, the last
+/// axis first, which is the order of ties; of others the number in the list. `flat`: no neighbour is lower.
+inline constexpr unsigned flat = 63, way_bits = 6;
+/// What is known of a cell above these bits: it needs no steps, and its parent is the cell that it points to; it needs
+/// no steps; it may need steps; no marker reaches it.
+enum class known : unsigned { parent, closed, little, unreached };
 
 /// The padded array of a call. If the image has fewer than three axes, axes of length 1 come first.
 struct grid3 {
     std::int32_t size[most_axes]{1, 1, 1}, pitch[most_axes]{}, base = 0, places = 0;
     divisor by_plane, by_row;
+    int tile_bits[most_axes]{};  ///< the sides of tiles are powers of two
+    std::int64_t tiles = 0;
+    divisor tiles_of_row, tiles_of_plane;  ///< tiles along the last axis; of the last two axes
     bool wraps[most_axes]{}, any_wraps = false;
     nearby steps_are = nearby::listed;
     int steps = 0;
     std::int32_t offset[most_steps]{};
     std::int8_t by[most_steps][most_axes]{};
+    frame unfolded;  ///< as in problem
 
     /// Writes the coordinates of a place; returns false if the place holds no cell.
     __device__ bool locate(std::int32_t place, std::int32_t* at) const {
@@ -87,6 +98,7 @@ struct grid3 {
     }
     /// Returns whether place a comes before place b in the order of ties.
     __device__ bool before(std::int32_t a, std::int32_t b) const {
+        if (unfolded.axes > 0) return unfolded.before(a - base, b - base);
         std::int32_t of_a[most_axes], of_b[most_axes];
         locate(a, of_a), locate(b, of_b);
         for (int axis = most_axes - 1; axis >= 0; --axis)
@@ -94,6 +106,26 @@ struct grid3 {
         return false;
     }
 };
+
+inline constexpr int cells_of_tile = 1024;
+
+/// The sides of a tile: 4 x 8 x 32 cells, 32 x 32 of an image, 1024 of a line.
+struct tile_sides {
+    int bits[most_axes];
+};
+NF_HD constexpr tile_sides sides_of(int axes) {
+    return axes == 3 ? tile_sides{{2, 3, 5}} : axes == 2 ? tile_sides{{0, 5, 5}} : tile_sides{{0, 0, 10}};
+}
+
+inline void set_tiles(grid3& g, int axes) {
+    std::int64_t count[most_axes];
+    for (int axis = 0; axis < most_axes; ++axis) {
+        g.tile_bits[axis] = sides_of(axes).bits[axis];
+        count[axis] = cuda::blocks_for(g.size[axis], std::int64_t{1} << g.tile_bits[axis]);
+    }
+    g.tiles = count[0] * count[1] * count[2];
+    g.tiles_of_row = divisor(count[2]), g.tiles_of_plane = divisor(count[1] * count[2]);
+}
 
 inline grid3 grid_of(const problem& p) {
     grid3 g;
@@ -106,15 +138,17 @@ inline grid3 grid_of(const problem& p) {
         g.pitch[axis] = static_cast<std::int32_t>(p.where.pitch[axis - skipped]);
         g.wraps[axis] = p.where.wraps[axis - skipped];
     }
-    g.any_wraps = p.where.any_wraps;
-    if (!g.any_wraps && p.parts.data == nullptr) {
+    g.any_wraps = p.where.any_wraps, g.unfolded = p.unfolded;
+    if (!g.any_wraps && p.parts.data == nullptr && g.unfolded.axes == 0) {
         const std::size_t count = p.steps.size();
         if (skipped == 1) g.steps_are = count == 8 ? nearby::corners2 : count == 4 ? nearby::sides2 : nearby::listed;
         if (skipped == 0) g.steps_are = count == 26 ? nearby::corners3 : count == 6 ? nearby::sides3 : nearby::listed;
     }
+    set_tiles(g, p.where.axes);
     g.by_plane = divisor(g.pitch[0]), g.by_row = divisor(g.pitch[1]);
     for (const step& s : p.steps) {
-        for (int axis = skipped; axis < most_axes; ++axis) g.by[g.steps][axis] = s.by[axis - skipped];
+        for (int axis = skipped; axis < most_axes && g.unfolded.axes == 0; ++axis)
+            g.by[g.steps][axis] = s.by[axis - skipped];
         g.offset[g.steps++] = s.offset;
     }
     return g;
@@ -140,7 +174,7 @@ struct array3 {
 __device__ inline std::uint64_t packed(std::int32_t key, std::uint32_t number) {
     return std::uint64_t{static_cast<std::uint32_t>(key) ^ 0x80000000U} << 32 | number;
 }
-__device__ inline std::int32_t key_in(std::uint64_t both) {
+NF_HD inline std::int32_t key_in(std::uint64_t both) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(both >> 32) ^ 0x80000000U);
 }
 inline constexpr std::uint64_t no_key = ~std::uint64_t{0};
@@ -165,8 +199,10 @@ struct work {
     std::int32_t* seed_key;  ///< of 8-byte types: ranks of seeds
     std::int32_t* basin;     ///< nowhere; or a pointer; or -2 - the basin's number
     std::int32_t* part;      ///< per cell a label; null: all cells belong together
-    std::int32_t* steps;     ///< 0; or open_cell until the number is known; or unreached
-    std::int32_t* parent;    ///< nowhere; or a pointer; or -2 - the place of the cell with the marker
+    std::int32_t* steps;     ///< of cells that need some
+    std::uint32_t* unmet;    ///< one bit per place: it needs steps that are not known yet
+    std::uint8_t* way;       ///< where a cell points, and what is known of it
+    std::int32_t* parent;    ///< nowhere; or a pointer; or end_code() of the cell with the marker
     std::int32_t *open, *queue;
 
     std::uint64_t* best;      ///< of a basin that has not merged: its least pass and the basin beyond
@@ -208,6 +244,13 @@ __device__ inline std::int64_t marker_at(const work& w, const std::int32_t* at) 
 /// Returns whether two adjacent cells count as neighbours: they have the same label, or the call has no labels.
 __device__ inline bool alike(const work& w, std::int32_t a, std::int32_t b) {
     return w.part == nullptr || w.part[a] == w.part[b];
+}
+
+__device__ inline known known_of(const work& w, std::int32_t place) {
+    return static_cast<known>(w.way[place] >> way_bits);
+}
+__device__ inline void set_known(const work& w, std::int32_t place, known what) {
+    w.way[place] = static_cast<std::uint8_t>(static_cast<unsigned>(what) << way_bits | (w.way[place] & flat));
 }
 
 __device__ inline std::int32_t place_of_thread() {

@@ -115,10 +115,7 @@ __global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant_
 
 /// Finds the least level at which water from a marker reaches a basin: the highest pass on the way to the tree's root.
 /// If the call gives no markers, the way leads to the tree's lowest basin, which may be elsewhere in the tree.
-static __global__ void __launch_bounds__(threads_of_block) find_levels(const __grid_constant__ work w) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i >= w.count[basins_found]) return;
-    const auto own = static_cast<std::int32_t>(i);
+__device__ inline void find_level(const work& w, std::int32_t own) {
     const std::int32_t whole = whole_of(w, own);
     w.number[own] = w.up[whole] == nowhere ? 0 : nowhere;
     std::int32_t level = key_in(w.top[whole]);
@@ -140,6 +137,13 @@ static __global__ void __launch_bounds__(threads_of_block) find_levels(const __g
         for (std::int32_t at = own; at != whole; at = w.up[at]) level = max(level, w.pass[at]);
     }
     w.level[own] = level;
+}
+
+static __global__ void __launch_bounds__(threads_of_block) find_levels(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+         i < w.count[basins_found]; i += stride)
+        find_level(w, static_cast<std::int32_t>(i));
 }
 
 }  // namespace nearfield::watersheds

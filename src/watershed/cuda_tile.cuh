@@ -5,39 +5,33 @@
 
 namespace nearfield::watersheds {
 
-inline constexpr int cells_of_tile = 1024;
+inline constexpr int cells_of_thread = cells_of_tile / threads_of_block;
 
-/// The tile of a block: 4 x 8 x 32 cells, 32 x 32 of an image, 1024 of a line.
+/// The tile of a block. If the neighbours are known, so are its sides, and shifts by them are constants.
+template <nearby Which = nearby::listed>
 struct tile {
-    int bits[most_axes];  ///< sides are powers of two
     std::int32_t first[most_axes];
+    int bits[most_axes];
 
-    NF_HD static void sides(const grid3& where, int* bits) {
-        const int axes = where.size[0] > 1 ? 3 : where.size[1] > 1 ? 2 : 1;
-        bits[0] = axes == 3 ? 2 : 0, bits[1] = axes == 3 ? 3 : axes == 2 ? 5 : 0, bits[2] = 10 - bits[0] - bits[1];
-    }
-    static std::int64_t count(const grid3& where) {
-        int bits[most_axes];
-        sides(where, bits);
-        std::int64_t all = 1;
-        for (int axis = 0; axis < most_axes; ++axis)
-            all *= cuda::blocks_for(where.size[axis], std::int64_t{1} << bits[axis]);
-        return all;
-    }
     __device__ explicit tile(const grid3& where) {
-        sides(where, bits);
-        std::uint32_t rest = blockIdx.x;
-        for (int axis = most_axes - 1; axis >= 0; --axis) {
-            const std::uint32_t tiles = (static_cast<std::uint32_t>(where.size[axis]) - 1 >> bits[axis]) + 1;
-            first[axis] = static_cast<std::int32_t>(rest % tiles << bits[axis]), rest /= tiles;
-        }
+        constexpr int axes = Which == nearby::sides2 || Which == nearby::corners2 ? 2 : 3;
+        for (int axis = 0; axis < most_axes; ++axis)
+            bits[axis] = Which == nearby::listed ? where.tile_bits[axis] : sides_of(axes).bits[axis];
+        const std::uint32_t plane = where.tiles_of_plane.quotient(blockIdx.x),
+                            in_plane = blockIdx.x - plane * where.tiles_of_plane.by,
+                            row = where.tiles_of_row.quotient(in_plane);
+        first[0] = static_cast<std::int32_t>(plane << bits[0]), first[1] = static_cast<std::int32_t>(row << bits[1]);
+        first[2] = static_cast<std::int32_t>(in_plane - row * where.tiles_of_row.by << bits[2]);
     }
-    /// Returns the place of cell k of the tile, or nowhere if it lies beyond the image.
+    /// Writes the coordinates of cell k.
+    __device__ void locate(int k, std::int32_t* at) const {
+        at[0] = first[0] + (k >> bits[1] + bits[2]), at[1] = first[1] + (k >> bits[2] & (1 << bits[1]) - 1);
+        at[2] = first[2] + (k & (1 << bits[2]) - 1);
+    }
     __device__ std::int32_t place(const grid3& where, int k) const {
-        const std::int32_t x = first[2] + (k & (1 << bits[2]) - 1), y = first[1] + (k >> bits[2] & (1 << bits[1]) - 1),
-                           z = first[0] + (k >> bits[1] + bits[2]);
-        if (x >= where.size[2] || y >= where.size[1] || z >= where.size[0]) return nowhere;
-        return where.base + z * where.pitch[0] + y * where.pitch[1] + x;
+        std::int32_t at[most_axes];
+        locate(k, at);
+        return where.base + at[0] * where.pitch[0] + at[1] * where.pitch[1] + at[2];
     }
     /// Returns the number of a place in the tile, or nowhere if it lies outside.
     __device__ std::int32_t number_of(const grid3& where, std::int32_t place) const {
@@ -51,37 +45,112 @@ struct tile {
         }
         return number;
     }
+    /// Returns the number of the neighbour of cell k that lies so far along the axes, or nowhere.
+    [[nodiscard]] __device__ std::int32_t beside(int k, int z, int y, int x) const {
+        const int at[most_axes] = {(k >> bits[1] + bits[2]) + z, (k >> bits[2] & (1 << bits[1]) - 1) + y,
+                                   (k & (1 << bits[2]) - 1) + x};
+        for (int axis = 0; axis < most_axes; ++axis)
+            if (at[axis] < 0 || at[axis] >> bits[axis] != 0) return nowhere;
+        return k + x + (y << bits[2]) + (z << bits[1] + bits[2]);
+    }
 };
 
-/// Writes find(place) for each cell of the block's tile to `to`; in place of a pointer to another cell of the tile, the
-/// last entry of the way through the tile. Pointers are doubled in shared memory.
-template <class Find>
-__device__ void shorten(const work& w, std::int32_t* to, const Find& find) {
-    constexpr int cells = cells_of_tile / threads_of_block;
+/// The calling thread's cells of a tile, at most four of the image: they follow each other along the slowest axis, in
+/// planes of a volume and rows of an image; those of a line are 32 apart. Threads of a warp have consecutive cells.
+struct own_cells {
+    std::int32_t at[most_axes];  ///< coordinates of the first
+    int axis, apart;
+    int count;
+    std::int32_t place, place_by;
+    int number, number_by;
+
+    template <nearby Which>
+    __device__ own_cells(const tile<Which>& area, const grid3& where) {
+        const int thread = static_cast<int>(threadIdx.x);
+        axis = area.bits[0] > 0 ? 0 : area.bits[1] > 0 ? 1 : 2, apart = axis == 2 ? 32 : 1;
+        number = axis == 0 ? thread : ((thread & ~31) << 2) + (thread & 31);
+        number_by = axis == 0 ? threads_of_block : 32;
+        area.locate(number, at);
+        const bool inside = at[2] < where.size[2] && at[1] < where.size[1] && at[0] < where.size[0];
+        const int left = where.size[axis] - at[axis];
+        count = inside ? min(axis == 2 ? (left + 31) / 32 : left, cells_of_thread) : 0;
+        place = where.base + at[0] * where.pitch[0] + at[1] * where.pitch[1] + at[2];
+        place_by = axis == 2 ? apart : where.pitch[axis];
+    }
+    /// Where the first cell lies in a caller's array, if there is one.
+    template <class Void>
+    __device__ std::int64_t offset(const array3<Void>& of) const {
+        return of.data == nullptr ? 0 : of.offset(at);
+    }
+    /// Elements from one cell to the next in a caller's array.
+    template <class Void>
+    __device__ std::int64_t stride(const array3<Void>& of) const {
+        return of.stride[axis] * apart;
+    }
+    /// Calls use(i, place) for each cell; the loop is unrolled.
+    template <class Use>
+    __device__ void each(const Use& use) const {
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i)
+            if (i < count) use(i, place + i * place_by);
+    }
+};
+
+/// What a thread knows of its cells: a pointer or a code, and the number in the tile of the cell to which a pointer
+/// within the tile leads, or the cell's own number.
+struct pointers {
+    std::int32_t code[cells_of_thread];
+    int next[cells_of_thread];
+
+    __device__ explicit pointers(const own_cells& own) {
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i) code[i] = nowhere, next[i] = own.number + i * own.number_by;
+    }
+};
+
+/// Replaces pointers to other cells of the tile by the last entry of the way through the tile. Pointers are doubled in
+/// shared memory.
+__device__ inline void shorten(const own_cells& own, pointers& of) {
     __shared__ std::int32_t code[cells_of_tile];
     __shared__ std::uint16_t next[cells_of_tile];
-    const tile area(w.where);
-    for (int i = 0; i < cells; ++i) {
-        const int k = static_cast<int>(threadIdx.x) + i * threads_of_block;
-        const std::int32_t place = area.place(w.where, k), found = place == nowhere ? nowhere : find(place);
-        const std::int32_t inner = found < 0 ? nowhere : area.number_of(w.where, found);
-        code[k] = found, next[k] = static_cast<std::uint16_t>(inner == nowhere ? k : inner);
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i) {
+        const int k = own.number + i * own.number_by;
+        code[k] = of.code[i], next[k] = static_cast<std::uint16_t>(of.next[i]);
     }
     for (bool more = true; more;) {
         __syncthreads();
-        std::uint16_t beyond[cells];
         more = false;
-        for (int i = 0; i < cells; ++i) {
-            const std::uint16_t here = next[threadIdx.x + i * threads_of_block];
-            beyond[i] = next[here], more |= beyond[i] != here;
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i) {
+            const int beyond = next[of.next[i]];
+            more |= beyond != of.next[i], of.next[i] = beyond;
         }
         more = __syncthreads_or(more ? 1 : 0) != 0;
-        for (int i = 0; i < cells; ++i) next[threadIdx.x + i * threads_of_block] = beyond[i];
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i)
+            next[own.number + i * own.number_by] = static_cast<std::uint16_t>(of.next[i]);
     }
-    for (int i = 0; i < cells; ++i) {
-        const int k = static_cast<int>(threadIdx.x) + i * threads_of_block;
-        if (const std::int32_t place = area.place(w.where, k); place != nowhere) to[place] = code[next[k]];
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i) of.code[i] = code[of.next[i]];
+}
+
+/// Follows the pointers of a thread's cells to the codes at their ends, several at a time. Chains that are long are
+/// shortened for other threads.
+__device__ inline void follow_all(std::int32_t* to, const own_cells& own, std::int32_t (&code)[cells_of_thread]) {
+    constexpr int hops = 6;
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i) code[i] = i < own.count ? to[own.place + i * own.place_by] : nowhere;
+    bool more = true;
+    for (int hop = 0; hop < hops && more; ++hop) {
+        more = false;
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i)
+            if (code[i] >= 0) code[i] = to[code[i]], more = true;
     }
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i)
+        if (code[i] >= 0) code[i] = follow(to, own.place + i * own.place_by);
 }
 
 }  // namespace nearfield::watersheds

@@ -22,7 +22,9 @@ void check_place(const device&) {}
 
 void check_on(const host&, const problem&) {}
 void check_on(const device&, const problem& p) {
-    if (p.where.axes > 3) fail(fmt::format("image has {} axes longer than 1; a device takes 1 to 3", p.where.axes));
+    if (p.where.axes > 4) fail(fmt::format("image has {} axes longer than 1; a device takes 1 to 4", p.where.axes));
+    if (p.where.axes > 3 && p.where.any_wraps)
+        fail("border is periodic along an axis, and the image has 4; a device takes that of up to 3 axes");
     // Values and seeds of 8 bytes share ranks of 31 bits.
     if (size_of(p.image.type) == 8 && p.seed.data != nullptr && p.where.places >= std::int64_t{1} << 30)
         fail(
@@ -214,78 +216,146 @@ void reconstruct_gray(const device& on, const any_input<device>& seed, const any
 struct basins::room {
     any_input<host> like;  ///< the image's shape and type, without data
     problem asked;
-    std::unique_ptr<graph> found;  ///< null if the image has no cells
+    std::unique_ptr<graph<host>> here;  ///< null if the image has no cells, or the basins are on a device
+    std::unique_ptr<graph<device>> there;
+    bool on_device = false;
+
+    void build(const host& on) { here = graph_of(on, asked, asked::often); }
+    void build(const device& on) { on_device = true, there = graph_of(on, asked); }
+    /// Calls use(graph) on the place of the cells, unless there are none.
+    template <class Use>
+    void with(const Use& use) const {
+        if (here != nullptr) use(*here);
+        if (there != nullptr) use(*there);
+    }
+    graph<host>* at(const host&) const {
+        if (on_device) fail("on is the host, and the basins are on a device; give the device");
+        return here.get();
+    }
+    graph<device>* at(const device&) const {
+        if (!on_device) fail("on is a device, and the basins are on the host; give the host");
+        return there.get();
+    }
+    /// The shape and type of the image, on a place.
+    template <class Place>
+    any_input<Place> like_on() const {
+        any_input<Place> made;
+        made.type = like.type, made.rank = like.rank, made.shape = like.shape, made.stride = like.stride;
+        return made;
+    }
+    [[nodiscard]] height checked(double h, bool roots) const {
+        const height least = height_of(h, roots, asked.maxima);
+        check_roots(least, like.type);
+        return least;
+    }
+    template <class Place>
+    void mark(const Place& on, double h, bool roots, const any_output<Place>& out) const {
+        check_place(on);
+        graph<Place>* const found = at(on);
+        const height least = checked(h, roots);
+        check_same_shape<Place>("out", out, like_on<Place>());
+        check_type("out", out.type, {dtype::boolean, dtype::uint8});
+        check_memory<Place>({}, {out, {}}, {}, {});
+        if (found != nullptr) found->mark(on, least, array_of(out));
+    }
+    template <class Place>
+    void flood(const Place& on, const watershed_fields<Place>& out, const watershed_options& options,
+               const any_input<Place>& markers) const {
+        check_place(on);
+        graph<Place>* const found = at(on);
+        problem p = asked;
+        take(p, like_on<Place>(), out, options, markers);
+        check_memory<Place>({}, out, markers, {});
+        if (found != nullptr) found->flood(on, p);
+    }
+    template <class Place>
+    void cut(const Place& on, const any_output<Place>& out, const cut_options& options) const {
+        check_place(on);
+        graph<Place>* const found = at(on);
+        check_attribute(options.by, options.roots);
+        if (!(options.least >= 0)) fail(fmt::format("least is {}; give an amount of at least 0", options.least));
+        if (options.regions < 0) fail(fmt::format("regions is {}; give a number of regions", options.regions));
+        const height least = checked(options.least, options.roots);
+        check_same_shape<Place>("out", out, like_on<Place>());
+        check_type("out", out.type, {dtype::int32});
+        check_memory<Place>({}, {out, {}}, {}, {});
+        if (found != nullptr) found->cut(on, options, least, array_of(out));
+    }
 };
+
+namespace watersheds {
+namespace {
+
+template <class Place>
+std::unique_ptr<basins::room> room_of(const Place& on, const any_input<Place>& image, const watershed_options& options,
+                                      const any_input<Place>& mask) {
+    check_place(on);
+    auto made = std::make_unique<basins::room>();
+    made->asked = problem_of(image, options, mask);
+    made->like.type = image.type, made->like.rank = image.rank;
+    made->like.shape = image.shape, made->like.stride = image.stride;
+    const named_view<Place> all[] = {{"image", image}, {"mask", mask}};
+    check_data<Place>(all);
+    check_on(on, made->asked);
+    if constexpr (std::is_same_v<Place, device>)
+        if (made->asked.where.axes > 3) fail("image has 4 axes longer than 1; basins on a device take 1 to 3");
+    if (image.cells() > 0) made->build(on);
+    return made;
+}
+
+}  // namespace
+}  // namespace watersheds
 
 basins::basins(const host& on, const any_input<host>& image, const watershed_options& options,
                const any_input<host>& mask)
-    : room_(in_call([&] {
-          check_place(on);
-          auto made = std::make_unique<room>(room{image, problem_of(image, options, mask), nullptr});
-          const named_view<host> all[] = {{"image", image}, {"mask", mask}};
-          check_data<host>(all);
-          made->like.data = nullptr;
-          if (image.cells() > 0) made->found = graph_of(on, made->asked, asked::often);
-          return made;
-      })) {}
+    : room_(in_call([&] { return room_of(on, image, options, mask); })) {}
+basins::basins(const device& on, const any_input<device>& image, const watershed_options& options,
+               const any_input<device>& mask)
+    : room_(in_call([&] { return room_of(on, image, options, mask); })) {}
 basins::basins(basins&&) noexcept = default;
 basins& basins::operator=(basins&&) noexcept = default;
 basins::~basins() = default;
 
 std::vector<extremum> basins::extrema(double h, bool roots) const {
     return in_call([&] {
-        const height least = height_of(h, roots, room_->asked.maxima);
-        check_roots(least, room_->like.type);
-        return room_->found == nullptr ? std::vector<extremum>{} : room_->found->extrema(least);
+        std::vector<extremum> found;
+        const height least = room_->checked(h, roots);
+        room_->with([&](const auto& graph) { found = graph.extrema(least); });
+        return found;
     });
 }
 
 void basins::mark(const host& on, double h, bool roots, const any_output<host>& out) const {
-    in_call([&] {
-        check_place(on);
-        const height least = height_of(h, roots, room_->asked.maxima);
-        check_roots(least, room_->like.type);
-        check_same_shape<host>("out", out, room_->like);
-        check_type("out", out.type, {dtype::boolean, dtype::uint8});
-        const named_view<host> all[] = {{"out", out}};
-        check_data<host>(all);
-        check_apart<host>(all, 0);
-        if (room_->found != nullptr) room_->found->mark(on, least, array_of(out));
-    });
+    in_call([&] { room_->mark(on, h, roots, out); });
+}
+void basins::mark(const device& on, double h, bool roots, const any_output<device>& out) const {
+    in_call([&] { room_->mark(on, h, roots, out); });
 }
 
 void basins::watershed(const host& on, const watershed_fields<host>& out, const watershed_options& options,
                        const any_input<host>& markers) const {
-    in_call([&] {
-        check_place(on);
-        problem p = room_->asked;
-        take(p, room_->like, out, options, markers);
-        check_memory<host>({}, out, markers, {});
-        if (room_->found != nullptr) room_->found->flood(on, p);
-    });
+    in_call([&] { room_->flood(on, out, options, markers); });
+}
+void basins::watershed(const device& on, const watershed_fields<device>& out, const watershed_options& options,
+                       const any_input<device>& markers) const {
+    in_call([&] { room_->flood(on, out, options, markers); });
 }
 
 std::vector<extinction> basins::extinctions(attribute by, bool roots) const {
     return in_call([&] {
+        std::vector<extinction> found;
         check_attribute(by, roots);
-        check_roots(height_of(0, roots, room_->asked.maxima), room_->like.type);
-        return room_->found == nullptr ? std::vector<extinction>{} : room_->found->extinctions(by, roots);
+        static_cast<void>(room_->checked(0, roots));
+        room_->with([&](const auto& graph) { found = graph.extinctions(by, roots); });
+        return found;
     });
 }
 
 void basins::cut(const host& on, const any_output<host>& out, const cut_options& options) const {
-    in_call([&] {
-        check_place(on);
-        check_attribute(options.by, options.roots);
-        if (!(options.least >= 0)) fail(fmt::format("least is {}; give an amount of at least 0", options.least));
-        if (options.regions < 0) fail(fmt::format("regions is {}; give a number of regions", options.regions));
-        const height least = height_of(options.least, options.roots, room_->asked.maxima);
-        check_roots(least, room_->like.type);
-        check_same_shape<host>("out", out, room_->like);
-        check_type("out", out.type, {dtype::int32});
-        check_memory<host>({}, {out, {}}, {}, {});
-        if (room_->found != nullptr) room_->found->cut(on, options, least, array_of(out));
-    });
+    in_call([&] { room_->cut(on, out, options); });
+}
+void basins::cut(const device& on, const any_output<device>& out, const cut_options& options) const {
+    in_call([&] { room_->cut(on, out, options); });
 }
 
 std::vector<double> basins::passes(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) const {
@@ -295,7 +365,9 @@ std::vector<double> basins::passes(const std::vector<std::int64_t>& a, const std
             for (const std::int64_t cell : *list)
                 if (cell < 0 || cell >= room_->like.cells())
                     fail(fmt::format("cell is {}; give 0 to {}", cell, room_->like.cells() - 1));
-        return room_->found == nullptr ? std::vector<double>{} : room_->found->passes(a, b);
+        std::vector<double> found;
+        room_->with([&](const auto& graph) { found = graph.passes(a, b); });
+        return found;
     });
 }
 

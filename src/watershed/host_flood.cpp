@@ -28,72 +28,21 @@ void reconstruct(const host& on, const problem& p) {
 // ---- basins ---------------------------------------------------------------------------------------------------------
 
 template <class Key>
-bool host_graph<Key>::stays(std::int64_t basin, const height& least) const {
-    const auto i = static_cast<std::size_t>(basin);
-    bool high = into_[i] < 0;
-    if (!high)
-        with_value(asked_.image.type, [&]<class Value>(Value) {
-            if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) high = least.reached<Value>(lowest(basin), pass_[i]);
-        });
-    return high;
-}
-
-template <class Key>
-std::int64_t host_graph<Key>::number_in_image(std::int64_t place) const {
-    const frame& f = asked_.where;
-    std::int64_t at[max_rank]{}, number = 0;
-    f.locate(place, at);
-    for (int axis = 0; axis < f.axes; ++axis) number = number * f.size[axis] + at[axis];
-    return number;
-}
-
-template <class Key>
 std::vector<extremum> host_graph<Key>::extrema(const height& least) const {
-    const auto count = static_cast<std::int32_t>(cell_.size());
-    list<std::int32_t> number(cell_.size(), -1);
-    std::vector<extremum> found;
-    for (std::int32_t i = 0; i < count; ++i) {
-        if (!stays(i, least)) continue;
-        number[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(found.size());
-        extremum one{number_in_image(cell_[static_cast<std::size_t>(i)]), 0, 0, into_[static_cast<std::size_t>(i)]};
-        with_value(asked_.image.type, [&]<class Value>(Value) {
-            const auto value = [&](Key k) { return static_cast<double>(value_of<Value>(turned(k, asked_.maxima))); };
-            if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
-                constexpr double none = std::numeric_limits<double>::infinity();
-                one.value = value(lowest(i));
-                one.saddle = one.into >= 0 ? value(pass_[static_cast<std::size_t>(i)]) : asked_.maxima ? -none : none;
-            }
-        });
-        found.push_back(one);
-    }
-    for (extremum& each : found) {
-        std::int64_t next = each.into;
-        while (next >= 0 && number[static_cast<std::size_t>(next)] < 0) next = into_[static_cast<std::size_t>(next)];
-        each.into = next < 0 ? -1 : number[static_cast<std::size_t>(next)];
-    }
-    return found;
+    return tree_.extrema(asked_.where, least);
 }
 
 template <class Key>
 void host_graph<Key>::mark(const host& on, const height& least, const target& out) const {
     const frame& f = asked_.where;
-    list<std::uint8_t> marked(cell_.size());
-    const auto decide = [&](std::size_t i) {
-        const std::int32_t next = into_[i];
-        const bool equal = next >= 0 && lowest(next) == lowest(static_cast<std::int64_t>(i));
-        marked[i] = equal ? marked[static_cast<std::size_t>(next)] : stays(static_cast<std::int64_t>(i), least) ? 1 : 0;
-    };
-    for (std::size_t i = 0; i < cell_.size(); ++i)
-        if (into_[i] < 0) decide(i);
-    for (std::size_t i = order_.size(); i-- > 0;) decide(static_cast<std::size_t>(order_[i]));
+    const list<std::uint8_t> marked = tree_.marked(least);
     workers team(on, f.places);
     for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
         auto* const to = static_cast<std::uint8_t*>(out.data) + out.offset(at, f.axes);
         for (std::int64_t i = 0; i < f.row_size(); ++i) {
             const std::int32_t code = basin_.get()[row + i];
-            const std::int64_t own = number_of(code);
-            to[i * out.stride[f.axes - 1]] =
-                code != nowhere && key_.get()[row + i] == lowest(own) ? marked[static_cast<std::size_t>(own)] : 0;
+            const auto own = static_cast<std::size_t>(number_of(code));
+            to[i * out.stride[f.axes - 1]] = code != nowhere && key_.get()[row + i] == tree_.low[own] ? marked[own] : 0;
         }
     });
 }
@@ -101,51 +50,15 @@ void host_graph<Key>::mark(const host& on, const height& least, const target& ou
 template <class Key>
 std::vector<double> host_graph<Key>::passes(const std::vector<std::int64_t>& a,
                                             const std::vector<std::int64_t>& b) const {
-    const frame& f = asked_.where;
-    const auto place = [&](std::int64_t number) {
-        std::int64_t sum = f.base;
-        for (int axis = f.axes - 1; axis >= 0; number /= f.size[axis--]) sum += number % f.size[axis] * f.pitch[axis];
-        return sum;
-    };
     std::vector<double> found;
     for (std::size_t i = 0; i < a.size(); ++i) {
-        const std::int64_t from = place(a[i]), to = place(b[i]);
-        bool reached = basin_.get()[from] != nowhere && basin_.get()[to] != nowhere;
-        Key pass = std::max(key_.get()[from], key_.get()[to]);
-        for (std::int64_t x = number_of(basin_.get()[from]), y = number_of(basin_.get()[to]); reached && x != y;) {
-            const auto of_x = static_cast<std::size_t>(x), of_y = static_cast<std::size_t>(y);
-            const bool x_first = into_[of_y] < 0 || (into_[of_x] >= 0 && pass_[of_x] <= pass_[of_y]);
-            const std::size_t next = x_first ? of_x : of_y;
-            reached = into_[next] >= 0;
-            pass = std::max(pass, pass_[next]);
-            (x_first ? x : y) = into_[next];
-        }
-        with_value(asked_.image.type, [&]<class Value>(Value) {
-            constexpr double none = std::numeric_limits<double>::infinity();
-            if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
-                found.push_back(reached ? static_cast<double>(value_of<Value>(turned(pass, asked_.maxima)))
-                                        : (asked_.maxima ? -none : none));
-        });
+        const std::int64_t from = place_in_frame(asked_.where, a[i]), to = place_in_frame(asked_.where, b[i]);
+        const std::int32_t x = basin_.get()[from], y = basin_.get()[to];
+        found.push_back(x == nowhere || y == nowhere ? tree_.no_pass()
+                                                     : tree_.pass_between(number_of(x), number_of(y),
+                                                                          std::max(key_.get()[from], key_.get()[to])));
     }
     return found;
-}
-
-/// Relaxes levels along the tree of merges: upwards from basins in the order in which they merge, then downwards.
-template <class Key>
-void host_graph<Key>::spread(list<Key>& level, list<std::uint8_t>& reached) const {
-    const auto offer = [&](std::size_t from, std::size_t to, Key pass) {
-        if (reached[from] == 0) return;
-        const Key over = std::max(level[from], pass);
-        level[to] = reached[to] != 0 ? std::min(level[to], over) : over, reached[to] = 1;
-    };
-    for (const std::int32_t i : order_) {
-        const auto own = static_cast<std::size_t>(i);
-        offer(own, static_cast<std::size_t>(into_[own]), pass_[own]);
-    }
-    for (std::size_t i = order_.size(); i-- > 0;) {
-        const auto own = static_cast<std::size_t>(order_[i]);
-        offer(static_cast<std::size_t>(into_[own]), own, pass_[own]);
-    }
 }
 
 // ---- cells ----------------------------------------------------------------------------------------------------------
@@ -155,8 +68,8 @@ list<marker> host_graph<Key>::markers_of(workers& team, const problem& p) const 
     list<marker> found;
     if (p.markers.data == nullptr) {
         std::int64_t number = 0;
-        for (std::size_t i = 0; i < cell_.size(); ++i)
-            if (stays(static_cast<std::int64_t>(i), p.least)) found.push_back({cell_[i], ++number});
+        for (std::size_t i = 0; i < tree_.cell.size(); ++i)
+            if (tree_.stays(i, p.least)) found.push_back({tree_.cell[i], ++number});
         return found;
     }
     const frame& f = p.where;
@@ -195,8 +108,8 @@ template <class Key>
 void host_graph<Key>::reconstruct(const host& on, const problem& p) const {
     const frame& f = p.where;
     workers team(on, 2 * f.places);
-    list<Key> level(cell_.size(), outside<Key>);
-    list<std::uint8_t> reached(cell_.size(), 0);
+    list<Key> level(tree_.cell.size(), outside<Key>);
+    list<std::uint8_t> reached(tree_.cell.size(), 0);
     with_value(asked_.image.type, [&]<class Value>(Value) {
         if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
             for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
@@ -213,7 +126,7 @@ void host_graph<Key>::reconstruct(const host& on, const problem& p) const {
                 }
             });
     });
-    spread(level, reached);
+    tree_.spread(level, reached);
     write_passes(team, p, level, reached);
 }
 
@@ -224,13 +137,13 @@ void host_graph<Key>::flood(const host& on, const problem& p) {
     if (p.label.data == nullptr && p.passes.data == nullptr) return;
     workers team(on, 5 * f.places);
     const list<marker> markers = markers_of(team, p);
-    list<Key> level_of(cell_.size(), outside<Key>);
-    list<std::uint8_t> reached(cell_.size(), 0);
+    list<Key> level_of(tree_.cell.size(), outside<Key>);
+    list<std::uint8_t> reached(tree_.cell.size(), 0);
     for (const marker& each : markers) {
         const auto own = static_cast<std::size_t>(number_of(basin_.get()[each.place]));
         level_of[own] = std::min(level_of[own], key_.get()[each.place]), reached[own] = 1;
     }
-    spread(level_of, reached);
+    tree_.spread(level_of, reached);
     if (p.passes.data != nullptr) write_passes(team, p, level_of, reached);
     if (p.label.data == nullptr) return;
     const bool once = how_ == asked::once;

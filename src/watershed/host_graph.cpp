@@ -14,7 +14,7 @@ std::vector<std::int32_t> neighbours::between(const step& s) const {
     return found;
 }
 
-std::unique_ptr<graph> graph_of(const host& on, const problem& p, asked how) {
+std::unique_ptr<whole_graph> graph_of(const host& on, const problem& p, asked how) {
     if (size_of(p.image.type) <= 4)
         if (auto narrow = std::make_unique<host_graph<std::int32_t>>(on, p, how); narrow->distinct()) return narrow;
     return std::make_unique<host_graph<std::int64_t>>(on, p, how);
@@ -28,6 +28,7 @@ host_graph<Key>::host_graph(const host& on, const problem& p, asked how)
       key_(p.where.places + chunk),
       basin_(how == asked::minima ? 0 : p.where.places + chunk),
       part_(p.parts.data == nullptr ? 0 : p.where.places) {
+    tree_.type = p.image.type, tree_.maxima = p.maxima;
     workers team(on, (how == asked::minima ? 2 : 5) * p.where.places);
     read_keys(team);
     if (!distinct_ && sizeof(Key) == 4) return;
@@ -37,8 +38,8 @@ host_graph<Key>::host_graph(const host& on, const problem& p, asked how)
         return;
     }
     descend(team);
-    list<edge> edges = find_edges(team);
-    connect(edges);
+    list<edge<Key>> edges = find_edges(team);
+    tree_.connect(edges);
 }
 
 template <class Key>
@@ -132,12 +133,13 @@ void host_graph<Key>::number_ends(workers& team, list<std::int32_t>& ends) {
     const frame& f = asked_.where;
     std::int32_t* const up = basin_.get();
     std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), 0);
-    cell_.resize(static_cast<std::size_t>(ends.back()));
+    tree_.cell.resize(static_cast<std::size_t>(ends.back())), tree_.low.resize(tree_.cell.size());
     for_rows(team, f, [&](std::int64_t row, const std::int64_t*, int) {
         std::int32_t number = ends[static_cast<std::size_t>((row - f.base) / f.row_pitch)];
         for (std::int64_t i = row; i < row + f.row_size(); ++i)
             if (up[i] == i)
-                cell_[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(i), up[i] = code_of(number++);
+                tree_.cell[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(i),
+                tree_.low[static_cast<std::size_t>(number)] = key_.get()[i], up[i] = code_of(number++);
     });
     for_rows(team, f, [&](std::int64_t row, const std::int64_t*, int) {
         for (std::int64_t i = row; i < row + f.row_size(); ++i) follow(up, i);
@@ -170,9 +172,10 @@ void host_graph<Key>::find_minima(workers& team) {
     for (const auto& each : of_thread) ends.insert(ends.end(), each.begin(), each.end());
     std::sort(ends.begin(), ends.end());
     bits met(f.places), now(f.places);
-    std::copy_if(ends.begin(), ends.end(), std::back_inserter(cell_),
+    std::copy_if(ends.begin(), ends.end(), std::back_inserter(tree_.cell),
                  [&](std::int32_t place) { return is_minimum(place, met, now); });
-    into_.assign(cell_.size(), -1);
+    for (const std::int32_t place : tree_.cell) tree_.low.push_back(key[place]);
+    tree_.into.assign(tree_.cell.size(), -1);
 }
 
 /// Returns whether no cell of the plateau around this end has a lower neighbour or was met by an earlier search. The
@@ -197,14 +200,14 @@ bool host_graph<Key>::is_minimum(std::int64_t place, bits& met, bits& now) const
 template <class Key>
 struct host_graph<Key>::edge_cache {
     static constexpr int bits = 12;
-    std::vector<edge> slot = std::vector<edge>(std::size_t{1} << bits, edge{-1, -1, 0});
-    list<edge> noted;
+    std::vector<edge<Key>> slot = std::vector<edge<Key>>(std::size_t{1} << bits, edge<Key>{-1, -1, 0});
+    list<edge<Key>> noted;
     std::vector<chunk_bits> found;  ///< cells whose neighbour is in another basin, per step
 
     void add(std::int32_t a, std::int32_t b, Key pass) {
         if (a > b) std::swap(a, b);
         const auto mixed = static_cast<std::uint32_t>(a) * 0x9e3779b1U ^ static_cast<std::uint32_t>(b) * 0x85ebca77U;
-        edge& here = slot[mixed >> (32 - bits)];
+        edge<Key>& here = slot[mixed >> (32 - bits)];
         if (here.a == a && here.b == b) {
             here.pass = std::min(here.pass, pass);
             return;
@@ -213,13 +216,13 @@ struct host_graph<Key>::edge_cache {
         here = {a, b, pass};
     }
     void finish() {
-        for (const edge& each : slot)
+        for (const edge<Key>& each : slot)
             if (each.a >= 0) noted.push_back(each);
     }
 };
 
 template <class Key>
-list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) {
+list<edge<Key>> host_graph<Key>::find_edges(workers& team) {
     const frame& f = asked_.where;
     const Key* const key = key_.get();
     const std::int32_t* const basin = basin_.get();
@@ -248,65 +251,9 @@ list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) 
         near_.split(row, at, inner,
                     [&](std::int64_t place) { near_.of(place, [&](std::int64_t there) { look(place, there); }); });
     });
-    list<edge> all;
+    list<edge<Key>> all;
     for (edge_cache& each : of_thread) each.finish(), all.insert(all.end(), each.noted.begin(), each.noted.end());
     return all;
-}
-
-namespace {
-
-/// Sorts edges by pass: radix sort by digits of 11 bits from the lowest.
-template <class Edges>
-void sort_by_pass(Edges& edges) {
-    constexpr int bits = 11;
-    using key = decltype(edges.front().pass);
-    const auto less = [](const auto& a, const auto& b) { return a.pass < b.pass; };
-    if (edges.size() < 1 << 12) return std::sort(edges.begin(), edges.end(), less);
-    const auto [lowest, highest] = std::minmax_element(edges.begin(), edges.end(), less);
-    using bits_of = std::make_unsigned_t<key>;
-    const auto least = static_cast<bits_of>(lowest->pass);
-    const auto range = static_cast<bits_of>(static_cast<bits_of>(highest->pass) - least);
-    Edges other(edges.size());
-    for (int shift = 0; shift < static_cast<int>(8 * sizeof(key)) && (range >> shift) != 0; shift += bits) {
-        std::vector<std::size_t> from((std::size_t{1} << bits) + 1);
-        const auto digit = [&](const auto& e) {
-            return static_cast<std::size_t>((static_cast<bits_of>(e.pass) - least) >> shift & ((1U << bits) - 1));
-        };
-        for (const auto& each : edges) ++from[digit(each) + 1];
-        std::partial_sum(from.begin(), from.end(), from.begin());
-        for (const auto& each : edges) other[from[digit(each)]++] = each;
-        edges.swap(other);
-    }
-}
-
-std::int32_t top(list<std::int32_t>& up, std::int32_t x) {
-    const auto at = [&](std::int32_t i) -> std::int32_t& { return up[static_cast<std::size_t>(i)]; };
-    while (at(x) != x) x = at(x) = at(at(x));
-    return x;
-}
-
-}  // namespace
-
-/// Kruskal's algorithm: a connected set is represented by its lowest basin, by the first of several equally low ones.
-template <class Key>
-void host_graph<Key>::connect(list<edge>& edges) {
-    sort_by_pass(edges);
-    const std::size_t count = cell_.size();
-    into_.assign(count, -1), pass_.assign(count, Key{outside<Key>});
-    list<std::int32_t> up(count);
-    std::iota(up.begin(), up.end(), 0);
-    for (const edge& each : edges) {
-        std::int32_t a = top(up, each.a), b = top(up, each.b);
-        if (a == b) continue;
-        if (lowest(b) < lowest(a) || (lowest(b) == lowest(a) && b < a)) std::swap(a, b);
-        const auto ends = static_cast<std::size_t>(b);
-        up[ends] = into_[ends] = a, pass_[ends] = each.pass, order_.push_back(b);
-    }
-    // Where several basins meet at one pass, all become part of the lowest, whatever the order in which they were met.
-    for (std::size_t i = order_.size(); i-- > 0;) {
-        const auto own = static_cast<std::size_t>(order_[i]), next = static_cast<std::size_t>(into_[own]);
-        if (into_[next] >= 0 && pass_[next] == pass_[own]) into_[own] = into_[next];
-    }
 }
 
 template class host_graph<std::int32_t>;

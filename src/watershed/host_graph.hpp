@@ -5,15 +5,11 @@
 #include <limits>
 
 #include "base/parallel.hpp"
-#include "base/scratch.hpp"
-#include "base/unwritten.hpp"
 #include "watershed/host_room.hpp"
 #include "watershed/host_rows.hpp"
+#include "watershed/host_tree.hpp"
 
 namespace nearfield::watersheds {
-
-template <class T>
-using list = std::vector<T, asking_allocator<T>>;
 
 inline constexpr std::int64_t block_places = std::int64_t{1} << 15;
 
@@ -134,11 +130,8 @@ struct marker {
     std::int64_t label;
 };
 
-struct lakes_of_graph;
-struct region_tree;
-
 template <class Key>
-class host_graph final : public graph {
+class host_graph final : public whole_graph {
 public:
     host_graph(const host& on, const problem& p, asked how);
     /// Returns false if the keys are too narrow: a cell has the key that stands for no cell.
@@ -154,10 +147,6 @@ public:
                                              const std::vector<std::int64_t>& b) const override;
 
 private:
-    struct edge {
-        std::int32_t a, b;
-        Key pass;
-    };
     struct edge_cache;
 
     void read_keys(workers& team);
@@ -167,27 +156,16 @@ private:
     /// Finds only the minima, which do not merge, instead of basins.
     void find_minima(workers& team);
     [[nodiscard]] bool is_minimum(std::int64_t place, bits& met, bits& now) const;
-    list<edge> find_edges(workers& team);
-    void connect(list<edge>& edges);
+    list<edge<Key>> find_edges(workers& team);
 
-    [[nodiscard]] Key lowest(std::int64_t basin) const { return key_.get()[cell_[static_cast<std::size_t>(basin)]]; }
     [[nodiscard]] bool alike(std::int64_t a, std::int64_t b) const {
         return part_.get() == nullptr || part_.get()[a] == part_.get()[b];
     }
-    [[nodiscard]] bool stays(std::int64_t basin, const height& least) const;
-    [[nodiscard]] std::int64_t number_in_image(std::int64_t place) const;
-
-    /// Finds the lowest passes from basins that have a level of their own; `reached` tells which basins they reach.
-    void spread(list<Key>& level, list<std::uint8_t>& reached) const;
-    [[nodiscard]] lakes_of_graph number_lakes(list<Key>& end) const;
     template <class Value>
-    void fill_lakes(workers& team, const list<Key>& end, double factor, lakes_of_graph& lakes) const;
+    void fill_lakes(workers& team, const list<Key>& end, double factor, lakes_of_tree& lakes) const;
     template <class Value>
     [[nodiscard]] double factor_of(workers& team) const;
-    template <class Value>
-    void join_lakes(const lakes_of_graph& lakes, attribute by, region_tree& tree) const;
     [[nodiscard]] region_tree regions_by(const host& on, attribute by, bool roots) const;
-    [[nodiscard]] list<std::uint8_t> kept(const region_tree& tree, const cut_options& cut, const height& least) const;
     [[nodiscard]] list<marker> markers_of(workers& team, const problem& p) const;
     void write_passes(workers& team, const problem& p, const list<Key>& level, const list<std::uint8_t>& reached) const;
 
@@ -198,11 +176,7 @@ private:
     host_scratch<Key> key_;
     host_scratch<std::int32_t> basin_;  ///< of every place: a code, or nowhere
     host_scratch<std::int32_t> part_;   ///< of every cell: its label; cells of other labels are no neighbours
-    list<std::int32_t> cell_;           ///< of every basin: the place of its lowest cell; in raster order
-    // A tree of basins: at pass_ a basin becomes part of into_, the lowest basin of those that connect at this pass.
-    list<std::int32_t> into_;  ///< -1: the basin stays
-    list<Key> pass_;
-    list<std::int32_t> order_;  ///< the basins that merge, sorted by pass
+    merge_tree<Key> tree_;
 };
 
 extern template class host_graph<std::int32_t>;

@@ -1,11 +1,12 @@
 // Errors of a build without CUDA if the device is asked for.
 #include "base/no_cuda.hpp"
-#include "watershed/problem.hpp"
+#include "watershed/host_room.hpp"
 
 namespace nearfield::watersheds {
 
 void run(const device&, const problem&) { refuse_device(); }
 std::vector<peak> find_peaks(const device&, const problem&) { refuse_device(); }
 void reconstruct(const device&, const problem&) { refuse_device(); }
+std::unique_ptr<graph<device>> graph_of(const device&, const problem&) { refuse_device(); }
 
 }  // namespace nearfield::watersheds

@@ -10,6 +10,7 @@ namespace nearfield::watersheds {
 
 struct problem {
     frame where;
+    frame unfolded;           ///< if it has axes: of the image whose padded array `where` is a line of
     std::vector<step> steps;  ///< sorted in the order of ties
     bool maxima = false, lines = false;
     height least;                              ///< height that minima need, used without markers

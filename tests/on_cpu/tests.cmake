@@ -72,7 +72,7 @@ nearfield_on_cpu_test(natural_neighbor "natural_neighbor/cases;natural_neighbor/
 nearfield_on_cpu_test(centroidal "centroidal/cases;centroidal/device_test" nearfield_exact_tests)
 nearfield_on_cpu_test(sdf "sdf/cases;effects/cases;sdf/device_test" nearfield_exact_tests)
 nearfield_on_cpu_test(thickness "thickness/device_test" nearfield_thickness_tests)
-nearfield_on_cpu_test(watershed "watershed/device_test" nearfield_watershed_tests)
+nearfield_on_cpu_test(watershed "watershed/device_test;watershed/kept_device_test" nearfield_watershed_tests)
 set(of_methods methods/device_engine methods/device_test jump_flood/device_test banding/device_test plane_sweep/device_test)
 nearfield_on_cpu_test(chessboard "chessboard/cases;chessboard/device_test" nearfield_exact_tests)
 nearfield_on_cpu_test(offset "offset/device_test" nearfield_mesh_tests)

@@ -364,3 +364,27 @@ def test_meshes(cupy):
         grown, other = (nf.offset(ball, 2, pitch=1, method=method, hollow=True, device=at) for at in ("cuda", "cpu"))
         np.testing.assert_array_equal(grown.vertices, other.vertices)
         np.testing.assert_array_equal(grown.faces, other.faces)
+
+
+@pytest.mark.parametrize("module", ["cupy", "torch"])
+def test_basins_stay_on_the_device(module, request):
+    framework = request.getfixturevalue(module)
+    image = np.random.default_rng(8).integers(0, 40, (50, 61)).astype(np.float32)
+    there = framework.asarray(image) if module == "cupy" else framework.from_numpy(image).cuda()
+
+    def here(x):
+        return x.get() if module == "cupy" else x.cpu().numpy()
+
+    markers = np.where(image == 0, np.arange(image.size).reshape(image.shape), 0).astype(np.int32)
+    marked = framework.asarray(markers) if module == "cupy" else framework.from_numpy(markers).cuda()
+    mine, theirs = nf.basins(there, connectivity=2), nf.basins(image, connectivity=2)
+    same(here(mine.cut(regions=9)), theirs.cut(regions=9))
+    same(here(mine.cut(volume=30)), theirs.cut(volume=30))
+    same(here(mine.marks(3)), theirs.marks(3))
+    for one, other in zip(mine.watershed(marked, return_passes=True), theirs.watershed(markers, return_passes=True)):
+        same(here(one), other)
+    same(here(mine.watershed([[3, 4], [40, 9]], lines=True)), theirs.watershed([[3, 4], [40, 9]], lines=True))
+    same(mine.peaks(2), theirs.peaks(2))
+    same(mine.extinctions("area").amount, theirs.extinctions("area").amount)
+    same(mine.passes([[0, 0]], [[49, 60]]), theirs.passes([[0, 0]], [[49, 60]]))
+    same(here(nf.fill_holes(there, border=("open", "periodic"))), nf.fill_holes(image, border=("open", "periodic")))

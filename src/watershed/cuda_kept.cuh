@@ -1,0 +1,119 @@
+// Kernels of questions to basins that are kept: the tree of basins comes from the host as one value a basin.
+#pragma once
+
+#include <bit>
+
+#include "base/cuda_by_warp.cuh"
+#include "watershed/cuda_cells.cuh"
+#include "watershed/host_tree.hpp"
+
+namespace nearfield::watersheds {
+
+using word = unsigned long long;  // the type that CUDA's 64-bit atomics take
+
+/// Numbers basins anew. One thread handles one place, as in all kernels of this file.
+static __global__ void __launch_bounds__(threads_of_block)
+    renumber(const __grid_constant__ work w, const std::int32_t* number) {
+    const std::int32_t place = place_of_thread();
+    if (place < w.where.places && w.basin[place] != nowhere) w.basin[place] = -2 - number[-2 - w.basin[place]];
+}
+
+/// Marks the lowest cells of some basins.
+static __global__ void __launch_bounds__(threads_of_block)
+    mark_lowest(const __grid_constant__ work w, const std::int32_t* key, const std::int32_t* low,
+                const std::uint8_t* marked) {
+    const std::int32_t place = place_of_thread();
+    std::int32_t at[most_axes];
+    if (place >= w.where.places || !w.where.locate(place, at)) return;
+    const std::int32_t code = w.basin[place];
+    static_cast<std::uint8_t*>(w.extrema.data)[w.extrema.offset(at)] =
+        code != nowhere && key[place] == low[-2 - code] ? marked[-2 - code] : 0;
+}
+
+/// Notes the markers of a call that has none: those of the basins with a positive number.
+static __global__ void __launch_bounds__(threads_of_block)
+    set_flags(const __grid_constant__ work w, const std::int32_t* cell, std::int64_t basins) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i < basins && w.number[i] > 0) atomicOr(w.flags + cell[i] / 32, 1U << cell[i] % 32);
+}
+
+/// Writes the labels of a cut, given the label in it for each label of the watershed from all minima.
+static __global__ void __launch_bounds__(threads_of_block)
+    write_cut(const __grid_constant__ work w, const std::int32_t* label, const std::int32_t* in_cut) {
+    const std::int32_t place = place_of_thread();
+    std::int32_t at[most_axes];
+    if (place < w.where.places && w.where.locate(place, at))
+        static_cast<std::int32_t*>(w.label.data)[w.label.offset(at)] = in_cut[label[place]];
+}
+
+/// Reads the basins and the keys of listed places.
+static __global__ void __launch_bounds__(threads_of_block)
+    read_cells(const __grid_constant__ work w, const std::int32_t* keys, const std::int32_t* place, std::int64_t count,
+               std::int32_t* basin, std::int32_t* key) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i < count) basin[i] = w.basin[place[i]], key[i] = keys[place[i]];
+}
+/// Replaces ranks by 64-bit keys.
+static __global__ void __launch_bounds__(threads_of_block)
+    read_exact(const __grid_constant__ work w, const std::int32_t* rank, std::int64_t count, std::int64_t* key) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i < count) key[i] = w.exact[rank[i]];
+}
+
+/// Finds the largest finite absolute value; bits of doubles that are not negative have their order.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block)
+    find_largest(const __grid_constant__ work w, const std::int32_t* key, word* to) {
+    const std::int32_t place = place_of_thread();
+    double value = 0;
+    if (place < w.where.places && w.basin[place] != nowhere)
+        value = fabs(static_cast<double>(value_of<Value>(turned(exact_key<Value>(w, key[place]), w.maxima))));
+    if (!(value <= 1.7976931348623157e308)) value = 0;
+    for (int by = cuda::warp / 2; by > 0; by /= 2) {
+        const double other = __shfl_xor_sync(cuda::every_lane, value, by);
+        value = max(value, other);
+    }
+    if (threadIdx.x % cuda::warp == 0 && value > 0) atomicMax(to, std::bit_cast<word>(value));
+}
+
+/// The tree and the lakes of lakes_of_tree, with keys of 32 bits.
+struct lakes_on_device {
+    const std::int32_t *into, *pass, *first, *end;
+    word* sums;  ///< of each lake three: cells, the lower 32 bits of values, the others
+    double factor;
+};
+struct lake_sums {
+    std::int64_t of[3] = {0, 0, 0};
+    __device__ void reduce() {
+        for (std::int64_t& each : of)
+            for (int by = cuda::warp / 2; by > 0; by /= 2) each += __shfl_xor_sync(cuda::every_lane, each, by);
+    }
+};
+/// Adds every cell to the first lake that covers it.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block)
+    fill_lakes(const __grid_constant__ work w, const std::int32_t* keys, const __grid_constant__ lakes_on_device l) {
+    const std::int32_t place = place_of_thread();
+    std::int32_t lake = nowhere;
+    lake_sums mine;
+    if (place < w.where.places && w.basin[place] != nowhere) {
+        const std::int32_t key = keys[place];
+        std::int32_t basin = -2 - w.basin[place];
+        while (l.into[basin] >= 0 && l.pass[basin] <= key) basin = l.into[basin];
+        std::int32_t low = l.first[basin], high = l.first[basin + 1] - 1;  // the first lake that ends above the cell
+        while (low < high) {
+            const std::int32_t middle = low + (high - low) / 2;
+            if (l.end[middle] > key) high = middle;
+            else low = middle + 1;
+        }
+        lake = low;
+        const std::int64_t value = summand_of<Value>(exact_key<Value>(w, key), w.maxima, l.factor);
+        mine = {{1, value & 0xffffffff, value >> 32}};
+    }
+    cuda::put_by_warp(lake, nowhere, mine, [&](std::int32_t to, const lake_sums& of) {
+        for (int i = 0; i < 3; ++i)
+            atomicAdd(l.sums + 3 * static_cast<std::int64_t>(to) + i, static_cast<word>(of.of[i]));
+    });
+}
+
+}  // namespace nearfield::watersheds
