@@ -170,9 +170,10 @@ int offset_verb(const arguments& args) {
                                       ordinal, {}, {}, [&](const device& on, auto, auto) { at(on); }, warmups, repeat);
                               }});
         const std::array<std::int64_t, 3>& shape = made.grid.shape;
+        const mesh_measures is = measure_mesh(made.surface);
         json_report said = start_report(args);
         said["input"] = described(m, measure_mesh(m)), said["input"]["path"] = args.input;
-        said["distance"] = distance, said["mesh"] = described(made.surface, made.measures);
+        said["distance"] = distance, said["mesh"] = described(made.surface, is);
         said["pitch"] = made.grid.pitch[0], said["error_bound"] = made.error_bound, said["grid"] = shape;
         const std::string wall = save_offset(args.output, made, distance, said);
         said["run"] = describe(done, shape[0] * shape[1] * shape[2]);
@@ -180,9 +181,9 @@ int offset_verb(const arguments& args) {
             args, said,
             fmt::format("offset: {} faces, distance {:g}{}: {}{}, pitch {:.4g} ({} cells), within {:.4g} of the true "
                         "surface, in {} on {} ({}) -> {}",
-                        m.faces.size(), distance, args.hollow ? ", hollow" : "",
-                        text_of_mesh(made.surface, made.measures), wall, made.grid.pitch[0], text_of(shape),
-                        made.error_bound, text_of_ms(done.median_ms()), done.device, done.name, args.output));
+                        m.faces.size(), distance, args.hollow ? ", hollow" : "", text_of_mesh(made.surface, is), wall,
+                        made.grid.pitch[0], text_of(shape), made.error_bound, text_of_ms(done.median_ms()), done.device,
+                        done.name, args.output));
     });
     return 0;
 }

@@ -1,8 +1,6 @@
 // nearfield split
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/component_columns.hpp"
 #include "cli/files.hpp"
 #include "cli/mask_verb.hpp"
@@ -13,7 +11,6 @@
 #include "io/bytes.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/split.hpp"
-#include "nearfield/watershed.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -50,25 +47,21 @@ split_options options_of_words(const arguments& args) {
     return how;
 }
 
-/// Fills holes: background that no path over background joins to an open end becomes foreground.
+/// Fills holes: components of the background that touch no open end become foreground.
 void fill_holes(const arguments& args, split_run& run) {
-    const io::array mask = ones_of(run.input.image);
-    io::array ends = make_like(mask, dtype::uint8, mask.shape), filled = make_like(mask, dtype::uint8, mask.shape);
-    auto* const inlets = reinterpret_cast<std::uint8_t*>(ends.data.get());
-    std::fill_n(inlets, mask.cells(), std::uint8_t{0});
-    std::int64_t inner = 1;
+    io::array mask = ones_of(run.input.image), holes = make_like(mask, dtype::uint8, mask.shape);
     bool open = false;
-    for (std::size_t axis = mask.shape.size(); axis-- > 0; inner *= mask.shape[axis]) {
-        if (run.how.border[static_cast<int>(axis)] != border::open) continue;
-        open = true;
-        const std::int64_t size = mask.shape[axis];
-        for (std::int64_t i = 0; i < mask.cells(); ++i)
-            if (const std::int64_t at = i / inner % size; at == 0 || at == size - 1) inlets[i] = 1;
-    }
+    for (std::size_t axis = 0; axis < mask.shape.size(); ++axis)
+        open = open || run.how.border[static_cast<int>(axis)] == border::open;
     if (!open) refuse("--fill-holes finds holes from the open ends of axes, and all axes are periodic; leave it out");
-    watershed(host{static_cast<int>(args.threads), {}}, mask.in(), {.passes = filled.out()}, {.border = run.how.border},
-              ends.in());
-    run.input.image = std::move(filled);
+    auto *const own = reinterpret_cast<std::uint8_t*>(mask.data.get()), *const others = reinterpret_cast<std::uint8_t*>(
+                                                                            holes.data.get());
+    for (std::int64_t i = 0; i < mask.cells(); ++i) others[i] = own[i] == 0 ? 1 : 0;
+    label_options how;
+    how.border = run.how.border, how.clear_border = true;
+    remove_small(host{static_cast<int>(args.threads), {}}, holes.in(), holes.out(), 0, how);
+    for (std::int64_t i = 0; i < mask.cells(); ++i) own[i] = static_cast<std::uint8_t>(own[i] | others[i]);
+    run.input.image = std::move(mask);
 }
 
 computed run_all(const arguments& args, split_run& run) {

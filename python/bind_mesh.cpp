@@ -1,8 +1,7 @@
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-
-#include <cstring>
 
 #include "edge/arrays_run.hpp"
 #include "nearfield/isosurface.hpp"
@@ -17,19 +16,23 @@ namespace {
 mesh mesh_of(const array& vertices, const array& faces) {
     mesh made;
     const auto fill = [](auto& to, const array& from) {
-        to.resize(static_cast<std::size_t>(from.shape[0]));
-        if (!to.empty()) std::memcpy(to.data(), reinterpret_cast<const void*>(from.data), to.size() * sizeof to[0]);
+        using row = typename std::remove_reference_t<decltype(to)>::value_type;
+        const auto* const first = reinterpret_cast<const row*>(from.data);
+        to.assign(first, first + from.shape[0]);
     };
     fill(made.vertices, vertices), fill(made.faces, faces);
     return made;
 }
 
-/// NumPy arrays are to use this memory, and may be written.
-using mesh_row = std::tuple<nb::bytearray, nb::bytearray>;
-mesh_row row_of(const mesh& m) {
-    return {nb::bytearray(m.vertices.data(), m.vertices.size() * sizeof m.vertices[0]),
-            nb::bytearray(m.faces.data(), m.faces.size() * sizeof m.faces[0])};
+/// An array of NumPy that owns these rows of three numbers, and may be written.
+template <class Row>
+nb::object array_of_rows(std::vector<Row>&& rows) {
+    auto* const kept = new std::vector<Row>(std::move(rows));
+    const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<Row>*>(memory); });
+    return nb::cast(nb::ndarray<nb::numpy, typename Row::value_type>(kept->data(), {kept->size(), 3}, owner));
 }
+using mesh_row = std::tuple<nb::object, nb::object>;
+mesh_row row_of(mesh&& m) { return {array_of_rows(std::move(m.vertices)), array_of_rows(std::move(m.faces))}; }
 
 mesh_row read(const nb::bytes& bytes, const std::string& path) {
     mesh made;
@@ -37,7 +40,7 @@ mesh_row read(const nb::bytes& bytes, const std::string& path) {
         const std::span<const std::byte> all(static_cast<const std::byte*>(bytes.data()), bytes.size());
         made = read_mesh(all, mesh_format_of(path), path);
     });
-    return row_of(made);
+    return row_of(std::move(made));
 }
 
 /// Returns a file's bytes. PLY files also store `values`, named `name`, with the vertices.
@@ -121,7 +124,7 @@ mesh_row surface_of(const array& field, double level, const triple& origin, cons
             const any_input<host> in = field.view<const void, host>();
             edge::run_arrays_on_device(to, {&in, 1}, {}, [&](const device& on, auto read, auto) { at(on, read[0]); });
         });
-    return row_of(made);
+    return row_of(std::move(made));
 }
 
 std::tuple<mesh_row, double, double, nb::bytes> offset_of(const array& vertices, const array& faces, double distance,
@@ -134,7 +137,7 @@ std::tuple<mesh_row, double, double, nb::bytes> offset_of(const array& vertices,
     const auto at = [&](const auto& on) { made = offset(on, m, distance, how); };
     run({ordinal, 0, true, threads, progress}, std::int64_t{1} << 24, at, at,
         [&](int to) { edge::run_arrays_on_device(to, {}, {}, [&](const device& on, auto, auto) { at(on); }); });
-    return {row_of(made.surface), made.grid.pitch[0], made.error_bound,
+    return {row_of(std::move(made.surface)), made.grid.pitch[0], made.error_bound,
             nb::bytes(made.thickness.data(), made.thickness.size() * sizeof(double))};
 }
 

@@ -13,10 +13,11 @@ namespace {
 
 using cells = std::vector<std::int64_t>;
 /// Returns cells, length, clearance, cost, whether found, reason, goal, component of the start and those of the goals.
-using path_row = std::tuple<cells, double, double, std::uint64_t, bool, std::string, std::int64_t, std::int64_t, cells>;
+using path_row =
+    std::tuple<nb::bytes, double, double, std::uint64_t, bool, std::string, std::int64_t, std::int64_t, cells>;
 
 path_row row_of(path p) {
-    return {std::move(p.cells),
+    return {bytes_of(p.cells),
             p.length,
             p.clearance,
             p.cost,
@@ -57,10 +58,10 @@ roadmap* made_roadmap(const array& obstacles, const distance_options& grid, doub
 }
 
 /// Returns ends, length, clearance and cells.
-using road_row = std::tuple<std::int64_t, std::int64_t, double, double, cells>;
+using road_row = std::tuple<std::int64_t, std::int64_t, double, double, nb::bytes>;
 std::vector<road_row> roads_of(const roadmap& map) {
     std::vector<road_row> rows;
-    for (const road& r : map.roads()) rows.emplace_back(r.from, r.to, r.length, r.clearance, r.cells);
+    for (const road& r : map.roads()) rows.emplace_back(r.from, r.to, r.length, r.clearance, bytes_of(r.cells));
     return rows;
 }
 

@@ -21,7 +21,8 @@ struct cleared_fields {
 /// Cost: a distance_transform of squared distances (and of indices, if out has index, coordinates or label), and two
 /// passes over the cells. A sign takes two of these transforms; sites::other_labels takes two for every bit in which
 /// two labels differ, and on a device waits once to learn them (an error while the stream records a graph). Workspace:
-/// that of the transform, and 6 to 35 bytes a cell. Throws nearfield::error before any work is started.
+/// that of the transform, and 6 to 35 bytes a cell; 1 byte, and the time of the transform of the wanted fields, if all
+/// of them are in `cleared`, without sign, labels and `out.label`. Throws nearfield::error before any work is started.
 void distance_transform_where(const host& on, const any_input<host>& image, const any_input<host>& where,
                               const fields<host>& out, const distance_options& options = {},
                               const cleared_fields& cleared = {});

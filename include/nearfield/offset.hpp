@@ -21,7 +21,6 @@ struct offset_options {
 
 struct offset_result {
     mesh surface;
-    mesh_measures measures;
     mesh_grid grid;  ///< the grid of the computation
     /// Bound of how far a point of the offset surface is from where the mesh's distance is the requested one: 1.5
     /// pitches and the 2^-10 that vertices keep from grid points; sqrt(3) + 0.5 if `sharp`; with voxels 0.87 more.
@@ -42,9 +41,9 @@ struct offset_result {
 ///   of        without open edges, unless `winding`; at least one face
 ///   distance  finite; not 0 if `hollow`, and then at least 2 pitches in size
 ///
-/// The answer is closed: every edge belongs to two faces, which run along it in opposite directions. It has no faces if
-/// nothing is left inside. If `hollow`, one of its shells is the mesh itself or, if that is not closed, the isosurface
-/// at 0.
+/// The answer is closed: every edge belongs to two faces, which run along it in opposite directions. This follows from
+/// the table of isosurface(), so the call does not check it; measure_mesh() does. The answer has no faces if nothing
+/// is left inside. If `hollow`, one of its shells is the mesh itself or, if that is not closed, the isosurface at 0.
 ///
 /// Time and workspace: mesh_distance() within the distance, or voxelize() and distance_transform(); furthermore
 /// isosurface(), and 4 bytes a cell. The host computes thicknesses, in some microseconds a vertex, with 48 bytes for

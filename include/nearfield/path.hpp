@@ -61,13 +61,13 @@ struct path {
 ///
 /// Periodic axes continue at their other end, for distances and for steps.
 ///
-///   on         returns when done. A device computes distances and costs; the host then follows the paths down them
+///   on         returns when done. A device computes distances and costs; the host fetches the tiles that it reads
 ///   obstacles  1 to 8 axes, any element type, any strides; cells that are not zero are obstacles
 ///   starts     coordinates, one number for each axis, start after start
 ///   goals      as starts; at least one
 ///
 /// Time: a distance_transform and a geodesic from the goals; widest: basins, and a geodesic for each width.
-/// Workspace 22 bytes a cell and that of these calls; on a device 8 and then 12 bytes a cell, and that of these calls.
+/// Workspace 20 bytes a cell and that of these calls; on a device the same, for `widest` 40 bytes of it at first.
 ///
 /// Throws nearfield::error before any work is started, also for a cell outside the grid.
 ///

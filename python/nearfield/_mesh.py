@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Mesh:
         """Reads a mesh from a file, by suffix: ``.stl .obj .ply .off``, as text or binary. See docs/surfaces.md."""
         name = os.fspath(path)
         with open(name, "rb") as file:
-            return cls(*_unpacked(_core.read_mesh(file.read(), str(name))))
+            return cls(*_core.read_mesh(file.read(), str(name)))
 
     def write(self, path: str | os.PathLike[str], *, text: bool = False) -> None:
         """Writes a file by suffix: ``.stl .obj .ply .off``; STL and PLY are binary unless `text`."""
@@ -158,12 +158,14 @@ def mesh_of(x: Any) -> Mesh:
         raise type(problem)(f"mesh: {problem}") from None
 
 
-def unpacked_mesh(of: tuple[bytearray, bytearray]) -> Mesh:
-    return Mesh(*_unpacked(of))
+Kind = TypeVar("Kind", bound=Mesh)
 
 
-def _unpacked(of: tuple[bytearray, bytearray]) -> tuple[Array, Array]:
-    return np.frombuffer(of[0], np.float64).reshape(-1, 3), np.frombuffer(of[1], np.int32).reshape(-1, 3)
+def mesh_made(kind: type[Kind], arrays: tuple[Array, Array]) -> Kind:
+    """Takes over arrays that the library made, without checks."""
+    made = kind.__new__(kind)
+    made.vertices, made.faces = arrays
+    return made
 
 
 def _table(name: str, given: Any, dtype: str) -> Array:

@@ -101,8 +101,8 @@ def plan_path(
         Replace parts of the path by straight lines that touch only free cells (for 'safe' and 'widest': with no less
         clearance than the part).
     device, threads, progress
-        As in `distance_transform`. A GPU computes distances and costs; the call waits for them, and traces the paths
-        on the CPU.
+        As in `distance_transform`. A GPU computes distances and costs; the call waits for them, fetches the parts
+        that paths lead through, and traces these on the CPU.
 
     Returns
     -------
@@ -163,7 +163,7 @@ class Roadmap:
         self.edges = np.asarray([row[:2] for row in rows], np.int64).reshape(-1, 2)
         self.lengths = np.asarray([row[2] for row in rows], np.float64)
         self.clearances = np.asarray([row[3] for row in rows], np.float64)
-        self.roads = [np.asarray(row[4], np.int64).reshape(-1, axes) for row in rows]
+        self.roads = [_rows_of(row[4], axes) for row in rows]
 
     def __repr__(self) -> str:
         return f"Roadmap of {len(self.nodes)} nodes and {len(self.edges)} roads"
@@ -224,10 +224,13 @@ def roadmap(
         return Roadmap(_core.Roadmap.of(work.described(), grid, size, used, tell), work.shape)
 
 
-def _path_of(row: tuple[list[int], float, float, int, bool, str, int, int, list[int]], axes: int) -> Path:
+def _path_of(row: tuple[bytes, float, float, int, bool, str, int, int, list[int]], axes: int) -> Path:
     cells, length, clearance, cost, _, reason, goal, own, others = row
-    made = np.asarray(cells, np.int64).reshape(-1, axes)
-    return Path(made, length, clearance, cost, reason, goal, own, tuple(others))
+    return Path(_rows_of(cells, axes), length, clearance, cost, reason, goal, own, tuple(others))
+
+
+def _rows_of(cells: bytes, axes: int) -> np.ndarray[Any, Any]:
+    return np.frombuffer(cells, np.int64).reshape(-1, axes).copy()
 
 
 def _one_cell(name: str, given: Any, shape: tuple[int, ...]) -> list[int]:

@@ -11,7 +11,7 @@ from nearfield import _core
 from nearfield._arrays import HOST, name_of
 from nearfield._call import target
 from nearfield._filled import Filled
-from nearfield._mesh import Array, Mesh, OffsetMesh, mesh_of, unpacked_mesh
+from nearfield._mesh import Array, Mesh, OffsetMesh, mesh_made, mesh_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
     check_flags,
@@ -295,7 +295,7 @@ def isosurface(
     steps = _three("spacing", 1.0 if spacing is None else spacing)
     first = _three("origin", (0, 0, 0) if origin is None else origin)
     made = _core.isosurface(where.read(), at, first, steps, below, bool(closed), dual, *where.place())
-    return unpacked_mesh(made)
+    return mesh_made(Mesh, made)
 
 
 def offset(
@@ -354,12 +354,11 @@ def offset(
     step = 0.0 if pitch is None else length_of("pitch", pitch)
     if pitch is not None and not step > 0:
         raise ValueError(f"pitch is {said(pitch)}; give a positive length")
-    packed, used, bound, thickness = _core.offset(
+    arrays, used, bound, thickness = _core.offset(
         *given._described(), far, step, voxels, flag_of("sharp", sharp), flag_of("hollow", hollow),
         flag_of("winding", winding), target(device, HOST, "mesh"), threads_of(threads), callable_of(progress),
     )  # fmt: skip
-    plain = unpacked_mesh(packed)
-    made = OffsetMesh(plain.vertices, plain.faces)
+    made = mesh_made(OffsetMesh, arrays)
     made.pitch, made.error_bound, made._asked = used, bound, abs(far)
     if thickness:
         made.thickness = np.frombuffer(thickness, np.float64).copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import framework_of
 from nearfield._call import as_numpy
+from nearfield._components import remove_small
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, border_of, check_flags, count_of, flag_of, length_of, said, word_of
@@ -238,8 +239,19 @@ def fill_holes(
     array([0, 3, 2, 2, 1, 1])
     """
     work = workplace_of("image", image)
-    inlets = _inlets_of(work, border)
     options = options_of(len(work.shape), connectivity, border, False)
+    ends = border_of(border, len(work.shape), 0)
+    each = ends * len(work.shape) if len(ends) == 1 else ends
+    if "closed" in each:
+        raise ValueError("border is closed along an axis; give open or periodic")
+    if work.dtype == "bool" and (work.place.ordinal < 0 or len(work.shape) <= 3):
+        # Holes of a mask are the components of its background that touch no open end.
+        within = {"connectivity": connectivity, "periodic": tuple(end == "periodic" for end in each)}
+        holes = remove_small(
+            ~work.array, 0, clear_border=True, device=device, threads=threads, progress=progress, **within
+        )
+        return work.array | holes
+    inlets = _inlets_of(work, each)
     passes = work.empty(work.shape, work.dtype)
     call = Call(work, device, threads, progress)
     with words(work.name):
@@ -247,11 +259,10 @@ def fill_holes(
     return work.in_given_type(work.hand_out(passes))
 
 
-def _inlets_of(work: Workplace, border: Border) -> Any:
+def _inlets_of(work: Workplace, ends: Sequence[str]) -> Any:
     """Markers at the open ends of axes."""
     made, there = _zeros(work, "uint8")
-    ends = border_of(border, len(work.shape), 0)
-    for axis, end in enumerate(ends * len(work.shape) if len(ends) == 1 else ends):
+    for axis, end in enumerate(ends):
         if end == "open" and work.shape[axis] > 0:
             for at in (0, -1):
                 made[(slice(None),) * axis + (at,)] = 1

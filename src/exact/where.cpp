@@ -65,15 +65,21 @@ where_cells cells_of(const any_input<Place>& image, const any_input<Place>& wher
 
 /// Calls the engine once, for the sites of `c.mask`.
 template <class Place>
-void search(const Place& on, const where_cells& c, const where_found& to, const any_input<Place>& image,
+void search(const Place& on, const where_cells& c, const fields<Place>& found, const any_input<Place>& image,
             const distance_options& options) {
     const std::span shape(image.shape.data(), static_cast<std::size_t>(image.rank));
     const auto mask = any_input<Place>::contiguous(c.mask, dtype::uint8, shape);
+    run(on, make_plan(mask, found, {options}), {mask, found});
+}
+template <class Place>
+void search(const Place& on, const where_cells& c, const where_found& to, const any_input<Place>& image,
+            const distance_options& options) {
+    const std::span shape(image.shape.data(), static_cast<std::size_t>(image.rank));
     fields<Place> found;
     found.squared = any_output<Place>::contiguous(to.squared, c.squared_type, shape);
     if (to.index != nullptr) found.index = any_output<Place>::contiguous(to.index, dtype::int64, shape);
     if (to.trusted != nullptr) found.trusted = any_output<Place>::contiguous(to.trusted, dtype::uint8, shape);
-    run(on, make_plan(mask, found, {options}), {mask, found});
+    search(on, c, found, image, options);
 }
 
 template <class Place>
@@ -105,10 +111,27 @@ where_found found_in(std::byte* memory, std::int64_t& taken, std::int64_t cells,
     return to;
 }
 
+/// True if the engine may write the caller's fields, of whose masked-out cells nothing is kept.
 template <class Place>
-void run_where(const Place& on, where_cells c, const any_input<Place>& image, const distance_options& options) {
+bool writes_straight(const where_cells& c, const fields<Place>& out) {
+    const cleared_fields& all = c.cleared;
+    return !c.has_classes() && !out.label.wanted() && (all.distance || !out.distance.wanted()) &&
+           (all.squared || !out.squared.wanted()) && (all.index || !out.index.wanted()) &&
+           (all.coordinates || !out.coordinates.wanted()) && (all.trusted || !out.trusted.wanted());
+}
+
+template <class Place>
+void run_where(const Place& on, where_cells c, const any_input<Place>& image, const fields<Place>& out,
+               const distance_options& options) {
     distance_options one_class = options;
     one_class.sites = sites::nonzero, one_class.sign = sign::none;
+    if (writes_straight(c, out))
+        return with_bytes(on, image.cells(), [&](void* memory) {
+            c.mask = static_cast<std::uint8_t*>(memory);
+            run_step(on, c);
+            search(on, c, out, image, one_class);
+            c.step = where_step::clear, run_step(on, c);
+        });
     c.squared_type = squared_distance_type(image.shape.data(), image.rank, one_class);
     const bool index = c.index.data != nullptr || c.planes > 0 || c.label.data != nullptr;
     const bool trusted = c.trusted.data != nullptr;
@@ -136,7 +159,7 @@ void solve_where(const Place& on, const any_input<Place>& image, const any_input
     check_same_shape<Place>("where", where, image);
     check_type("where", where.type, {dtype::boolean, dtype::int8, dtype::uint8});
     check_memory("where", where, out);
-    if (p.cells > 0) run_where(on, cells_of(image, where, out, options, cleared), image, options);
+    if (p.cells > 0) run_where(on, cells_of(image, where, out, options, cleared), image, out, options);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct where_found {
     std::uint8_t* trusted = nullptr;
 };
 
-enum class where_step : std::uint8_t { mark, take, finish };
+enum class where_step : std::uint8_t { mark, take, finish, clear };
 
 /// A call. Passed to kernels by value.
 struct where_cells {
@@ -182,8 +182,8 @@ struct where_cells {
                 else mask[cell] = 0;
             } else if (step == where_step::take) {
                 if (part && (code_of >> bit & 1) != static_cast<std::uint64_t>(value)) take(cell);
-            } else if (part) finish(line, x, cell, code_of);
-            else clear(line, x);
+            } else if (!part) clear(line, x);
+            else if (step == where_step::finish) finish(line, x, cell, code_of);
         }
     }
 };

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/annotate.hpp"
 #include "base/wide.hpp"
 #include "nearfield/geodesic.hpp"
 
@@ -46,7 +47,7 @@ struct tiling {
     std::int64_t tiles = 1;
 
     [[nodiscard]] std::int64_t side(int axis) const { return std::int64_t{1} << bits[axis]; }
-    [[nodiscard]] std::int64_t cells_a_tile() const { return std::int64_t{1} << tile_bits; }
+    [[nodiscard]] NF_HD std::int64_t cells_a_tile() const { return std::int64_t{1} << tile_bits; }
     /// Computes the coordinates of the tile's first cell.
     void origin(std::int64_t tile, std::int64_t* at) const {
         for (int axis = axes - 1; axis >= 0; --axis) {
@@ -54,7 +55,7 @@ struct tiling {
             tile /= tiles_along[axis];
         }
     }
-    [[nodiscard]] std::int64_t within(std::int32_t local, int axis) const {
+    [[nodiscard]] NF_HD std::int64_t within(std::int32_t local, int axis) const {
         return local >> shift[axis] & ((std::int32_t{1} << bits[axis]) - 1);
     }
     [[nodiscard]] std::int64_t tile_of(const std::int64_t* at) const {

@@ -102,13 +102,24 @@ private:
         field_writing w = writing(read, to);
         const bool numbers = out_.site.wanted() || out_.gradient.wanted();
         w.wide = cells > std::numeric_limits<std::int32_t>::max();
-        const std::int64_t bytes = numbers ? (cells * (w.wide ? 8 : 4) + 7) / 8 * 8 : 0;
+        // A host finds coordinates, in the caller's array if it can; a device finds numbers, which it does faster.
+        constexpr bool on_host = std::is_same_v<Place, host>;
+        const bool in_place = on_host && whole && out_.site.wanted();
+        const std::int64_t found = on_host ? 4 * static_cast<std::int64_t>(rank_) : w.wide ? 8 : 4;
+        const std::int64_t bytes = numbers && !in_place ? (cells * found + 7) / 8 * 8 : 0;
         w.measures = numbers && whole && sites_suffice();
         fields<Place> wanted;
         if (whole && !w.measures) wanted.distance = out_.distance;
         const auto solve = [&](void* memory) {
-            if (numbers)
+            if (numbers && on_host) {
+                std::vector<std::int64_t> vectors(shape.begin(), shape.end());
+                vectors.insert(vectors.begin(), static_cast<std::int64_t>(rank_));
+                wanted.coordinates =
+                    in_place ? out_.site : any_output<Place>::contiguous(memory, dtype::int32, vectors);
+                w.found = array_of(wanted.coordinates, static_cast<std::size_t>(w.axes()) - rank_, 1);
+            } else if (numbers) {
                 wanted.index = any_output<Place>::contiguous(memory, w.wide ? dtype::int64 : dtype::int32, shape);
+            }
             if (beside)
                 wanted.distance =
                     any_output<Place>::contiguous(static_cast<char*>(memory) + bytes, out_.distance.type, shape);
@@ -119,7 +130,7 @@ private:
             w.index = wanted.index.data, w.solved = beside ? wanted.distance.data : nullptr;
             if (numbers || beside) write_fields(on_, w);
         };
-        if (!numbers && !beside) solve(nullptr);
+        if (bytes == 0 && !beside) solve(nullptr);
         else with_bytes(on_, bytes + (beside ? cells * size_of(out_.distance.type) : 0), solve);
     }
 
@@ -219,6 +230,18 @@ cell_array image_of(const View& v) {
     return {const_cast<void*>(static_cast<const void*>(v.data)), v.type, 0, {v.stride[0], v.stride[1]}};
 }
 
+void spread_costs(const device& on, inflating& w, std::int64_t reach) {
+    const std::int64_t shape[] = {w.rows, w.columns}, padded = (w.cells() + 15) / 16 * 16;  // for loads of 16 bytes
+    with_bytes(on, 5 * padded, [&](void* memory) {
+        w.lethal = static_cast<std::uint8_t*>(memory);
+        auto* const squared = reinterpret_cast<std::uint32_t*>(w.lethal + padded);
+        w.squared = squared;
+        mark_lethal(on, w);
+        find_squared(on, w.lethal, squared, shape, reach);
+        write_costs(on, w);
+    });
+}
+
 template <class Place>
 void inflate(const Place& on, const any_input<Place>& costmap, const any_output<Place>& out,
              const inflation_options& o) {
@@ -227,19 +250,7 @@ void inflate(const Place& on, const any_input<Place>& costmap, const any_output<
     w.from = image_of(costmap), w.to = image_of(out), w.rows = costmap.shape[0], w.columns = costmap.shape[1];
     w.inflate_unknown = o.inflate_unknown, w.around_unknown = o.around_unknown;
     set_farthest(w, o, reach);
-    const std::int64_t shape[] = {w.rows, w.columns}, padded = (w.cells() + 15) / 16 * 16;  // for loads of 16 bytes
-    with_bytes(on, 5 * padded, [&](void* memory) {
-        w.lethal = static_cast<std::uint8_t*>(memory);
-        auto* const squared = reinterpret_cast<std::uint32_t*>(w.lethal + padded);
-        w.squared = squared;
-        mark_lethal(on, w);
-        fields<Place> wanted;
-        wanted.squared = any_output<Place>::contiguous(squared, dtype::uint32, shape);
-        distance_options d;
-        d.sites = sites::nonzero, d.max_distance = static_cast<double>(reach);
-        distance_transform(on, any_input<Place>::contiguous(w.lethal, dtype::uint8, shape), wanted, d);
-        write_costs(on, w);
-    });
+    spread_costs(on, w, reach);
 }
 
 void check_place(const host& on) {

@@ -7,6 +7,7 @@
 
 #include "base/divide.hpp"
 #include "geodesic/cell_array.hpp"
+#include "nearfield/distance.hpp"
 #include "nearfield/esdf.hpp"
 
 namespace nearfield::geodesics {
@@ -21,8 +22,9 @@ NF_HD inline float component_of(double away, double distance, double inverse) {
     return static_cast<float>(sure || away == 0 ? product : away / distance);
 }
 
-/// Writes distances, sites and gradients of a box, from the sites' numbers within the box that was solved. It sees a
-/// grid of 3 axes, or of max_rank; missing axes are put in front and have length 1.
+/// Writes distances, sites and gradients of a box, from the sites within the box that was solved: their coordinates on
+/// a host, their numbers on a device. It sees a grid of 3 axes, or of max_rank; missing axes are put in front and have
+/// length 1.
 struct field_writing {
     static constexpr int few_axes = 3;
 
@@ -31,6 +33,7 @@ struct field_writing {
     divisor by_solved_size[max_rank], by_size[max_rank];  ///< unless `wide`
     double length[max_rank]{};
     const void *index = nullptr, *solved = nullptr;  ///< in C order of the solved box; null if not wanted
+    cell_array found;                                ///< coordinates in the solved box; may be `site`
     bool wide = false;                               ///< the solved box has more than 2^31 - 1 cells
     bool measures = false;                           ///< distances come from the sites
     bool negative_inside = false;
@@ -127,14 +130,19 @@ struct inflating {
     [[nodiscard]] NF_HD std::uint8_t old_cost(std::int64_t y, std::int64_t x) const {
         return static_cast<const std::uint8_t*>(from.data)[offset(from, y, x)];
     }
-    [[nodiscard]] NF_HD std::uint8_t is_lethal(std::uint8_t cost) const {
+    [[nodiscard]] NF_HD std::uint8_t is_lethal(std::uint8_t cost) const { return is_lethal(cost, around_unknown); }
+    [[nodiscard]] NF_HD static std::uint8_t is_lethal(std::uint8_t cost, bool around_unknown) {
         return cost == costmap_lethal || (around_unknown && cost == costmap_unknown) ? 1 : 0;
     }
     /// The cost of a cell that had the cost `old`, from the cost that obstacles give it.
     [[nodiscard]] NF_HD std::uint8_t raised(std::uint8_t old, std::uint8_t cost) const {
-        const std::uint8_t least_of_unknown = inflate_unknown ? 1 : costmap_inscribed;
-        return (old == costmap_unknown && cost >= least_of_unknown) || cost > old ? cost : old;
+        return raised(old, cost, least_of_unknown());
     }
+    [[nodiscard]] NF_HD static std::uint8_t raised(std::uint8_t old, std::uint8_t cost, std::uint8_t least) {
+        return (old == costmap_unknown && cost >= least) || cost > old ? cost : old;
+    }
+    /// The least cost that a cell of unknown cost takes over.
+    [[nodiscard]] NF_HD std::uint8_t least_of_unknown() const { return inflate_unknown ? 1 : costmap_inscribed; }
     NF_HD void put(std::int64_t y, std::int64_t x, std::uint8_t cost) const {
         static_cast<std::uint8_t*>(to.data)[offset(to, y, x)] = raised(old_cost(y, x), cost);
     }
@@ -154,9 +162,20 @@ NF_HD constexpr std::uint8_t cost_at(const std::int32_t* farthest, std::uint32_t
 
 void write_fields(const host& on, const field_writing& w);
 void write_fields(const device& on, const field_writing& w);
-void mark_lethal(const host& on, const inflating& w);
 void mark_lethal(const device& on, const inflating& w);
-void write_costs(const host& on, const inflating& w);
 void write_costs(const device& on, const inflating& w);
+/// Inflates a costmap tile by tile.
+void spread_costs(const host& on, const inflating& w, std::int64_t reach);
+
+/// Finds squared distances of up to reach^2 to the cells that are not 0, in cells.
+template <class Place>
+void find_squared(const Place& on, const std::uint8_t* lethal, std::uint32_t* squared, const std::int64_t (&shape)[2],
+                  std::int64_t reach) {
+    fields<Place> wanted;
+    wanted.squared = any_output<Place>::contiguous(squared, dtype::uint32, shape);
+    distance_options d;
+    d.sites = sites::nonzero, d.max_distance = static_cast<double>(reach);
+    distance_transform(on, any_input<Place>::contiguous(lethal, dtype::uint8, shape), wanted, d);
+}
 
 }  // namespace nearfield::geodesics

@@ -1,10 +1,9 @@
-// Paths with clearance, built on public calls: distances, geodesic costs from the goals, basins of clearance.
+// Paths with clearance: checks, and the texts that say why there is no path.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/call.hpp"
 #include "geodesic/planner.hpp"
-#include "geodesic/transfer.hpp"
 
 namespace nearfield {
 namespace geodesics {
@@ -42,46 +41,6 @@ void check(const any_input<Place>& obstacles, std::span<const std::int64_t> star
         fail(fmt::format("border is closed along axis {}; give open or periodic", closed - ends.begin()));
 }
 
-class device_fields final : public path_fields {
-public:
-    device_fields(const device& on, const any_input<device>& obstacles) : on_(on), obstacles_(obstacles) {}
-
-    void clearances(const distance_options& how, double* to) override {
-        with_bytes(on_, 8 * obstacles_.cells(), [&](void* squared) {
-            fields<device> out;
-            out.squared = any_output<device>::contiguous(squared, dtype::float64, shape());
-            distance_transform(on_, obstacles_, out, how);
-            fetch(on_, to, squared, 8 * obstacles_.cells());
-        });
-    }
-    void costs(const std::uint8_t* mask, const std::uint8_t* seeds, const std::uint16_t* prices,
-               const geodesic_options& how, std::int64_t* to) override {
-        const std::int64_t cells = obstacles_.cells();
-        with_bytes(on_, 12 * cells, [&](void* memory) {
-            auto* const cost = static_cast<std::int64_t*>(memory);
-            auto* const price = reinterpret_cast<std::uint16_t*>(cost + cells);
-            auto* const open = reinterpret_cast<std::uint8_t*>(price + cells);
-            send(on_, open, mask, cells), send(on_, open + cells, seeds, cells);
-            if (prices != nullptr) send(on_, price, prices, 2 * cells);
-            geodesic_fields<device> out;
-            out.cost = any_output<device>::contiguous(cost, dtype::int64, shape());
-            geodesic(
-                on_, any_input<device>::contiguous(open, dtype::uint8, shape()),
-                any_input<device>::contiguous(open + cells, dtype::uint8, shape()), out, how,
-                prices == nullptr ? any_input<device>{} : any_input<device>::contiguous(price, dtype::uint16, shape()));
-            fetch(on_, to, cost, 8 * cells);
-        });
-    }
-
-private:
-    [[nodiscard]] std::span<const std::int64_t> shape() const {
-        return {obstacles_.shape.data(), static_cast<std::size_t>(obstacles_.rank)};
-    }
-
-    const device& on_;
-    const any_input<device>& obstacles_;
-};
-
 }  // namespace
 }  // namespace geodesics
 
@@ -106,7 +65,7 @@ std::vector<path> plan_path(const host& on, const any_input<host>& obstacles, st
         geodesics::check(obstacles, starts, goals, options);
         if (starts.empty()) return std::vector<path>{};
         geodesics::host_fields fields(on, obstacles);
-        return geodesics::planner(fields, on, obstacles, goals, options).plan(starts);
+        return geodesics::planner(fields, goals, options).plan(starts);
     });
 }
 std::vector<path> plan_path(const device& on, const any_input<device>& obstacles, std::span<const std::int64_t> starts,
@@ -114,8 +73,8 @@ std::vector<path> plan_path(const device& on, const any_input<device>& obstacles
     return in_call([&] {
         geodesics::check(obstacles, starts, goals, options);
         if (starts.empty()) return std::vector<path>{};
-        geodesics::device_fields fields(on, obstacles);
-        return geodesics::planner(fields, host{}, obstacles, goals, options).plan(starts);
+        const auto fields = geodesics::fields_of(on, obstacles);
+        return geodesics::planner(*fields, goals, options).plan(starts);
     });
 }
 

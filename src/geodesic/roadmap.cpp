@@ -15,6 +15,7 @@ using geodesics::planner;
 
 struct [[gnu::visibility("hidden")]] roadmap::parts {
     const path_options options;
+    geodesics::host_fields fields;
     planner free;
     std::vector<std::int64_t> node_cell, nodes;
     std::vector<double> radii;
@@ -29,14 +30,14 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
     std::map<std::int64_t, spot> spots;
     std::vector<std::vector<double>> way;  ///< for each road, the length up to each of its cells
 
-    parts(geodesics::path_fields& fields, const host& on, const any_input<host>& obstacles, const path_options& o)
-        : options(o), free(fields, on, obstacles, {}, options) {
+    parts(const host& on, const any_input<host>& obstacles, const path_options& o)
+        : options(o), fields(on, obstacles), free(fields, {}, options) {
         const std::vector<std::uint8_t> skeleton = thinned(on);
         find_nodes(skeleton);
         follow_roads(skeleton);
         std::vector<std::int64_t> seeds;
         for (const auto& [cell, where] : spots) seeds.push_back(cell);
-        free.lead_to(seeds);
+        free.lead_to(std::move(seeds));
     }
 
     // ---- cells ------------------------------------------------------------------------------------------------------
@@ -48,11 +49,11 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         to.insert(to.end(), at, at + free.shape().size());
     }
     [[nodiscard]] std::vector<std::uint8_t> thinned(const host& on) const {
-        std::vector<std::uint8_t> made(
-            static_cast<std::size_t>(cells_between(free.shape().data(), 0, static_cast<int>(free.shape().size()))));
+        std::vector<std::uint8_t> made(static_cast<std::size_t>(fields.where().tiles));
         skeleton_options how;
         how.spacing = options.spacing, how.faces = true;
-        skeletonize(host{on.threads, {}}, any_input<host>::contiguous(free.open(), dtype::uint8, free.shape()),
+        const host_scratch<std::uint8_t> open = fields.open_cells(free.rule());
+        skeletonize(host{on.threads, {}}, any_input<host>::contiguous(open.get(), dtype::uint8, free.shape()),
                     any_output<host>::contiguous(made.data(), dtype::uint8, free.shape()), how);
         return made;
     }
@@ -103,7 +104,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
             if (given[axis] < 0 || given[axis] >= free.shape()[axis])
                 fail(fmt::format("{} has {} along axis {}; give 0 to {}", name, given[axis], axis,
                                  free.shape()[axis] - 1));
-        return free.index(given.data());
+        return free.place(given.data());
     }
 
     // ---- the graph --------------------------------------------------------------------------------------------------
@@ -227,13 +228,13 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         const std::int64_t a = cell_at("start", start), b = cell_at("goal", goal);
         path p;
         p.start_clearance = clearance(a);
-        if (free.open()[a] == 0) p.reason = path_reason::start_blocked;
-        else if (free.open()[b] == 0) p.reason = path_reason::goals_blocked;
+        if (!free.is_free(a)) p.reason = path_reason::start_blocked;
+        else if (!free.is_free(b)) p.reason = path_reason::goals_blocked;
         if (p.reason != path_reason::found) return p;
         std::vector<std::int64_t> cells = free.way_from(a), back = free.way_from(b);
         const std::size_t axes = free.shape().size();
         std::vector<part> by;
-        if (!connect(free.index(&cells[cells.size() - axes]), free.index(&back[back.size() - axes]), by)) {
+        if (!connect(free.place(&cells[cells.size() - axes]), free.place(&back[back.size() - axes]), by)) {
             p.reason = path_reason::not_connected;
             return p;
         }
@@ -262,8 +263,7 @@ roadmap::roadmap(const host& on, const any_input<host>& obstacles, const roadmap
             fail(fmt::format("radius is {}; give a length of at least 0", options.radius));
         path_options o;
         o.radius = options.radius, o.spacing = options.spacing;
-        geodesics::host_fields fields(on, obstacles);
-        parts_ = std::make_unique<parts>(fields, on, obstacles, o);
+        parts_ = std::make_unique<parts>(on, obstacles, o);
     });
 }
 roadmap::~roadmap() = default;

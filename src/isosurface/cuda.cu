@@ -1,6 +1,7 @@
 // Marching cubes on a device. A bit marks each node that lies inside. From these words come the counts of every line
 // and their sums, then vertices and faces. Only nodes at edges that cross the level are read again.
 #include "base/cuda_scan.cuh"
+#include "base/result.hpp"
 #include "isosurface/device_room.hpp"
 
 namespace nearfield::isosurfaces {
@@ -22,30 +23,35 @@ constexpr std::array<cell_triangles, 256> all_triangles() {
 }
 __device__ const std::array<cell_triangles, 256> triangles_of_cell = all_triangles();
 
-template <class T>
-__device__ double element(const any_input<device>& of, std::int64_t at) {
-    return static_cast<double>(static_cast<const T*>(of.data)[at]);
+/// Calls body(zero of the field's element type).
+template <class Body>
+__device__ void with_element(dtype type, const Body& body) {
+    switch (type) {
+        case dtype::int8: return body(std::int8_t{});
+        case dtype::int16: return body(std::int16_t{});
+        case dtype::uint16: return body(std::uint16_t{});
+        case dtype::int32: return body(std::int32_t{});
+        case dtype::uint32: return body(std::uint32_t{});
+        case dtype::int64: return body(std::int64_t{});
+        case dtype::uint64: return body(std::uint64_t{});
+        case dtype::float32: return body(float{});
+        case dtype::float64: return body(double{});
+        default: return body(std::uint8_t{});
+    }
+}
+/// True if a node of an axis lies in the field, not in the rim.
+__device__ bool has_value(const problem<device>& p, std::size_t axis, std::int64_t node) {
+    return node >= p.rim && node < p.field.shape[axis] + p.rim;
 }
 /// The value of a node; NaN if it lies in the rim.
 __device__ double value_at(const problem<device>& p, std::int64_t i, std::int64_t j, std::int64_t k) {
-    const std::int64_t at[] = {i - p.rim, j - p.rim, k - p.rim};
-    std::int64_t offset = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        if (at[axis] < 0 || at[axis] >= p.field.shape[axis]) return std::numeric_limits<double>::quiet_NaN();
-        offset += at[axis] * p.field.stride[axis];
-    }
-    switch (p.field.type) {
-        case dtype::int8: return element<std::int8_t>(p.field, offset);
-        case dtype::int16: return element<std::int16_t>(p.field, offset);
-        case dtype::uint16: return element<std::uint16_t>(p.field, offset);
-        case dtype::int32: return element<std::int32_t>(p.field, offset);
-        case dtype::uint32: return element<std::uint32_t>(p.field, offset);
-        case dtype::int64: return element<std::int64_t>(p.field, offset);
-        case dtype::uint64: return element<std::uint64_t>(p.field, offset);
-        case dtype::float32: return element<float>(p.field, offset);
-        case dtype::float64: return element<double>(p.field, offset);
-        default: return element<std::uint8_t>(p.field, offset);
-    }
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (!has_value(p, 0, i) || !has_value(p, 1, j) || !has_value(p, 2, k)) return value;
+    const std::int64_t at =
+        (i - p.rim) * p.field.stride[0] + (j - p.rim) * p.field.stride[1] + (k - p.rim) * p.field.stride[2];
+    with_element(p.field.type,
+                 [&]<class T>(T) { value = static_cast<double>(static_cast<const T*>(p.field.data)[at]); });
+    return value;
 }
 
 /// The crossing edges of 32 nodes of a line: for each axis, bits of the nodes whose edge along it crosses the level.
@@ -121,18 +127,30 @@ __device__ std::int64_t own_line(const node_bits& bits) {
 }
 __device__ int own_lane() { return static_cast<int>(threadIdx.x) % cuda::warp; }
 
-/// Marks inside nodes. A warp owns a line and takes 32 nodes at a time.
+/// Marks inside nodes. A warp owns a line and takes four times 32 nodes at once.
 __global__ void __launch_bounds__(threads_of_block)
     mark_inside(const __grid_constant__ problem<device> p, const __grid_constant__ node_bits bits) {
+    constexpr int at_once = 4;
     const std::int64_t line = own_line(bits);
     if (line < 0) return;
-    for (std::int64_t w = 0; w < bits.words; ++w) {
-        const std::int64_t k = 32 * w + own_lane();
-        const bool inside =
-            k < bits.nodes[2] && p.is_inside(value_at(p, line / bits.nodes[1], line % bits.nodes[1], k));
-        const unsigned word = __ballot_sync(cuda::every_lane, inside ? 1 : 0);
-        if (own_lane() == 0) bits.inside[line * bits.words + w] = word;
-    }
+    const std::int64_t i = cuda::quotient(line, bits.nodes[1]), j = line - i * bits.nodes[1];
+    const bool has_values = has_value(p, 0, i) && has_value(p, 1, j);
+    with_element(p.field.type, [&]<class T>(T) {
+        const T* const from = static_cast<const T*>(p.field.data) + (i - p.rim) * p.field.stride[0] +
+                              (j - p.rim) * p.field.stride[1] - p.rim * p.field.stride[2];
+        for (std::int64_t w = 0; w < bits.words; w += at_once) {
+            double value[at_once];
+            for (int n = 0; n < at_once; ++n) {
+                const std::int64_t k = 32 * (w + n) + own_lane();
+                value[n] = has_values && has_value(p, 2, k) ? static_cast<double>(from[k * p.field.stride[2]])
+                                                            : std::numeric_limits<double>::quiet_NaN();
+            }
+            for (int n = 0; n < at_once; ++n) {
+                const unsigned word = __ballot_sync(cuda::every_lane, p.is_inside(value[n]) ? 1 : 0);
+                if (own_lane() == 0 && w + n < bits.words) bits.inside[line * bits.words + w + n] = word;
+            }
+        }
+    });
 }
 
 /// Counts vertices and faces. A warp owns a line.
@@ -252,16 +270,17 @@ void read(const device& on, void* to, const void* from, std::size_t bytes) {
     cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "reading a surface");
 }
 
+/// Writes the mesh and copies it to the host, whose memory is made ready while the kernel runs.
 mesh written(const device& on, const problem<device>& p, const node_bits& bits, const line_sums& faces,
              const std::int64_t* total) {
-    mesh made;
-    made.vertices.resize(static_cast<std::size_t>(total[0])), made.faces.resize(static_cast<std::size_t>(total[1]));
     cuda::workspace memory(on);
     const std::int64_t vertex = memory.reserve<double>(3 * total[0]), face = memory.reserve<std::int32_t>(3 * total[1]);
     memory.allocate();
     auto* const vertex_to = memory.get<double>(vertex);
     auto* const face_to = memory.get<std::int32_t>(face);
     launch_lines(on, bits, write_lines, p, bits, faces, vertex_to, face_to);
+    mesh made;
+    resize_result(made.vertices, total[0]), resize_result(made.faces, total[1]);
     read(on, made.vertices.data(), vertex_to, made.vertices.size() * sizeof made.vertices[0]);
     read(on, made.faces.data(), face_to, made.faces.size() * sizeof made.faces[0]);
     return made;

@@ -23,17 +23,18 @@ void for_each_edge(const mesh& m, const Body& body) {
     };
     sides([&](std::int32_t a, std::int32_t b) { ++first[static_cast<std::size_t>(std::min(a, b)) + 1]; });
     for (std::size_t v = 1; v < first.size(); ++v) first[v] += first[v - 1];
-    std::vector<std::int64_t> next(first.begin(), first.end() - 1), side(static_cast<std::size_t>(first.back()));
+    std::vector<std::int64_t> next(first.begin(), first.end() - 1);
+    std::vector<std::uint32_t> side(static_cast<std::size_t>(first.back()));  // the other vertex, and the direction
     sides([&](std::int32_t a, std::int32_t b) {
         const std::int64_t place = next[static_cast<std::size_t>(std::min(a, b))]++;
-        side[static_cast<std::size_t>(place)] = std::int64_t{std::max(a, b)} * 2 + (a < b ? 0 : 1);
+        side[static_cast<std::size_t>(place)] = static_cast<std::uint32_t>(std::max(a, b)) * 2 + (a < b ? 0 : 1);
     });
     for (std::size_t v = 0; v + 1 < first.size(); ++v) {
         const auto begin = side.begin() + first[v], end = side.begin() + first[v + 1];
         std::sort(begin, end);
         for (auto at = begin; at != end;) {
             std::int64_t ways[2] = {0, 0};
-            const std::int64_t high = *at / 2;
+            const std::uint32_t high = *at / 2;
             for (; at != end && *at / 2 == high; ++at) ++ways[*at % 2];
             body(static_cast<std::int32_t>(v), static_cast<std::int32_t>(high), ways[0], ways[1]);
         }

@@ -8,5 +8,6 @@ std::shared_ptr<const void> reserve(const device&, std::int64_t, void**) { refus
 std::shared_ptr<const void> upload(const device&, std::span<const std::span<const std::byte>>, const void**) {
     refuse_device();
 }
+std::int64_t count_open_edges(const device&, const std::int32_t*, std::int64_t) { refuse_device(); }
 
 }  // namespace nearfield::meshes

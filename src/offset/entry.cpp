@@ -79,9 +79,9 @@ void check_arguments(double distance, const offset_options& options) {
         fail(fmt::format("pitch is {}; give a positive length, or 0 for 1/256 of the longest side", options.pitch));
 }
 
-/// Computes the surface of a checked mesh that has faces.
+/// Computes the surface of a mesh that has faces.
 template <class Place>
-offset_result solve(const Place& on, const mesh& of, bool is_closed, double distance, const offset_options& options) {
+offset_result solve(const Place& on, const mesh& of, double distance, const offset_options& options) {
     offset_result made;
     made.grid = grid_for(of, distance, options);
     const double pitch = made.grid.pitch[0];
@@ -100,7 +100,7 @@ offset_result solve(const Place& on, const mesh& of, bool is_closed, double dist
     if (options.sharp) how.method = isosurface_method::dual_contouring;
     made.surface = isosurface(on, field, distance, how);
     if (options.hollow) {
-        const mesh own = is_closed ? of : isosurface(on, field, 0, how);
+        const mesh own = measure_mesh(of).closed ? of : isosurface(on, field, 0, how);
         const mesh &outer = distance > 0 ? made.surface : own, &inner = distance > 0 ? own : made.surface;
         if (!inner.faces.empty()) made.thickness = thickness_of(quiet_host(on), outer, inner);
         mesh both;
@@ -108,7 +108,6 @@ offset_result solve(const Place& on, const mesh& of, bool is_closed, double dist
         append_mesh(both, inner, true);
         made.surface = std::move(both);
     }
-    made.measures = measure_mesh(made.surface);
     made.error_bound = pitch * ((options.sharp ? std::sqrt(3.0) + 0.5 : 1.5 + 0x1p-10) +
                                 (options.method == offset_method::voxels ? std::sqrt(0.75) : 0));
     return made;
@@ -119,13 +118,7 @@ offset_result checked(const Place& on, const mesh& of, double distance, const of
     return in_call([&] {
         check_arguments(distance, options);
         if (of.faces.empty()) fail("mesh has no faces, so it has no offset; give at least one");
-        const mesh_measures given = measure_mesh(of);
-        if (!options.winding && given.open_edges > 0)
-            fail(
-                fmt::format("mesh has {} open edges, so that parity cannot tell inside from outside; close it, or use "
-                            "the winding number (winding)",
-                            given.open_edges));
-        return solve(on, of, given.closed, distance, options);
+        return solve(on, of, distance, options);
     });
 }
 

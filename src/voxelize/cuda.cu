@@ -1,7 +1,6 @@
 // On a device: moves vertices to the lattice, lets faces mark where they cross columns, then adds up along lines.
 #include "base/cuda.cuh"
 #include "base/cuda_scan.cuh"
-#include "base/lines.hpp"
 #include "voxelize/room.hpp"
 #include "voxelize/winding.hpp"
 
@@ -119,14 +118,18 @@ struct marks {
     std::int64_t shape[3], step[3];
 };
 
-/// Writes the bytes of cells. A thread owns a cell.
+/// Writes the bytes of cells. A thread owns four cells of a line, which it writes as one word where it can.
 __global__ void __launch_bounds__(threads_of_block)
-    mark(const __grid_constant__ marks out, std::int64_t cells, const std::uint32_t* bits) {
-    const std::int64_t cell = own_item(), n = out.shape[2];
-    if (cell >= cells) return;
-    const std::int64_t line = cell / n, k = cell - line * n;
-    const bool inside = bits != nullptr && (bits[line * words_of(n) + k / 32] >> (k % 32) & 1) != 0;
-    out.to[offset_of(cell, out.shape, out.step, 3)] = inside ? 1 : 0;
+    mark(const __grid_constant__ marks out, std::int64_t fours, const std::uint32_t* bits) {
+    const std::int64_t item = own_item(), n = out.shape[2], line = cuda::quotient(item, fours),
+                       k = 4 * (item - line * fours), i = cuda::quotient(line, out.shape[1]);
+    if (i >= out.shape[0]) return;
+    const unsigned inside = bits == nullptr ? 0 : bits[line * words_of(n) + k / 32] >> (k % 32) & 15;
+    std::uint8_t* const to = out.to + (i * out.step[0] + (line - i * out.shape[1]) * out.step[1]) + k * out.step[2];
+    if (out.step[2] == 1 && k + 4 <= n && reinterpret_cast<std::uintptr_t>(to) % 4 == 0)
+        *reinterpret_cast<std::uint32_t*>(to) = inside * 0x204081u & 0x1010101u;
+    else
+        for (int c = 0; c < 4 && k + c < n; ++c) to[c * out.step[2]] = static_cast<std::uint8_t>(inside >> c & 1);
 }
 __global__ void __launch_bounds__(threads_of_block)
     mark_surface(const __grid_constant__ moved_mesh m, std::int64_t warps, const __grid_constant__ marks out) {
@@ -197,8 +200,9 @@ void run(const device& on, const device_mesh::parts& of, const mesh_grid& grid, 
     if (options.solid) find_inside(on, of, grid, shift, options.winding, bits);
     marks to{static_cast<std::uint8_t*>(out.data), {}, {}};
     for (std::size_t k = 0; k < 3; ++k) to.shape[k] = grid.shape[k], to.step[k] = out.stride[k];
-    const std::int64_t cells = grid.shape[0] * grid.shape[1] * grid.shape[2];
-    cuda::launch(on, mark, cuda::blocks_for(cells, threads_of_block), dim3(threads_of_block), 0, to, cells, bits);
+    const std::int64_t fours = cuda::blocks_for(grid.shape[2], 4);
+    cuda::launch(on, mark, cuda::blocks_for(grid.shape[0] * grid.shape[1] * fours, threads_of_block),
+                 dim3(threads_of_block), 0, to, fours, bits);
     if (!options.surface) return;
     launch_faces(on, mark_surface, move(on, of, grid, shift, memory.get<lattice_vertex>(vertices)), to);
 }

@@ -23,7 +23,7 @@ TEST(Growth, EveryCallTakesNoMoreMemoryTheLastTime) {
     if (sanitized) GTEST_SKIP() << "sanitizers keep what was freed";
     const char* const scale = std::getenv("NEARFIELD_TEST_SCALE");
     const double share = scale != nullptr ? std::atof(scale) : 1;
-    const int before_counting = std::max(9, static_cast<int>(40 * share)), repeat = static_cast<int>(120 * share);
+    const int before_counting = std::max(16, static_cast<int>(40 * share)), repeat = static_cast<int>(120 * share);
     for (const named_call& each : every_call(70, 1000)) {
         for (int i = 0; i < before_counting; ++i) each.run(host{2 + i % 3});
         const std::int64_t before = resident_bytes();

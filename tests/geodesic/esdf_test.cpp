@@ -105,6 +105,38 @@ TEST(Costmap, IsTheFormula) {
     }
 }
 
+// Obstacles lie at the borders of tiles of 512 cells, and as far from them as they reach. Each adds its costs to the
+// cells in reach, one by one.
+TEST(Esdf, InflatesTileByTile) {
+    const std::int64_t rows = 700, columns = 1300, reach = 11;
+    const shape_t shape{rows, columns};
+    std::vector<std::uint8_t> map(static_cast<std::size_t>(rows * columns)), expected;
+    for (const std::int64_t x : {0, 501, 1034, 1299})
+        for (const std::int64_t y : {3, 501, 601}) map[static_cast<std::size_t>(y * columns + x)] = 254;
+    for (const std::int64_t x : {200, 511, 1024})
+        for (const std::int64_t y : {100, 511, 540}) map[static_cast<std::size_t>(y * columns + x)] = 254;
+    for (std::size_t i = 0; i < map.size(); i += 97) map[i] = map[i] == 254 ? 254 : static_cast<std::uint8_t>(i % 254);
+    expected = map;
+    for (std::int64_t i = 0; i < rows * columns; ++i)
+        for (std::int64_t dy = -reach; dy <= reach && map[static_cast<std::size_t>(i)] == 254; ++dy)
+            for (std::int64_t dx = -reach; dx <= reach; ++dx) {
+                const std::int64_t y = i / columns + dy, x = i % columns + dx;
+                const double near = std::hypot(dy, dx) * 0.05;
+                if (y < 0 || y >= rows || x < 0 || x >= columns || dy * dy + dx * dx > reach * reach) continue;
+                const double cost = near == 0 ? 254 : near <= 0.1 ? 253 : std::floor(252 * std::exp(-3 * (near - 0.1)));
+                std::uint8_t& to = expected[static_cast<std::size_t>(y * columns + x)];
+                to = std::max(to, static_cast<std::uint8_t>(cost));
+            }
+    for (const int threads : {1, 3}) {
+        std::vector<std::uint8_t> out(map.size());
+        inflate_costmap(
+            host{threads, {}}, any_input<host>::contiguous(map.data(), dtype::uint8, shape),
+            any_output<host>::contiguous(out.data(), dtype::uint8, shape),
+            {.resolution = 0.05, .inscribed_radius = 0.1, .inflation_radius = 0.55, .cost_scaling_factor = 3});
+        EXPECT_EQ(out, expected) << threads;
+    }
+}
+
 TEST(Esdf, RefusesWhatItCannotDo) {
     const scene s(3);
     field_of f;

@@ -136,7 +136,8 @@ void check(std::uint64_t seed) {
         ASSERT_TRUE(std::equal(&w.starts[i * w.rank()], &w.starts[i * w.rank()] + w.rank(), p.cells.begin()));
         ASSERT_EQ(w.index(&p.cells[p.cells.size() - w.rank()]),
                   w.index(&w.goals[static_cast<std::size_t>(p.goal) * w.rank()]));
-        ASSERT_TRUE(level < 0 || p.clearance == std::sqrt(level)) << "seed " << seed;
+        // A cell beside a diagonal step may be the narrowest.
+        ASSERT_TRUE(level < 0 || p.clearance >= std::sqrt(level)) << "seed " << seed;
         ASSERT_NO_FATAL_FAILURE(check_lines(w, squares, p, seed));
         if (w.options.smooth) continue;
         ASSERT_NO_FATAL_FAILURE(check_steps(w, c, cost, p)) << "seed " << seed;

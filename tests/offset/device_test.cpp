@@ -21,7 +21,7 @@ TEST_F(OffsetDevice, LikeTheHost) {
             ASSERT_EQ(found.surface, wanted.surface) << distance;
             ASSERT_EQ(found.grid, wanted.grid);
             ASSERT_EQ(found.thickness, wanted.thickness);
-            ASSERT_TRUE(found.measures.closed || found.surface.faces.empty());
+            ASSERT_TRUE(measure_mesh(found.surface).closed || found.surface.faces.empty());
         }
     EXPECT_THROW(static_cast<void>(offset(device(on.get()), open, 1, {.sharp = true})), error);
 }

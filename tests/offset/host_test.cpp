@@ -27,10 +27,12 @@ TEST(Offset, BoxBySteiner) {
             offset_options o;
             o.pitch = 0.1, o.method = method;
             const offset_result r = offset(host{2, {}}, box, d, o);
-            EXPECT_TRUE(r.measures.closed);
-            EXPECT_EQ(r.measures.euler, 2);
+            EXPECT_TRUE(measure_mesh(r.surface).closed);
+            EXPECT_EQ(measure_mesh(r.surface).euler, 2);
             const double wanted = d >= 0 ? steiner(60, 94, pi * 12, d) : (3 + 2 * d) * (4 + 2 * d) * (5 + 2 * d);
-            EXPECT_NEAR(r.measures.volume, wanted, (method == offset_method::exact ? 0.012 : 0.05) * wanted) << d;
+            EXPECT_NEAR(measure_mesh(r.surface).volume, wanted,
+                        (method == offset_method::exact ? 0.012 : 0.05) * wanted)
+                << d;
         }
 }
 
@@ -42,7 +44,7 @@ TEST(Offset, ErrorBound) {
         offset_options o;
         o.pitch = 0.15;
         const offset_result r = offset(host{2, {}}, part, d, o);
-        ASSERT_TRUE(r.measures.closed);
+        ASSERT_TRUE(measure_mesh(r.surface).closed);
         double worst = 0;
         for (std::size_t i = 0; i < r.surface.faces.size(); i += 37) {
             point middle{};
@@ -65,9 +67,9 @@ TEST(Offset, HollowAndVanishing) {
     const double whole = measure_mesh(ball).volume;
     for (const double d : {-1.0, 1.0}) {
         const offset_result r = offset(host{2, {}}, ball, d, o);
-        EXPECT_TRUE(r.measures.closed);
-        EXPECT_EQ(r.measures.euler, 4);
-        EXPECT_NEAR(r.measures.volume, std::abs(4 * pi / 3 * std::pow(5 + d, 3) - whole), 3) << d;
+        EXPECT_TRUE(measure_mesh(r.surface).closed);
+        EXPECT_EQ(measure_mesh(r.surface).euler, 4);
+        EXPECT_NEAR(measure_mesh(r.surface).volume, std::abs(4 * pi / 3 * std::pow(5 + d, 3) - whole), 3) << d;
     }
     o.hollow = false;
     const offset_result none = offset(host{2, {}}, ball, -6, o);
@@ -77,8 +79,8 @@ TEST(Offset, HollowAndVanishing) {
     expect_refused([&] { static_cast<void>(offset(host{}, open, 1, o)); }, {"open edges"});
     o.winding = o.hollow = true;
     const offset_result mended = offset(host{2, {}}, open, -1, o);
-    EXPECT_TRUE(mended.measures.closed);
-    EXPECT_NEAR(mended.measures.volume, whole - 4 * pi / 3 * 64, 5);
+    EXPECT_TRUE(measure_mesh(mended.surface).closed);
+    EXPECT_NEAR(measure_mesh(mended.surface).volume, whole - 4 * pi / 3 * 64, 5);
 }
 
 double dot(const point& a, const point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -145,9 +147,9 @@ TEST(Offset, UndercutCloses) {
     offset_options o;
     o.pitch = 0.125;
     const offset_result before = offset(host{2, {}}, part, 0, o), grown = offset(host{2, {}}, part, 0.75, o);
-    EXPECT_EQ(before.measures.euler, 4);
-    EXPECT_EQ(grown.measures.euler, 2);
-    EXPECT_NEAR(offset(host{2, {}}, grown.surface, -0.75, o).measures.volume, 160, 2);
+    EXPECT_EQ(measure_mesh(before.surface).euler, 4);
+    EXPECT_EQ(measure_mesh(grown.surface).euler, 2);
+    EXPECT_NEAR(measure_mesh(offset(host{2, {}}, grown.surface, -0.75, o).surface).volume, 160, 2);
 }
 
 TEST(Offset, Refusals) {

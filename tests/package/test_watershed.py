@@ -67,6 +67,19 @@ def test_holes_and_reconstruction_are_those_of_scipy_and_scikit_image():
     assert np.array_equal(nf.fill_holes(image), filled)
 
 
+@pytest.mark.parametrize("border", ["open", "periodic", ("open", "periodic", "open")])
+def test_holes_of_masks_are_those_of_two_values(border):
+    for each in range(20):
+        mask = RNG.random(RNG.integers(1, 9, 3)) < (0.5, 0.7, 0.9)[each % 3]
+        for connectivity in (1, 2, 3):
+            found = nf.fill_holes(mask, connectivity=connectivity, border=border)
+            values = nf.fill_holes(mask.astype(np.uint8), connectivity=connectivity, border=border)
+            if border == "open":
+                near = ndimage.generate_binary_structure(3, connectivity)
+                assert np.array_equal(found, ndimage.binary_fill_holes(mask, near))
+            assert found.dtype == bool and (border == "periodic" or np.array_equal(found, values != 0))
+
+
 @pytest.mark.parametrize("h", [1, 2, 5])
 def test_h_maxima_are_scikit_images(h):
     image = ndimage.gaussian_filter(RNG.random((80, 90)), 2)
@@ -233,6 +246,9 @@ def test_wrong_arguments_are_refused():
     ):
         with pytest.raises((ValueError, TypeError), match=text):
             nf.watershed(image, **words)
+    for given in (image, image > 0):
+        with pytest.raises(ValueError, match="border is closed"):
+            nf.fill_holes(given, border="closed")
     with pytest.raises(ValueError, match="squared"):
         nf.h_maxima(image.astype(np.int32), 1, squared=True)
     with pytest.raises(TypeError, match="one of them"):

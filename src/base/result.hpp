@@ -1,0 +1,20 @@
+// Memory of the vectors that calls return.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nearfield {
+
+/// Puts memory that was allocated but not yet used on large pages, if it is large: see scratch.cpp.
+void prefer_large_pages(void* memory, std::int64_t bytes) noexcept;
+
+/// Gives an empty vector, which a call returns, its length.
+template <class Vector>
+void resize_result(Vector& result, std::int64_t length) {
+    result.reserve(static_cast<std::size_t>(length));
+    prefer_large_pages(result.data(), length * static_cast<std::int64_t>(sizeof(typename Vector::value_type)));
+    result.resize(static_cast<std::size_t>(length));
+}
+
+}  // namespace nearfield
