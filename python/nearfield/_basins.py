@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import Border, check_flags, count_of, length_of, said, threads_of, word_of
 from nearfield._watershed import Call, markers_of, options_of, words
-from nearfield._workplace import Slot
+from nearfield._workplace import Slot, Workplace
 
 Array = np.ndarray[Any, Any]
 Attribute = Literal["height", "area", "volume"]
@@ -378,8 +379,15 @@ def peaks(
     axes = len(work.shape)
     options = options_of(axes, axes if connectivity is None else connectivity, border, True, False, h, squared)
     with words("distance"):
-        rows = Call(work, device, threads, None).peaks(work.array > 0, labels, options)
+        rows = Call(work, device, threads, None).peaks(_positive(work), labels, options)
     return sorted_peaks(rows, work.shape, apart)
+
+
+def _positive(work: Workplace) -> Any:
+    """Where the image is above 0. PyTorch compares no unsigned integers of more than 8 bits on a GPU."""
+    if work.framework.name == "torch" and work.dtype in ("uint16", "uint32", "uint64"):
+        return work.array.view(getattr(sys.modules["torch"], work.dtype[1:])) != 0
+    return work.array > 0
 
 
 def sorted_peaks(rows: list[tuple[int, float]], shape: tuple[int, ...], apart: float) -> Array:

@@ -155,6 +155,8 @@ def flood(
     levels = work.hand_out(passes)
     if limit is None or reached is None:
         return work.in_given_type(levels)
+    if work.framework.name == "torch" and work.dtype in ("uint16", "uint32"):
+        levels = levels.long()  # PyTorch compares none of these on a GPU
     return (work.hand_out(reached) != 0) & (levels >= limit if maxima else levels <= limit)
 
 
@@ -258,15 +260,21 @@ def fill_holes(
 
 
 def _inlets_of(work: Workplace, ends: Sequence[str]) -> Any:
-    """Markers at the open ends of axes, made where the image is if its framework can write to arrays there."""
-    there = work.place.ordinal >= 0 and work.framework.name in ("torch", "cupy")
-    made = work.empty(work.shape, "uint8").array if there else np.empty(work.shape, np.uint8)
-    made[...] = 0
+    """Markers at the open ends of axes."""
+    made, there = _zeros(work, "uint8")
     for axis, end in enumerate(ends):
         if end == "open" and work.shape[axis] > 0:
             for at in (0, -1):
                 made[(slice(None),) * axis + (at,)] = 1
     return made if there else work.constant(made)
+
+
+def _zeros(work: Workplace, dtype: str) -> tuple[Any, bool]:
+    """An array to write to, where the image is if its framework can write to arrays there, else NumPy's."""
+    there = work.place.ordinal >= 0 and work.framework.name in ("torch", "cupy")
+    made = work.empty(work.shape, dtype).array if there else np.empty(work.shape, dtype)
+    made[...] = 0
+    return made, there
 
 
 # ---- the calls -------------------------------------------------------------------------------------------------------
@@ -353,9 +361,17 @@ def markers_of(work: Workplace, markers: Any, name: str = "markers") -> Any:
     rows = np.asarray(as_numpy(given)).astype(np.int64)
     if rows.size and not ((rows >= 0) & (rows < np.asarray(work.shape))).all():
         raise ValueError(f"{name} has coordinates outside of the image's shape {work.shape}; give cells of it")
-    made = np.zeros(work.shape, np.int32)
-    made[tuple(rows.T)] = np.arange(1, len(rows) + 1)
-    return work.constant(made)
+    made, there = _zeros(work, "int32")
+    if len(rows) > 0:
+        cells = np.ravel_multi_index(tuple(rows.T), work.shape)
+        _, last = np.unique(cells[::-1], return_index=True)  # of equal coordinates the last one stays
+        number = len(rows) - last.astype(np.int32)
+        at = tuple(rows[number - 1].T)
+        if there:
+            made[tuple(work.constant(np.ascontiguousarray(each)) for each in at)] = work.constant(number)
+        else:
+            made[at] = number
+    return made if there else work.constant(made)
 
 
 def _level_of(level: Any) -> Any:

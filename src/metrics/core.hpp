@@ -18,7 +18,7 @@
 namespace nearfield::metrics {
 
 inline constexpr int most_axes = 3, most_asked = 16, most_ranks = 2 * most_asked;
-inline constexpr std::int64_t base_step = 1024;  ///< masks of a job start at multiples of this many cells
+inline constexpr std::int64_t base_step = 4096;  ///< masks of a job start at multiples of this many cells
 
 /// An exact sum of doubles: words that hold 32 bits each and have 32 more for carries.
 struct parts {

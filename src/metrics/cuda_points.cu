@@ -9,17 +9,19 @@ namespace nearfield::metrics {
 namespace {
 
 constexpr std::int64_t points_of_block = 4096;
-static_assert(base_step == 4 * threads_of_block);
+/// Mask values that a thread reads at once, of cells in a row of the job's box. All cells of a block belong to one job,
+/// because masks of jobs begin at multiples of base_step.
+struct alignas(16) own_values {
+    static constexpr int words = 4;
+    std::uint32_t word[words];
 
-/// The first of four consecutive cells of the job's box that a thread owns; all cells of a block belong to one job.
-/// Words of four mask values are aligned, because masks of jobs begin at multiples of base_step.
-__device__ inline std::int64_t own_four(const job& j) {
-    return static_cast<std::int64_t>(blockIdx.x) * base_step - j.base + static_cast<std::int64_t>(threadIdx.x) * 4;
-}
+    __device__ std::uint8_t at(int i) const { return static_cast<std::uint8_t>(word[i / 4] >> 8 * (i % 4)); }
+};
+static_assert(base_step == sizeof(own_values) * threads_of_block);
+
 __device__ int job_of_block(const job* jobs, int count) {
     return last_upto(count, static_cast<std::int64_t>(blockIdx.x) * base_step, [&](int k) { return jobs[k].base; });
 }
-__device__ inline std::uint8_t byte_of(std::uint32_t word, int k) { return static_cast<std::uint8_t>(word >> 8 * k); }
 
 /// What a warp finds of the points of a job's surface.
 struct found_points {
@@ -172,22 +174,25 @@ __global__ void __launch_bounds__(threads_of_block)
     __shared__ std::int64_t start;
     const int k = job_of_block(jobs, count);
     const job& j = jobs[k];
-    const std::int64_t first = j.base + own_four(j);
-    const bool inside = first >= j.base && first < j.base + j.cells();  // other blocks belong to jobs that are left out
-    const std::uint32_t values = inside ? *reinterpret_cast<const std::uint32_t*>(mask + first) : 0;
-    if (__syncthreads_or(values != 0 ? 1 : 0) == 0) return;
+    constexpr int cells = sizeof(own_values);
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * base_step + cells * threadIdx.x;
+    own_values values{};  // other blocks belong to jobs that are left out
+    if (first >= j.base && first < j.base + j.cells()) values = *reinterpret_cast<const own_values*>(mask + first);
     int mine = 0, all = 0;
-    for (int i = 0; i < 4; ++i) mine += byte_of(values, i) != 0 ? 1 : 0;
+#pragma unroll
+    for (int i = 0; i < cells; ++i) mine += values.at(i) != 0 ? 1 : 0;
+    if (__syncthreads_or(mine) == 0) return;
     const int before = cuda::sum_before(mine, held, all);
     if (threadIdx.x == 0)
         start = j.start[side] + static_cast<std::int64_t>(atomicAdd(taken + k, static_cast<word>(all)));
     __syncthreads();
     std::int64_t to = start + before;
-    for (int i = 0; i < 4; ++i) {
-        if (byte_of(values, i) == 0) continue;
+#pragma unroll
+    for (int i = 0; i < cells; ++i) {
+        if (values.at(i) == 0) continue;
         using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
         key[to] = j.points[1 - side] == 0 ? 0 : key_of(static_cast<as>(squared[first + i]));
-        code[to++] = byte_of(values, i);
+        code[to++] = values.at(i);
     }
 }
 

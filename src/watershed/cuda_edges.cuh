@@ -74,7 +74,7 @@ __device__ std::uint64_t borders(const work& w, const std::int32_t (&place)[cell
 /// Pairs that a block has found: the thread, and above it the number of the bit.
 inline constexpr int most_pairs = 13 * cells_of_tile, thread_bits = 8;
 
-/// Calls use(cell, steps to the neighbour along each axis) for all pairs, dividing them evenly among the threads.
+/// Calls use(cell, neighbour) for all pairs, dividing them evenly among the threads.
 template <nearby Which, class Use>
 __device__ void each_pair(const work& w, const tile<Which>& area, std::uint64_t bits, const Use& use) {
     static_assert(threads_of_block == 1 << thread_bits && 13 * cells_of_thread <= 1 << (16 - thread_bits));
@@ -93,20 +93,8 @@ __device__ void each_pair(const work& w, const tile<Which>& area, std::uint64_t 
         const int z = moved > 4 ? 1 : 0, y = (moved - 9 * z + 4) / 3 - 1, x = moved - 9 * z - 3 * y;
         const int first = column<Which>::deep ? thread : ((thread & ~31) << 2) + (thread & 31);
         const std::int32_t own = area.place(w.where, first) + cell * by;
-        const std::int32_t steps[most_axes] = {z * by, y * row, x};
-        use(own, steps);
+        use(own, own + z * by + y * row + x);
     }
-}
-
-/// Returns whether a cell between two that touch at a corner is no higher than their pass, which then leads over that
-/// cell, too, by steps that change fewer coordinates. In smooth images this leaves few pairs but those of faces.
-__device__ inline bool leads_over_another(const work& w, std::int32_t here, std::int32_t there,
-                                          const std::int32_t (&steps)[most_axes], std::int32_t pass) {
-    bool found = false;
-    for (const std::int32_t step : steps)
-        if (step != 0 && here + step != there && pass != outside<std::int32_t>)
-            found = found || w.key[here + step] <= pass || w.key[there - step] <= pass;
-    return found;
 }
 
 /// Lists the passes between basins that touch in the tile or at its faces. Known neighbours that come before the cell
@@ -121,25 +109,21 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
     __syncthreads();
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
-    const auto touch = [&](std::int32_t here, std::int32_t there, std::int32_t pass) {
-        note(w, table, -2 - w.basin[here], -2 - w.basin[there], pass);
+    const auto touch = [&](std::int32_t here, std::int32_t there) {
+        note(w, table, -2 - w.basin[here], -2 - w.basin[there], max(w.key[here], w.key[there]));
     };
     if constexpr (Which != nearby::listed) {
         std::int32_t place[cells_of_thread];
 #pragma unroll
         for (std::int32_t& each : place) each = nowhere;
         own.each([&](int i, std::int32_t here) { place[i] = w.basin[here] == nowhere ? nowhere : here; });
-        each_pair<Which>(
-            w, area, borders<Which>(w, place), [&](std::int32_t here, const std::int32_t(&steps)[most_axes]) {
-                const std::int32_t there = here + steps[0] + steps[1] + steps[2], pass = max(w.key[here], w.key[there]);
-                if (!leads_over_another(w, here, there, steps, pass)) touch(here, there, pass);
-            });
+        each_pair<Which>(w, area, borders<Which>(w, place), touch);
     } else {
         own.each([&](int, std::int32_t here) {
             if (w.basin[here] == nowhere) return;
             w.where.each<Which, true>(here, [&](std::int32_t there, int) {
                 if (w.basin[there] != w.basin[here] && w.basin[there] != nowhere && alike(w, here, there))
-                    touch(here, there, max(w.key[here], w.key[there]));
+                    touch(here, there);
             });
         });
     }

@@ -388,3 +388,11 @@ def test_basins_stay_on_the_device(module, request):
     same(mine.extinctions("area").amount, theirs.extinctions("area").amount)
     same(mine.passes([[0, 0]], [[49, 60]]), theirs.passes([[0, 0]], [[49, 60]]))
     same(here(nf.fill_holes(there, border=("open", "periodic"))), nf.fill_holes(image, border=("open", "periodic")))
+
+
+def test_peaks_and_floods_of_unsigned_tensors(torch):
+    image = np.random.default_rng(9).integers(0, 900, (40, 41)).astype(np.uint32)
+    there, found = torch.from_numpy(image).cuda(), nf.peaks(image, h=30)
+    same(nf.peaks(there, h=30), found)
+    same(nf.watershed(there, found, maxima=True).cpu(), nf.watershed(image, found, maxima=True))
+    same(nf.flood(there, [[3, 4]], 500).cpu(), nf.flood(image, [[3, 4]], 500))

@@ -31,6 +31,7 @@ def test_markers_keep_their_labels_and_type(dtype):
     assert passes.dtype == image.dtype and (passes >= image).all()
     listed = nf.watershed(image, [[3, 4], [15, 20]])
     assert np.array_equal(listed == 1, label == 700)
+    assert np.array_equal(nf.watershed(image, [[15, 20], [3, 4], [15, 20]]) == 3, label == 5)
     kept = nf.basins(image)
     assert np.array_equal(kept.watershed(markers), label)
     where = np.stack(np.indices(image.shape), -1).reshape(-1, 2)
