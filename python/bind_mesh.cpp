@@ -12,16 +12,21 @@
 namespace nearfield::python {
 namespace {
 
-/// Copies contiguous arrays of float64 (n, 3) and int32 (m, 3) to a mesh.
+/// The rows of a contiguous array of shape (n, 3).
+template <class Number>
+std::span<const std::array<Number, 3>> rows_of(const array& of) {
+    return {reinterpret_cast<const std::array<Number, 3>*>(of.data), static_cast<std::size_t>(of.shape[0])};
+}
+/// Copies arrays of float64 (n, 3) and int32 (m, 3) to a mesh.
 mesh mesh_of(const array& vertices, const array& faces) {
-    mesh made;
-    const auto fill = [](auto& to, const array& from) {
-        using row = typename std::remove_reference_t<decltype(to)>::value_type;
-        const auto* const first = reinterpret_cast<const row*>(from.data);
-        to.assign(first, first + from.shape[0]);
-    };
-    fill(made.vertices, vertices), fill(made.faces, faces);
-    return made;
+    const auto v = rows_of<double>(vertices);
+    const auto f = rows_of<std::int32_t>(faces);
+    return {{v.begin(), v.end()}, {f.begin(), f.end()}};
+}
+/// Copies the arrays to where the call runs.
+mesh mesh_on(const host&, const array& vertices, const array& faces) { return mesh_of(vertices, faces); }
+device_mesh mesh_on(const device& on, const array& vertices, const array& faces) {
+    return {on, rows_of<double>(vertices), rows_of<std::int32_t>(faces)};
 }
 
 /// An array of NumPy that owns these rows of three numbers, and may be written.
@@ -72,18 +77,19 @@ std::tuple<sizes, triple, triple> around(const array& vertices, const array& fac
 
 /// Runs call(place, mesh there, views), which fills these arrays; some of them may be missing.
 template <std::size_t Out, class Call>
-void fill(const run_at& where, const mesh& m, const std::array<const array*, Out>& out, const Call& call) {
+void fill(const run_at& where, const array& v, const array& f, const std::array<const array*, Out>& out,
+          const Call& call) {
     const auto views = [&]<class Place>(const Place&) {
         std::array<any_output<Place>, Out> to;
         for (std::size_t k = 0; k < Out; ++k) to[k] = view_of<void, Place>(out[k]);
         return to;
     };
     run(
-        where, out[0]->cells(), [&](const host& on) { call(on, m, views(on)); },
-        [&](const device& on) { call(on, device_mesh(on, m), views(on)); },
+        where, out[0]->cells(), [&](const host& on) { call(on, mesh_on(on, v, f), views(on)); },
+        [&](const device& on) { call(on, mesh_on(on, v, f), views(on)); },
         [&](int ordinal) {
             edge::run_arrays_on_device(ordinal, {}, views(host{}),
-                                       [&](const device& on, auto, auto to) { call(on, device_mesh(on, m), to); });
+                                       [&](const device& on, auto, auto to) { call(on, mesh_on(on, v, f), to); });
         });
 }
 
@@ -94,7 +100,7 @@ mesh_grid grid_of(const array& cells, const triple& origin, const triple& pitch)
 void mark(const array& vertices, const array& faces, const array& out, const triple& origin, const triple& pitch,
           bool solid, bool surface, bool winding, int ordinal, std::uintptr_t stream, bool staged, int threads,
           const nb::object& progress) {
-    fill<1>({ordinal, stream, staged, threads, progress}, mesh_of(vertices, faces), {&out},
+    fill<1>({ordinal, stream, staged, threads, progress}, vertices, faces, {&out},
             [&](const auto& on, const auto& m, const auto& to) {
                 voxelize(on, m, grid_of(out, origin, pitch), to[0], {solid, surface, winding});
             });
@@ -103,7 +109,7 @@ void mark(const array& vertices, const array& faces, const array& out, const tri
 void distance_to(const array& vertices, const array& faces, const array& distance, const array* triangle,
                  const triple& origin, const triple& pitch, bool is_signed, bool winding, double most, bool samples,
                  int ordinal, std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
-    fill<2>({ordinal, stream, staged, threads, progress}, mesh_of(vertices, faces), {&distance, triangle},
+    fill<2>({ordinal, stream, staged, threads, progress}, vertices, faces, {&distance, triangle},
             [&](const auto& on, const auto& m, const auto& to) {
                 mesh_distance(on, m, grid_of(distance, origin, pitch), {to[0], to[1]},
                               {is_signed, winding, most, samples});

@@ -33,13 +33,13 @@ struct isosurface_options {
 /// Dual contouring numbers vertices by cells and faces by edges of the grid. It takes tangent planes from central
 /// differences; a vertex stays within its cell.
 ///
-///   on     returns when done, on a device too, where `method` is marching_cubes
+///   on     returns when done, on a device too
 ///   field  3 axes, any element type but float16, any strides; not changed
 ///
 /// Time O(cells). Workspace: 32 bytes per thread for each cell of two planes, 16 bytes a line of cells; with dual
-/// contouring 13 bytes a cell; on a device 1/4 byte a cell, 16 bytes a line of cells, and the mesh. Host and device
-/// make the same mesh, for any number of threads. Throws nearfield::error before any work is started, except if the
-/// mesh has 2^31 vertices or more.
+/// contouring 13 bytes a cell; on a device 1/4 byte a cell, 16 bytes a line of cells, and the mesh; with dual
+/// contouring 24 bytes a line, and 8 more bytes for each vertex and face. Host and device make the same mesh, for any
+/// number of threads. Throws nearfield::error before any work is started, except if the mesh has 2^31 vertices or more.
 ///
 /// Lorensen, Cline, "Marching cubes", SIGGRAPH 1987; Montani, Scateni, Scopigno, "A modified look-up table for implicit
 /// disambiguation of marching cubes", The Visual Computer 10, 1994, for the separation; Ju, Losasso, Schaefer, Warren,

@@ -41,7 +41,7 @@ struct mesh_fields {
 /// cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through the
 /// nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are examined.
 /// Time O(cells log(faces)) unless the shape lies round one point. Workspace: 8 bytes a triangle and thread, 144 bytes
-/// a triangle, and that of voxelize() for signed distances; on a device 2.2 KB a triangle, with lists of at most 1 GB,
+/// a triangle, and that of voxelize() for signed distances; on a device 2.3 KB a triangle, with lists of at most 1 GB,
 /// and 1/12 byte a cell.
 ///
 /// With `samples` a distant cell p takes the triangle of s, the nearest cell to it that is exact. The result exceeds

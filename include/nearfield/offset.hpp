@@ -37,7 +37,7 @@ struct offset_result {
 /// grid. Faces look outwards. Where fronts from different sides meet, the parts beyond are removed: no part of the
 /// answer cuts another one.
 ///
-///   on        returns when done, also on a device, which does not accept `sharp`. Host and device make the same mesh
+///   on        returns when done, also on a device. Host and device make the same mesh
 ///   of        without open edges, unless `winding`; at least one face
 ///   distance  finite; not 0 if `hollow`, and then at least 2 pitches in size
 ///

@@ -261,7 +261,7 @@ def isosurface(
     closed : bool
         Treat the space beyond the ends of the grid as outside: caps close the surface there.
     method : {'marching_cubes', 'dual_contouring'}
-        Algorithm. 'dual_contouring' keeps sharp edges of distance fields, and runs on the CPU only.
+        Algorithm. 'dual_contouring' keeps sharp edges of distance fields.
     device, threads, progress
         As in `distance_transform`.
 
@@ -324,7 +324,7 @@ def offset(
     method : {'exact', 'voxels'}
         Distances to measure: to the triangles, or to the faces of the cells of the voxelised part.
     sharp : bool
-        Keep edges and corners, by dual contouring; on the CPU only.
+        Keep edges and corners, by dual contouring.
     hollow : bool
         Return the wall between the surface and its offset. A negative distance makes the part hollow and keeps its
         outside.

@@ -6,7 +6,6 @@
 #include "base/lend.hpp"
 #include "base/memory.hpp"
 #include "base/rehearsal.hpp"
-#include "base/result.hpp"
 #include "base/unwritten.hpp"
 #include "os/process.hpp"
 
@@ -41,12 +40,6 @@ scratch_block allocate_scratch(std::int64_t bytes) {
     if (memory == nullptr) fail_memory(bytes, "the call's workspace");
     const bool counted = bytes >= least_counted_bytes && expect_writes(memory, bytes);
     return {memory, large ? on_large_pages(memory, bytes) : memory, counted};
-}
-
-void prefer_large_pages(void* memory, std::int64_t bytes) noexcept {
-    if (bytes < least_on_large_pages || rehearsing() != nullptr) return;
-    const std::int64_t before = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory) % 4096);
-    os::prefer_large_pages(static_cast<std::byte*>(memory) - before, bytes + before);
 }
 
 void free_scratch(void* memory, bool counted) noexcept {

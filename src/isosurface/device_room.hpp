@@ -1,4 +1,4 @@
-// Marching cubes on a device.
+// Isosurfaces on a device.
 #pragma once
 
 #include "isosurface/core.hpp"
@@ -9,5 +9,6 @@ namespace nearfield::isosurfaces {
 void check_counts(std::int64_t vertices, std::int64_t faces);
 
 [[nodiscard]] mesh marching_cubes(const device& on, const problem<device>& p);
+[[nodiscard]] mesh dual_contouring(const device& on, const problem<device>& p);
 
 }  // namespace nearfield::isosurfaces

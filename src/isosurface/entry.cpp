@@ -27,27 +27,22 @@ problem<Place> checked(const any_input<Place>& field, double level, const isosur
     return p;
 }
 
+template <class Place>
+mesh solve(const Place& on, const any_input<Place>& field, double level, const isosurface_options& options) {
+    const problem<Place> p = checked(field, level, options);
+    if (field.cells() == 0) return {};
+    return options.method == isosurface_method::marching_cubes ? marching_cubes(on, p) : dual_contouring(on, p);
+}
+
 }  // namespace
 }  // namespace isosurfaces
 
 mesh isosurface(const host& on, const any_input<host>& field, double level, const isosurface_options& options) {
     if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
-    return in_call([&]() -> mesh {
-        const isosurfaces::problem<host> p = isosurfaces::checked(field, level, options);
-        if (field.cells() == 0) return {};
-        return options.method == isosurface_method::marching_cubes ? isosurfaces::marching_cubes(on, p)
-                                                                   : isosurfaces::dual_contouring(on, p);
-    });
+    return in_call([&] { return isosurfaces::solve(on, field, level, options); });
 }
 mesh isosurface(const device& on, const any_input<device>& field, double level, const isosurface_options& options) {
-    return in_call([&]() -> mesh {
-        const isosurfaces::problem<device> p = isosurfaces::checked(field, level, options);
-        if (options.method != isosurface_method::marching_cubes)
-            throw error(error_code::unsupported,
-                        "device: dual contouring runs on the CPU only; give method marching_cubes, or use host{}");
-        if (field.cells() == 0) return {};
-        return isosurfaces::marching_cubes(on, p);
-    });
+    return in_call([&] { return isosurfaces::solve(on, field, level, options); });
 }
 
 }  // namespace nearfield

@@ -5,5 +5,6 @@
 namespace nearfield::isosurfaces {
 
 mesh marching_cubes(const device&, const problem<device>&) { refuse_device(); }
+mesh dual_contouring(const device&, const problem<device>&) { refuse_device(); }
 
 }  // namespace nearfield::isosurfaces

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "nearfield/mesh.hpp"
 
 namespace nearfield::meshes {
 
+using vertex_span = std::span<const std::array<double, 3>>;
+using face_span = std::span<const std::array<std::int32_t, 3>>;
+
 /// Throws invalid_argument, naming the argument, for a face without valid vertices or a coordinate that is not finite.
-void check_mesh(const char* name, const mesh& m);
+void check_mesh(const char* name, vertex_span vertices, face_span faces);
+inline void check_mesh(const char* name, const mesh& m) { check_mesh(name, m.vertices, m.faces); }
 
 /// Calls body(low, high, forward, backward) for every edge {low < high} in ascending order, with the number of faces
 /// that run along it from low to high, and back. It leaves out edges from a vertex to itself.
@@ -59,13 +64,14 @@ struct box {
     std::array<double, 3> low{}, high{};
     bool empty = true;  ///< there are no vertices
 };
-[[nodiscard]] inline box box_of(const mesh& m) {
-    if (m.vertices.empty()) return {};
-    box made{m.vertices[0], m.vertices[0], false};
-    for (const auto& at : m.vertices)
+[[nodiscard]] inline box box_of(vertex_span vertices) {
+    if (vertices.empty()) return {};
+    box made{vertices[0], vertices[0], false};
+    for (const auto& at : vertices)
         for (std::size_t k = 0; k < 3; ++k)
             made.low[k] = std::min(made.low[k], at[k]), made.high[k] = std::max(made.high[k], at[k]);
     return made;
 }
+[[nodiscard]] inline box box_of(const mesh& m) { return box_of(m.vertices); }
 
 }  // namespace nearfield::meshes

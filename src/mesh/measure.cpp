@@ -10,15 +10,15 @@
 namespace nearfield {
 namespace meshes {
 
-void check_mesh(const char* name, const mesh& m) {
-    const auto count = static_cast<std::int64_t>(m.vertices.size());
-    if (count >= std::int64_t{1} << 31 || m.faces.size() >= std::size_t{1} << 31)
-        fail(fmt::format("{} has {} vertices and {} faces; give fewer than 2^31 of each", name, count, m.faces.size()));
-    for (std::size_t i = 0; i < m.vertices.size(); ++i)
-        for (const double x : m.vertices[i])
+void check_mesh(const char* name, vertex_span vertices, face_span faces) {
+    const auto count = static_cast<std::int64_t>(vertices.size());
+    if (count >= std::int64_t{1} << 31 || faces.size() >= std::size_t{1} << 31)
+        fail(fmt::format("{} has {} vertices and {} faces; give fewer than 2^31 of each", name, count, faces.size()));
+    for (std::size_t i = 0; i < vertices.size(); ++i)
+        for (const double x : vertices[i])
             if (!std::isfinite(x)) fail(fmt::format("{}: vertex {} has a coordinate that is not finite", name, i));
-    for (std::size_t i = 0; i < m.faces.size(); ++i)
-        for (const std::int32_t v : m.faces[i])
+    for (std::size_t i = 0; i < faces.size(); ++i)
+        for (const std::int32_t v : faces[i])
             if (v < 0 || v >= count)
                 fail(fmt::format("{}: face {} names vertex {}; there are {}, from 0", name, i, v, count));
 }

@@ -5,19 +5,19 @@
 namespace nearfield {
 namespace {
 
-std::unique_ptr<const device_mesh::parts> uploaded(const device& on, const mesh& of) {
-    meshes::check_mesh("mesh", of);
-    const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
+std::unique_ptr<const device_mesh::parts> uploaded(const device& on, meshes::vertex_span vertices,
+                                                   meshes::face_span faces) {
+    meshes::check_mesh("mesh", vertices, faces);
     device_mesh::parts made{};
-    made.vertex_count = count(of.vertices), made.face_count = count(of.faces), made.box = meshes::box_of(of);
-    const std::span<const std::byte> blocks[] = {std::as_bytes(std::span(of.vertices)),
-                                                 std::as_bytes(std::span(of.faces))};
+    made.vertex_count = std::ssize(vertices), made.face_count = std::ssize(faces), made.box = meshes::box_of(vertices);
+    const std::span<const std::byte> blocks[] = {std::as_bytes(vertices), std::as_bytes(faces)};
     const void* at[2] = {};
     made.memory = meshes::upload(on, blocks, at);
     made.vertices = static_cast<const double*>(at[0]), made.faces = static_cast<const std::int32_t*>(at[1]);
     made.open_count = meshes::count_open_edges(on, made.faces, made.face_count);
     if (made.open_count > 0) {
-        const std::vector<meshes::open_edge> open = meshes::open_edges_of(of);
+        const std::vector<meshes::open_edge> open =
+            meshes::open_edges_of({{vertices.begin(), vertices.end()}, {faces.begin(), faces.end()}});
         const std::span<const std::byte> block = std::as_bytes(std::span(open));
         made.open_memory = meshes::upload(on, {&block, 1}, at);
         made.open = static_cast<const meshes::open_edge*>(at[0]);
@@ -27,7 +27,8 @@ std::unique_ptr<const device_mesh::parts> uploaded(const device& on, const mesh&
 
 }  // namespace
 
-device_mesh::device_mesh(const device& on, const mesh& of) : parts_(in_call([&] { return uploaded(on, of); })) {}
+device_mesh::device_mesh(const device& on, meshes::vertex_span vertices, meshes::face_span faces)
+    : parts_(in_call([&] { return uploaded(on, vertices, faces); })) {}
 device_mesh::device_mesh(device_mesh&&) noexcept = default;
 device_mesh& device_mesh::operator=(device_mesh&&) noexcept = default;
 device_mesh::~device_mesh() = default;

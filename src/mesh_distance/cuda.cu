@@ -1,6 +1,8 @@
 // On a device: halves blocks of cells level by level down to 16 cells, and lists for each the triangles that can be
-// nearest in it. Lists lie in a pool. If the pool has no room for a block's list, the block keeps its parent's list. So
-// no call waits for a count, and a pool of any size gives the same result.
+// nearest in it. Cells of blocks of 16^3 without a triangle within max_distance are written there and then.
+//
+// Lists lie in a pool. If the pool has no room for a block's list, the block keeps its parent's list. So no call waits
+// for a count, and a pool of any size gives the same result.
 #include "base/cuda_scan.cuh"
 #include "mesh_distance/cuda_cells.cuh"
 #include "mesh_distance/device_room.hpp"
@@ -10,16 +12,18 @@
 namespace nearfield::nearest_faces {
 namespace {
 
-constexpr int most_threads = 512, least_listed_level = 4;
+constexpr int most_threads = 512;
 
 /// A thread owns a triangle.
 __global__ void __launch_bounds__(threads_of_block)
-    make_triangles(const double* vertices, const std::int32_t* faces, std::int64_t count, double scale, triangle* to) {
+    make_triangles(const double* vertices, const std::int32_t* faces, std::int64_t count,
+                   const __grid_constant__ task t, triangle* to, rough_triangle* rough) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i >= count) return;
     const double* corners[3];
     for (int k = 0; k < 3; ++k) corners[k] = vertices + 3 * std::int64_t{faces[3 * i + k]};
-    to[i] = triangle_at(corners, scale);
+    to[i] = triangle_at(corners, t.in.scale);
+    rough[i] = rough_of(to[i], t.middle);
 }
 
 struct list_pool {
@@ -28,32 +32,46 @@ struct list_pool {
     std::int64_t room;
 };
 
+/// Gives the block of cells of a block of threads no candidates.
+__device__ void leave(const task& t, const blocks& to, const std::int64_t* first, const written_fields& out) {
+    if (threadIdx.x == 0) to.lists[blockIdx.x] = {nullptr, 0};
+    if (to.some == nullptr) return;
+    constexpr int side = 1 << listed_level;
+#pragma unroll 4
+    for (auto c = static_cast<int>(threadIdx.x); c < side * side * side; c += static_cast<int>(blockDim.x)) {
+        const std::int64_t at[] = {first[0] + c / (side * side), first[1] + c / side % side, first[2] + c % side};
+        out.write(t.in, at, {std::numeric_limits<double>::infinity(), -1});
+    }
+}
+
 /// A block of threads owns a block of cells. It finds the nearest triangle of the centre, counts the triangles that may
-/// be nearer elsewhere, and lists them.
+/// be nearer elsewhere, and lists them. If there are none, it writes the cells of the last level.
 __global__ void __launch_bounds__(most_threads)
     list_triangles(const __grid_constant__ task t, const __grid_constant__ blocks from,
-                   const __grid_constant__ blocks to, const __grid_constant__ list_pool pool) {
-    __shared__ found held[most_threads / cuda::warp];
+                   const __grid_constant__ blocks to, const __grid_constant__ list_pool pool,
+                   const __grid_constant__ written_fields out) {
+    __shared__ near_word held[most_threads / cuda::warp];
     __shared__ int counts[most_threads / cuda::warp];
     __shared__ candidates made;
     std::int64_t first[3];
     to.place(blockIdx.x, first);
     const candidates given = from.list_at(first);
-    const box at = box::of(t.in, first, to.level);
     const auto threads = static_cast<int>(blockDim.x), own = static_cast<int>(threadIdx.x);
-    const found nearest = least_of_block(least_of(t, given, at.centre, own, threads), held);
-    if (given.count == 0 || nearest.squared > bound::far2(at.radius, t.in.most)) {
-        if (own == 0) to.lists[blockIdx.x] = {nullptr, 0};
-        return;
-    }
-    const bound limits = at.bounds(t, nearest.face);
+    if (given.count == 0) return leave(t, to, first, out);
+    const box at = box::of(t, first, to.level);
+    const near_word nearest = least_of_block(least_of(t, given, at.rough, own, threads), held);
+    const rough_bound limits = at.bounds(t, face_of(nearest));
     const auto keeps = [&](std::int64_t i) {
-        return limits.keeps(nearest_of(t.triangles[given[i]], at.centre[0], at.centre[1], at.centre[2]), at.half);
+        const rough_triangle one = t.rough[given[i]];
+        return limits.keeps(touching(at.rough, one), at.rough.half);
     };
     int kept = 0, all = 0;
+#pragma unroll 4
     for (std::int64_t i = own; i < given.count; i += threads) kept += keeps(i) ? 1 : 0;
     int place = cuda::sum_before(kept, counts, all);
+    if (all == 0) return leave(t, to, first, out);
     if (own == 0) {
+        if (to.some != nullptr) to.some[atomicAdd(to.some_count, 1)] = static_cast<std::int32_t>(blockIdx.x);
         const unsigned long long start = atomicAdd(pool.taken, static_cast<unsigned long long>(all));
         const bool fits = start + static_cast<unsigned long long>(all) <= static_cast<unsigned long long>(pool.room);
         made = fits ? candidates{pool.numbers + start, all} : given;
@@ -76,12 +94,12 @@ std::vector<blocks> levels_of(const space& in, std::int64_t faces) {
         one.level = level, one.all = {nullptr, faces};
         for (int k = 0; k < 3; ++k) one.size[k] = cuda::blocks_for(in.shape[k], std::int64_t{1} << level);
     };
-    int level = block_level;
+    int level = listed_level;
     while (std::int64_t{1} << level < longest) ++level;
     add(level);
     // The first step makes up to 64 blocks: fewer would leave most of a device idle.
-    for (int step = 2; level > least_listed_level; step = 1)
-        add(level = level - step < least_listed_level ? least_listed_level : level - step);
+    for (int step = 2; level > listed_level; step = 1)
+        add(level = level - step < listed_level ? listed_level : level - step);
     return made;
 }
 
@@ -95,12 +113,14 @@ std::int64_t pool_room(const std::vector<blocks>& levels, std::int64_t faces) {
     return room < static_cast<double>(most) ? static_cast<std::int64_t>(room) : most;
 }
 
-void list_all(const device& on, const task& t, const std::vector<blocks>& levels, const list_pool& pool) {
-    cuda::check(cudaMemsetAsync(pool.taken, 0, sizeof *pool.taken, cuda::stream_of(on)), "clearing a count");
+void list_all(const device& on, const task& t, const std::vector<blocks>& levels, const list_pool& pool,
+              const written_fields& out) {
+    cuda::clear(on, pool.taken, sizeof *pool.taken);
+    cuda::clear(on, levels.back().some_count, 2 * sizeof(int));
     for (std::size_t i = 1; i < levels.size(); ++i) {
         const std::int64_t count = levels[i].count();
         const unsigned threads = count < 1024 ? most_threads : count < 16384 ? 256 : 128;
-        cuda::launch(on, list_triangles, count, dim3(threads), 0, t, levels[i - 1], levels[i], pool);
+        cuda::launch(on, list_triangles, count, dim3(threads), 0, t, levels[i - 1], levels[i], pool, out);
     }
 }
 
@@ -121,7 +141,7 @@ __global__ void __launch_bounds__(threads_of_block)
     if (plane >= t.in.shape[0]) return;
     const std::int64_t at[] = {plane, line - plane * t.in.shape[1], i - line * t.in.shape[2]};
     const std::int32_t face = label.read_triangle(at) - 1;
-    out.write(t.in, at, {squared_at(t.in, at, t.triangles[face]), face});
+    out.write(t.in, at, answer::of(t.in, squared_at(t.in, at, t.triangles[face]), face));
 }
 
 struct lists {
@@ -130,7 +150,7 @@ struct lists {
 };
 
 void solve_exactly(const device& on, const task& t, const lists& by, const written_fields& out) {
-    list_all(on, t, by.levels, by.pool);
+    list_all(on, t, by.levels, by.pool, out);
     solve_cells(on, t, by.levels.back(), out);
 }
 
@@ -167,8 +187,12 @@ void run(const device& on, const device_mesh::parts& of, const device_problem& p
     const bool has_signs = p.is_signed && p.out.distance.wanted();
     by.pool.room = p.room < 0 ? pool_room(by.levels, of.face_count) : p.room;
     cuda::workspace memory(on);
+    blocks& last = by.levels.back();
+    const bool is_listed = by.levels.size() > 1;
     const std::int64_t triangles = memory.reserve<triangle>(of.face_count),
-                       numbers = memory.reserve<std::int32_t>(by.pool.room),
+                       rough = memory.reserve<rough_triangle>(of.face_count),
+                       some = memory.reserve<std::int32_t>(is_listed ? last.count() : 0),
+                       counts = memory.reserve<int>(2), numbers = memory.reserve<std::int32_t>(by.pool.room),
                        taken = memory.reserve<unsigned long long>(1),
                        words = memory.reserve<std::uint32_t>(has_signs ? voxels::words_of(p.grid) : 0);
     std::vector<std::int64_t> places;
@@ -182,9 +206,13 @@ void run(const device& on, const device_mesh::parts& of, const device_problem& p
         voxels::find_inside(on, of, p.grid, p.shift, p.winding, inside);
         out.inside = inside, out.words = voxels::words_of(p.in.shape[2]);
     }
-    const task t{p.in, memory.get<triangle>(triangles)};
+    last.some_count = memory.get<int>(counts), last.next = last.some_count + 1;
+    if (is_listed) last.some = memory.get<std::int32_t>(some);
+    task t{p.in, memory.get<triangle>(triangles), memory.get<rough_triangle>(rough), {}};
+    for (int k = 0; k < 3; ++k) t.middle[k] = p.in.at(k, static_cast<double>(p.in.shape[k] - 1) / 2);
     cuda::launch(on, make_triangles, cuda::blocks_for(of.face_count, threads_of_block), dim3(threads_of_block), 0,
-                 of.vertices, of.faces, of.face_count, p.in.scale, memory.get<triangle>(triangles));
+                 of.vertices, of.faces, of.face_count, t, memory.get<triangle>(triangles),
+                 memory.get<rough_triangle>(rough));
     if (p.sampled) solve_by_samples(on, p, t, by, out);
     else solve_exactly(on, t, by, out);
 }

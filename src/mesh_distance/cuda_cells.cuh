@@ -1,4 +1,4 @@
-// Finds the nearest triangles of all cells, given lists for blocks of them.
+// Finds the nearest triangles of all cells, given lists for blocks of 16^3 of them.
 //
 // A block of threads owns 8^3 cells and makes their list from that of the larger block. Then each warp owns 4^3 cells
 // and selects the triangles of the list that can be nearest in them, about 30. Each cell tests these by the plane that
@@ -6,16 +6,20 @@
 #pragma once
 
 #include "base/cuda.cuh"
-#include "mesh_distance/core.hpp"
+#include "mesh_distance/cuda_rough.cuh"
 
 namespace nearfield::nearest_faces {
 
-constexpr int block_level = 3, part_level = 2, threads_of_block = 256, warps_of_block = threads_of_block / cuda::warp;
+constexpr int listed_level = 4, block_level = 3, part_level = 2, threads_of_block = 256,
+              warps_of_block = threads_of_block / cuda::warp;
+constexpr int blocks_at_once = 3;    ///< blocks that a multiprocessor holds
 constexpr int room_in_block = 2048;  ///< triangles in a block's list; if there are more it uses the larger block's
 
 struct task {
     space in;
     const triangle* triangles;
+    const rough_triangle* rough;
+    double middle[3];  ///< origin of the coordinates of `rough`
 };
 
 /// Numbers of triangles; without a list they are 0, 1, ...
@@ -33,6 +37,9 @@ struct blocks {
     candidates all{};
     std::int64_t size[3] = {};
     int level = 0;
+    std::int32_t* some = nullptr;  ///< numbers of the blocks that have candidates, or null
+    int* some_count = nullptr;
+    int* next = nullptr;  ///< number of eighths of blocks that are taken
 
     [[nodiscard]] NF_HD std::int64_t count() const { return size[0] * size[1] * size[2]; }
     /// Computes the first cell of a block.
@@ -48,55 +55,61 @@ struct blocks {
     }
 };
 
-struct found {
-    double squared;
-    std::int32_t face;
-};
-__device__ inline bool is_before(const found& a, const found& b) {
-    return a.squared < b.squared || (a.squared == b.squared && a.face < b.face);
-}
+/// A squared distance and the triangle's number, as one word in the order of the distances.
+using near_word = unsigned long long;
+constexpr near_word nowhere = ~0ULL;
+__device__ inline near_word smaller(near_word a, near_word b) { return b < a ? b : a; }
+__device__ inline std::int32_t face_of(near_word x) { return static_cast<std::int32_t>(x & 0xffffffff); }
 
-/// The nearest triangle to a point among every `step`-th one from `first` on, then among those of the warp's lanes.
-__device__ inline found least_of(const task& t, const candidates& of, const double* at, int first, int step) {
-    found best{std::numeric_limits<double>::infinity(), std::numeric_limits<std::int32_t>::max()};
+/// A triangle near a box's centre: the nearest one, up to rounding, among every `step`-th one from `first` on and among
+/// those of the warp's lanes.
+__device__ inline near_word least_of(const task& t, const candidates& of, const rough_box& at, int first, int step) {
+    near_word best = nowhere;
+#pragma unroll 4
     for (std::int64_t i = first; i < of.count; i += step) {
         const std::int32_t face = of[i];
-        const found one{nearest_of(t.triangles[face], at[0], at[1], at[2]).squared, face};
-        if (is_before(one, best)) best = one;
+        const rough_triangle own = t.rough[face];
+        const auto squared = static_cast<near_word>(__float_as_uint(at.to(own).squared));
+        best = smaller(squared << 32 | static_cast<std::uint32_t>(face), best);
     }
-    for (int by = cuda::warp / 2; by > 0; by /= 2) {
-        const found other{__shfl_xor_sync(cuda::every_lane, best.squared, by),
-                          __shfl_xor_sync(cuda::every_lane, best.face, by)};
-        if (is_before(other, best)) best = other;
-    }
+    for (int by = cuda::warp / 2; by > 0; by /= 2) best = smaller(__shfl_xor_sync(cuda::every_lane, best, by), best);
     return best;
 }
-/// The nearest among the results of a block's warps. All threads call it.
-__device__ inline found least_of_block(const found& mine, found* held) {
+/// The least of the results of a block's warps. All threads call it.
+__device__ inline near_word least_of_block(near_word mine, near_word* held) {
     if (threadIdx.x % cuda::warp == 0) held[threadIdx.x / cuda::warp] = mine;
     __syncthreads();
-    found best = held[0];
-    for (unsigned w = 1; w < blockDim.x / cuda::warp; ++w)
-        if (is_before(held[w], best)) best = held[w];
+    near_word best = held[0];
+    for (unsigned w = 1; w < blockDim.x / cuda::warp; ++w) best = smaller(held[w], best);
     return best;
 }
 
 /// The box around the centres of a block's cells.
 struct box {
-    double centre[3], half[3], radius;
+    double centre[3];
+    rough_box rough;
 
-    __device__ static box of(const space& in, const std::int64_t* first, int level) {
+    __device__ static box of(const task& t, const std::int64_t* first, int level) {
         box made;
-        in.half_of_block(level, made.half);
-        made.radius = std::sqrt(dot(made.half, made.half));
+        double half[3];
+        t.in.half_of_block(level, half);
         const double middle = static_cast<double>((std::int64_t{1} << level) - 1) / 2;
-        for (int k = 0; k < 3; ++k) made.centre[k] = in.at(k, static_cast<double>(first[k]) + middle);
+        made.rough.radius = made.rough.reach = rounded_up(std::sqrt(dot(half, half)));
+        for (int k = 0; k < 3; ++k) {
+            made.centre[k] = t.in.at(k, static_cast<double>(first[k]) + middle);
+            made.rough.at[k] = static_cast<float>(made.centre[k] - t.middle[k]);
+            made.rough.half[k] = rounded_up(half[k]), made.rough.reach += std::abs(made.rough.at[k]);
+        }
         return made;
     }
-    __device__ bound bounds(const task& t, std::int32_t face) const {
-        const triangle& nearest = t.triangles[face];
-        return bound::of(nearest_of(nearest, centre[0], centre[1], centre[2]), nearest.loss, radius, t.in.most);
+    __device__ rough_bound bounds(const task& t, std::int32_t face) const {
+        return {rough, t.rough[face], t.triangles[face].loss, t.in.most};
     }
+};
+
+struct found {
+    double squared;
+    std::int32_t face;
 };
 
 struct written_fields {
@@ -108,10 +121,9 @@ struct written_fields {
     std::int64_t words = 0;                 ///< words of a line of `inside`
     std::int32_t first_number = 0;          ///< number of triangle 0; a cell without one gets one less
 
-    __device__ void write(const space& in, const std::int64_t* at, const found& best) const {
+    __device__ void write(const space& in, const std::int64_t* at, const answer& told) const {
         for (int k = 0; k < 3; ++k)
             if (at[k] >= in.shape[k]) return;
-        const answer told = answer::of(in, best.squared, best.face);
         if (triangle != nullptr) triangle[place(at, triangle_step)] = told.face + first_number;
         if (distance == nullptr) return;
         double d = told.distance;
@@ -130,25 +142,12 @@ private:
     }
 };
 
-/// Bounds the distance from a triangle to the cell at centre + u from below by low + n u (see bound).
-struct touching {
-    double low, n[3];
-    std::int32_t face;
-
-    __device__ static touching of(const nearest& at, std::int32_t face) {
-        const double over = inverse(std::sqrt(at.squared));
-        return {at.support * over - slack, {at.e[0] * over, at.e[1] * over, at.e[2] * over}, face};
-    }
-    __device__ bool may_be_nearest(const double* u, double squared) const {
-        const double least = low + dot(n, u);
-        return !(least > 0 && least * least > squared);
-    }
-};
-
 /// The two cells of a lane: the 4^3 cells of a warp are two halves along axis 0.
 struct lane_cells {
     std::int64_t cell[2][3];
-    double at[2][3], from_centre[2][3];
+    double at[2][3];
+    float from_centre[2][3];
+    float limit[2];  ///< bound of the distance from the nearest triangle so far
     found best[2];
 
     __device__ lane_cells(const space& in, const std::int64_t* first, const double* centre) {
@@ -156,89 +155,118 @@ struct lane_cells {
         for (int h = 0; h < 2; ++h) {
             cell[h][0] = first[0] + 2 * h + lane / 16, cell[h][1] = first[1] + lane / 4 % 4;
             cell[h][2] = first[2] + lane % 4;
-            for (int k = 0; k < 3; ++k)
-                at[h][k] = in.at(k, static_cast<double>(cell[h][k])), from_centre[h][k] = at[h][k] - centre[k];
+            for (int k = 0; k < 3; ++k) {
+                at[h][k] = in.at(k, static_cast<double>(cell[h][k]));
+                from_centre[h][k] = static_cast<float>(at[h][k] - centre[k]);
+            }
             best[h] = {std::numeric_limits<double>::infinity(), -1};
+            limit[h] = std::numeric_limits<float>::infinity();
         }
     }
     __device__ void measure(const task& t, int h, std::int32_t face) {
-        const found one{nearest_of(t.triangles[face], at[h][0], at[h][1], at[h][2]).squared, face};
-        if (is_before(one, best[h])) best[h] = one;
+        const triangle own = t.triangles[face];
+        const double squared = nearest_of(own, at[h][0], at[h][1], at[h][2]).squared;
+        if (squared > best[h].squared || (squared == best[h].squared && face > best[h].face)) return;
+        best[h] = {squared, face};
+        limit[h] = rounded_up(static_cast<double>(std::sqrt(static_cast<float>(squared))));
     }
 };
 
+/// A triangle that can be nearest to some cells of a warp.
+struct waiting_face {
+    touching plane;
+    std::int32_t face;
+};
+
 /// Finds the nearest triangles of a warp's 4^3 cells. `waiting` has room for one triangle of each lane.
-__device__ inline void solve_part(const task& t, const candidates& given, const box& at, touching* waiting,
+__device__ inline void solve_part(const task& t, const candidates& given, const box& at, waiting_face* waiting,
                                   lane_cells& cells) {
+    if (given.count == 0) return;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const found nearest = least_of(t, given, at.centre, lane, cuda::warp);
-    if (given.count == 0 || nearest.squared > bound::far2(at.radius, t.in.most)) return;
-    const bound limits = at.bounds(t, nearest.face);
-    for (int h = 0; h < 2; ++h) cells.measure(t, h, nearest.face);
+    const std::int32_t nearest = face_of(least_of(t, given, at.rough, lane, cuda::warp));
+    const rough_bound limits = at.bounds(t, nearest);
+    for (int h = 0; h < 2; ++h) cells.measure(t, h, nearest);
     for (std::int64_t start = 0; start < given.count; start += cuda::warp) {
-        const std::int32_t face = start + lane < given.count ? given[start + lane] : nearest.face;
-        bool kept = false;
-        if (face != nearest.face) {
-            const auto one = nearest_of(t.triangles[face], at.centre[0], at.centre[1], at.centre[2]);
-            kept = limits.keeps(one, at.half);
-            if (kept) waiting[lane] = touching::of(one, face);
-        }
+        const std::int32_t face = start + lane < given.count ? given[start + lane] : nearest;
+        const rough_triangle own = t.rough[face];
+        const touching plane(at.rough, own);
+        const bool kept = face != nearest && limits.keeps(plane, at.rough.half);
+        if (kept) waiting[lane] = {plane, face};
         __syncwarp();
         for (unsigned left = __ballot_sync(cuda::every_lane, kept ? 1 : 0); left != 0; left &= left - 1) {
-            const touching& one = waiting[__ffs(static_cast<int>(left)) - 1];
-            for (int h = 0; h < 2; ++h)
-                if (__any_sync(cuda::every_lane,
-                               one.may_be_nearest(cells.from_centre[h], cells.best[h].squared) ? 1 : 0) != 0)
-                    cells.measure(t, h, one.face);
+            const waiting_face& one = waiting[__ffs(static_cast<int>(left)) - 1];
+            for (int h = 0; h < 2; ++h) {
+                const bool near = !(one.plane.least(cells.from_centre[h]) > cells.limit[h]);
+                if (__any_sync(cuda::every_lane, near ? 1 : 0) != 0) cells.measure(t, h, one.face);
+            }
         }
         __syncwarp();
     }
 }
 
-/// A block of threads owns 8^3 cells, a warp 4^3 of them.
-__global__ void __launch_bounds__(threads_of_block, 2)
-    find_nearest(const __grid_constant__ task t, const __grid_constant__ blocks from,
-                 const __grid_constant__ blocks own, const __grid_constant__ written_fields out) {
-    __shared__ found held[warps_of_block];
-    __shared__ std::int32_t numbers[room_in_block];
+/// Finds the list of 8^3 cells in shared memory: the triangles of a larger block's list that can be nearest to one.
+__device__ inline candidates list_in_block(const task& t, const candidates& given, const std::int64_t* first,
+                                           std::int32_t* numbers) {
+    __shared__ near_word held[warps_of_block];
     __shared__ int kept;
-    __shared__ touching waiting[threads_of_block];
-    std::int64_t first[3];
-    own.place(blockIdx.x, first);
-    const box whole = box::of(t.in, first, block_level);
-    candidates given = from.list_at(first);
+    const box whole = box::of(t, first, block_level);
     if (threadIdx.x == 0) kept = 0;
-    const found nearest =
-        least_of_block(least_of(t, given, whole.centre, static_cast<int>(threadIdx.x), threads_of_block), held);
-    if (nearest.squared > bound::far2(whole.radius, t.in.most)) given.count = 0;
-    if (given.count > 0) {
-        const bound limits = whole.bounds(t, nearest.face);
-        for (std::int64_t i = threadIdx.x; i < given.count; i += threads_of_block) {
-            const std::int32_t face = given[i];
-            const double* const c = whole.centre;
-            if (!limits.keeps(nearest_of(t.triangles[face], c[0], c[1], c[2]), whole.half)) continue;
-            const int place = atomicAdd(&kept, 1);
-            if (place < room_in_block) numbers[place] = face;
-        }
-        __syncthreads();
-        if (kept <= room_in_block) given = {numbers, kept};
+    const near_word nearest =
+        least_of_block(least_of(t, given, whole.rough, static_cast<int>(threadIdx.x), threads_of_block), held);
+    const rough_bound limits = whole.bounds(t, face_of(nearest));
+    for (std::int64_t i = threadIdx.x; i < given.count; i += threads_of_block) {
+        const std::int32_t face = given[i];
+        const rough_triangle own = t.rough[face];
+        if (!limits.keeps(touching(whole.rough, own), whole.rough.half)) continue;
+        const int place = atomicAdd(&kept, 1);
+        if (place < room_in_block) numbers[place] = face;
     }
+    __syncthreads();
+    return kept <= room_in_block ? candidates{numbers, kept} : given;
+}
+
+/// Solves an eighth of a block that has candidates: 8^3 cells. A warp owns 4^3 of them.
+__device__ inline void solve_eighth(const task& t, const blocks& from, const written_fields& out, std::int64_t number,
+                                    std::int32_t* numbers, waiting_face* waiting) {
+    std::int64_t first[3];
+    from.place(from.some == nullptr ? number / 8 : from.some[number / 8], first);
+    for (int k = 0; k < 3; ++k) {
+        first[k] += (number >> (2 - k) & 1) << block_level;
+        if (first[k] >= t.in.shape[k]) return;
+    }
+    const candidates given = list_in_block(t, from.list_at(first), first, numbers);
     const int part = static_cast<int>(threadIdx.x) / cuda::warp;
     for (int k = 0; k < 3; ++k) {
         first[k] += (part >> (2 - k) & 1) << part_level;
         if (first[k] >= t.in.shape[k]) return;
     }
-    const box at = box::of(t.in, first, part_level);
+    const box at = box::of(t, first, part_level);
     lane_cells cells(t.in, first, at.centre);
     solve_part(t, given, at, waiting + part * cuda::warp, cells);
-    for (int h = 0; h < 2; ++h) out.write(t.in, cells.cell[h], cells.best[h]);
+    for (int h = 0; h < 2; ++h)
+        out.write(t.in, cells.cell[h], answer::of(t.in, cells.best[h].squared, cells.best[h].face));
+}
+
+/// Solves the blocks that have candidates. Blocks of threads take eighths of them in turn.
+__global__ void __launch_bounds__(threads_of_block, blocks_at_once)
+    find_nearest(const __grid_constant__ task t, const __grid_constant__ blocks from,
+                 const __grid_constant__ written_fields out) {
+    __shared__ std::int32_t numbers[room_in_block];
+    __shared__ waiting_face waiting[threads_of_block];
+    __shared__ std::int64_t taken;
+    const std::int64_t all = 8 * (from.some == nullptr ? from.count() : std::int64_t{*from.some_count});
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0) taken = atomicAdd(from.next, 1);
+        __syncthreads();
+        if (taken >= all) return;
+        solve_eighth(t, from, out, taken, numbers, waiting);
+    }
 }
 
 inline void solve_cells(const device& on, const task& t, const blocks& from, const written_fields& out) {
-    blocks own;
-    own.level = block_level;
-    for (int k = 0; k < 3; ++k) own.size[k] = cuda::blocks_for(t.in.shape[k], std::int64_t{1} << block_level);
-    cuda::launch(on, find_nearest, own.count(), dim3(threads_of_block), 0, t, from, own, out);
+    const std::int64_t resident = blocks_at_once * cuda::limits().multiprocessors, all = 8 * from.count();
+    cuda::launch(on, find_nearest, all < resident ? all : resident, dim3(threads_of_block), 0, t, from, out);
 }
 
 }  // namespace nearfield::nearest_faces

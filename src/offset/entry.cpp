@@ -129,9 +129,6 @@ offset_result offset(const host& on, const mesh& of, double distance, const offs
     return checked(on, of, distance, options);
 }
 offset_result offset(const device& on, const mesh& of, double distance, const offset_options& options) {
-    if (options.sharp)
-        throw error(error_code::unsupported,
-                    "device: sharp offsets run on the CPU only; leave out sharp, or use host{}");
     return checked(on, of, distance, options);
 }
 

@@ -61,6 +61,17 @@ TEST_F(MeshDistanceDevice, CentreOfABall) {
     const mesh_case c{sphere_mesh({4, 4, 4}, 1000, 30, 40), {{9, 8, 7}, {}, {1, 1, 1}}, {}};
     ASSERT_EQ(on_device(c), on_host(c));
 }
+/// Triangles whose areas have no inverse in float, and one that makes coordinates large beside them.
+TEST_F(MeshDistanceDevice, TinyBesideFar) {
+    for (const double size : {1e-10, 1e-6}) {
+        mesh_case c{sphere_mesh({}, 4 * size, 9, 12), {{13, 12, 11}, {-5 * size, -6 * size, -5.3 * size}, {}}, {}};
+        c.grid.pitch.fill(size);
+        append_mesh(c.of, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {{0, 1, 2}}});
+        const fields_of_mesh found = on_device(c), wanted = expected(c.of, c.grid, c.options.max_distance);
+        ASSERT_EQ(found.triangle, wanted.triangle) << size;
+        ASSERT_EQ(found.distance, wanted.distance) << size;
+    }
+}
 TEST_F(MeshDistanceDevice, SignedLikeTheHost) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         mesh_case c{seed % 2 == 0 ? torus_mesh(6, 2.5, 20, 12) : box_mesh({-5, -4, -3}, {5, 4, 3}),

@@ -16,6 +16,7 @@ TEST_F(OffsetDevice, LikeTheHost) {
             offset_options o;
             o.pitch = 0.4, o.winding = part == open, o.hollow = distance > 0;
             if (distance < 0) o.method = offset_method::voxels;
+            o.sharp = distance == 0 || part == open;
             const offset_result found = offset(device(on.get()), part, distance, o),
                                 wanted = offset(host{2, {}}, part, distance, o);
             ASSERT_EQ(found.surface, wanted.surface) << distance;
@@ -23,7 +24,6 @@ TEST_F(OffsetDevice, LikeTheHost) {
             ASSERT_EQ(found.thickness, wanted.thickness);
             ASSERT_TRUE(measure_mesh(found.surface).closed || found.surface.faces.empty());
         }
-    EXPECT_THROW(static_cast<void>(offset(device(on.get()), open, 1, {.sharp = true})), error);
 }
 
 }  // namespace

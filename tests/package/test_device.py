@@ -354,14 +354,14 @@ def test_meshes(cupy):
     grid = nf.VoxelGrid.around(ball, 0.7, margin=20)
     far = nf.mesh_distance(ball, grid, samples=True, out=cupy.zeros(grid.shape, "f4"))
     np.testing.assert_array_equal(far.get(), nf.mesh_distance(ball, grid, samples=True))
-    for given, device in ((field, "cuda"), (cupy.asarray(field), None)):
-        again = nf.isosurface(given, 8, inside="below", device=device)
-        np.testing.assert_array_equal(again.vertices, ball.vertices)
-        np.testing.assert_array_equal(again.faces, ball.faces)
-    with pytest.raises(RuntimeError, match="dual contouring"):
-        nf.isosurface(cupy.asarray(field), 8, method="dual_contouring")
-    for method in ("exact", "voxels"):
-        grown, other = (nf.offset(ball, 2, pitch=1, method=method, hollow=True, device=at) for at in ("cuda", "cpu"))
+    for method in ("marching_cubes", "dual_contouring"):
+        wanted = nf.isosurface(field, 8, inside="below", method=method)
+        for given, device in ((field, "cuda"), (cupy.asarray(field), None)):
+            again = nf.isosurface(given, 8, inside="below", method=method, device=device)
+            np.testing.assert_array_equal(again.vertices, wanted.vertices)
+            np.testing.assert_array_equal(again.faces, wanted.faces)
+    for how in ({"hollow": True}, {"hollow": True, "method": "voxels"}, {"sharp": True}):
+        grown, other = (nf.offset(ball, 2, pitch=1, device=at, **how) for at in ("cuda", "cpu"))
         np.testing.assert_array_equal(grown.vertices, other.vertices)
         np.testing.assert_array_equal(grown.faces, other.faces)
 
