@@ -571,6 +571,8 @@ def centroidal_voronoi(
     tolerance: float,
     supersample: int,
     ordinal: int,
+    stream: int,
+    there: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
@@ -597,6 +599,8 @@ def stipple(
     supersample: int,
     options: Options,
     ordinal: int,
+    stream: int,
+    there: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[bytes, bytes, bytes, bytes, int, int]: ...
