@@ -1,6 +1,7 @@
 #include <array>
 
 #include "edge/arrays_run.hpp"
+#include "edge/device_arrays.hpp"
 #include "nearfield/centroidal.hpp"
 #include "nearfield/stipple.hpp"
 #include "python/bind_run.hpp"
@@ -8,29 +9,40 @@
 namespace nearfield::python {
 namespace {
 
-/// All arrays are contiguous and on the host; the call runs on device `ordinal` unless that is negative.
+/// Makes work that a device does from now on wait for that on the caller's stream.
+void wait_for(int ordinal, const device& on, std::uintptr_t stream) {
+    edge::order_after(ordinal, on.stream, reinterpret_cast<void*>(stream));
+}
+
+/// The call runs on device `ordinal` unless that is negative. Arrays are contiguous and on the host, except density and
+/// labels if they are `there`, on the device.
 void relax_sites(const array& density, const array& sites, const array& moved, const array& weights,
                  const array& energy, const array* labels, const distance_options& grid, int rounds, double relax,
-                 double tolerance, int supersample, int ordinal, int threads, const nb::object& progress) {
+                 double tolerance, int supersample, int ordinal, std::uintptr_t stream, bool there, int threads,
+                 const nb::object& progress) {
     const centroidal_options options{rounds, relax, tolerance, supersample, grid.spacing, grid.border};
-    const std::array<any_input<host>, 2> in{density.view<const void, host>(), sites.view<const void, host>()};
+    const std::array<any_input<host>, 2> in{sites.view<const void, host>(), density.view<const void, host>()};
     const std::array<any_output<host>, 4> out{moved.view<void, host>(), weights.view<void, host>(),
                                               energy.view<void, host>(), view_of<void, host>(labels)};
+    const auto on_device = [&](int number) {
+        const auto call = [&](const device& on, auto read, auto to) {
+            if (there) wait_for(number, on, stream);
+            centroidal_voronoi(on, there ? density.view<const void, device>() : read[1], read[0],
+                               {to[0], to[1], to[2], there ? view_of<void, device>(labels) : to[3]}, options);
+        };
+        edge::run_arrays_on_device(number, {in.data(), in.size() - (there ? 1 : 0)},
+                                   {out.data(), out.size() - (there ? 1 : 0)}, call);
+    };
     run(
         {ordinal, 0, true, threads, progress}, density.cells() * (rounds + 1),
-        [&](const host& on) { centroidal_voronoi(on, in[0], in[1], {out[0], out[1], out[2], out[3]}, options); },
-        [](const device&) {},
-        [&](int on) {
-            edge::run_arrays_on_device(on, in, out, [&](const device& there, auto read, auto to) {
-                centroidal_voronoi(there, read[0], read[1], {to[0], to[1], to[2], to[3]}, options);
-            });
-        });
+        [&](const host& on) { centroidal_voronoi(on, in[1], in[0], {out[0], out[1], out[2], out[3]}, options); },
+        [](const device&) {}, on_device);
 }
 
 /// Returns parts, weights, energies and diameters, 4 or 8 bytes a number, and the number of parts along a cell.
 nb::tuple stippled(const array& image, std::int64_t points, double size, bool lbg, int rounds, std::uint64_t seed,
-                   bool invert, int supersample, const distance_options& grid, int ordinal, int threads,
-                   const nb::object& progress) {
+                   bool invert, int supersample, const distance_options& grid, int ordinal, std::uintptr_t stream,
+                   bool there, int threads, const nb::object& progress) {
     stipple_options options;
     options.points = points, options.size = size, options.rounds = rounds, options.seed = seed;
     options.method = lbg ? stipple_method::lbg : stipple_method::lloyd;
@@ -44,8 +56,9 @@ nb::tuple stippled(const array& image, std::int64_t points, double size, bool lb
             {ordinal, 0, true, threads, progress}, image.cells() * 50,
             [&](const host& on) { made = stipple(on, in, options); }, [](const device&) {},
             [&](int on) {
-                edge::run_arrays_on_device(on, {&in, 1}, {}, [&](const device& there, auto read, auto) {
-                    made = stipple(there, read[0], options);
+                edge::run_arrays_on_device(on, {&in, there ? 0U : 1U}, {}, [&](const device& gpu, auto read, auto) {
+                    if (there) wait_for(on, gpu, stream);
+                    made = stipple(gpu, there ? image.view<const void, device>() : read[0], options);
                 });
             });
     std::vector<double> diameters;
@@ -81,14 +94,14 @@ nb::tuple with_capacities(const array& density, const array& sites, const array&
 void bind_centroidal(nb::module_& module) {
     module.def("centroidal_voronoi", &relax_sites, nb::arg("density"), nb::arg("sites"), nb::arg("moved"),
                nb::arg("weights"), nb::arg("energy"), nb::arg("labels").none(), nb::arg("options"), nb::arg("rounds"),
-               nb::arg("relax"), nb::arg("tolerance"), nb::arg("supersample"), nb::arg("ordinal"), nb::arg("threads"),
-               nb::arg("progress").none());
+               nb::arg("relax"), nb::arg("tolerance"), nb::arg("supersample"), nb::arg("ordinal"), nb::arg("stream"),
+               nb::arg("there"), nb::arg("threads"), nb::arg("progress").none());
     module.def("capacity_voronoi", &with_capacities, nb::arg("density"), nb::arg("sites"), nb::arg("capacities"),
                nb::arg("options"), nb::arg("rounds"), nb::arg("relax"), nb::arg("supersample"), nb::arg("ordinal"),
                nb::arg("threads"), nb::arg("progress").none());
     module.def("stipple", &stippled, nb::arg("image"), nb::arg("points"), nb::arg("size"), nb::arg("lbg"),
                nb::arg("rounds"), nb::arg("seed"), nb::arg("invert"), nb::arg("supersample"), nb::arg("options"),
-               nb::arg("ordinal"), nb::arg("threads"), nb::arg("progress").none());
+               nb::arg("ordinal"), nb::arg("stream"), nb::arg("there"), nb::arg("threads"), nb::arg("progress").none());
 }
 
 }  // namespace nearfield::python

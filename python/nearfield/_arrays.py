@@ -109,6 +109,11 @@ def numpy_name(dtype: np.dtype[Any]) -> str:
     return str(dtype.name if dtype.kind in "biuf" else dtype)
 
 
+@lru_cache(maxsize=64)
+def _torch_name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
 def in_elements(a: np.ndarray[Any, Any]) -> bool:
     """Says whether strides are multiples of the element size, and the address is aligned to it."""
     flags = a.flags
@@ -241,12 +246,16 @@ class Torch:
         return tuple(x.shape)
 
     def dtype(self, x: Any) -> str:
-        return str(x.dtype).removeprefix("torch.")
+        return _torch_name(x.dtype)
 
     def place(self, x: Any) -> Place:
-        if x.device.type != "cuda":
+        if not x.is_cuda:
             return HOST
-        return Place(x.device.index, sys.modules["torch"].cuda.current_stream(x.device).cuda_stream)
+        torch = sys.modules["torch"]
+        number, raw = x.get_device(), getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        if raw is not None:  # makes no object of Python's
+            return Place(number, raw(number))
+        return Place(number, torch.cuda.current_stream(number).cuda_stream)
 
     def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
         check_axes(name, x.ndim, MOST_AXES + writable)

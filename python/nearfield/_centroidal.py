@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -266,7 +267,7 @@ def _words(**renamed: str) -> Iterator[None]:
 
 def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
     """Returns the first positions of the sites, in parts of cells."""
-    shape = call.cells.shape
+    shape = call.work.shape
     if isinstance(sites, int) and not isinstance(sites, bool):
         if isinstance(call.work.array, Untouched):  # no values to draw by
             first = np.arange(count_of("sites", sites, 1))
@@ -320,7 +321,7 @@ def _luminance(image: Any, axis: Any) -> Array:
 
 
 class _Call:
-    """A density or an image on the host, in a type that the library counts in, and the place of the work."""
+    """A density or an image, and the place of the work. If it is `there`, on the GPU that works, it is not copied."""
 
     def __init__(
         self,
@@ -343,55 +344,53 @@ class _Call:
         request = Request((), spacing_of(spacing, ndim, 0), border=border_of(border, ndim, 0))
         with _words(density=name):
             self.options = request.options()
+        self.name, self.of_light = name, of_light
+        self.there = 0 <= self.ordinal == self.work.place.ordinal and self.work.dtype in _TYPES
+        if not self.there:
+            _ = self.cells  # refuses values
+
+    @cached_property
+    def cells(self) -> Array:
+        """The cells on the host, in a type that the library counts in."""
         given = np.ascontiguousarray(_on_host(self.work.array)).reshape(self.work.shape)
         native = given.dtype.name in _TYPES
         if isinstance(self.work.array, Untouched) and not native:  # of a plan
-            given, native = Untouched.of(given.shape, "uint16"), True
-        self.cells: Array = given if native else counted(name, given, of_light)
-        self.name = name
+            return Untouched.of(given.shape, "uint16")
+        return given if native else counted(self.name, given, self.of_light)
 
     def of(self, cells: Array) -> _Call:
-        """Returns the same call for other cells."""
         other = copy(self)
-        other.cells = np.ascontiguousarray(cells, "uint16")
+        other.cells, other.there = np.ascontiguousarray(cells, "uint16"), False
         return other
+
+    def _place(self) -> tuple[int, int, bool, int, Any]:
+        return self.ordinal, self.work.place.stream, self.there, self.threads, self.tell
+
+    def _described(self) -> _core.Array:
+        return self.work.described() if self.there else NUMPY.describe(self.name, self.cells, False)
 
     def relaxed(
         self, start: Array, rounds: int, relax: float, tolerance: float, parts: int, labelled: bool
     ) -> tuple[Array, Array, tuple[int, ...], Any]:
         moved, weights = np.empty_like(start), np.empty(len(start), "int64")
         energy = np.empty((rounds + 1, 2), "uint64")
-        labels = np.empty(self.cells.shape, "int32") if labelled else None
-        _core.centroidal_voronoi(
-            NUMPY.describe(self.name, self.cells, False),
-            NUMPY.describe("sites", np.ascontiguousarray(start), False),
-            NUMPY.describe("out", moved, True),
-            NUMPY.describe("out", weights, True),
-            NUMPY.describe("out", energy, True),
-            None if labels is None else NUMPY.describe("out", labels, True),
-            self.options,
-            rounds,
-            relax,
-            tolerance,
-            parts,
-            self.ordinal,
-            self.threads,
-            self.tell,
-        )
-        return moved, weights, _wide(energy), None if labels is None else self.work.constant(labels)
+        slot = self.work.empty(self.work.shape, "int32") if labelled and self.there else None
+        labels = np.empty(self.work.shape, "int32") if labelled and slot is None else None
+        shown = slot.described if slot else None if labels is None else NUMPY.describe("out", labels, True)
+        made = (NUMPY.describe("out", each, True) for each in (moved, weights, energy))
+        _core.centroidal_voronoi(self._described(), NUMPY.describe("sites", np.ascontiguousarray(start), False), *made,
+                                 shown, self.options, rounds, relax, tolerance, parts, *self._place())  # fmt: skip
+        self.work.finish()
+        told = self.work.hand_out(slot) if slot else None if labels is None else self.work.constant(labels)
+        return moved, weights, _wide(energy), told
 
     def stippled(
         self, points: int, size: float, lbg: bool, rounds: int, seed: int, invert: bool, parts: int
     ) -> tuple[Array, Array, tuple[int, ...], Array, int, int]:
         where, weights, energy, sizes, used, full = _core.stipple(
-            NUMPY.describe(self.name, self.cells, False),
-            *(points, size, lbg, rounds, seed, invert, parts),
-            self.options,
-            self.ordinal,
-            self.threads,
-            self.tell,
+            self._described(), points, size, lbg, rounds, seed, invert, parts, self.options, *self._place()
         )
-        rows = np.frombuffer(where, "int32").reshape(-1, self.cells.ndim).copy()
+        rows = np.frombuffer(where, "int32").reshape(-1, len(self.work.shape)).copy()
         wide = _wide(np.frombuffer(energy, "uint64").reshape(-1, 2))
         return rows, np.frombuffer(weights, "int64"), wide, np.frombuffer(sizes, "float64").copy(), used, full
 

@@ -590,6 +590,8 @@ def centroidal_voronoi(
     tolerance: float,
     supersample: int,
     ordinal: int,
+    stream: int,
+    there: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
@@ -616,6 +618,8 @@ def stipple(
     supersample: int,
     options: Options,
     ordinal: int,
+    stream: int,
+    there: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[bytes, bytes, bytes, bytes, int, int]: ...

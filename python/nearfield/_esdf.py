@@ -70,7 +70,7 @@ class Esdf:
     ) -> None:
         sizes = tuple(count_of("shape", each, 0) for each in items_of(shape) or [shape])
         self._shape, self._spacing = sizes, spacing_of(spacing, len(sizes), 0)
-        self._request = Request((), self._spacing, max_distance=max_distance_of(max_distance))
+        self._options = Request((), self._spacing, max_distance=max_distance_of(max_distance)).options()
         self._unknown, self._signed = unknown, flag_of("signed", signed)
         threads_of(threads)
         self._threads, self._device = threads, device
@@ -108,10 +108,10 @@ class Esdf:
             self._make(work)
         if self._immutable or where.staged or not self._fresh:
             first, end = [], []
-        out = [slot.described for slot in self._slots]
+        distance, sites, gradient = self._slots
         with keywords_named("occupancy"):
-            _core.esdf(where.read(), out[0], out[1], out[2], self._request.options(), self._signed, first, end,
-                       *where.place())  # fmt: skip
+            _core.esdf(where.read(), distance.described, sites.described, gradient.described, self._options,
+                       self._signed, first, end, *where.place())  # fmt: skip
         work.finish()
         if self._immutable:
             self._hand_out(work)

@@ -20,97 +20,147 @@ struct arrays {
     std::int32_t* settled;       ///< the round after which nothing changes; 0: none yet
 };
 
-/// Sums over a region, as a device adds them.
-struct added {
-    std::uint64_t mass = 0;
-    std::int64_t first[3] = {};
-};
-
 namespace {
 
 __device__ void add(unsigned long long* to, std::int64_t by) {
     if (by != 0) atomicAdd(to, static_cast<unsigned long long>(by));
 }
 
-__device__ void add_to_table(const arrays& a, std::int32_t site, const added& of) {
-    auto* const to = reinterpret_cast<unsigned long long*>(a.sum + site);
-    add(to, static_cast<std::int64_t>(of.mass));
-    for (int axis = 0; axis < 3; ++axis) add(to + 1 + axis, of.first[axis]);
-}
-
 constexpr int tile_lanes = 32, tile_rows = 16, tile_warps = threads_of_block / tile_lanes, slots = 256;
+
+/// A sum of a tile in two words, which shared memory adds natively, unlike words of 8 bytes. Terms of a thread are
+/// below 2^36, and of a tile below 2^44, so that the low 16 bits of all terms and the rest of all terms each fit.
+struct split_sum {
+    std::uint32_t low;
+    std::int32_t high;
+
+    __device__ void add(std::int64_t by) {
+        if (by == 0) return;
+        atomicAdd(&low, static_cast<std::uint32_t>(by) & 0xffffU);
+        atomicAdd(&high, static_cast<std::int32_t>(by >> 16));
+    }
+    [[nodiscard]] __device__ std::int64_t value() const { return (std::int64_t{high} << 16) + low; }
+};
 
 /// Sums by site of a tile, in a hash table; sites that find no slot are added to global memory at once.
 struct block_table {
     std::int32_t site[slots];
-    unsigned long long value[slots][4], energy[2];
+    std::uint32_t mass[slots];
+    split_sum first[3][slots];
 
     __device__ void clear() {
-        if (threadIdx.x < 2) energy[threadIdx.x] = 0;
-        site[threadIdx.x] = nobody;
-        for (int k = 0; k < 4; ++k) value[threadIdx.x][k] = 0;
+        site[threadIdx.x] = nobody, mass[threadIdx.x] = 0;
+        for (auto& each : first) each[threadIdx.x] = {};
     }
-    __device__ void put(const arrays& a, std::int32_t to, const added& of) {
-        if (of.mass == 0) return;
+    __device__ void put(const arrays& a, std::int32_t to, std::uint32_t its, const std::int64_t (&moment)[3]) {
+        if (its == 0) return;
         for (int probe = 0; probe < 8; ++probe) {
             const unsigned slot = (static_cast<unsigned>(to) * 2654435761u + static_cast<unsigned>(probe)) % slots;
             const std::int32_t before = atomicCAS(&site[slot], nobody, to);
             if (before != nobody && before != to) continue;
-            add(&value[slot][0], static_cast<std::int64_t>(of.mass));
-            for (int axis = 0; axis < 3; ++axis) add(&value[slot][1 + axis], of.first[axis]);
+            atomicAdd(&mass[slot], its);
+            for (int axis = 0; axis < 3; ++axis) first[axis][slot].add(moment[axis]);
             return;
         }
-        add_to_table(a, to, of);
+        add_to_region(a, to, its, moment);
     }
     __device__ void flush(const arrays& a) const {
-        if (site[threadIdx.x] == nobody) return;
-        auto* const to = reinterpret_cast<unsigned long long*>(a.sum + site[threadIdx.x]);
-        for (int k = 0; k < 4; ++k) add(to + k, static_cast<std::int64_t>(value[threadIdx.x][k]));
+        const auto slot = threadIdx.x;
+        if (site[slot] == nobody) return;
+        const std::int64_t moment[] = {first[0][slot].value(), first[1][slot].value(), first[2][slot].value()};
+        add_to_region(a, site[slot], mass[slot], moment);
+    }
+
+private:
+    __device__ static void add_to_region(const arrays& a, std::int32_t site, std::int64_t mass,
+                                         const std::int64_t (&moment)[3]) {
+        auto* const to = reinterpret_cast<unsigned long long*>(a.sum + site);
+        add(to, mass);
+        for (int axis = 0; axis < 3; ++axis) add(to + 1 + axis, moment[axis]);
     }
 };
 static_assert(slots == threads_of_block);
 
+/// Returns the cell of a part.
 __device__ std::int64_t cell_of(const problem& p, std::int64_t z, std::int64_t y, std::int64_t x) {
-    if (p.factor[0] == 1 && p.factor[1] == 1 && p.factor[2] == 1) return (z * p.size[1] + y) * p.size[2] + x;
     return (cuda::quotient(z, p.factor[0]) * p.cells_along(1) + cuda::quotient(y, p.factor[1])) * p.cells_along(2) +
            cuda::quotient(x, p.factor[2]);
 }
+
+/// A row of parts, numbered through all planes: its coordinates, and the cell where it begins. Steps do not divide.
+struct row_of_parts {
+    std::int64_t z, y, cell, cells;  ///< cells: length of a row
+    std::int64_t in_cell;            ///< number of the row in its cells
+
+    __device__ row_of_parts(const problem& p, std::int64_t row)
+        : z(cuda::quotient(row, p.size[1])), y(row - z * p.size[1]), cells(p.cells_along(2)) {
+        find_cell(p);
+    }
+    __device__ void next(const problem& p) {
+        if (++y == p.size[1]) ++z, y = 0, find_cell(p);
+        else if (++in_cell == p.factor[1]) in_cell = 0, cell += cells;
+    }
+
+private:
+    __device__ void find_cell(const problem& p) {
+        cell = cell_of(p, z, y, 0), in_cell = y - cuda::quotient(y, p.factor[1]) * p.factor[1];
+    }
+};
+
+/// Parts of one site in a thread's column: sums of their density, and of that times the way along axis 1. The ways
+/// along the other axes are the same for all of them.
+struct run_of_parts {
+    std::int32_t part = -1, owner = 0;
+    std::uint32_t mass = 0;
+    std::int64_t along = 0, at = 0, depth = 0, across = 0, square = 0;  ///< square: of ways along axes 0 and 2
+
+    __device__ void start(const problem& p, const arrays& a, std::int32_t its, std::int64_t z, std::int64_t x) {
+        const place site = place_of(p, its);
+        part = its, owner = a.number[its], mass = 0, along = 0, at = site.at[1];
+        depth = step(p, 0, site.at[0], z), across = step(p, 2, site.at[2], x);
+        square = p.weight[0] * (depth * depth) + p.weight[2] * (across * across);
+    }
+    /// Adds a part; returns its term of the energy.
+    __device__ std::int64_t add(const problem& p, std::uint32_t density, std::int64_t y) {
+        const std::int64_t by = step(p, 1, at, y);
+        mass += density, along += density * by;
+        return density * (square + p.weight[1] * (by * by));
+    }
+    __device__ void put(block_table& table, const arrays& a) const {
+        table.put(a, owner, mass, {depth * mass, along, across * mass});
+    }
+};
 
 /// Sums the regions, by tiles of 32 columns and 128 rows, where rows are numbered through all planes.
 __global__ void __launch_bounds__(threads_of_block)
     measure(const __grid_constant__ problem p, const __grid_constant__ arrays a, int round) {
     __shared__ block_table table;
+    __shared__ std::int64_t energy[2][tile_warps];
     if (*a.settled != 0) return;
     table.clear();
     __syncthreads();
-    const std::int64_t across = cuda::blocks_for(p.size[2], tile_lanes), rows = p.size[0] * p.size[1];
-    const std::int64_t down = blockIdx.x / across, x = (blockIdx.x - down * across) * tile_lanes + threadIdx.x % 32;
+    const std::int64_t tiles = cuda::blocks_for(p.size[2], tile_lanes), rows = p.size[0] * p.size[1];
+    const std::int64_t down = blockIdx.x / tiles, x = (blockIdx.x - down * tiles) * tile_lanes + threadIdx.x % 32;
     const std::int64_t first = (down * tile_warps + threadIdx.x / 32) * tile_rows;
+    const std::int64_t column = cuda::quotient(x, p.factor[2]);
     std::int64_t low = 0, high = 0;
-    added kept;
-    std::int32_t part = -1, owner = 0;
-    place at{};
-    for (std::int64_t row = first; x < p.size[2] && row < first + tile_rows && row < rows; ++row) {
-        const std::int64_t z = cuda::quotient(row, p.size[1]), y = row - z * p.size[1];
-        if (const std::int32_t its = a.nearest[row * p.size[2] + x]; its != part) {
-            table.put(a, owner, kept);
-            kept = {}, part = its, owner = a.number[part], at = place_of(p, part);
-        }
-        const auto w = static_cast<std::int64_t>(a.density[cell_of(p, z, y, x)]);
-        const std::int64_t d[] = {step(p, 0, at.at[0], z), step(p, 1, at.at[1], y), step(p, 2, at.at[2], x)};
-        const std::int64_t term =
-            w * (p.weight[0] * (d[0] * d[0]) + p.weight[1] * (d[1] * d[1]) + p.weight[2] * (d[2] * d[2]));
-        kept.mass += static_cast<std::uint64_t>(w);
-        for (int axis = 0; axis < 3; ++axis) kept.first[axis] += w * d[axis];
+    run_of_parts run;
+    row_of_parts at(p, first);
+    for (std::int64_t row = first; x < p.size[2] && row < first + tile_rows && row < rows; ++row, at.next(p)) {
+        if (const std::int32_t its = a.nearest[row * p.size[2] + x]; its != run.part || at.y == 0)
+            run.put(table, a), run.start(p, a, its, at.z, x);
+        const std::int64_t term = run.add(p, a.density[at.cell + column], at.y);
         low += term & 0xffffffff, high += term >> 32;
     }
-    table.put(a, owner, kept);
+    run.put(table, a);
     for (int by = 16; by > 0; by /= 2)
         low += __shfl_down_sync(cuda::every_lane, low, by), high += __shfl_down_sync(cuda::every_lane, high, by);
-    if (threadIdx.x % 32 == 0) add(&table.energy[0], low), add(&table.energy[1], high);
+    if (threadIdx.x % 32 == 0) energy[0][threadIdx.x / 32] = low, energy[1][threadIdx.x / 32] = high;
     __syncthreads();
     table.flush(a);
-    if (threadIdx.x < 2) add(a.energy + 2 * round + threadIdx.x, static_cast<std::int64_t>(table.energy[threadIdx.x]));
+    if (threadIdx.x > 1) return;
+    for (int warp = 1; warp < tile_warps; ++warp) energy[threadIdx.x][0] += energy[threadIdx.x][warp];
+    add(a.energy + 2 * round + threadIdx.x, energy[threadIdx.x][0]);
 }
 
 __device__ inline uint128 energy_at(const arrays& a, int round) {

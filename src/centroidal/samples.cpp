@@ -62,10 +62,13 @@ private:
     /// Calls body(cell) for the cells of a tile in raster order until it returns false.
     template <class Body>
     void for_cells(const tile& t, const Body& body) const {
-        for (std::int64_t z = t.first[0]; z < end_of(t, 0); ++z)
-            for (std::int64_t y = t.first[1]; y < end_of(t, 1); ++y)
-                for (std::int64_t x = t.first[2]; x < end_of(t, 2); ++x)
-                    if (!body((z * p_.cells_along(1) + y) * p_.cells_along(2) + x)) return;
+        // Divisions before the loops: cells_along() divides.
+        const std::int64_t end[] = {end_of(t, 0), end_of(t, 1), end_of(t, 2)}, columns = p_.cells_along(2),
+                           rows = p_.cells_along(1);
+        for (std::int64_t z = t.first[0]; z < end[0]; ++z)
+            for (std::int64_t y = t.first[1]; y < end[1]; ++y)
+                for (std::int64_t x = t.first[2]; x < end[2]; ++x)
+                    if (!body((z * rows + y) * columns + x)) return;
     }
 
     void make_tiles() {
@@ -88,26 +91,25 @@ private:
         }
     }
 
+    /// Draws from the stretch of mass number i. Stretches are drawn in order, so that a search for a tile begins where
+    /// the one before ended.
     std::int32_t draw(std::int64_t i, std::int64_t count, std::uint64_t seed) {
         constexpr std::uint64_t attempts = 16;
         std::int64_t cell = 0;
+        const std::size_t first = tile_;
         for (std::uint64_t k = 0; k < attempts; ++k) {
             const std::uint64_t bits = mixed(mixed(seed) + static_cast<std::uint64_t>(i) * attempts + k);
             const uint128 at = (static_cast<uint128>(static_cast<std::uint64_t>(i)) * all_ + bits % all_) /
                                static_cast<std::uint64_t>(count);
-            cell = cell_at(static_cast<std::uint64_t>(at));
+            const auto mass = static_cast<std::uint64_t>(at);
+            for (tile_ = first; tile_ + 1 < tiles_.size() && tiles_[tile_ + 1].mass <= mass;) ++tile_;
+            cell = cell_at(tiles_[tile_], mass);
             if (const std::int32_t part = take(cell, mixed(bits)); part >= 0) return part;
         }
         return first_free(cell);
     }
 
-    [[nodiscard]] std::vector<tile>::const_iterator tile_at(std::uint64_t mass) const {
-        return std::upper_bound(tiles_.begin(), tiles_.end(), mass,
-                                [](std::uint64_t m, const tile& t) { return m < t.mass; }) -
-               1;
-    }
-    [[nodiscard]] std::int64_t cell_at(std::uint64_t mass) const {
-        const tile& in = *tile_at(mass);
+    [[nodiscard]] std::int64_t cell_at(const tile& in, std::uint64_t mass) const {
         std::int64_t found = -1;
         std::uint64_t rest = mass - in.mass;
         for_cells(in, [&](std::int64_t cell) {
@@ -160,6 +162,7 @@ private:
     const std::uint16_t* density_;
     std::int64_t side_ = 1;
     std::vector<tile> tiles_;
+    std::size_t tile_ = 0;  ///< of the last draw
     std::uint64_t all_ = 0;
     std::vector<bool> taken_;
 };

@@ -59,7 +59,6 @@ struct ink {
     ink(const any_input<host>& image, bool invert) : of(image.cells()), density(image.cells()) {
         full = image.type == dtype::boolean ? 1 : image.type == dtype::uint8 ? 255 : 65535;
         const cell_offsets at(image.shape.data(), image.stride.data(), image.rank);
-        const bool wide = image.type == dtype::uint16;
         if (rehearsing() != nullptr) {
             inked = image.cells(), all = static_cast<std::uint64_t>(full * inked);
             return;
@@ -67,13 +66,22 @@ struct ink {
         std::vector<std::uint16_t> table;
         for (std::int64_t own = 0; own <= full; ++own)
             table.push_back(density_for(static_cast<std::uint64_t>(own * (65535 / full)), image.rank));
-        for (std::int64_t i = 0; i < image.cells(); ++i) {
-            const std::int64_t value = wide ? static_cast<const std::uint16_t*>(image.data)[at.of(i)]
-                                            : static_cast<const std::uint8_t*>(image.data)[at.of(i)];
-            const auto own = static_cast<std::uint16_t>(invert ? value : full - value);
-            of.get()[i] = own, all += own, inked += own > 0 ? 1 : 0;
-            density.get()[i] = table[own];
-        }
+        const auto read = [&](const auto* from, const auto& offset) {
+            std::uint64_t sum = 0;
+            for (std::int64_t i = 0; i < image.cells(); ++i) {
+                const std::int64_t value = from[offset(i)];
+                const auto own = static_cast<std::uint16_t>(invert ? value : full - value);
+                of.get()[i] = own, density.get()[i] = table[own], sum += own, inked += own > 0 ? 1 : 0;
+            }
+            all = sum;
+        };
+        const auto read_all = [&](const auto* from) {
+            if (is_contiguous(image.shape.data(), image.stride.data(), image.rank))
+                read(from, [](std::int64_t i) { return i; });
+            else read(from, [&](std::int64_t i) { return at.of(i); });
+        };
+        if (image.type == dtype::uint16) read_all(static_cast<const std::uint16_t*>(image.data));
+        else read_all(static_cast<const std::uint8_t*>(image.data));
     }
 };
 

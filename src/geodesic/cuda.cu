@@ -120,9 +120,11 @@ private:
         w.thin = rules_.thin, w.middling = rules_.middling;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
         w.crossing = memory_.get<std::uint32_t>(crossing_);
-        std::copy(steps_.families.begin(), steps_.families.end(), w.families);
-        w.family_count = static_cast<int>(steps_.families.size()), w.sweep_count = steps_.sweeps;
         w.step_count = static_cast<int>(steps_.rows.size()), w.seed_bits = bits_, w.both = p_.both && p_.cost.wanted();
+        std::copy(steps_.families.begin(), steps_.families.end(), w.families);
+        w.family_count = static_cast<int>(steps_.families.size());
+        for (const family<Axes>& f : steps_.families) w.diagonal = w.diagonal || f.skewed;
+        while (1 << w.step_bits < w.step_count) ++w.step_bits;
         const Word most = work<Word, Axes>::far - 1;
         w.limit = p_.most >= std::uint64_t{most >> bits_} - 1 ? most : static_cast<Word>((p_.most + 1) << bits_);
         w.mask = array_of(p_.mask, 0), w.seeds = array_of(p_.seeds, 0), w.given_cost = array_of(p_.cost, 0);
@@ -166,11 +168,11 @@ private:
     void spread(const work<Word, Axes>& w) const {
         constexpr std::size_t bytes = tile_memory<Pricing, Word>::bytes;
         const auto kernel = relax<Pricing, Word, Axes>;
-        const int threads = std::max(cuda::warp, w.where.cells_of_tile() / chunk);
-        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads), bytes, w);
-        cuda::launch_together(
-            on_, kernel,
-            cuda::grid{std::min(cuda::blocks_at_once(kernel, threads, bytes), w.where.tiles), dim3(threads), bytes}, w);
+        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_tile), bytes, w);
+        cuda::launch_together(on_, kernel,
+                              cuda::grid{std::min(cuda::blocks_at_once(kernel, threads_of_tile, bytes), w.where.tiles),
+                                         dim3(threads_of_tile), bytes},
+                              w);
     }
 
     // ---- elimination ----
@@ -280,7 +282,7 @@ private:
     cuda::device_guard current_;
     const problem_of<device>& p_;
     cuda::workspace memory_;
-    sorted_steps<Axes> steps_;
+    listed_steps<Axes> steps_;
     int skipped_, bits_ = 0;  ///< axes in front of those of the grid; bits of a seed's number in a key
     uint128 most_ = 0;
     bool apart_ = false;  ///< true if cost and seed do not fit a key: seeds are spread afterwards

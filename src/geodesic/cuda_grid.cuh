@@ -116,6 +116,18 @@ struct device_tiling {
     }
 };
 
+/// Appends `what` for the lanes for which `is` is true. All lanes of a warp call it.
+template <class T>
+__device__ void append(T* to, std::uint32_t* count, std::uint32_t what, bool is) {
+    const unsigned all = __ballot_sync(cuda::every_lane, is ? 1 : 0);
+    if (all == 0) return;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    std::uint32_t first = 0;
+    if (lane == 0) first = atomicAdd(count, static_cast<std::uint32_t>(__popc(all)));
+    first = __shfl_sync(cuda::every_lane, first, 0);
+    if (is) to[first + static_cast<std::uint32_t>(__popc(all & ((1U << lane) - 1)))] = static_cast<T>(what);
+}
+
 /// Queue of tiles. It holds a tile at most once, so it never overflows. A slot is 0, or the tile's number plus 1.
 struct waiting_tiles {
     std::uint32_t *ring, *queued;  ///< queued: per tile 0, or 1 + its depth, the length of a chain of visits
@@ -190,9 +202,11 @@ struct work {
     std::int32_t thin = 0, middling = 0;              ///< as in solver_rules
     const device_step* steps = nullptr;
     const device_between* between = nullptr;
-    std::uint32_t* crossing = nullptr;  ///< the step by which a cell leaves the tile, above its local number
-    family<Axes> families[most_families]{};
-    int family_count = 0, sweep_count = 0, step_count = 0;  ///< sweep_count: number of first steps without a family
+    std::uint32_t* crossing = nullptr;       ///< the step by which a cell leaves the tile, above its local number
+    family<Axes> families[most_families]{};  ///< all steps, or none
+    int family_count = 0;
+    bool diagonal = false;              ///< true if a family is skewed
+    int step_count = 0, step_bits = 0;  ///< step_bits: log2 of the least power of two that is not below step_count
     int seed_bits = 0;
     bool both = false;
     Word limit = 0;  ///< the largest key that a path may have

@@ -29,18 +29,6 @@ __device__ inline std::uint32_t mixed(std::uint32_t h) {
     return h ^ h >> 16;
 }
 
-/// Appends `what` for the lanes for which `is` is true. All lanes of a warp call it.
-template <class T>
-__device__ void append(T* to, std::uint32_t* count, std::uint32_t what, bool is) {
-    const unsigned all = __ballot_sync(cuda::every_lane, is ? 1 : 0);
-    if (all == 0) return;
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    std::uint32_t first = 0;
-    if (lane == 0) first = atomicAdd(count, static_cast<std::uint32_t>(__popc(all)));
-    first = __shfl_sync(cuda::every_lane, first, 0);
-    if (is) to[first + static_cast<std::uint32_t>(__popc(all & ((1U << lane) - 1)))] = static_cast<T>(what);
-}
-
 /// A graph and its remaining nodes. `Lists` stores the edges: at(node, k, side) and put(node, k, edge, side).
 template <class Word, class Lists, class Number>
 struct graph_of : Lists {

@@ -9,29 +9,21 @@
 namespace nearfield::geodesics {
 
 template <int Axes>
-class sorted_steps {
+class listed_steps {
 public:
-    std::vector<device_step> rows;  ///< steps without a family come first
+    std::vector<device_step> rows;
     std::vector<device_between> between;
-    std::vector<family<Axes>> families;
-    int sweeps = 0;  ///< number of `rows` without a family
+    std::vector<family<Axes>> families;  ///< none if a step has no family
 
-    explicit sorted_steps(const problem_of<device>& p) : p_(p), skipped_(Axes - p.where.axes) {
-        std::vector<const geodesics::step*> order;
-        std::vector<bool> in_family;
-        for (const geodesics::step& s : p.steps) in_family.push_back(is_of_family(s));
-        for (const bool wanted : {false, true})
-            for (std::size_t k = 0; k < p.steps.size(); ++k)
-                if (in_family[k] == wanted) order.push_back(&p.steps[k]);
-        sweeps = static_cast<int>(std::count(in_family.begin(), in_family.end(), false));
-        for (const geodesics::step* s : order) {
-            device_step made{moved(s->by), static_cast<std::uint32_t>(s->price), static_cast<std::uint32_t>(s->offset),
-                             static_cast<std::uint32_t>(between.size()), static_cast<std::uint32_t>(s->between.size())};
-            for (std::size_t k = 0; k < s->between.size(); ++k)
-                between.push_back({moved(s->between[k]), static_cast<std::uint32_t>(s->between_offset[k])});
-            const int main = main_axis(*s);
-            if (std::ssize(rows) >= sweeps && made.by[static_cast<std::size_t>(main)] > 0) add_family(made, main);
-            rows.push_back(made);
+    explicit listed_steps(const problem_of<device>& p) : p_(p), skipped_(Axes - p.where.axes) {
+        const bool all = std::all_of(p.steps.begin(), p.steps.end(), [&](const auto& s) { return is_of_family(s); });
+        for (const geodesics::step& s : p.steps) {
+            rows.push_back({moved(s.by), static_cast<std::uint32_t>(s.price), static_cast<std::uint32_t>(s.offset),
+                            static_cast<std::uint32_t>(between.size()), static_cast<std::uint32_t>(s.between.size())});
+            for (std::size_t k = 0; k < s.between.size(); ++k)
+                between.push_back({moved(s.between[k]), static_cast<std::uint32_t>(s.between_offset[k])});
+            const int main = main_axis(s);
+            if (all && rows.back().by[static_cast<std::size_t>(main)] > 0) add_family(rows.back(), main);
         }
     }
 

@@ -1,34 +1,69 @@
-// A tile in shared memory: takes its neighbours' offers, relaxes lines and sweeps, and makes offers to neighbours.
+// A tile in shared memory: takes its neighbours' offers, relaxes steps, and makes offers to others. Open tiles, and
+// steps along axes, carry keys along lines of cells. Diagonal steps among obstacles, where lines are short, are relaxed
+// from lists of improved cells.
 #pragma once
 
 #include "geodesic/cuda_grid.cuh"
 
 namespace nearfield::geodesics {
 
+inline constexpr int threads_of_tile = (1 << device_tile_bits) / chunk;
+
 /// Index at which a tile's cell is stored, padded so that a warp hits different banks along every axis.
 NF_HD constexpr int padded(int local) { return local + (local >> 3) + (local >> 7 << 3) + (local >> 9 << 1); }
 
+/// Keys of a tile, and its improved cells: those of the whole visit, and those from which steps are still to be relaxed
+/// in this round and in the next one. Rounds use the lists and their marks in turns, and the counts in threes.
 template <pricing Pricing, class Word>
 struct tile_memory {
+    static constexpr int most = 1 << device_tile_bits, words = most / cuda::warp;
+
     Word* key;
     std::uint32_t* cost;
     std::uint64_t* total;
+    std::uint32_t *improved, *marks, *count;
+    std::uint16_t* list;
 
-    static constexpr int cells = padded((1 << device_tile_bits) - 1) + 1;
+    static constexpr int cells = padded(most - 1) + 1;
     static constexpr std::size_t bytes =
         static_cast<std::size_t>(cells) *
-        (sizeof(Word) + (Pricing == pricing::plain ? 0 : 4) + (Pricing == pricing::tight ? 8 : 0));
+            (sizeof(Word) + (Pricing == pricing::plain ? 0 : 4) + (Pricing == pricing::tight ? 8 : 0)) +
+        (3 * words + 4) * sizeof(std::uint32_t) + 2 * most * sizeof(std::uint16_t);
 
     explicit __device__ tile_memory(std::uint64_t* memory) {
         total = memory;
         key = reinterpret_cast<Word*>(memory + (Pricing == pricing::tight ? cells : 0));
         cost = reinterpret_cast<std::uint32_t*>(key + cells);
+        improved = cost + (Pricing == pricing::plain ? 0 : cells);
+        marks = improved + words, count = marks + 2 * words;
+        list = reinterpret_cast<std::uint16_t*>(count + 4);
     }
     [[nodiscard]] __device__ cell_value value(int at) const {
         cell_value v;
         if constexpr (Pricing != pricing::plain) v.cost = cost[at];
         if constexpr (Pricing == pricing::tight) v.total = total[at];
         return v;
+    }
+    __device__ void clear() const {
+        for (int i = static_cast<int>(threadIdx.x); i < 3 * words + 4; i += static_cast<int>(blockDim.x))
+            improved[i] = 0;
+    }
+    __device__ void improve(int local) const { atomicOr(improved + local / cuda::warp, 1U << local % cuda::warp); }
+    [[nodiscard]] __device__ bool is_improved(int local) const {
+        return (improved[local / cuda::warp] >> local % cuda::warp & 1) != 0;
+    }
+    /// Marks a cell for a list; false if it was marked.
+    __device__ bool mark(int local, int side) const {
+        const int word = local / cuda::warp;
+        const std::uint32_t bit = 1U << local % cuda::warp;
+        if ((atomicOr(marks + side * words + word, bit) & bit) != 0) return false;
+        improve(local);
+        return true;
+    }
+    [[nodiscard]] __device__ std::uint16_t* listed(int side) const { return list + side * most; }
+    /// Lists a cell for the first round, once.
+    __device__ void start(int local) const {
+        if (mark(local, 0)) list[atomicAdd(count, 1U)] = static_cast<std::uint16_t>(local);
     }
 };
 
@@ -39,6 +74,67 @@ __device__ cell_value value_at(const work<Word, Axes>& w, std::int64_t place) {
         if (w.cost != nullptr) v.cost = w.cost[place];
     if constexpr (Pricing == pricing::tight) v.total = w.total[place];
     return v;
+}
+
+/// Wraps atomicMin, whose 64-bit type is unsigned long long.
+__device__ inline std::uint32_t lower(std::uint32_t* to, std::uint32_t by) { return atomicMin(to, by); }
+__device__ inline std::uint64_t lower(std::uint64_t* to, std::uint64_t by) {
+    return atomicMin(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(by));
+}
+
+// ---- steps inside the tile ------------------------------------------------------------------------------------------
+
+/// Relaxes a step from a cell of the tile, if it stays there; true if the cell at its end is to be listed.
+template <pricing Pricing, class Word, int Axes>
+__device__ bool relax_step(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, int local,
+                           const device_step& step, int next_side) {
+    const device_tiling<Axes>& t = w.where;
+    bool stays = true;
+#pragma unroll
+    for (int axis = 0; axis < Axes; ++axis)
+        stays = stays &&
+                static_cast<unsigned>(t.within(local, axis) + step.by[axis]) <= static_cast<unsigned>(t.mask(axis));
+    if (!stays) return false;
+    const int from = padded(local), there = local + static_cast<int>(step.offset), to = padded(there);
+    const Word own = fresh(m.key + from), other = fresh(m.key + to);
+    if (own >= other) return false;
+    const Word offered = sum(own, price_of<Pricing>(w, step.price, m.value(from), m.value(to)));
+    if (offered >= other) return false;
+    for (std::uint32_t b = 0; b < step.between; ++b)
+        if (m.key[padded(local + static_cast<int>(w.between[step.first_between + b].offset))] == 0) return false;
+    return lower(m.key + to, offered) > offered && m.mark(there, next_side);
+}
+
+/// Relaxes all steps that stay inside a tile, from its listed cells and from those that improve. All threads of the
+/// block call it. A thread owns a pair of a listed cell and a step at a time, so that short lists keep a block busy.
+template <pricing Pricing, class Word, int Axes>
+__device__ void settle(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m) {
+    constexpr int words = tile_memory<Pricing, Word>::words;
+    const int bits = min(w.step_bits, device_tile_bits - 3), lanes = 1 << bits, own = static_cast<int>(threadIdx.x);
+    const int lane = own & (lanes - 1), at_once = threads_of_tile >> bits;
+    if (w.step_count == 0) return;
+    device_step step = w.steps[min(lane, w.step_count - 1)];
+    std::uint32_t *now = m.count, *next = m.count + 1, *after = m.count + 2;
+    for (int side = 0;; side ^= 1) {
+        __syncthreads();
+        const auto count = static_cast<int>(fresh(now));
+        if (count == 0) return;
+        if (own == 0) *after = 0;
+        for (int s = lane; s < lane + w.step_count; s += lanes) {
+            if (lanes < w.step_count) step = w.steps[min(s, w.step_count - 1)];
+            for (int first = 0; first < count; first += at_once) {
+                const int i = first + (own >> bits);
+                const bool is = i < count && s < w.step_count;
+                const int local = is ? m.listed(side)[i] : 0;
+                // Clears the marks of other listed cells too; none is added to this list any more.
+                if (is && s == 0) m.marks[side * words + local / cuda::warp] = 0;
+                append(m.listed(side ^ 1), next, static_cast<std::uint32_t>(local) + step.offset,
+                       is && relax_step(w, m, local, step, side ^ 1));
+            }
+        }
+        std::uint32_t* const used = now;
+        now = next, next = after, after = used;
+    }
 }
 
 // ---- lines ----------------------------------------------------------------------------------------------------------
@@ -189,68 +285,31 @@ __device__ bool close_lines(const work<Word, Axes>& w, const family<Axes>& f, co
     return s.store(m);
 }
 
-// ---- steps without a family -----------------------------------------------------------------------------------------
-
-/// Relaxes once the steps without a family that stay in the tile. All threads of the block call it.
+/// Closes the lines of a tile until no step improves a cell, without marking cells. All threads of the block call it.
 template <pricing Pricing, class Word, int Axes>
-__device__ bool sweep(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m) {
-    const device_tiling<Axes>& t = w.where;
-    Word best[chunk];
-    bool better = false;
-#pragma unroll
-    for (int k = 0; k < chunk; ++k) {
-        const int local = static_cast<int>(threadIdx.x + k * blockDim.x);
-        best[k] = 0;
-        if (local >= t.cells_of_tile()) continue;
-        const Word own = m.key[padded(local)];
-        best[k] = own;
-        for (int s = 0; own != 0 && s < w.sweep_count; ++s) {
-            const device_step& step = w.steps[s];
-            bool stays = true;
-#pragma unroll
-            for (int axis = 0; axis < Axes; ++axis) {
-                const int to = t.within(local, axis) + step.by[axis];
-                stays = stays && to >= 0 && to <= t.mask(axis);
-            }
-            if (!stays) continue;
-            const int from = padded(local + static_cast<int>(step.offset));
-            const Word other = m.key[from];
-            if (other == 0 || other >= best[k]) continue;
-            const Word offered = sum(other, price_of<Pricing>(w, step.price, m.value(from), m.value(padded(local))));
-            if (offered >= best[k]) continue;
-            bool open = true;
-            for (std::uint32_t b = 0; b < step.between; ++b)
-                open = open && m.key[padded(local + static_cast<int>(w.between[step.first_between + b].offset))] != 0;
-            if (open) best[k] = offered, better = true;
-        }
-    }
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < chunk && better; ++k) {
-        const int local = static_cast<int>(threadIdx.x + k * blockDim.x);
-        if (local < t.cells_of_tile()) m.key[padded(local)] = best[k];
-    }
-    return better;
-}
-
-/// Wraps atomicMin, whose 64-bit type is unsigned long long.
-__device__ inline void lower(std::uint32_t* to, std::uint32_t by) { atomicMin(to, by); }
-__device__ inline void lower(std::uint64_t* to, std::uint64_t by) {
-    atomicMin(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(by));
+__device__ void settle_lines(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m) {
+    int turn = 0;
+    for (int quiet = 0; quiet < w.family_count; turn = turn + 1 == w.family_count ? 0 : turn + 1)
+        quiet = __syncthreads_or(close_lines(w, w.families[turn], m) ? 1 : 0) == 0 ? quiet + 1 : 1;
 }
 
 // ---- neighbours -----------------------------------------------------------------------------------------------------
 
-/// Calls use(padded cell of the tile, place of the neighbour, step) for all steps that lead out of the tile.
-template <class Word, int Axes, class Use>
-__device__ void for_crossings(const work<Word, Axes>& w, std::int64_t tile, const Use& use) {
+/// Calls use(cell of the tile, place of the neighbour, coordinates, step) for all steps that lead out of the tile, from
+/// cells for which wanted(cell) is true.
+template <class Word, int Axes, class Wanted, class Use>
+__device__ void for_crossings(const work<Word, Axes>& w, std::int64_t tile, const Wanted& wanted, const Use& use) {
     const device_tiling<Axes>& t = w.where;
+    std::int64_t first[Axes];
+    t.locate(tile, 0, first);
     const std::uint32_t count = w.queue.counts->crossings;
     for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
         const int local = static_cast<int>(w.crossing[i] & ((1U << device_tile_bits) - 1));
+        if (!wanted(local)) continue;
         const device_step& step = w.steps[w.crossing[i] >> device_tile_bits];
         std::int64_t at[Axes];
-        if (!t.locate(tile, local, at)) continue;
+#pragma unroll
+        for (int axis = 0; axis < Axes; ++axis) at[axis] = first[axis] + t.within(local, axis);
         const std::int64_t to = t.neighbour(at, step.by);
         if (to >= 0) use(local, to, at, step);
     }
@@ -264,24 +323,26 @@ __device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* at, const
     return true;
 }
 
-/// Relaxes the tile's cells from neighbours in other tiles.
+/// Relaxes the tile's cells from neighbours in other tiles, and lists those that improve.
 template <pricing Pricing, class Word, int Axes>
 __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile) {
-    for_crossings(w, tile, [&](int local, std::int64_t from, const std::int64_t* at, const device_step& step) {
+    const auto open = [&](int local) { return fresh(m.key + padded(local)) != 0; };
+    for_crossings(w, tile, open, [&](int local, std::int64_t from, const std::int64_t* at, const device_step& step) {
         const int own = padded(local);
         const Word other = fresh(w.key + from), mine = fresh(m.key + own);
-        if (mine == 0 || other == 0 || other >= mine) return;
+        if (other == 0 || other >= mine) return;
         const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
-        if (offered < mine && offered <= w.limit && is_open(w, at, step)) lower(m.key + own, offered);
+        if (offered < mine && offered <= w.limit && is_open(w, at, step) && lower(m.key + own, offered) > offered)
+            m.start(local);
     });
 }
 
-/// Queues the tiles with cells that an improved cell of this tile would improve. `changed`: a bit for each cell.
+/// Queues the tiles with cells that an improved cell of this tile would improve.
 template <pricing Pricing, class Word, int Axes>
 __device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile,
-                            const std::uint32_t* changed, std::uint32_t depth) {
-    for_crossings(w, tile, [&](int local, std::int64_t to, const std::int64_t* at, const device_step& step) {
-        if ((changed[local / cuda::warp] >> local % cuda::warp & 1) == 0) return;
+                            std::uint32_t depth) {
+    const auto improved = [&](int local) { return m.is_improved(local); };
+    for_crossings(w, tile, improved, [&](int local, std::int64_t to, const std::int64_t* at, const device_step& step) {
         const int own = padded(local);
         const Word offered = sum(m.key[own], price_of<Pricing>(w, step.price, m.value(own), value_at<Pricing>(w, to)));
         if (offered > w.limit || fresh(w.key + to) <= offered || !is_open(w, at, step)) return;

@@ -14,6 +14,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/lines.hpp"
 #include "base/unwritten.hpp"
 #include "geodesic/esdf_core.hpp"
 #include "nearfield/distance.hpp"
@@ -159,6 +160,11 @@ private:
             if (w.solved_size[axis] < std::int64_t{1} << 31)
                 w.by_solved_size[axis] = divisor(w.solved_size[axis]), w.by_size[axis] = divisor(w.size[axis]);
         }
+        const auto in_order = [&](const auto& v, std::size_t more) {
+            return !v.wanted() || is_contiguous(v.shape.data() + more, v.stride.data() + more, occupancy_.rank);
+        };
+        w.flat = w.cells == occupancy_.cells() && in_order(occupancy_, 0) && in_order(out_.distance, 0) &&
+                 in_order(out_.site, 1) && in_order(out_.gradient, 1);
         w.occupancy = array_of(occupancy_, skipped, 0), w.distance = array_of(out_.distance, skipped, 0);
         w.site = array_of(out_.site, skipped, 1), w.gradient = array_of(out_.gradient, skipped, 1);
         return w;

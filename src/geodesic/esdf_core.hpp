@@ -12,14 +12,27 @@
 
 namespace nearfield::geodesics {
 
-/// Divides a difference of coordinates by a distance in double, and rounds the quotient to float. `inverse` is the
-/// rounded 1 / distance. Its product differs from the quotient by at most 3 units in the last place of a double. That
-/// matters only for tiny numbers and near the middle between two floats, 2^28 of the 29 bits that rounding drops.
-NF_HD inline float component_of(double away, double distance, double inverse) {
+/// Returns 1 / sqrt(square) with a relative error below 2^-40.
+NF_HD inline double inverse_root(double square) {
+#ifdef __CUDA_ARCH__
+    if (square > 0x1p-100 && square < 0x1p100) {
+        const double first = rsqrtf(static_cast<float>(square));  // relative error below 2^-21
+        return first * fma(-0.5 * square * first, first, 1.5);    // a step of Newton's method squares it
+    }
+#endif
+    return 1 / std::sqrt(square);
+}
+
+/// Divides a difference of coordinates by a distance in double, the rounded root of `square`, and rounds the quotient
+/// to float. `inverse` is inverse_root(square). Its product differs from the quotient by less than 2^13 units in the
+/// last place of a double. That matters only for tiny numbers and near the middle between two floats, 2^28 of the 2^29
+/// steps that rounding drops.
+NF_HD inline float component_of(double away, double square, double inverse) {
+    constexpr std::uint32_t middle = 1U << 28, slack = 1U << 13;
     const double product = away * inverse, size = product < 0 ? -product : product;
     const auto dropped = static_cast<std::uint32_t>(__builtin_bit_cast(std::uint64_t, product)) & 0x1fffffffU;
-    const bool sure = dropped - 0x0ffffff8U > 0x10U && size >= 0x1p-120;
-    return static_cast<float>(sure || away == 0 ? product : away / distance);
+    const bool sure = dropped - (middle - slack) > 2 * slack && size >= 0x1p-120;
+    return static_cast<float>(sure || away == 0 ? product : away / std::sqrt(square));
 }
 
 /// Writes distances, sites and gradients of a box, from the sites within the box that was solved: their coordinates on
@@ -35,7 +48,8 @@ struct field_writing {
     const void *index = nullptr, *solved = nullptr;  ///< in C order of the solved box; null if not wanted
     cell_array found;                                ///< coordinates in the solved box; may be `site`
     bool wide = false;                               ///< the solved box has more than 2^31 - 1 cells
-    bool measures = false;                           ///< distances come from the sites
+    bool measures = false;                           ///< distances come from the sites, which have unit lengths
+    bool flat = false;                               ///< the box is the grid, and all arrays are in C order
     bool negative_inside = false;
     cell_array occupancy, distance, site, gradient;
 
@@ -46,13 +60,14 @@ struct field_writing {
     NF_HD void write(Number i) const {
         Number at[Axes], in = 0;
         split<Axes>(i, size, by_size, first, at);
-        for (int axis = 0; axis < Axes; ++axis)
+        for (int axis = 0; axis < Axes && !flat; ++axis)
             in = in * static_cast<Number>(solved_size[axis]) + at[axis] - static_cast<Number>(solved_first[axis]);
+        if (flat) in = i;
         if (solved != nullptr) {
-            if (distance.type == dtype::float64) put_distance<Axes>(at, static_cast<const double*>(solved)[in]);
-            else put_distance<Axes>(at, static_cast<const float*>(solved)[in]);
+            if (distance.type == dtype::float64) put_distance<Axes>(i, at, static_cast<const double*>(solved)[in]);
+            else put_distance<Axes>(i, at, static_cast<const float*>(solved)[in]);
         }
-        if (index != nullptr) write_site<Axes>(at, static_cast<const Number*>(index)[in]);
+        if (index != nullptr) write_site<Axes>(i, at, static_cast<const Number*>(index)[in]);
     }
 
 private:
@@ -76,15 +91,25 @@ private:
         }
     }
 
+    /// Returns the offset of the box's cell number `i` in a caller's array.
     template <int Axes, class Number>
-    NF_HD void put_distance(const Number (&at)[Axes], double value) const {
-        const std::int64_t to = distance.at<Axes>(at);
+    NF_HD std::int64_t offset(const cell_array& of, Number i, const Number (&at)[Axes]) const {
+        return flat ? i : of.at<Axes>(at);
+    }
+    template <int Axes, class Number>
+    NF_HD void put_distance(Number i, const Number (&at)[Axes], double value) const {
+        const std::int64_t to = offset(distance, i, at);
         if (distance.type == dtype::float64) static_cast<double*>(distance.data)[to] = value;
         else static_cast<float*>(distance.data)[to] = static_cast<float>(value);
     }
+    /// Roots of integers below 2^24 have the same float when they are rounded to double first.
+    NF_HD double root_of(double square) const {
+        const bool small = distance.type == dtype::float32 && square < 0x1p24;
+        return small ? static_cast<double>(std::sqrt(static_cast<float>(square))) : std::sqrt(square);
+    }
 
     template <int Axes, class Number>
-    NF_HD void write_site(const Number (&at)[Axes], Number number) const {
+    NF_HD void write_site(Number i, const Number (&at)[Axes], Number number) const {
         Number by[Axes];
         double away[Axes], square = 0;
         const bool none = number < 0;
@@ -93,19 +118,21 @@ private:
             away[axis] = none ? 0 : length[axis] * static_cast<double>(at[axis] - by[axis]);
             square += away[axis] * away[axis];
         }
-        const double apart = std::sqrt(square);
-        if (measures) put_distance<Axes>(at, none ? std::numeric_limits<double>::infinity() : apart);
+        if (measures) put_distance(i, at, none ? std::numeric_limits<double>::infinity() : root_of(square));
         if (site.data != nullptr) {
-            auto* const to = static_cast<std::int32_t*>(site.data) + site.at<Axes>(at);
+            auto* const to = static_cast<std::int32_t*>(site.data) + offset(site, i, at);
             for (int axis = 0, k = rank - Axes; axis < Axes; ++axis, ++k)
                 if (k >= 0) to[k * site.component] = none ? -1 : static_cast<std::int32_t>(by[axis]);
         }
         if (gradient.data == nullptr) return;
-        const bool inside = negative_inside && !occupancy.is_zero(occupancy.at<Axes>(at));
-        const double along = inside ? -apart : apart, inverse = 1 / along;
-        auto* const to = static_cast<float*>(gradient.data) + gradient.at<Axes>(at);
+        const bool inside = negative_inside && !occupancy.is_zero(offset(occupancy, i, at));
+        const double inverse = square > 0 ? inverse_root(square) : 0;
+        auto* const to = static_cast<float*>(gradient.data) + offset(gradient, i, at);
         for (int axis = 0, k = rank - Axes; axis < Axes; ++axis, ++k)
-            if (k >= 0) to[k * gradient.component] = square > 0 ? component_of(away[axis], along, inverse) : 0.0F;
+            if (k >= 0) {
+                const float part = square > 0 ? component_of(away[axis], square, inverse) : 0.0F;
+                to[k * gradient.component] = inside && square > 0 ? -part : part;
+            }
     }
 };
 
