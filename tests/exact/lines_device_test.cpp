@@ -35,8 +35,11 @@ TEST(DeviceLinesPlan, NearWindowsHaveLimits) {
     EXPECT_TRUE(has_near({20, 30, 40}, {.spacing = {1, 2, 1}}));
     EXPECT_TRUE(has_near({200, 300}, {.spacing = {0.7, 0.35}})) << "2 and 1 times one length";
     EXPECT_FALSE(has_near({7, 300}, {.spacing = {2, 1}})) << "fewer rows than a block has";
-    EXPECT_FALSE(has_near({200, 300}, {.spacing = {9, 1}})) << "winners are 15 rows away at most";
-    EXPECT_FALSE(has_near({200, 300}, {.spacing = {2, 1}, .border = border::periodic}));
+    EXPECT_TRUE(has_near({200, 300}, {.spacing = {2.5, 0.7}})) << "fields of words follow from the weights";
+    EXPECT_TRUE(has_near({200, 30000}, {.spacing = {2.5, 0.7}})) << "whole numbers in double";
+    EXPECT_TRUE(has_near({200, 300}, {.spacing = {2, 1}, .border = border::periodic}));
+    EXPECT_FALSE(has_near({200, 300}, {.spacing = {100, 1}})) << "winners are 5 rows away at most";
+    EXPECT_FALSE(has_near({200, 20}, {.border = border::periodic})) << "cells round the line need 5 bits";
     EXPECT_FALSE(has_near({200, 300}, {.spacing = {2, 1}, .half_cell = true}));
     EXPECT_FALSE(has_near({200, 300}, {.spacing = {1.4142135623730951, 1}})) << "numbers in double";
     EXPECT_FALSE(has_near({8, 32600}, {.spacing = {2, 1}})) << "keys of no site would come near";
@@ -58,10 +61,11 @@ TEST(DeviceLinesPlan, WindowsOfValuesHaveLimits) {
     EXPECT_TRUE(has_values({9, 8, 7, 6}, {.spacing = {2, 1, 1, 1}}));
     EXPECT_TRUE(has_values({200, 300}, {.spacing = {43, 1}})) << "4 rows cost less than 30976";
     EXPECT_TRUE(has_values({200, 300}, {.spacing = {80, 40}})) << "2 and 1 times one length";
-    EXPECT_FALSE(has_values({200, 300}, {.spacing = {45, 1}})) << "3 rows at most";
+    EXPECT_TRUE(has_values({200, 300}, {.spacing = {45, 1}})) << "values of 23 bits";
+    EXPECT_TRUE(has_values({200, 300}, {.spacing = {300, 1}})) << "whole numbers in double";
+    EXPECT_FALSE(has_values({200, 300}, {.spacing = {800, 1}})) << "3 rows at most";
     EXPECT_FALSE(has_values({7, 300}, {.border = border::closed})) << "fewer rows than a block has";
-    EXPECT_FALSE(has_values({8, 32600}, {.border = border::closed})) << "keys of no site would come near";
-    EXPECT_FALSE(has_values({200, 300}, {.spacing = {1.4142135623730951, 1}})) << "numbers in double";
+    EXPECT_FALSE(has_values({200, 300}, {.spacing = {1.4142135623730951, 1}})) << "no whole numbers";
 }
 
 /// One row of sites among `rows`; the last row is as far from it as winners may be, or farther.
@@ -111,6 +115,53 @@ TEST_F(DeviceLines, OffsetsThatWordsCut) {
             if (shape.size() == 3) options.spacing = {weight, 2, 1};
             check(shape, codes, options, ++k);
         }
+}
+
+/// The fields of words have as many bits as the weights of the axes ask for.
+TEST_F(DeviceLines, WordsOfManyWeights) {
+    static const double lengths[][3] = {{1, 1, 1}, {2.5, 0.7, 0.7}, {10, 1, 1}, {1, 3, 2}, {1, 1, 9}, {0.4, 1, 0.1}};
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{70, 95}, shape_t{300, 64}, shape_t{21, 24, 64}})
+        for (const auto& length : lengths)
+            for (const double zeros : {0.2, 0.02, 0.002})
+                for (const sites of : {sites::zero, sites::other_labels}) {
+                    const codes_t codes = random_labels<std::uint32_t>(shape, of == sites::zero ? 1 : 3, zeros, ++k);
+                    check(shape, codes, {.spacing = {length + 3 - shape.size(), shape.size()}, .sites = of}, k);
+                    if (HasFailure()) return;
+                }
+}
+
+/// Values that only double holds, but not those of near sites.
+TEST_F(DeviceLines, WholeNumbersInDouble) {
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{40, 20000}, shape_t{600, 7000}})
+        for (const double zeros : {0.02, 0.0005})
+            for (const int by : {0, 1, 2}) {
+                const codes_t codes = random_labels<std::uint32_t>(shape, by == 1 ? 3 : 1, zeros, ++k);
+                distance_options options{.spacing = {2.5, 0.7}};
+                if (by == 1) options.sites = sites::other_labels;
+                if (by == 2) options.sign = sign::inside_negative;
+                check(shape, codes, options, by == 2 ? 0 : k);
+                if (HasFailure()) return;
+            }
+}
+
+/// Signed images of unit spacing are searched from both sides: sites near, far, on one side alone, and none.
+TEST_F(DeviceLines, BothSidesOfImages) {
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{40, 50}, shape_t{300, 700}, shape_t{70, 1100}, shape_t{2, 150, 130}})
+        for (const double zeros : {0.0, 0.0002, 0.3, 0.999, 1.0})
+            for (const sign of : {sign::inside_negative, sign::outside_negative}) {
+                const codes_t codes = random_labels<std::uint32_t>(shape, 3, zeros, ++k);
+                const distance_options options{
+                    .spacing = k % 2 == 0 ? 1.0 : 0.3, .sign = of, .batch_axes = static_cast<int>(shape.size()) - 2};
+                const dtype type = std::array{dtype::uint8, dtype::float32, dtype::uint16}[k % 3];
+                ASSERT_EQ(differs(shape, type, codes, options,
+                                  {.distance = k % 5 == 0 ? dtype::float64 : dtype::float32,
+                                   .output_layout = k % 4 == 0 ? layout::transposed : layout::contiguous}),
+                          "")
+                    << text_of(shape) << ", case " << k;
+            }
 }
 
 TEST_F(DeviceLines, LinesRoundWhatBlocksStage) {

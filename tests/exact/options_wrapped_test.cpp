@@ -110,7 +110,8 @@ TEST_F(OptionsWrapped, VolumesOfWholeStrips) {
     std::uint64_t k = 400;
     for (const auto& [shape, beyond] :
          {std::pair{shape_t{192, 2, 129}, std::vector{p, o, p}}, std::pair{shape_t{2, 192, 20}, std::vector{o, p, o}},
-          std::pair{shape_t{128, 128, 1}, std::vector{p, p, o}},
+          std::pair{shape_t{128, 128, 1}, std::vector{p, p, o}}, std::pair{shape_t{400, 3, 33}, std::vector{p, o, o}},
+          std::pair{shape_t{340, 5, 64}, std::vector{p, o, p}}, std::pair{shape_t{336, 64, 3}, std::vector{p, p, o}},
           std::pair{shape_t{1030, 1, 9}, std::vector{p, o, o}}}) {
         check_all(shape, beyond, k);
         if (HasFailure()) return;
@@ -121,7 +122,7 @@ TEST_F(OptionsWrapped, VolumesOfWholeStrips) {
 /// through other strips.
 TEST_F(OptionsWrapped, TiesOverEnds) {
     constexpr border o = border::open, p = border::periodic;
-    for (const std::int64_t length : {128, 144})
+    for (const std::int64_t length : {128, 144, 352})
         for (const std::size_t axis : {0U, 1U, 2U})
             for (std::int64_t first = 0; first < 16; ++first) {
                 shape_t shape{2, 2, 2};

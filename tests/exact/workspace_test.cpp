@@ -13,6 +13,7 @@ struct wanted {
     std::int64_t last_stride = 1;
     dtype image_type = dtype::uint8;
     spacing cell{};
+    nearfield::sign sign = sign::none;
 };
 
 /// Workspace in bytes a cell; the pointers are invalid and never dereferenced.
@@ -25,7 +26,7 @@ double bytes_a_cell(const std::vector<std::int64_t>& shape, const wanted& w) {
         for (std::int64_t& step : out.distance.stride) step *= w.last_stride;
     }
     if (w.index) out.index = any_output<device>::contiguous(address(3), dtype::int64, shape);
-    const std::int64_t bytes = plan(device{nullptr}, image, out, {.spacing = w.cell}).workspace_bytes;
+    const std::int64_t bytes = plan(device{nullptr}, image, out, {.spacing = w.cell, .sign = w.sign}).workspace_bytes;
     return static_cast<double>(bytes) / static_cast<double>(image.cells());
 }
 
@@ -42,6 +43,8 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true}), 4.25, slack) << "packed lines and one state";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.index = true}), 4.25, slack);
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true}), 0.5, slack) << "winners at every 32nd row";
+    EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true, .sign = sign::inside_negative}), 4.5, slack)
+        << "distances of one side";
     EXPECT_NEAR(bytes_a_cell({40000, 3000}, {.distance = true}), 2.25, slack)
         << "places in rows, and winners at every 32nd row";
     EXPECT_NEAR(bytes_a_cell({2000, 300, 300}, {.distance = true}), 6.25, slack) << "lines";

@@ -34,18 +34,18 @@ public:
 
     template <int Count>
     __device__ void operator()(int m, int count, const winner<V, K> (&best)[Count]) const {
-        put<Count, false>(
+        put<Count, false, !C::values>(
             m, count, [&](int i) { return best[i].value; },
             [&](int i) { return site_of_row<K>{best[i].key, best[i].row}; });
     }
-    /// Does the same for values below 2^23 and sites that are computed on demand.
-    template <int Count, class Value, class Site>
+    /// Does the same for values below 2^23, and for sites that are computed on demand, if `Sites`.
+    template <int Count, bool Sites, class Value, class Site>
     __device__ void put_near(int m, const Value& value, const Site& site) const {
-        put<Count, true>(m, Count, value, site);
+        put<Count, true, Sites>(m, Count, value, site);
     }
 
 private:
-    template <int Count, bool Near, class Value, class Site>
+    template <int Count, bool Near, bool Sites, class Value, class Site>
     __device__ void put(int m, int count, const Value& value, const Site& site) const {
         const auto each = [&](const auto& body) {
 #pragma unroll
@@ -94,15 +94,27 @@ private:
                 each([&](int i, std::int64_t cell) { out.distance32[cell] = root_of<Near>(values[i]); });
             else if (out.only_within)
                 each([&](int i, std::int64_t cell) { out.within[cell] = !(values[i] > to.limit); });
-            else each([&](int i, std::int64_t cell) { out.put_value(cell, values[i], to.limit); });
-            if (out.index || out.index32 || to.label || out.coordinates)
-                each([&](int i, std::int64_t cell) {
-                    const site_of_row<K> s = site(i);
-                    put_site(cell, s, s.key >= 0 && !nowhere[i] && !(values[i] > to.limit));
-                });
+            else put_rare<Count>(m, count, values);
+            if constexpr (Sites)
+                if (out.index || out.index32 || to.label || out.coordinates)
+                    each([&](int i, std::int64_t cell) {
+                        const site_of_row<K> s = site(i);
+                        put_site(cell, s, s.key >= 0 && !nowhere[i] && !(values[i] > to.limit));
+                    });
         }
     }
 
+    /// Writes fields of any type, one row after another: a copy of their code for each row would be most of a kernel.
+    template <int Count>
+    __device__ void put_rare(int m, int count, const V (&values)[Count]) const {
+#pragma unroll 1
+        for (int k = 0; k < min(Count, count); ++k) {
+            V value = values[0];
+#pragma unroll
+            for (int i = 1; i < Count; ++i) value = i == k ? values[i] : value;
+            c_.g.out.out.put_value(c_.cell(m + k), value, c_.g.out.limit);
+        }
+    }
     /// Returns the value of the nearest closed end of this axis and of the axes that are done.
     [[nodiscard]] __device__ V border_of(int m) const {
         const bool closed = (c_.g.out.closed >> c_.g.axis & 1) != 0;

@@ -59,7 +59,8 @@ public:
     using V = V_;
     using in = typename stored_key<Stored>::in;
     using K = typename stored_key<Stored>::type;
-    static constexpr bool labels = Rule == rule::labels, powers = Rule == rule::powers, bent = Bent;
+    static constexpr bool labels = Rule == rule::labels, powers = Rule == rule::powers, bent = Bent,
+                          values = Stored == keys::value;
     static constexpr int most_done = stored_key<Stored>::done;
     static constexpr int unrolled = most_done <= 2 ? most_done : 1;
 

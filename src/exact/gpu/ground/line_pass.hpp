@@ -88,6 +88,7 @@ struct line_form {
     keys stored = keys::wide;
     bool bent = false;    ///< some axis is periodic, or distances end at faces
     bool last = false;    ///< the pass writes fields
+    bool whole = true;    ///< near values are whole numbers of 32 bits, so that windows may be searched
     bool values = false;  ///< sites are not wanted
 };
 
@@ -99,6 +100,7 @@ line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns);
 
 /// True if a pass begins with near windows: of sites (lines/near.cuh), or of values alone (lines/values.cuh).
 bool searches_near(const line_form& how, const line_pass<std::int32_t>& g);
+bool searches_near(const line_form& how, const line_pass<double>& g);
 
 /// Solves a pass.
 void solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g);

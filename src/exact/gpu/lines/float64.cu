@@ -2,6 +2,12 @@
 
 namespace nearfield::exact::gpu {
 
+bool searches_near(const line_form& how, const line_pass<double>& g) {
+    near_plan plan;
+    if (how.values) return plan_near<keys::narrow, false>(g, plan);
+    return how.whole && !how.bent && plan_near<keys::narrow, true>(g, plan);
+}
+
 void solve(const device& on, const line_form& how, const line_pass<double>& g) { solve_pass(on, how, g); }
 
 }  // namespace nearfield::exact::gpu

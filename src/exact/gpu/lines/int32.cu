@@ -15,13 +15,14 @@ line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns) {
 }
 
 bool searches_near(const line_form& how, const line_pass<std::int32_t>& g) {
-    if (how.values) {
-        value_plan plan;
-        return plan_values(how, g, plan);
-    }
-    if (how.bent || how.by == rule::powers || how.stored == keys::wide) return false;
     near_plan plan;
-    return how.stored == keys::narrow ? plan_near<keys::narrow>(g, plan) : plan_near<keys::word>(g, plan);
+    if (how.values) {
+        value_plan two;
+        return plan_values(how, g, two) || (how.stored == keys::narrow ? plan_near<keys::narrow, false>(g, plan)
+                                                                       : plan_near<keys::value, false>(g, plan));
+    }
+    if ((how.bent && how.by != rule::plain) || how.by == rule::powers || how.stored == keys::wide) return false;
+    return how.stored == keys::narrow ? plan_near<keys::narrow, true>(g, plan) : plan_near<keys::word, true>(g, plan);
 }
 
 void solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g) { solve_pass(on, how, g); }

@@ -4,9 +4,6 @@
 // those of the strips between them (pivots.cuh). If lines are longer than a block stages, a separate kernel finds the
 // pivots first, and blocks have windows of rows. These kernels serve everything and never decline.
 //
-// A warp takes a strip of 32 rows between two pivots: row 16, rows 8 and 24, rows 4, 12, 20 and 28; then the three rows
-// between two of these together, so that a candidate's key is decoded once for all three.
-//
 // Cost: about two candidates per row and level; 2 to 8 bytes a cell are read, 4 or 8 or the fields are written.
 // Workspace of long lines: 8 bytes for each 32 rows.
 // Monotone winners: Felzenszwalb and Huttenlocher, "Distance transforms of sampled functions", Theory of Computing 8,
@@ -18,70 +15,12 @@
 #include <bit>
 #include <utility>
 
-#include "exact/gpu/epilogue/put.cuh"
-#include "exact/gpu/lines/pivots.cuh"
+#include "exact/gpu/lines/near.cuh"
+#include "exact/gpu/lines/strips.cuh"
 #include "exact/gpu/lines/values.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
-
-constexpr int leaf = 4;  // rows of a strip between two that are searched alone
-constexpr int strip_slots = strip / leaf;
-
-/// A lane's strip. Winners lie between those of both pivots; if winners are not ordered, `first` and `next` are the
-/// ends of the line for all rows.
-template <class C>
-struct strip_of {
-    int r0, first, next;
-    std::uint16_t* slots;  ///< winners, relative to `first`: the lane's own of strip_slots * 32
-
-    /// True if the slots hold the rows between and winners are ordered. Otherwise the strip is searched within its
-    /// bounds only.
-    bool narrows;
-
-    /// Stores a winner. The end of a row's run may lie one row before the winner of the pivot, which bounds all others.
-    __device__ void keep(int i, int row) const {
-        slots[i / leaf * cuda::warp] = static_cast<std::uint16_t>(max(row - first, 0));
-    }
-    [[nodiscard]] __device__ int known(int i, bool low) const {
-        if (i == 0) return first;
-        if (i == strip) return next;
-        if (!narrows) return low ? first : next;
-        return first + slots[i / leaf * cuda::warp];
-    }
-};
-
-template <bool Last, class C, class Keys>
-__device__ void solve_strip(const C& c, const Keys& at, const float* least, const strip_of<C>& s, bool write) {
-    using found = winner<typename C::V, typename C::K>;
-    const int r0 = s.r0, n = c.rows();
-    const run_word runs(c, r0 / mark_bits);
-    const store_of<C, Last> store(c);
-    // Row r0 is a pivot, so its winner's row is known.
-#pragma unroll 1
-    for (int step = strip; step >= leaf; step /= 2) {
-#pragma unroll 1
-        for (int i = step % strip; i < strip; i += 2 * step) {
-            found best[1] = {{top<typename C::V>(), 0, s.next}};
-            if (r0 + i < n) {
-                const int low = s.known(i == 0 ? 0 : i - step, true),
-                          high = i == 0 && s.narrows ? low : s.known(min(i + step, strip), false);
-                search<1>(c, at, least, {r0 + i, low, high, {runs.of(r0 + i)}}, best);
-                if (write) store(r0 + i, 1, best);
-            }
-            if (s.narrows && i > 0) s.keep(i, best[0].row);
-        }
-    }
-#pragma unroll 1
-    for (int i = 0; i < strip && r0 + i < n; i += leaf) {
-        searched_rows<leaf - 1> rows{r0 + i + 1, s.known(i, true), s.known(i + leaf, false), {}};
-#pragma unroll
-        for (int k = 0; k < leaf - 1; ++k) rows.ends[k] = runs.of(r0 + i + 1 + k);
-        found best[leaf - 1];
-        search<leaf - 1>(c, at, least, rows, best);
-        if (write) store(r0 + i + 1, n - (r0 + i + 1), best);
-    }
-}
 
 constexpr int staged_bytes = 64 << 10;
 template <keys Stored>
@@ -94,7 +33,8 @@ constexpr int pivot_warps = 16;  // warps of a block that finds the pivots of lo
 /// Keys of a lane's line: staged, or in device memory.
 template <class C>
 struct staged_keys {
-    const typename C::in* keys;  ///< keys of the lane
+    static constexpr int together = 2;  ///< keys that a search loads before it looks at the first
+    const typename C::in* keys;         ///< keys of the lane
     int base;
     const C& c;
     __device__ typename C::K operator()(int row) const {
@@ -105,6 +45,7 @@ struct staged_keys {
 };
 template <class C>
 struct far_keys {
+    static constexpr int together = 4;
     const C& c;
     __device__ typename C::K operator()(int row) const {
         return __ldg(static_cast<const typename C::in*>(c.g.from) + c.cell(c.row_in(row)));
@@ -129,51 +70,37 @@ __device__ std::int32_t* far_spans(const line_pass<V>& g, std::int64_t tile, int
     return g.far + (g.columns + cuda::warp - 1) / cuda::warp + tile * blocks;
 }
 
-/// Finds the pivots of lines that are longer than a block stages, 32 lines per block. For very long lines a block finds
-/// the near pivots of a span, and stores the least values.
+/// Finds the pivots of lines that are longer than a block stages, 32 lines per block. For very long lines a block has a
+/// span: it finds the near pivots, and stores the least values; called again (`halves`), it finds the remaining pivots.
 template <class V, keys Stored, rule Rule, bool Bent>
 __global__ void __launch_bounds__(pivot_warps* cuda::warp)
-    find_pivots(const __grid_constant__ line_pass<V> g, int blocks) {
+    find_pivots(const __grid_constant__ line_pass<V> g, int blocks, bool halves) {
     using C = column<V, Stored, Rule, Bent>;
     __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
     if (!is_ordered(g)) return;
     const std::int64_t tile = blockIdx.x / blocks;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, strips = (g.rows + strip - 1) / strip;
     const C c(g, tile * cuda::warp + lane);
-    const left_strips left(g, tile);
+    const left_strips left(g.left, g.rows, tile);
     const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
     float* const least = g.least + tile * strips * cuda::warp + lane;
-    const int most = left.few(g.rows) ? few_near_reach : near_reach;
-    const auto wanted = [&](int j) { return (j < strips && left(j)) || (j > 0 && left(j - 1)); };
-    if (blocks == 1) {
-        const bool far = solve_pivots(to, far_keys<C>{c}, least, found_by_warps<C>(memory, pivot_warps), most, wanted);
-        if (threadIdx.x == 0) g.far[tile] = far ? 1 : 0;
+    const int mine = static_cast<int>(blockIdx.x - tile * blocks), first = mine * pivots_together,
+              count = mine + 1 == blocks ? strips - first : pivots_together;
+    std::int32_t& is_far = blocks == 1 ? g.far[tile] : far_spans(g, tile, blocks)[mine];
+    if (!halves) {
+        const int most = left.few(g.rows) ? few_near_reach : near_reach;
+        const auto wanted = [&](int j) { return (j < strips && left(j)) || (j > 0 && left(j - 1)); };
+        const int end = mine + 1 == blocks ? to.count() : first + count;
+        const bool near = solve_near_pivots(to, far_keys<C>{c}, first, end, most, wanted);
+        if (threadIdx.x == 0) is_far = near ? 0 : 1;
+        if (blocks > 1 && mine == 0 && threadIdx.x == 0) g.far[tile] = 1;
+        if (blocks == 1 && near) return;
+        note_least(to, far_keys<C>{c}, least, first, end);
+        if (blocks > 1) return;
+    } else if (is_far == 0) {
         return;
     }
-    const int mine = static_cast<int>(blockIdx.x - tile * blocks), first = mine * pivots_together;
-    const int end = mine + 1 == blocks ? to.count() : first + pivots_together;
-    note_least(to, far_keys<C>{c}, least, first, end);
-    const bool near = solve_near_pivots(to, far_keys<C>{c}, first, end, most, wanted);
-    if (threadIdx.x != 0) return;
-    far_spans(g, tile, blocks)[mine] = near ? 0 : 1;
-    if (mine == 0) g.far[tile] = 1;
-}
-
-/// Finds the remaining pivots of very long lines. A block owns a span.
-template <class V, keys Stored, rule Rule, bool Bent>
-__global__ void __launch_bounds__(pivot_warps* cuda::warp)
-    halve_spans(const __grid_constant__ line_pass<V> g, int blocks) {
-    using C = column<V, Stored, Rule, Bent>;
-    __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
-    const std::int64_t tile = blockIdx.x / blocks;
-    const int mine = static_cast<int>(blockIdx.x - tile * blocks), first = mine * pivots_together;
-    if (!is_ordered(g) || far_spans(g, tile, blocks)[mine] == 0) return;
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, strips = (g.rows + strip - 1) / strip;
-    const C c(g, tile * cuda::warp + lane);
-    const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
-    const int count = min(pivots_together, strips - first);
-    halve_pivots(to, far_keys<C>{c}, g.least + tile * strips * cuda::warp + lane,
-                 {first, count, c.joined() && first + count == strips ? 0 : first + count},
+    halve_pivots(to, far_keys<C>{c}, least, {first, count, c.joined() && first + count == strips ? 0 : first + count},
                  found_by_warps<C>(memory, pivot_warps));
 }
 
@@ -220,7 +147,7 @@ public:
     __device__ void solve(bool ordered) {
         const int n = c_.rows(), to = min(from_ + layout_.strips * strip, n), strips = (to - from_ + strip - 1) / strip;
         const int all_strips = (n + strip - 1) / strip;
-        left_ = left_strips(c_.g, tile_).mask(from_ / strip, strips);
+        left_ = left_strips(c_.g.left, n, tile_).mask(from_ / strip, strips);
         if (left_ == 0) return;
         int base = 0, rows = n;
         const float* least = nullptr;
@@ -328,7 +255,7 @@ public:
 
     void solve(const line_form& how) {
         std::uint8_t* const left = std::exchange(g_.left, nullptr);
-        if constexpr (std::is_same_v<V, std::int32_t> && Stored != keys::wide && Rule != rule::powers) {
+        if constexpr (!std::is_same_v<V, std::int64_t> && Stored != keys::wide && Rule != rule::powers) {
             g_.left = left;
             if (!search_windows(how)) g_.left = nullptr;
         }
@@ -337,9 +264,9 @@ public:
         if (is_long && g_.ordered) {
             const int blocks = pivot_blocks(g_.rows);
             const dim3 threads(pivot_warps * cuda::warp);
-            cuda::launch(on_, find_pivots<V, Stored, Rule, Bent>, tiles_ * blocks, threads, 0, g_, blocks);
+            cuda::launch(on_, find_pivots<V, Stored, Rule, Bent>, tiles_ * blocks, threads, 0, g_, blocks, false);
             if (blocks > 1)
-                cuda::launch(on_, halve_spans<V, Stored, Rule, Bent>, tiles_ * blocks, threads, 0, g_, blocks);
+                cuda::launch(on_, find_pivots<V, Stored, Rule, Bent>, tiles_ * blocks, threads, 0, g_, blocks, true);
         }
         const int window = is_long ? window_rows<Stored> : g_.rows;
         const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
@@ -354,9 +281,24 @@ public:
 private:
     /// Searches the near windows; returns false if the axis has none.
     [[nodiscard]] bool search_windows(const line_form& how) const {
-        if constexpr (Stored == keys::value || Stored == keys::narrow)
-            if (how.values) return search_values<Stored, Rule>(on_, how, g_);
-        if constexpr (Stored != keys::value && !Bent) return search_near<V, Stored, Rule>(on_, g_, how.last);
+        near_plan plan;
+        constexpr bool integers = std::is_same_v<V, std::int32_t>;
+        if constexpr (Stored == keys::narrow || Stored == keys::value) {
+            if (how.values) {
+                value_plan two;
+                // Of signed fields, most windows have a cell that is farther than a small reach.
+                constexpr int small = 64;
+                if constexpr (integers)
+                    plan.goes_on = plan_values(how, g_, two) && !(g_.by_zero && two.reach < small) &&
+                                   search_values<Stored, Rule>(on_, how, g_, two);
+                // Windows of one value a word follow if they reach much farther.
+                if (plan.goes_on && 5 * std::min(near_most, g_.rows - 1) < 6 * two.reach) return true;
+                return search_near<V, Stored, Rule, true, false>(on_, g_, plan, how.last) || plan.goes_on;
+            }
+        }
+        if constexpr ((integers && Stored != keys::value && (!Bent || Rule == rule::plain)) ||
+                      (Stored == keys::narrow && !Bent))
+            if (how.whole) return search_near<V, Stored, Rule, Bent, true>(on_, g_, plan, how.last);
         return false;
     }
     /// Returns the rows that a block stages: fewer on GPUs with little shared memory.

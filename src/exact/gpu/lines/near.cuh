@@ -1,156 +1,163 @@
-// Windows of lines whose winners are near, for integers and open or closed ends. A candidate is one word, its value
-// above its key, so that one instruction adds its cost and takes the minimum, the tie rule included.
+// Windows of lines whose winners are near, for whole numbers. A candidate is one word, its value above its site, so
+// that one instruction adds its cost and takes the minimum, the tie rule included; if no site is wanted, the value
+// alone.
 //
-// Along the axis before the last: value, 16 bits | offset of x + 128, 8 bits | row, 8 bits. Along the first of three
-// axes: value, 15 bits | offset of x + 128 | offset of y + 128 | whether the row lies behind, 1 bit; the root of the
-// rest of the value yields the row. Offsets from one cell are ordered as coordinates are, so comparing words compares
-// values, then sites. Offsets are clamped; a site with a clamped offset costs at least the cap, so a block whose values
-// stay below the cap has lost no candidate. A block of rows searches outward from both of its ends until no lane's
-// value reaches the cost of the next rows.
+// Along the axis before the last a word has the value, the offset of x, and the row. Along the first of three axes it
+// has the value, the offsets of x and y, and one bit: whether the row lies behind; the root of the rest of the value
+// yields the row. Offsets from one cell are ordered as coordinates are, so comparing words compares values, then sites;
+// sites beyond a joined end get the numbers behind (near_plan.cuh). Offsets are clamped; a site with a clamped offset
+// costs at least the cap, so a block whose values stay below the cap has lost no candidate. A block of rows searches
+// outward from both of its ends until no lane's value reaches the cost of the next rows.
 //
 // Farther winners are left to the strips of lines.cuh, with one bit for each 32 rows. It reads 2 or 4 bytes a cell.
 // Parabolas outward from each row: Saito and Toriwaki, "New algorithms for Euclidean distance transformation", Pattern
 // Recognition 27(11), 1994.
 #pragma once
 
-#include <cmath>
-
 #include "exact/gpu/epilogue/put.cuh"
-#include "exact/gpu/lines/pivots.cuh"
+#include "exact/gpu/lines/near_blocks.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int near_block = 8;   // rows that a warp solves together
-constexpr int near_rows = 512;  // rows of a window
-constexpr int near_most = 112;  // largest distance in rows to a winner
-constexpr int near_warps = 8;
-constexpr int near_threads = near_warps * cuda::warp;
-constexpr int most_failures = 4;                // failed blocks after which the rest of a window is given up
-constexpr int near_round = 4;                   // steps between two tests for the end
-constexpr int near_early = 17, near_late = 64;  // steps after which some cell, and every cell, must have a candidate
-
-template <keys Stored>
-constexpr int near_shift = Stored == keys::narrow ? 16 : 17;
-template <keys Stored>
-constexpr int near_values = Stored == keys::narrow ? 65536 : 32768;  ///< values of a word
-template <keys Stored>
-constexpr int near_cap = Stored == keys::narrow ? 127 * 127 : 90 * 90;
-
-__host__ __device__ inline std::uint32_t halves(int high, int low) {
-    return static_cast<std::uint32_t>(high) << 16 | (static_cast<std::uint32_t>(low) & 0xffff);
+/// Returns the offset that a field of a word stores as 0, for a cell `at` of an axis. Sites beyond a joined end have
+/// the coordinates of the other end, so their numbers begin behind those of all others.
+__device__ inline int least_offset(int bits, int at, int size, bool joined) {
+    const int half = 1 << (bits - 1);
+    if (!joined || (half <= at && at <= size - half)) return -half;
+    return at < half ? -at : size - at;
 }
+/// Conversion of keys for staging: offsets from the lane's cell; values; or, along the first of three axes, words.
+template <keys Stored, bool Sites, class C>
+class near_stage {
+public:
+    using staged = std::conditional_t<Sites && Stored == keys::narrow, std::int16_t, std::uint32_t>;
 
-/// Constants of a pass.
-struct near_plan {
-    std::uint32_t costs[near_most + near_block + near_round + 4];  ///< cost of k rows, as a value in a word
-    int reach = 0;                                                 ///< largest number of steps
-    std::uint32_t cap = 0;                 ///< words from here on might have missed a site with clamped offsets
-    std::uint32_t cut = 0, minus_cut = 0;  ///< limit of offsets, and minus it: in both halves as in a key
-    std::uint32_t beyond = ~0u;            ///< the smallest word that a limit forbids
-};
+    __device__ near_stage(const C& c, const near_plan& plan) : c_(c), g_(c.g), plan_(plan) {}
 
-/// Plans the search; returns false if the axis has no near windows because words could overflow.
-template <keys Stored, class V>
-bool plan_near(const line_pass<V>& g, near_plan& plan) {
-    const int last = g.m.rank - 1;
-    const double all = near_values<Stored>, cap = near_cap<Stored>, w = static_cast<double>(g.m.weight[g.axis]);
-    const double wx = static_cast<double>(g.m.weight[last]), wy = static_cast<double>(g.m.weight[last - 1]);
-    plan.reach = std::min(near_most, static_cast<int>(std::sqrt(cap / w)) + 1);
-    const double x = std::ceil(std::sqrt((cap + 1) / wx)),
-                 y = Stored == keys::narrow ? x : std::ceil(std::sqrt((cap + 1) / wy));
-    const double steps = plan.reach + near_block + near_round;
-    const double most = wx * x * x + (Stored == keys::narrow ? 0.0 : wy * y * y) + w * steps * steps + 2;
-    // The key of no site, minus a cell, must remain far away in 16 bits, whether sums wrap or not.
-    constexpr int widest = 32512;
-    for (int i = 0; i < g.m.rank - 1 - g.axis; ++i)
-        if (g.done_size[i] > widest) return false;
-    if (plan.reach < 16 || g.rows < near_block || most >= all) return false;
-    for (int k = 0; k < static_cast<int>(std::size(plan.costs)); ++k)
-        plan.costs[k] = static_cast<std::uint32_t>(std::min(w * k * k, all - 1)) << near_shift<Stored>;
-    plan.cap = static_cast<std::uint32_t>(cap) << near_shift<Stored>;
-    plan.cut = halves(static_cast<int>(x), static_cast<int>(y));
-    plan.minus_cut = halves(-static_cast<int>(x), -static_cast<int>(y));
-    if (static_cast<double>(g.limit) + 1 < cap)
-        plan.beyond = static_cast<std::uint32_t>(g.limit + 1) << near_shift<Stored>;
-    return true;
-}
+    /// Stages the tile's rows [base, end).
+    __device__ void fill(int base, int end, staged* to) const {
+        using in = typename C::in;
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+        constexpr int chunk = 16 / sizeof(in), chunks = cuda::warp / chunk;
+        const auto* const from = static_cast<const in*>(g_.from);
+        if (g_.inner % cuda::warp == 0 && g_.done_size[0] % cuda::warp == 0) {
+            const int column = static_cast<int>(threadIdx.x) % chunks * chunk, x = c_.own(0) - lane + column;
+            const int row = base + static_cast<int>(threadIdx.x) / chunks, rows = near_threads<Sites> / chunks;
+            const in* const first = from + c_.cell(0) - lane + column;
+            const in* next = first + row * g_.inner;
+#pragma unroll 4
+            for (int i = row; i < end; i += rows, next += rows * g_.inner) {
+                const in* const here = c_.joined() ? first + c_.row_in(i) * g_.inner : next;
+                put(__ldg(reinterpret_cast<const uint4*>(here)), x, to + (i - base) * cuda::warp + column);
+            }
+        } else {
+            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < end - base; i += near_warps<Sites>)
+                to[i * cuda::warp + lane] = one(from[c_.cell(c_.row_in(base + i))], c_.own(0));
+        }
+    }
 
-/// Conversion of keys for staging: offsets from the lane's cell; along the first of three axes, words.
-template <keys Stored, class V>
-struct near_offsets {
-    const line_pass<V>& g;
-    const near_plan& plan;
-
+private:
+    /// Converts the keys of 16 bytes, the first of which is that of column x.
+    __device__ void put(const uint4& u, int x, staged* to) const {
+        const std::uint32_t words[4] = {u.x, u.y, u.z, u.w};
+        if constexpr (sizeof(staged) == 2) {
+            std::uint32_t two[4];
+#pragma unroll
+            for (int k = 0; k < 4; ++k)
+                two[k] = C::bent ? halves(one(static_cast<std::int16_t>(words[k] >> 16), x + 2 * k + 1),
+                                          one(static_cast<std::int16_t>(words[k]), x + 2 * k))
+                                 : cut(words[k], halves(-x - 2 * k - 1, -x - 2 * k));
+            *reinterpret_cast<uint4*>(to) = {two[0], two[1], two[2], two[3]};
+        } else if constexpr (sizeof(typename C::in) == 2) {
+#pragma unroll
+            for (int k = 0; k < 4; k += 2)
+                reinterpret_cast<uint4*>(to)[k / 2] = {
+                    one(static_cast<std::int16_t>(words[k]), x + 2 * k),
+                    one(static_cast<std::int16_t>(words[k] >> 16), x + 2 * k + 1),
+                    one(static_cast<std::int16_t>(words[k + 1]), x + 2 * k + 2),
+                    one(static_cast<std::int16_t>(words[k + 1] >> 16), x + 2 * k + 3)};
+        } else {
+            *reinterpret_cast<uint4*>(to) = {
+                one(static_cast<std::int32_t>(u.x), x), one(static_cast<std::int32_t>(u.y), x + 1),
+                one(static_cast<std::int32_t>(u.z), x + 2), one(static_cast<std::int32_t>(u.w), x + 3)};
+        }
+    }
+    /// Converts the key of a cell of column x.
+    [[nodiscard]] __device__ staged one(std::int32_t key, int x) const {
+        constexpr std::uint32_t none = 1 << 30;
+        if constexpr (Stored == keys::value) {
+            return min(static_cast<std::uint32_t>(key), none);
+        } else if constexpr (Stored == keys::narrow) {
+            const int dx = offset(key, key, x, 0);
+            if constexpr (Sites) return static_cast<std::int16_t>(dx);
+            const int r = g_.m.half_cell ? max(2 * (dx < 0 ? -dx : dx) - 1, 0) : dx;
+            return static_cast<std::uint32_t>(plan_.weight[0] * r * r);
+        } else {
+            const int y = c_.own(1);
+            int dx, dy;
+            if constexpr (C::bent) {
+                dx = offset(key >> 16, key, x, 0), dy = offset(key & 0xffff, key, y, 1);
+            } else {
+                const auto both = static_cast<int>(cut(static_cast<std::uint32_t>(key), halves(-x, -y)));
+                dx = both >> 16, dy = static_cast<std::int16_t>(both);
+            }
+            const auto value = min(static_cast<std::uint32_t>(dx * dx * plan_.weight[0] + dy * dy * plan_.weight[1]),
+                                   plan_.cap >> plan_.shift);
+            if constexpr (C::bent) return value << plan_.shift | field(dx, x, 0) | field(dy, y, 1);
+            return (value << plan_.shift) +
+                   static_cast<std::uint32_t>((dx << plan_.place[0]) + (dy << plan_.place[1]) + plan_.here);
+        }
+    }
+    /// Returns an offset along finished axis i in its place of a word.
+    [[nodiscard]] __device__ std::uint32_t field(int d, int own, int i) const {
+        const int least = least_offset(plan_.bits[i], own, g_.done_size[i], joined(i));
+        return static_cast<std::uint32_t>(((d - least) & ((1 << plan_.bits[i]) - 1)) << plan_.place[i]);
+    }
+    /// Returns the clamped offset of a site's coordinate along finished axis i from a cell's, the shorter way round.
+    [[nodiscard]] __device__ int offset(int at, std::int32_t key, int own, int i) const {
+        int d = at - own;
+        if (C::bent && joined(i)) {
+            const int n = g_.done_size[i];
+            d = 2 * d > n ? d - n : 2 * d < -n ? d + n : d;
+        }
+        const int most = plan_.cut[i];
+        return key < 0 ? most : max(min(d + most, 2 * most), 0) - most;
+    }
     /// Clamps the offsets in both halves; `minus` is minus the cell. (It avoids __vneg2, which nvcc 13.0 turns into a
     /// complement if only one half is used.)
-    __device__ std::uint32_t cut(std::uint32_t key, std::uint32_t minus) const {
-        return __vmaxs2(__viaddmin_s16x2(key, minus, plan.cut), plan.minus_cut);
+    [[nodiscard]] __device__ std::uint32_t cut(std::uint32_t key, std::uint32_t minus) const {
+        return __vmaxs2(__viaddmin_s16x2(key, minus, plan_.cuts), plan_.minus_cuts);
     }
-    __device__ std::uint32_t word(std::uint32_t key, std::uint32_t minus) const {
-        const int wx = static_cast<int>(g.done_weight[0]), wy = static_cast<int>(g.done_weight[1]);
-        const auto both = static_cast<int>(cut(key, minus));
-        const int dx = both >> 16, dy = static_cast<std::int16_t>(both);
-        return static_cast<std::uint32_t>(dx * (dx * (wx << 17) + 512) +
-                                          (dy * (dy * (wy << 17) + 2) + 128 * 512 + 128 * 2));
-    }
+    [[nodiscard]] __device__ bool joined(int i) const { return g_.m.periodic[g_.m.rank - 1 - i]; }
+
+    const C& c_;
+    const line_pass<typename C::V>& g_;
+    const near_plan& plan_;
 };
 
-/// Stages the tile's rows [base, end).
-template <keys Stored, class C>
-__device__ void stage_near(const C& c, const near_plan& plan, int base, int end, unsigned char* memory) {
-    using in = typename C::in;
-    const auto& g = c.g;
-    const near_offsets<Stored, typename C::V> of{g, plan};
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    constexpr int chunk = 16 / sizeof(in), chunks = cuda::warp / chunk;
-    if (g.m.size[g.m.rank - 1] % cuda::warp == 0) {
-        const int column = static_cast<int>(threadIdx.x) % chunks * chunk, x = c.own(0) - lane + column;
-        const auto* from = reinterpret_cast<const uint4*>(static_cast<const in*>(g.from) + c.cell(0) - lane +
-                                                          (base + threadIdx.x / chunks) * g.inner + column);
-        const std::int64_t step = g.inner * (near_threads / chunks) / chunk;
-#pragma unroll 4
-        for (int i = static_cast<int>(threadIdx.x); i < (end - base) * chunks; i += near_threads, from += step) {
-            uint4 u = __ldg(from);
-            if constexpr (Stored == keys::narrow) {
-                const auto two = [&](int k) { return halves(-x - k - 1, -x - k); };
-                u = {of.cut(u.x, two(0)), of.cut(u.y, two(2)), of.cut(u.z, two(4)), of.cut(u.w, two(6))};
-            } else {
-                const int y = c.own(1);
-                u = {of.word(u.x, halves(-x, -y)), of.word(u.y, halves(-x - 1, -y)), of.word(u.z, halves(-x - 2, -y)),
-                     of.word(u.w, halves(-x - 3, -y))};
-            }
-            reinterpret_cast<uint4*>(memory)[i] = u;
-        }
-    } else {
-        for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < end - base; i += near_warps) {
-            const std::int32_t key = static_cast<const in*>(g.from)[c.cell(base + i)];
-            const int at = i * cuda::warp + lane;
-            if constexpr (Stored == keys::narrow)
-                reinterpret_cast<std::int16_t*>(memory)[at] =
-                    static_cast<std::int16_t>(of.cut(halves(key, key), halves(-c.own(0), -c.own(0))));
-            else
-                reinterpret_cast<std::uint32_t*>(memory)[at] =
-                    of.word(static_cast<std::uint32_t>(key), halves(-c.own(0), -c.own(1)));
-        }
-    }
-}
-
 /// A lane's rows of a block, as words.
-template <keys Stored, class C>
+template <keys Stored, bool Sites, class C>
 class near_search {
-    using staged = std::conditional_t<Stored == keys::narrow, std::int16_t, std::uint32_t>;
-    static constexpr int shift = near_shift<Stored>, width = static_cast<int>(sizeof(staged)) * cuda::warp;
+    using staged = typename near_stage<Stored, Sites, C>::staged;
+    static constexpr int width = static_cast<int>(sizeof(staged)) * cuda::warp;
 
 public:
-    __device__ near_search(const C& c, const near_plan& plan, const unsigned char* memory, int base, int end, int m)
+    __device__ near_search(const C& c, const near_plan& plan, const staged* memory, int base, int end, int m)
         : c_(c),
           plan_(plan),
-          at_(memory + (m - base) * width +
-              static_cast<int>(threadIdx.x) % cuda::warp * static_cast<int>(sizeof(staged))),
+          at_(reinterpret_cast<const unsigned char*>(memory + (m - base) * cuda::warp +
+                                                     static_cast<int>(threadIdx.x) % cuda::warp)),
           deepest_((m - base) * width),
           highest_((end - 1 - m) * width),
-          m_(m) {}
+          m_(m) {
+        if constexpr (Sites && C::bent) {
+            const auto& g = c.g;
+            x_ = least_offset(plan.bits[0], c.own(0), g.done_size[0], g.m.periodic[g.m.rank - 1]);
+            if constexpr (Stored == keys::narrow) y_ = least_offset(plan.bits[1], m, g.rows, g.periodic);
+            else y_ = least_offset(plan.bits[1], c.own(1), g.done_size[1], g.m.periodic[g.m.rank - 2]);
+        }
+    }
 
     /// Returns true if all winners are found; `gives_up`: the window has had too many failures.
     template <class GivesUp>
@@ -158,7 +165,7 @@ public:
         std::uint32_t own[near_block], some = 0;
 #pragma unroll
         for (int i = 0; i < near_block; ++i) best_[i] = own[i] = candidate(i * width, i), some |= own[i];
-        if (!__any_sync(cuda::every_lane, some >> shift)) return true;
+        if (!__any_sync(cuda::every_lane, some >> plan_.shift)) return true;
         if (gives_up()) return false;
         relax_by_ends();
         relax_by_own(own);
@@ -166,29 +173,56 @@ public:
         return !failed;
     }
 
-    [[nodiscard]] __device__ typename C::V value(int i) const { return static_cast<typename C::V>(best_[i] >> shift); }
+    [[nodiscard]] __device__ typename C::V value(int i) const {
+        return static_cast<typename C::V>(best_[i] >> plan_.shift);
+    }
     [[nodiscard]] __device__ site_of_row<typename C::K> site(int i) const {
-        const std::uint32_t word = best_[i];
-        if constexpr (Stored == keys::narrow) {
-            return {static_cast<int>(word >> 8 & 255) + (c_.own(0) - 128), static_cast<int>(word & 255) + (m_ - 128)};
-        } else {
-            const int dx = static_cast<int>(word >> 9 & 255) - 128, dy = static_cast<int>(word >> 1 & 255) - 128;
-            const int rest = static_cast<int>(word >> shift) - static_cast<int>(c_.g.done_weight[0]) * dx * dx -
-                             static_cast<int>(c_.g.done_weight[1]) * dy * dy;
-            const float steps = near_root((__int_as_float(0x4b000000 | rest) - 8388608.0f) * c_.g.inverse);
-            const int rows = __float_as_int(steps + 8388608.0f) & 0xffff;
-            return {(c_.own(0) + dx) << 16 | (c_.own(1) + dy), (word & 1) != 0 ? m_ + i + rows : m_ + i - rows};
-        }
+        if constexpr (!Sites) return {0, m_ + i};
+        const int dx = offset(i, 0), dy = offset(i, 1);
+        if constexpr (Stored == keys::narrow) return {coordinate(dx, 0), m_ + dy};
+        return {coordinate(dx, 0) << 16 | coordinate(dy, 1), m_ + i + rows_to(i, dx, dy)};
     }
 
 private:
+    /// Returns an offset of the site of row m + i.
+    [[nodiscard]] __device__ int offset(int i, int nth) const {
+        const int bits = plan_.bits[nth], place = plan_.place[nth];
+        // Fields of straight axes store -2^(bits - 1) as 0; the carry of a sum lies outside the bits that remain.
+        const std::uint32_t word = C::bent ? best_[i] + (static_cast<std::uint32_t>(nth == 0 ? x_ : y_) << place)
+                                           : best_[i] ^ static_cast<std::uint32_t>(plan_.here);
+        return static_cast<int>(word << (32 - bits - place)) >> (32 - bits);
+    }
+    /// Returns a site's coordinate along finished axis i.
+    [[nodiscard]] __device__ int coordinate(int offset, int i) const {
+        const int at = c_.own(i) + offset;
+        return C::bent && c_.g.m.periodic[c_.g.m.rank - 1 - i] ? wrapped(at, c_.g.done_size[i]) : at;
+    }
+    /// Returns the way from row m + i to the row of its site, along the first of three axes.
+    [[nodiscard]] __device__ int rows_to(int i, int dx, int dy) const {
+        const std::uint32_t word = best_[i];
+        const int rest = static_cast<int>(word >> plan_.shift) - plan_.weight[0] * dx * dx - plan_.weight[1] * dy * dy;
+        const float steps = near_root((__int_as_float(0x4b000000 | rest) - 8388608.0f) * c_.g.inverse);
+        const int rows = __float_as_int(steps + 8388608.0f) & 0xffff, m = m_ + i;
+        if ((word & 1) != 0) return rows;
+        // If a joined end lies between, the row behind has the smaller coordinate of two that tie.
+        if (c_.joined() && (m < rows || m + rows >= c_.rows()) &&
+            word == candidate(min((i + rows) * width, highest_), 0) + plan_.costs[rows])
+            return rows;
+        return -rows;
+    }
     /// Returns the word of the row `offset` bytes from row m, for row m + i; beyond the ends that of the last row, at a
     /// larger cost than its own.
     [[nodiscard]] __device__ std::uint32_t candidate(int offset, int i) const {
         const auto d = *reinterpret_cast<const staged*>(at_ + offset);
-        if constexpr (Stored == keys::narrow) {
-            const int w = static_cast<int>(c_.g.done_weight[0]);
-            return static_cast<std::uint32_t>(d * (d * (w << 16) + 256) + (128 * 256 + 128 + i));
+        if constexpr (!Sites) {
+            return d;
+        } else if constexpr (Stored == keys::narrow) {
+            if constexpr (C::bent) {
+                const int masks[2] = {(1 << plan_.bits[0]) - 1, (1 << plan_.bits[1]) - 1};
+                return static_cast<std::uint32_t>(d * d * plan_.square | ((d - x_) & masks[0]) << plan_.place[0] |
+                                                  ((i - y_) & masks[1]));
+            }
+            return static_cast<std::uint32_t>(d * (d * plan_.square + plan_.unit) + (plan_.here + i));
         } else {
             return d + (i >= near_block ? 1 : 0);
         }
@@ -196,22 +230,28 @@ private:
     /// Adds the ends of the runs of labels, which are sites in the lane's own column.
     __device__ void relax_by_ends() {
         if constexpr (C::labels) {
-            const run_word<C> word(c_, m_ / mark_bits), next(c_, (m_ + near_block - 1) / mark_bits);
+            const block_ends ends(c_, m_);
+            int away = ends.low;
 #pragma unroll
             for (int i = 0; i < near_block; ++i) {
-                const int m = m_ + i;
-                const run_ends ends = (m / mark_bits == m_ / mark_bits ? word : next).of(m);
-                relax_by_end(i, m - ends.low, false);
-                relax_by_end(i, ends.high - m, true);
+                if (i > 0) away = ends.begins(i) ? 1 : away + 1;
+                relax_by_end(i, away, false);
+            }
+            away = ends.high;
+#pragma unroll
+            for (int i = near_block - 1; i >= 0; --i) {
+                if (i < near_block - 1) away = ends.begins(i + 1) ? 1 : away + 1;
+                relax_by_end(i, away, true);
             }
         }
     }
     __device__ void relax_by_end(int i, int away, bool behind) {
-        if (away > near_most) return;
-        const int row = behind ? i + away : i - away;
-        const std::uint32_t here =
-            Stored == keys::narrow ? 128 * 256 + 128 + row : 128 * 512 + 128 * 2 + (behind ? 1 : 0);
-        best_[i] = min(best_[i], here + plan_.costs[away]);
+        if (away > plan_.reach) return;
+        const int row = Stored == keys::narrow ? (behind ? i + away : i - away) : behind ? 1 : 0;
+        // Lanes differ in how far their ends are, so a table in the constant bank would be read lane by lane.
+        const int steps = !Sites && c_.g.m.half_cell ? 2 * away - 1 : away;
+        const auto cost = static_cast<std::uint32_t>(plan_.row_weight * steps * steps) << plan_.shift;
+        best_[i] = min(best_[i], static_cast<std::uint32_t>(plan_.here + (Sites ? row : 0)) + cost);
     }
     __device__ void relax_by_own(const std::uint32_t (&own)[near_block]) {
 #pragma unroll
@@ -219,7 +259,7 @@ private:
 #pragma unroll
             for (int k = 0; k < near_block; ++k)
                 if (k != i)
-                    best_[k] = __viaddmin_u32(own[i] + (Stored == keys::word && i > k ? 1 : 0),
+                    best_[k] = __viaddmin_u32(own[i] + (Sites && Stored == keys::word && i > k ? 1 : 0),
                                               plan_.costs[i > k ? i - k : k - i], best_[k]);
         }
     }
@@ -255,82 +295,62 @@ private:
     const near_plan& plan_;
     const unsigned char* at_;
     int deepest_, highest_, m_;  ///< bytes to the first and to the last staged row
+    int x_ = 0, y_ = 0;          ///< offsets whose fields are 0: along the last axis, and along the other one
     std::uint32_t best_[near_block];
 };
 
-/// State that the warps of a window share.
-struct near_progress {
-    int taken, failures;
-    unsigned left;  ///< a bit per strip
-
-    __device__ void begin(int warps) { taken = warps, failures = 0, left = 0; }
-    [[nodiscard]] __device__ bool has_enough() const {
-        return *static_cast<const volatile int*>(&failures) >= most_failures;
-    }
-    /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to). If it returns false,
-    /// the block's strip stays unresolved. The last block shares rows with the one before.
-    template <class Solve>
-    __device__ void each_block(int from, int to, int rows, const Solve& solve) {
-        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, blocks = (to - from + near_block - 1) / near_block;
-        for (int b = static_cast<int>(threadIdx.x) / cuda::warp; b < blocks;
-             b = __shfl_sync(cuda::every_lane, lane == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
-            bool failed = false;
-            if (solve(min(from + b * near_block, rows - near_block), failed) || lane != 0) continue;
-            atomicOr(&left, 1u << b * near_block / strip);
-            if (failed) atomicAdd(&failures, 1);
-        }
-    }
-    /// Stores the unresolved strips; called by one thread at the end. `which` has solved all others.
-    template <class V>
-    __device__ void leave(const line_pass<V>& g, rung which, std::int64_t tile, int from, int to) const {
-        std::uint8_t* const words = g.left + tile * ((g.rows + left_rows - 1) / left_rows);
-        for (int w = from / left_rows; w * left_rows < to; ++w)
-            words[w] = static_cast<std::uint8_t>(left >> (w - from / left_rows) * (left_rows / strip));
-        count_solved(g.solved, which, (to - from + strip - 1) / strip - __popc(left));
-    }
-};
-
 /// Searches near windows. A block owns a window of 32 lines.
-template <class V, keys Stored, rule Rule, bool Last>
-__global__ void __launch_bounds__(near_threads, 3)
+template <class V, keys Stored, rule Rule, bool Bent, bool Sites, bool Last>
+__global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
     search_near_windows(const __grid_constant__ line_pass<V> g, const __grid_constant__ near_plan plan, int windows) {
-    using C = column<V, Stored, Rule, false>;
+    using C = column<V, Stored, Rule, Bent>;
+    using stage = near_stage<Stored, Sites, C>;
     extern __shared__ uint4 near_memory[];
     __shared__ near_progress progress;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const std::int64_t tile = blockIdx.x / windows;
     const int from = static_cast<int>(blockIdx.x % windows) * near_rows, to = min(from + near_rows, g.rows);
-    const int base = max(from - plan.reach, 0), end = min(to + plan.reach, g.rows);
+    const unsigned wanted =
+        left_strips(plan.goes_on ? g.left : nullptr, g.rows, tile).mask(from / strip, (to - from + strip - 1) / strip);
+    if (wanted == 0) return;
     const C c(g, tile * cuda::warp + lane);
-    auto* const memory = reinterpret_cast<unsigned char*>(near_memory);
-    if (threadIdx.x == 0) progress.begin(near_warps);
-    stage_near<Stored>(c, plan, base, end, memory);
+    const int base = c.joined() ? from - plan.reach : max(from - plan.reach, 0),
+              end = c.joined() ? to + plan.reach : min(to + plan.reach, g.rows);
+    auto* const memory = reinterpret_cast<typename stage::staged*>(near_memory);
+    if (threadIdx.x == 0) progress.begin(near_warps<Sites>);
+    stage(c, plan).fill(base, end, memory);
     __syncthreads();
     const store_of<C, Last> store(c);
     const bool write = tile * cuda::warp + lane < g.columns;
-    progress.each_block(from, to, g.rows, [&](int m, bool& failed) {
-        near_search<Stored, C> rows(c, plan, memory, base, end, m);
+    progress.each_block(from, to, g.rows, wanted, [&](int m, bool& failed) {
+        near_search<Stored, Sites, C> rows(c, plan, memory, base, end, m);
         if (!rows.find([&] { return progress.has_enough(); }, failed)) return false;
         if (write)
-            store.template put_near<near_block>(
+            store.template put_near<near_block, Sites>(
                 m, [&](int i) { return rows.value(i); }, [&](int i) { return rows.site(i); });
         return true;
     });
     __syncthreads();
-    if (threadIdx.x == 0) progress.leave(g, rung::near, tile, from, to);
+    if (threadIdx.x == 0) progress.leave(g, Sites ? rung::near : rung::values, tile, from, to, wanted);
 }
 
 /// Launches the search; returns false if the axis has no near windows.
-template <class V, keys Stored, rule Rule>
-bool search_near(const device& on, const line_pass<V>& g, bool last) {
-    near_plan plan;
-    if (!plan_near<Stored>(g, plan)) return false;
+template <class V, keys Stored, rule Rule, bool Bent, bool Sites>
+bool search_near(const device& on, const line_pass<V>& g, near_plan& plan, bool last) {
+    if (!plan_near<Stored, Sites>(g, plan)) return false;
     const int windows = static_cast<int>(blocks_for(g.rows, near_rows));
-    const std::size_t bytes = static_cast<std::size_t>(std::min(g.rows, near_rows + 2 * plan.reach)) * cuda::warp *
-                              (Stored == keys::narrow ? 2 : 4);
+    const int rows = std::min(g.rows, near_rows) + 2 * plan.reach;
+    const std::size_t bytes = static_cast<std::size_t>(Bent && g.periodic ? rows : std::min(g.rows, rows)) *
+                              cuda::warp * (Sites && Stored == keys::narrow ? 2 : 4);
     if (bytes > cuda::limits().shared_bytes) return false;
-    cuda::launch(on, last ? search_near_windows<V, Stored, Rule, true> : search_near_windows<V, Stored, Rule, false>,
-                 blocks_for(g.columns, cuda::warp) * windows, dim3(near_threads), bytes, g, plan, windows);
+    const auto launch = [&]<bool Last>() {
+        cuda::launch(on, search_near_windows<V, Stored, Rule, Bent, Sites, Last>,
+                     blocks_for(g.columns, cuda::warp) * windows, dim3(near_threads<Sites>), bytes, g, plan, windows);
+    };
+    // Values in double are those of images, whose second pass is the last one.
+    if constexpr (std::is_same_v<V, std::int32_t>)
+        if (!last) return launch.template operator()<false>(), true;
+    launch.template operator()<true>();
     return true;
 }
 

@@ -21,9 +21,8 @@ constexpr int left_rows = 256;  // rows whose strips share a word of unresolved 
 struct left_strips {
     const std::uint8_t* words = nullptr;
 
-    template <class V>
-    __device__ left_strips(const line_pass<V>& g, std::int64_t tile) {
-        if (g.left != nullptr) words = g.left + tile * ((g.rows + left_rows - 1) / left_rows);
+    __device__ left_strips(const std::uint8_t* left, int rows, std::int64_t tile) {
+        if (left != nullptr) words = left + tile * ((rows + left_rows - 1) / left_rows);
     }
     __device__ bool operator()(int j) const {
         return words == nullptr || (words[j * strip / left_rows] >> j % (left_rows / strip) & 1) != 0;

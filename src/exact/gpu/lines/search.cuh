@@ -18,12 +18,19 @@ constexpr int few_rows_between = 6;    // up to this number, rows are searched w
 constexpr int group = 32;              // rows with a common least value in long searches
 constexpr int many_rows_between = 48;  // from this number on, groups are tested first
 
+/// The candidates of a lane's strip if these are few.
+struct listed_rows {
+    const std::uint8_t* rows = nullptr;  ///< relative to `first`, 32 apart; null: all rows between are candidates
+    int first = 0, count = 0;
+};
+
 /// The rows of a search, and its bounds.
 template <int Count>
 struct searched_rows {
     int first;      ///< first of Count rows
     int low, high;  ///< winners lie between these rows
     run_ends ends[Count];
+    listed_rows listed{};
     int nth = 0, parts = 1;  ///< a part of the candidates: the first + nth, + parts, ...
 };
 
@@ -73,6 +80,21 @@ __device__ search_range<typename C::V> range_of(const C& c, const Keys& at, cons
     return range;
 }
 
+/// Calls relax(row, key) for the rows low, low + step and so on up to `high`.
+template <class C, class Keys, class Relax>
+__device__ void relax_rows(const C&, const Keys& at, int low, int high, int step, const Relax& relax) {
+#pragma unroll 1
+    for (int r = low; r <= high; r += Keys::together * step) {
+        int row[Keys::together];
+        typename C::K key[Keys::together];
+#pragma unroll
+        for (int k = 0; k < Keys::together; ++k)  // the last one may come more than once, without effect
+            row[k] = min(r + k * step, high), key[k] = at(row[k]);
+#pragma unroll
+        for (int k = 0; k < Keys::together; ++k) relax(row[k], key[k]);
+    }
+}
+
 /// Calls relax(row, key) for the rows of groups that can contain a winner, by the least values in `least`.
 template <int Count, class C, class Keys, class Relax, class Best>
 __device__ void search_groups(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
@@ -87,7 +109,7 @@ __device__ void search_groups(const C& c, const Keys& at, const float* least, co
         const int away = max(max(r - (m + Count - 1), m - end), 0);
         const float value = least[g * cuda::warp];
         if ((j & (rows.parts - 1)) == rows.nth && value < endless() && value + c.nearly(away) <= limit) {
-            for (int k = r; k <= end; ++k) relax(k, at(k));
+            relax_rows(c, at, r, end, 1, relax);
             limit = min(limit, upper_bound(best()));
         }
         r = end + 1;
@@ -105,6 +127,23 @@ __device__ void consider_end(const C& c, winner<typename C::V, typename C::K>& b
         if (value == best.value && best.key < c.here() && best.key >= 0 && m < c.rows())
             better = !c.differ(best.key, best.row, m);
     if (better) best = {value, c.here(), end};
+}
+
+/// Calls relax(row, key) for the rows of a range that can win.
+template <int Count, class C, class Keys, class Relax>
+__device__ void search_between(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
+                               const search_range<typename C::V>& range,
+                               const winner<typename C::V, typename C::K> (&best)[Count], const Relax& relax) {
+    if (least != nullptr && range.high - range.low >= many_rows_between) {
+        const auto most_of_best = [&] {
+            auto most = best[0].value;
+#pragma unroll
+            for (int i = 1; i < Count; ++i) most = max(most, best[i].value);
+            return most;
+        };
+        return search_groups<Count>(c, at, least, rows, range, most_of_best, relax);
+    }
+    relax_rows(c, at, range.low + rows.nth, range.high, rows.parts, relax);
 }
 
 /// Finds the winners of Count rows.
@@ -126,30 +165,19 @@ __device__ void search(const C& c, const Keys& at, const float* least, const sea
         for (int i = 0; i < Count; ++i) best[i] = {V{0}, own[i], rows.first + i};
         return;
     }
-    const search_range<V> range = range_of<Count>(c, at, rows, own);
     const auto relax = [&](int r, K key) {
         const V beside = c.beside(key, r);
 #pragma unroll
         for (int i = 0; i < Count; ++i) consider(c, best[i], c.value(beside, rows.first + i - r), key, r);
     };
-    if (least != nullptr && range.high - range.low >= many_rows_between) {
-        search_groups<Count>(
-            c, at, least, rows, range,
-            [&] {
-                V most = best[0].value;
-#pragma unroll
-                for (int i = 1; i < Count; ++i) most = max(most, best[i].value);
-                return most;
-            },
-            relax);
-    } else {
+    if (!C::labels && rows.listed.rows != nullptr) {
 #pragma unroll 1
-        for (int r = range.low + rows.nth; r <= range.high; r += 2 * rows.parts) {
-            const int other = min(r + rows.parts, range.high);  // the last one may come twice, without effect
-            const K key = at(r), other_key = at(other);
-            relax(r, key);
-            relax(other, other_key);
+        for (int k = 0; k < rows.listed.count; ++k) {
+            const int r = rows.listed.first + rows.listed.rows[k * cuda::warp];
+            relax(r, at(r));
         }
+    } else {
+        search_between<Count>(c, at, least, rows, range_of<Count>(c, at, rows, own), best, relax);
     }
     if constexpr (C::labels) {
 #pragma unroll

@@ -10,7 +10,8 @@
 
 #include <algorithm>
 
-#include "exact/gpu/lines/near.cuh"
+#include "exact/gpu/epilogue/put.cuh"
+#include "exact/gpu/lines/near_blocks.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -189,25 +190,6 @@ public:
     [[nodiscard]] __device__ int high(int i) const { return static_cast<int>(best_[i] >> 16); }
 
 private:
-    /// Ends of a column's runs round the rows of the block.
-    struct block_ends {
-        std::uint32_t bits = 0;  ///< bits of the block's rows and the next one: a run begins there
-        int low = 0, high = 0;   ///< rows from the first row to the end before, and from the last one to the end behind
-
-        __device__ block_ends(const C& c, int m) {
-            const int word = m / mark_bits, i = m % mark_bits, last = i + near_block - 1;
-            const run_word<C> here(c, word), next(c, (m + near_block - 1) / mark_bits);
-            const bool within = last < mark_bits;
-            const std::uint32_t behind = within ? 0 : next.bits, lower = here.bits << (31 - i),
-                                upper = within ? here.bits >> last >> 1 : next.bits >> (last - mark_bits) >> 1;
-            bits = __funnelshift_r(here.bits, behind, i);
-            low = lower != 0 ? __clz(static_cast<int>(lower)) + 1
-                             : i + 1 + static_cast<int>(min(here.before, static_cast<std::uint32_t>(value_far)));
-            high = upper != 0 ? __ffs(static_cast<int>(upper))
-                              : static_cast<int>(min(next.after, static_cast<std::uint32_t>(2 * value_far))) -
-                                    (within ? last : last - mark_bits);
-        }
-    };
     /// Adds the ends of the runs of labels, which are sites in the lane's own columns.
     __device__ void relax_by_ends() {
         const block_ends a(a_, m_), b(b_, m_);
@@ -278,32 +260,32 @@ __global__ void __launch_bounds__(value_threads, 2)
     const int from = static_cast<int>(blockIdx.x % windows) * plan.window, to = min(from + plan.window, g.rows);
     const int base = g.periodic ? from - plan.reach : max(from - plan.reach, 0),
               end = g.periodic ? to + plan.reach : min(to + plan.reach, g.rows);
+    const unsigned wanted = (std::uint64_t{1} << (to - from + strip - 1) / strip) - 1;
     const C a(g, first), b(g, first + cuda::warp);
     auto* const memory = reinterpret_cast<std::uint32_t*>(value_memory);
     if (threadIdx.x == 0) progress.begin(value_warps);
     value_stage<C>(a, b, plan, base, memory).fill(end - base);
     __syncthreads();
     const store_of<C, Last> store_a(a), store_b(b);
-    progress.each_block(from, to, g.rows, [&](int m, bool& failed) {
+    progress.each_block(from, to, g.rows, wanted, [&](int m, bool& failed) {
         value_search<C> rows(a, b, plan, memory, base, end, m);
         if (!rows.find([&] { return progress.has_enough(); }, failed)) return false;
         const auto none = [&](int i) { return site_of_row<std::int32_t>{0, m + i}; };
-        if (first < g.columns) store_a.template put_near<near_block>(m, [&](int i) { return rows.low(i); }, none);
+        if (first < g.columns)
+            store_a.template put_near<near_block, false>(m, [&](int i) { return rows.low(i); }, none);
         if (first + cuda::warp < g.columns)
-            store_b.template put_near<near_block>(m, [&](int i) { return rows.high(i); }, none);
+            store_b.template put_near<near_block, false>(m, [&](int i) { return rows.high(i); }, none);
         return true;
     });
     __syncthreads();
     if (threadIdx.x != 0) return;
-    progress.leave(g, rung::values, 2 * tile, from, to);
-    if ((2 * tile + 1) * cuda::warp < g.columns) progress.leave(g, rung::values, 2 * tile + 1, from, to);
+    progress.leave(g, rung::values, 2 * tile, from, to, wanted);
+    if ((2 * tile + 1) * cuda::warp < g.columns) progress.leave(g, rung::values, 2 * tile + 1, from, to, wanted);
 }
 
-/// Launches the search; returns false if the axis has no windows of values.
+/// Launches the search; returns false if a block has too little memory.
 template <keys Stored, rule Rule>
-bool search_values(const device& on, const line_form& how, const line_pass<std::int32_t>& g) {
-    value_plan plan;
-    if (!plan_values(how, g, plan)) return false;
+bool search_values(const device& on, const line_form& how, const line_pass<std::int32_t>& g, value_plan plan) {
     const auto bytes = [&] {
         const int rows = std::min(g.rows, plan.window) + 2 * plan.reach;
         return static_cast<std::size_t>(g.periodic ? rows : std::min(g.rows, rows)) * cuda::warp * 4;

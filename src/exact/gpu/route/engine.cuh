@@ -136,7 +136,7 @@ private:
         pivots_ = memory_.template reserve<std::int32_t>(needs.pivots);
         least_ = memory_.template reserve<float>(needs.least);
         far_ = memory_.template reserve<std::int32_t>(needs.far);
-        left_ = memory_.template reserve<std::uint8_t>(std::is_same_v<V, std::int32_t> ? needs.left : 0);
+        left_ = memory_.template reserve<std::uint8_t>(std::is_same_v<V, std::int64_t> ? 0 : needs.left);
     }
 
     [[nodiscard]] void* current() const { return memory_.template get<std::byte>(keys_[now_]); }
@@ -274,15 +274,19 @@ private:
         how.stored = keys_before(axis);
         how.bent = p_.half_cell || p_.any(border::periodic);
         how.last = axis == p_.first_axis && writes_fields();
-        how.values = values_;
+        // In double, only the last pass of an image has near windows.
+        how.whole = std::is_same_v<V, std::int32_t> ||
+                    (p_.numbers == tier::int64 && !p_.weighted && how.last && how.stored == keys::narrow);
+        how.values = values_ || (std::is_same_v<V, double> && how.whole && !p_.sites_wanted);
         return how;
     }
 
     [[nodiscard]] std::string method_of(int axis) const {
         const std::string last = row_of(shape_along(axis).ordered || p_.weighted ? rung::strips : rung::plain).method;
-        if constexpr (std::is_same_v<V, std::int32_t>)
-            if (searches_near(form_along(axis), shape_along(axis)))
-                return std::string(row_of(values_ ? rung::values : rung::near).method) + ", else " + last;
+        const line_form how = form_along(axis);
+        if constexpr (!std::is_same_v<V, std::int64_t>)
+            if (searches_near(how, shape_along(axis)))
+                return std::string(row_of(how.values ? rung::values : rung::near).method) + ", else " + last;
         return last;
     }
 

@@ -8,6 +8,7 @@
 #include "exact/gpu/epilogue/by_index.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/route/calls.hpp"
+#include "exact/gpu/route/sides.hpp"
 #include "exact/gpu/route/trace.hpp"
 
 namespace nearfield::exact {
@@ -41,6 +42,8 @@ std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, c
     const gpu::fields_by_index several(on, p, a);
     if (uses_indices(several))
         return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
+    if (const gpu::both_sides sides(on, p, a); sides.serve())
+        return sides.workspace_bytes() + pass_on({on, sides.of(0), a.image, sides.out(0), sides.of(0).rule, true});
     if (uses_words(p, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
@@ -100,6 +103,12 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
             static_cast<void>(pass_on({on, several.sites(), a.image, several.out(), p.rule, false}));
             return several.put();
         }
+        if (gpu::both_sides sides(on, p, a); sides.serve()) {
+            sides.begin();
+            for (const std::size_t side : {0, 1})
+                static_cast<void>(pass_on({on, sides.of(side), a.image, sides.out(side), sides.of(side).rule, false}));
+            return sides.join();
+        }
         if (uses_words(p, a.out)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
@@ -131,7 +140,11 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
     const gpu::fields_by_index several(on, p, {a.image, out, a.weights});
     if (!uses_indices(several)) {
-        if (uses_words(p, out)) describe_plain(p, to);
+        const gpu::both_sides sides(on, p, {a.image, out, a.weights});
+        for (const std::size_t side : {0, 1})
+            if (sides.serve()) describe_plain(sides.of(side), to);
+        if (sides.serve()) to.passes.push_back({-1, "both sides joined", blocks_for(p.cells, 1024), 1024, 1});
+        else if (uses_words(p, out)) describe_plain(p, to);
         return to;
     }
     describe_plain(several.sites(), to);

@@ -18,6 +18,7 @@ struct weighted_sites {
     bool floating;
     dtype weight_type;
     strides image_step, weight_step;
+    bool contiguous;  ///< both arrays, in the order of the problem's axes
 
     /// Returns minus the weight. A weight that is too large gives no_site: its site owns no cell.
     template <class V, class Wide>
@@ -55,6 +56,8 @@ inline weighted_sites weighted_arrays(const option_call& call) {
         a.image_step.of[axis] = call.p.image_stride[i];
         a.weight_step.of[axis] = call.weights->stride[static_cast<std::size_t>(call.p.source_axis[i])];
     }
+    a.contiguous = is_contiguous(call.p.size.data(), a.image_step.of, call.p.rank) &&
+                   is_contiguous(call.p.size.data(), a.weight_step.of, call.p.rank);
     return a;
 }
 
@@ -65,10 +68,13 @@ __global__ void __launch_bounds__(scan_rows_threads)
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
     if (cell >= cells) return;
     V value = no_site<V>();
-    const std::int64_t element = offset_of(cell, m.size, from.image_step.of, m.rank);
+    const auto element_of = [&](const strides& step) {
+        return from.contiguous ? cell : offset_of(cell, m.size, step.of, m.rank);
+    };
+    const std::int64_t element = element_of(from.image_step);
     if (!is_zero(load_bits(from.image, from.image_bytes, element), from.image_bytes, from.floating)) {
-        value = V{0} - from.weight<V>(offset_of(cell, m.size, from.weight_step.of, m.rank));  // never -0
-        if (!(value < no_site<V>())) value = no_site<V>();                                    // NaN, too
+        value = V{0} - from.weight<V>(element_of(from.weight_step));  // never -0
+        if (!(value < no_site<V>())) value = no_site<V>();            // NaN, too
     }
     initial[cell] = value;
 }

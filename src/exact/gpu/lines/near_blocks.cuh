@@ -1,0 +1,67 @@
+// What windows of words and of values share: the ends of runs round a block of rows, and the blocks of a window.
+#pragma once
+
+#include "exact/gpu/lines/near_plan.cuh"
+#include "exact/gpu/lines/pivots.cuh"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+/// Ends of a line's runs round the rows of a block.
+struct block_ends {
+    std::uint32_t bits = 0;  ///< bits of the block's rows and the next one: a run begins there
+    int low = 0, high = 0;   ///< rows from the first row to the end before, and from the last one to the end behind
+
+    template <class C>
+    __device__ block_ends(const C& c, int m) {
+        constexpr std::uint32_t far = 1 << 20;
+        const int word = m / mark_bits, i = m % mark_bits, last = i + near_block - 1;
+        const run_word<C> here(c, word), next(c, (m + near_block - 1) / mark_bits);
+        const bool within = last < mark_bits;
+        const std::uint32_t behind = within ? 0 : next.bits, lower = here.bits << (31 - i),
+                            upper = within ? here.bits >> last >> 1 : next.bits >> (last - mark_bits) >> 1;
+        bits = __funnelshift_r(here.bits, behind, i);
+        low = lower != 0 ? __clz(static_cast<int>(lower)) + 1 : i + 1 + static_cast<int>(min(here.before, far));
+        high = upper != 0 ? __ffs(static_cast<int>(upper))
+                          : static_cast<int>(min(next.after, far)) - (within ? last : last - mark_bits);
+    }
+    [[nodiscard]] __device__ bool begins(int i) const { return (bits >> i & 1) != 0; }
+};
+
+/// State that the warps of a window share.
+struct near_progress {
+    int taken, failures;
+    unsigned left;  ///< a bit per strip
+
+    __device__ void begin(int warps) { taken = warps, failures = 0, left = 0; }
+    [[nodiscard]] __device__ bool has_enough() const {
+        return *static_cast<const volatile int*>(&failures) >= most_failures;
+    }
+    /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to), in strips that are
+    /// `wanted`. If it returns false, the block's strip stays unresolved. The last block shares rows with the one
+    /// before.
+    template <class Solve>
+    __device__ void each_block(int from, int to, int rows, unsigned wanted, const Solve& solve) {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, blocks = (to - from + near_block - 1) / near_block;
+        for (int b = static_cast<int>(threadIdx.x) / cuda::warp; b < blocks;
+             b = __shfl_sync(cuda::every_lane, lane == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
+            bool failed = false;
+            if ((wanted >> b * near_block / strip & 1) == 0) continue;
+            if (solve(min(from + b * near_block, rows - near_block), failed) || lane != 0) continue;
+            atomicOr(&left, 1u << b * near_block / strip);
+            if (failed) atomicAdd(&failures, 1);
+        }
+    }
+    /// Stores the unresolved strips; called by one thread at the end. `which` has solved all others.
+    template <class V>
+    __device__ void leave(const line_pass<V>& g, rung which, std::int64_t tile, int from, int to,
+                          unsigned wanted) const {
+        std::uint8_t* const words = g.left + tile * ((g.rows + left_rows - 1) / left_rows);
+        for (int w = from / left_rows; w * left_rows < to; ++w)
+            words[w] = static_cast<std::uint8_t>(left >> (w - from / left_rows) * (left_rows / strip));
+        count_solved(g.solved, which, __popc(wanted & ~left));
+    }
+};
+
+}  // namespace
+}  // namespace nearfield::exact::gpu
