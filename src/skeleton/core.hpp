@@ -18,6 +18,11 @@ using word = std::uint32_t;
 /// Calls with more cells than this, or on a device with more bits, number them in 64 bits. Tests lower the limit.
 inline std::int64_t most_narrow = std::numeric_limits<std::uint32_t>::max();
 
+/// A block of a device that works by itself holds at most `most_held` waiting cells in its own memory, which has room
+/// for `held_cells`. Tests lower the limit.
+inline constexpr int held_cells = 4096;
+inline int most_held = held_cells;
+
 inline constexpr int middle = 13;
 inline constexpr word cube = (word{1} << 27) - 1, round_middle = cube & ~(word{1} << middle);
 inline constexpr word face_cells = 1u << 4 | 1u << 10 | 1u << 12 | 1u << 14 | 1u << 16 | 1u << 22;
@@ -83,18 +88,29 @@ NF_HD constexpr bool is_single(word m) { return m != 0 && (m & (m - 1)) == 0; }
 /// Returns the set of a cell's neighbours under the adjacency of the shape.
 NF_HD constexpr word near_cells(bool faces) { return faces ? face_cells : round_middle; }
 
+/// Returns whether a cell is an end that stays: it has one neighbour now, and had one before the round.
+NF_HD constexpr bool is_kept_end(word shape, word before, const rule& by) {
+    const word near = near_cells(by.faces);
+    return by.keep == kept_cells::ends && is_single(shape & near) && is_single(before & near);
+}
+
+/// Returns the result for a cell that is no kept end, by the components of its neighbours: whether those outside form
+/// one, and how many those in the shape form.
+NF_HD constexpr verdict verdict_of(bool open, components inside, kept_cells keep) {
+    if (keep == kept_cells::isthmuses && inside == components::several) return verdict::held;
+    return open && inside == components::one ? verdict::removed : verdict::waiting;
+}
+
 /// Tests a cell by its neighbours in the shape now, and by its neighbours `before` the round. A cell is simple iff its
 /// neighbours in the shape form one component, and those outside form one, too.
 NF_HD constexpr verdict look_at(word shape, word before, const rule& by) {
     shape &= round_middle;
-    const word outside = ~shape & round_middle, near = near_cells(by.faces);
-    if (by.keep == kept_cells::ends && is_single(shape & near) && is_single(before & near)) return verdict::held;
+    const word outside = ~shape & round_middle;
+    if (is_kept_end(shape, before, by)) return verdict::held;
     const bool open = (by.faces ? components_of(outside) : face_components_of(outside)) == components::one;
     // An isthmus may have any number of components outside.
     if (!open && by.keep != kept_cells::isthmuses) return verdict::waiting;
-    const components inside = by.faces ? face_components_of(shape) : components_of(shape);
-    if (by.keep == kept_cells::isthmuses && inside == components::several) return verdict::held;
-    return open && inside == components::one ? verdict::removed : verdict::waiting;
+    return verdict_of(open, by.faces ? face_components_of(shape) : components_of(shape), by.keep);
 }
 
 /// Shape of a call: images of three axes; axes that an image lacks have one cell.

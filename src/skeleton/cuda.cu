@@ -29,25 +29,24 @@ public:
         : on_(on), shape_(shape), by_(by), where_(shape), squared_(static_cast<Squared*>(squared)), memory_(on) {
         const std::int64_t cells = shape.images * shape.cells(), layers = shape.layers, turns = shape.turns();
         words_ = static_cast<std::int64_t>(where_.all_words());
-        const auto shape_bits = memory_.reserve<std::uint32_t>(words_),
-                   candidates = memory_.reserve<std::uint32_t>(words_), counts = memory_.reserve<Index>(layers * turns),
+        const auto states = memory_.reserve<state>(words_), counts = memory_.reserve<Index>(layers * turns),
                    counters = memory_.reserve<std::uint8_t>(counter_bytes),
                    first = memory_.reserve<Index>((layers + 1) * turns),
                    occupied = memory_.reserve<std::int32_t>(layers), found = memory_.reserve<std::int32_t>(1),
                    reached = memory_.reserve<int4>(1), list = memory_.reserve<Index>(cells);
         cleared_ = counters + counter_bytes;
         memory_.allocate();
-        shape_bits_ = memory_.get<std::uint32_t>(shape_bits), candidates_ = memory_.get<std::uint32_t>(candidates);
+        states_ = memory_.get<state>(states);
         counts_ = memory_.get<Index>(counts), first_ = memory_.get<Index>(first), list_ = memory_.get<Index>(list);
         counters_ = memory_.get<std::uint8_t>(counters), occupied_ = memory_.get<std::int32_t>(occupied);
         found_ = memory_.get<std::int32_t>(found), reached_ = memory_.get<int4>(reached);
     }
 
     void run(const any_input<device>& anchors, const any_output<device>& out) {
-        cuda::clear(on_, shape_bits_, cleared_);
+        cuda::clear(on_, states_, cleared_);
         const listing<Index, Squared> l{where_,         shape_.thickness, shape_.layers,
                                         shape_.turns(), squared_,         bytes_of(anchors),
-                                        shape_bits_,    counts_,          list_};
+                                        states_,        counts_,          list_};
         const std::int64_t blocks = blocks_of_words(where_);
         cuda::launch(on_, list_cells<false, Index, Squared>, blocks, dim3(list_threads), 0, l);
         cuda::launch(on_, place_lists<Index>, 1, dim3(cuda::sum_threads), 0, counts_, shape_.layers, shape_.turns(),
@@ -55,8 +54,8 @@ public:
         cuda::launch(on_, list_cells<true, Index, Squared>, blocks, dim3(list_threads), 0, l);
         if (where_.wraps_somewhere()) thin_with<true>();
         else thin_with<false>();
-        cuda::launch(on_, write_cells<Index>, blocks, dim3(list_threads), 0, where_,
-                     static_cast<const std::uint32_t*>(shape_bits_), bytes_of(out));
+        cuda::launch(on_, write_cells<Index>, blocks, dim3(list_threads), 0, where_, static_cast<const state*>(states_),
+                     bytes_of(out));
     }
 
 private:
@@ -67,15 +66,14 @@ private:
     void thin_with() const {
         auto* const kernel = thin_cells<Wraps, Index>;
         const std::int64_t wanted = shape_.images * shape_.cells() / cells_a_block + 1;
-        const int threads = wanted == 1 ? thin_threads / 4 : thin_threads;
-        constexpr std::size_t shared_bytes = sizeof(step_of_block<Index>);
+        const int threads = wanted == 1 ? thin_threads / 2 : thin_threads;
+        constexpr std::size_t shared_bytes = sizeof(block_memory<Index>);
         const std::int64_t most =
             std::min(cuda::blocks_at_once(kernel, threads, shared_bytes), cuda::limits().multiprocessors);
-        cuda::launch_together(
-            on_, kernel, cuda::grid{std::min(wanted, most), dim3(static_cast<unsigned>(threads)), shared_bytes},
-            thinning_call<Index>{where_, by_, shape_.turns(), found_, first_, list_, counters_, shape_bits_,
-                                 candidates_, reinterpret_cast<std::uint32_t*>(squared_),
-                                 static_cast<int>(sizeof(Squared) / sizeof(std::uint32_t)), reached_});
+        cuda::launch_together(on_, kernel,
+                              cuda::grid{std::min(wanted, most), dim3(static_cast<unsigned>(threads)), shared_bytes},
+                              thinning_call<Index>{where_, by_, shape_.turns(), std::max(1, most_held / shape_.turns()),
+                                                   found_, first_, list_, counters_, states_, reached_});
     }
 
     const device& on_;
@@ -85,7 +83,7 @@ private:
     Squared* squared_;
     cuda::workspace memory_;
     std::int64_t words_ = 0, cleared_ = 0;
-    std::uint32_t *shape_bits_ = nullptr, *candidates_ = nullptr;
+    state* states_ = nullptr;
     Index *counts_ = nullptr, *first_ = nullptr, *list_ = nullptr;
     std::uint8_t* counters_ = nullptr;
     std::int32_t *occupied_ = nullptr, *found_ = nullptr;

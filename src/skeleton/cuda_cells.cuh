@@ -8,6 +8,11 @@
 
 namespace nearfield::skeleton {
 
+/// State of 32 cells, one bit each. x has the shape in its lower half and in its upper half the candidates, which were
+/// tested, are in the shape and neither held nor waiting in a list. y has cells that were removed, in the lower half,
+/// and their round in the upper one. A test that needs all four waits for one load.
+using state = ulonglong2;
+
 /// Coordinates of a cell.
 template <class Index>
 struct place {
@@ -107,48 +112,16 @@ struct cell_grid {
     }
 };
 
-/// Position of three neighbours along the last axis, which are row k of a neighbourhood, in the bit array.
-struct bits_of_row {
-    std::uint32_t at;  ///< bit of the first one in its word; bits from 32 on are in the next word
-    __device__ bool crosses() const { return at > 29; }
-    __device__ std::uint32_t in_first(word three) const { return three << at; }
-    __device__ std::uint32_t in_second(word three) const { return three >> (32 - at); }
-};
-
-/// Reads the neighbourhood of a cell whose neighbours lie at constant offsets. Other multiprocessors change these words
-/// while the kernel runs, so the loads bypass this one's L1 cache.
-template <class Index>
-__device__ word neighbourhood(const cell_grid<Index>& where, const std::uint32_t* bits, Index cell) {
-    const Index corner = cell - 1;
-    const bits_of_row row{static_cast<std::uint32_t>(corner & 31)};
-    const bool flat = where.is_flat();
-    std::uint32_t low[9]{}, high[9]{};
-#pragma unroll
-    for (int k = 0; k < 9; ++k)
-        if (!flat || k / 3 == 1) low[k] = __ldcg(bits + ((corner + where.step(k / 3 - 1, k % 3 - 1, 0)) >> 5));
-    if (row.crosses()) {
-#pragma unroll
-        for (int k = 0; k < 9; ++k)
-            if (!flat || k / 3 == 1) high[k] = __ldcg(bits + ((corner + where.step(k / 3 - 1, k % 3 - 1, 0)) >> 5) + 1);
-    }
-    word found = 0;
-#pragma unroll
-    for (int k = 0; k < 9; ++k) found |= (__funnelshift_r(low[k], high[k], row.at) & 7) << 3 * k;
-    return found;
+__device__ inline std::uint32_t shape_of(const state& s) { return static_cast<std::uint32_t>(s.x); }
+__device__ inline std::uint32_t candidates_of(const state& s) { return static_cast<std::uint32_t>(s.x >> 32); }
+/// Returns the cells of a word that were removed in this round.
+__device__ inline std::uint32_t gone_of(const state& s, std::uint32_t round) {
+    return static_cast<std::uint32_t>(s.y >> 32) == round ? static_cast<std::uint32_t>(s.y) : 0;
 }
 
 template <class Index>
-__device__ bool has_bit(const std::uint32_t* bits, Index cell) {
-    return (__ldcg(bits + (cell >> 5)) >> (cell & 31) & 1) != 0;
-}
-template <class Index>
-__device__ void set_bit(std::uint32_t* bits, Index cell) {
-    atomicOr(bits + (cell >> 5), std::uint32_t{1} << (cell & 31));
-}
-template <class Index>
-__device__ bool clear_bit(std::uint32_t* bits, Index cell) {
-    const std::uint32_t bit = std::uint32_t{1} << (cell & 31);
-    return (atomicAnd(bits + (cell >> 5), ~bit) & bit) != 0;
+__device__ std::uint32_t bit_at(Index cell) {
+    return std::uint32_t{1} << (cell & 31);
 }
 
 }  // namespace nearfield::skeleton

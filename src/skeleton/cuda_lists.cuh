@@ -30,7 +30,7 @@ struct listing {
     int layers, turns;
     const Squared* squared;
     byte_array anchors;
-    std::uint32_t* shape;
+    state* states;
     Index* counts;  // of turn t in layer l: [l * turns + t]; later the position for its next cell
     Index* cells;
 };
@@ -71,7 +71,7 @@ __device__ void find_lists(const listing<Index, Squared>& l, std::int32_t* own, 
     for_each_word(l.where, [&](Index word_number, std::int64_t cell, const place<Index>& p, bool inside) {
         const Squared squared = inside ? l.squared[cell] : Squared{0};
         const unsigned shape = __ballot_sync(every_lane, squared != 0 ? 1 : 0);
-        if (!Listing && threadIdx.x % cuda::warp == 0) l.shape[word_number] = shape;
+        if (!Listing && threadIdx.x % cuda::warp == 0) l.states[word_number] = {shape, 0};
         const int list = shape == 0 ? -1 : list_of(l, squared, cell, p);
         if (list >= 0) least = min(least, list), last = max(last, list);
         own[mine] = list, mine += list_threads;
@@ -175,9 +175,11 @@ __global__ void __launch_bounds__(cuda::sum_threads)
 /// Writes the output. A thread handles one cell; a warp reads one word.
 template <class Index>
 __global__ void __launch_bounds__(list_threads)
-    write_cells(const cell_grid<Index> where, const std::uint32_t* shape, const byte_array out) {
+    write_cells(const cell_grid<Index> where, const state* states, const byte_array out) {
     for_each_word(where, [&](Index word_number, std::int64_t cell, const place<Index>&, bool inside) {
-        if (inside) out.data[out.at(cell)] = shape[word_number] >> threadIdx.x % cuda::warp & 1;
+        if (inside)
+            out.data[out.at(cell)] =
+                static_cast<std::uint8_t>(shape_of(states[word_number]) >> threadIdx.x % cuda::warp & 1);
     });
 }
 

@@ -43,6 +43,18 @@ private:
     std::int64_t before_;
 };
 
+/// Leaves a block of a device hardly any room for waiting cells while it exists.
+class few_held_cells {
+public:
+    few_held_cells() : before_(std::exchange(skeleton::most_held, 16)) {}
+    ~few_held_cells() { skeleton::most_held = before_; }
+    few_held_cells(const few_held_cells&) = delete;
+    few_held_cells& operator=(const few_held_cells&) = delete;
+
+private:
+    int before_;
+};
+
 /// Runs a call; returns the result in C order.
 using skeleton_runner = std::function<flags_t(const skeleton_case&)>;
 

@@ -103,6 +103,13 @@ TEST_F(SkeletonDevice, WideIndicesAreTheSame) {
     check_skeletons([](const skeleton_case& c) { return on_device(c, false); }, 4000, 4100);
 }
 
+/// Hash tables that are full, and waiting cells that lie in the lists of all blocks.
+TEST_F(SkeletonDevice, FewHeldCellsAreTheSame) {
+    const few_held_cells few;
+    check_skeletons([](const skeleton_case& c) { return on_device(c, false); }, 5000, 5200);
+    expect_bits_of_host_with_options(large_case({27, 34, 45}, 20));
+}
+
 TEST_F(SkeletonDevice, KeepsTheTopology) {
     for (std::uint64_t seed = 10000; seed < 10400; ++seed) {
         const skeleton_case c = drawn_case(seed);

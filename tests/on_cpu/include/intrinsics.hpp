@@ -26,6 +26,9 @@ struct alignas(8) float2 {
 struct alignas(16) float4 {
     float x, y, z, w;
 };
+struct alignas(16) ulonglong2 {
+    unsigned long long x, y;
+};
 struct alignas(16) uint4 {
     std::uint32_t x, y, z, w;
 };
