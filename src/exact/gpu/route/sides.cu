@@ -44,8 +44,11 @@ both_sides::both_sides(const device& on, const plan& p, const arrays<device>& a)
 }
 
 bool both_sides::could_serve(const plan& p, const arrays<device>& a) const {
-    return p.is_signed() && p.by == classes::zero && !p.background && p.rank - p.first_axis == 2 && p.plain_outputs &&
-           a.out.distance.wanted() && !a.out.squared.wanted() && plans_[0].plain() && serves_plainly(plans_[0]) &&
+    const fields<device>& out = a.out;
+    const bool alone = out.distance.wanted() && !out.squared.wanted() && !out.index.wanted() &&
+                       !out.coordinates.wanted() && !out.label.wanted() && !out.trusted.wanted();
+    return alone && p.is_signed() && p.by == classes::zero && !p.background && p.rank - p.first_axis == 2 &&
+           p.plain_outputs && plans_[0].plain() && serves_plainly(plans_[0]) &&
            has_contiguous_fields(p, item_for(p, a.image, a.out));
 }
 
