@@ -12,7 +12,7 @@ namespace nearfield::nearest_faces {
 
 constexpr int listed_level = 4, block_level = 3, part_level = 2, threads_of_block = 256,
               warps_of_block = threads_of_block / cuda::warp;
-constexpr int blocks_at_once = 3;    ///< blocks that a multiprocessor holds
+constexpr int blocks_at_once = 2;    ///< blocks that a multiprocessor holds
 constexpr int room_in_block = 2048;  ///< triangles in a block's list; if there are more it uses the larger block's
 
 struct task {
