@@ -18,7 +18,7 @@ namespace nearfield::geodesics {
 inline constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 inline constexpr int price_parts = 16;  ///< resolution: parts of the price of a unit of length
 
-/// What a cell's squared clearance says about it: whether it is open, and its price.
+/// A cell's squared clearance says whether the cell is open, and its price.
 struct cell_rule {
     double square = 0, rest = 0;       ///< the square of the radius, rounded, and the rounding's error
     double level = -1;                 ///< least squared clearance of an open cell

@@ -1,4 +1,4 @@
-// What marching cubes and dual contouring on a device share: a bit marks each node that lies inside. From these words
+// Marching cubes and dual contouring on a device share this: a bit marks each node that lies inside. From these words
 // come the counts of every line and their sums.
 #pragma once
 

@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(threads_of_block)
     vertices[line] = count[0], faces[line] = count[1], doubled[line] = count[2];
 }
 
-/// What lines hold: polygons by vertex, as 4 * cell + number; edges by their first face, as 3 * node + axis, and -1 at
-/// their other faces; keys of doubled segments.
+/// Lists of all lines: polygons by vertex, as 4 * cell + number; edges by their first face, as 3 * node + axis, and -1
+/// at their other faces; keys of doubled segments.
 struct listed {
     std::int64_t *polygon, *edge, *doubled;
 };

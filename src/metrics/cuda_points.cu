@@ -23,7 +23,7 @@ __device__ int job_of_block(const job* jobs, int count) {
     return last_upto(count, static_cast<std::int64_t>(blockIdx.x) * base_step, [&](int k) { return jobs[k].base; });
 }
 
-/// What a warp finds of the points of a job's surface.
+/// A warp's findings about the points of a job's surface.
 struct found_points {
     word points, weight;
     __device__ void reduce() {

@@ -57,7 +57,7 @@ struct block_memory {
     Index step_to[27];        ///< bit offsets of neighbours
     /// Turns of the neighbours of each turn's cells, away from seams: parities alternate along an axis.
     std::int8_t turn_of[most_turns][27];
-    // Of a block that works by itself, thinning_call::room for each turn:
+    // A block that works by itself has thinning_call::room for each turn:
     Index held[held_cells];    ///< the first cells of each turn's list
     Index listed[held_cells];  ///< a hash table of the cells that it has listed; 0 is an empty place
 };

@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(threads_of_block) write_peaks(const __grid_con
 __device__ inline bool is_marker(const work& w, std::int32_t place, const std::int32_t* at) {
     return w.heights ? (w.flags[place / 32] >> place % 32 & 1) != 0 : marker_at(w, at) != 0;
 }
-/// What ends a chain of parents: if the call has no markers, the number of the label, else the place of the marker.
+/// A chain of parents ends with the label's number if the call has no markers, else with the marker's place.
 __device__ inline std::int32_t end_code(const work& w, std::int32_t place) {
     return -2 - (w.heights ? w.number[-2 - w.basin[place]] : place);
 }

@@ -18,8 +18,8 @@ inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max
 /// Which neighbour a cell points to, in six bits: of known neighbours the offsets plus 1, two bits an axis, the last
 /// axis first, which is the order of ties; of others the number in the list. `flat`: no neighbour is lower.
 inline constexpr unsigned flat = 63, way_bits = 6;
-/// What is known of a cell above these bits: it needs no steps, and its parent is the cell that it points to; it needs
-/// no steps; it may need steps; no marker reaches it.
+/// The knowledge about a cell, above these bits: it needs no steps, and its parent is the cell that it points to; it
+/// needs no steps; it may need steps; no marker reaches it.
 enum class known : unsigned { parent, closed, little, unreached };
 
 /// The padded array of a call. If the image has fewer than three axes, axes of length 1 come first.

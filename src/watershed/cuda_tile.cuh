@@ -77,7 +77,7 @@ struct own_cells {
         place = where.base + at[0] * where.pitch[0] + at[1] * where.pitch[1] + at[2];
         place_by = axis == 2 ? apart : where.pitch[axis];
     }
-    /// Where the first cell lies in a caller's array, if there is one.
+    /// The place of the first cell in a caller's array, if there is one.
     template <class Void>
     __device__ std::int64_t offset(const array3<Void>& of) const {
         return of.data == nullptr ? 0 : of.offset(at);
@@ -96,7 +96,7 @@ struct own_cells {
     }
 };
 
-/// What a thread knows of its cells: a pointer or a code, and the number in the tile of the cell to which a pointer
+/// A thread's knowledge about its cells: a pointer or a code, and the number in the tile of the cell to which a pointer
 /// within the tile leads, or the cell's own number.
 struct pointers {
     std::int32_t code[cells_of_thread];

@@ -1,4 +1,4 @@
-// What the hierarchy of regions needs of the cells on the host: the sums over lakes, and cuts.
+// The part of hierarchies of regions that looks at cells on the host: sums over lakes, and cuts.
 #include <algorithm>
 #include <cmath>
 #include <utility>

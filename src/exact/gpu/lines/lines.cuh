@@ -286,7 +286,7 @@ private:
         if constexpr (Stored == keys::narrow || Stored == keys::value) {
             if (how.values) {
                 value_plan two;
-                // Of signed fields, most windows have a cell that is farther than a small reach.
+                // Most windows of signed fields have a cell that is farther than a small reach.
                 constexpr int small = 64;
                 if constexpr (integers)
                     plan.goes_on = plan_values(how, g_, two) && !(g_.by_zero && two.reach < small) &&

@@ -1,4 +1,4 @@
-// What windows of words and of values share: the ends of runs round a block of rows, and the blocks of a window.
+// Windows of words and of values share this: the ends of runs round a block of rows, and the blocks of a window.
 #pragma once
 
 #include "exact/gpu/lines/near_plan.cuh"

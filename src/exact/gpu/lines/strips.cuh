@@ -2,7 +2,7 @@
 // 20 and 28; then the three rows between two of these together, so that a candidate's key is decoded once for all
 // three.
 //
-// Where sites are few, as in Voronoi diagrams of seeds, lanes change their winners in different rows, so that each
+// If sites are few, as in Voronoi diagrams of seeds, lanes change their winners in different rows, so that each
 // search took as long as its longest lane: between all rows of both winners. Such a strip lists its candidates first.
 #pragma once
 
