@@ -377,8 +377,9 @@ class _Call:
         slot = self.work.empty(self.work.shape, "int32") if labelled and self.there else None
         labels = np.empty(self.work.shape, "int32") if labelled and slot is None else None
         shown = slot.described if slot else None if labels is None else NUMPY.describe("out", labels, True)
-        made = (NUMPY.describe("out", each, True) for each in (moved, weights, energy))
-        _core.centroidal_voronoi(self._described(), NUMPY.describe("sites", np.ascontiguousarray(start), False), *made,
+        given = NUMPY.describe("sites", np.ascontiguousarray(start), False)
+        made, sums, energies = (NUMPY.describe("out", each, True) for each in (moved, weights, energy))
+        _core.centroidal_voronoi(self._described(), given, made, sums, energies,
                                  shown, self.options, rounds, relax, tolerance, parts, *self._place())  # fmt: skip
         self.work.finish()
         told = self.work.hand_out(slot) if slot else None if labels is None else self.work.constant(labels)

@@ -246,9 +246,15 @@ def fill_holes(
         raise ValueError("border is closed along an axis; give open or periodic")
     if work.dtype == "bool" and (work.place.ordinal < 0 or len(work.shape) <= 3):
         # Holes of a mask are the components of its background that touch no open end.
-        within = {"connectivity": connectivity, "periodic": tuple(end == "periodic" for end in each)}
         holes = remove_small(
-            ~work.array, 0, clear_border=True, device=device, threads=threads, progress=progress, **within
+            ~work.array,
+            0,
+            connectivity=connectivity,
+            periodic=[end == "periodic" for end in each],
+            clear_border=True,
+            device=device,
+            threads=threads,
+            progress=progress,
         )
         return work.array | holes
     inlets = _inlets_of(work, each)
