@@ -33,8 +33,9 @@ struct esdf_fields {
 ///   on         host: returns when done; device: the work is ordered on its stream, and can be captured in a graph
 ///   occupancy  1 to 8 axes, any element type, any strides; what is not zero is an obstacle
 ///
-/// Time: a distance_transform with indices, and the writing of the fields. Workspace: that, and 4 bytes a cell if
-/// `site` or `gradient` is wanted (8 beyond 2^31 cells). Throws nearfield::error before any work is started.
+/// Time: a distance_transform with sites, and the writing of the fields. Workspace: that; if `site` or `gradient` is
+/// wanted, 4 bytes a cell on a device, and on a host 4 bytes a cell and axis, or none if all of `site` is filled.
+/// Throws nearfield::error before any work is started.
 void esdf(const host& on, const any_input<host>& occupancy, const esdf_fields<host>& out,
           const esdf_options& options = {});
 void esdf(const device& on, const any_input<device>& occupancy, const esdf_fields<device>& out,
@@ -71,8 +72,9 @@ struct inflation_options {
 ///   costmap  2 axes, uint8 in the bytes of ROS, any strides
 ///   out      shape of the costmap, uint8, any strides; no overlap
 ///
-/// Time of a distance_transform with max_distance. Workspace: that, and 5 bytes a cell. Throws nearfield::error before
-/// any work is started.
+/// Time of a distance_transform with max_distance; on a host tiles without an obstacle in reach are only copied.
+/// Workspace: that, and 5 bytes a cell; on a host of a tile a thread, which has 512 cells a side or 8 times the reach,
+/// and what is in reach. Throws nearfield::error before any work is started.
 void inflate_costmap(const host& on, const any_input<host>& costmap, const any_output<host>& out,
                      const inflation_options& options = {});
 void inflate_costmap(const device& on, const any_input<device>& costmap, const any_output<device>& out,

@@ -1,4 +1,4 @@
-// Dispatches on integer types that are known only at run time.
+// Dispatches on types of numbers that are known only at run time.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,14 @@ decltype(auto) with_integer(dtype type, const Body& body) {
         case dtype::uint64: return body(std::uint64_t{});
         default: return body(std::uint8_t{});
     }
+}
+
+/// Calls body(T{}) with the type of the numbers, float32 and float64 included; float16 has none.
+template <class Body>
+decltype(auto) with_number(dtype type, const Body& body) {
+    if (type == dtype::float32) return body(float{});
+    if (type == dtype::float64) return body(double{});
+    return with_integer(type, body);
 }
 
 }  // namespace nearfield

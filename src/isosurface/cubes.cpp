@@ -48,9 +48,7 @@ public:
                 else read_line<false>(from, to);
             }
         };
-        if (p_.field.type == dtype::float64) read_lines(double{});
-        else if (p_.field.type == dtype::float32) read_lines(float{});
-        else with_integer(p_.field.type, read_lines);
+        with_number(p_.field.type, read_lines);
     }
 
 private:
@@ -166,9 +164,7 @@ class writer {
 public:
     writer(const problem<host>& p, const inside_bits& bits, const totals& of, mesh& to)
         : p_(p), bits_(bits), of_(of), to_(to), here_(p), above_(p) {
-        if (p.field.type == dtype::float64) read_ = &read<double>;
-        else if (p.field.type == dtype::float32) read_ = &read<float>;
-        else with_integer(p.field.type, [&]<class T>(T) { read_ = &read<T>; });
+        with_number(p.field.type, [&]<class T>(T) { read_ = &read<T>; });
     }
 
     void write(std::int64_t first, std::int64_t last) {

@@ -23,9 +23,7 @@ void load(const problem<host>& p, std::int64_t i, plane& to) {
         if (i < rim || i >= p.nodes[0] - rim || j < rim || j >= p.nodes[1] - rim) std::fill(row, row + n, outside);
         else {
             if (rim > 0) row[0] = row[n - 1] = outside;
-            if (p.field.type == dtype::float64) read_row(double{}, j, row);
-            else if (p.field.type == dtype::float32) read_row(float{}, j, row);
-            else with_integer(p.field.type, [&](auto zero) { read_row(zero, j, row); });
+            with_number(p.field.type, [&](auto zero) { read_row(zero, j, row); });
         }
         for (std::int64_t k = 0; k < n; ++k) inside[k] = p.is_inside(row[k]) ? 1 : 0;
     }

@@ -9,29 +9,13 @@
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
+#include "base/with_integer.hpp"
 #include "natural_neighbor/core.hpp"
 
 namespace nearfield::natural {
 namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 12;
-
-/// Calls body(T{}) with the element type.
-template <class Body>
-void with_type(dtype type, const Body& body) {
-    switch (type) {
-        case dtype::int8: return body(std::int8_t{});
-        case dtype::int16: return body(std::int16_t{});
-        case dtype::uint16: return body(std::uint16_t{});
-        case dtype::int32: return body(std::int32_t{});
-        case dtype::uint32: return body(std::uint32_t{});
-        case dtype::int64: return body(std::int64_t{});
-        case dtype::uint64: return body(std::uint64_t{});
-        case dtype::float32: return body(float{});
-        case dtype::float64: return body(double{});
-        default: return body(std::uint8_t{});
-    }
-}
 
 /// Sums of a cell, as differences from the cell before it.
 struct tally {
@@ -126,7 +110,7 @@ private:
         {
             workers team(quiet, p_.cells());
             team.for_each(p_.cells(), cells_at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
-                with_type(values_.type, [&]<class T>(T) { mark<T>(first, last); });
+                with_number(values_.type, [&]<class T>(T) { mark<T>(first, last); });
             });
         }
         host first = on_;
@@ -163,11 +147,11 @@ private:
         const std::int64_t lines = p_.cells() / p_.size[2], slabs = std::min<std::int64_t>(team.threads(), lines);
         team.for_each(slabs, 1, 0, [&](std::int64_t begin, std::int64_t end, int) {
             for (std::int64_t k = begin; k < end; ++k)
-                with_type(values_.type,
-                          [&]<class T>(T) { scatter_own<T>(team, {lines * k / slabs, lines * (k + 1) / slabs}); });
+                with_number(values_.type,
+                            [&]<class T>(T) { scatter_own<T>(team, {lines * k / slabs, lines * (k + 1) / slabs}); });
         });
         team.for_each(p_.cells(), cells_at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
-            with_type(values_.type, [&]<class T>(T) { scatter_left<T>(first, last, team.threads() > 1); });
+            with_number(values_.type, [&]<class T>(T) { scatter_left<T>(first, last, team.threads() > 1); });
         });
     }
     /// Adds the balls of a slab's cells that stay within it, and marks the other cells in `seed_`.

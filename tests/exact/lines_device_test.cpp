@@ -147,6 +147,34 @@ TEST_F(DeviceLines, WholeNumbersInDouble) {
 }
 
 /// Signed images of unit spacing are searched from both sides: sites near, far, on one side alone, and none.
+/// Signed images of unit spacing are joined from plain searches only where distances are all that is asked for.
+TEST(DeviceLinesPlan, BothSidesAreOfDistancesAlone) {
+    const auto joins = [](const shape_t& shape, bool index) {
+        fields<device> out;
+        out.distance = any_output<device>::contiguous(nullptr, dtype::float32, shape);
+        if (index) out.index = any_output<device>::contiguous(nullptr, dtype::int32, shape);
+        const auto image = any_input<device>::contiguous(nullptr, dtype::uint8, shape);
+        const distance_options options{.sign = sign::inside_negative};
+        return plan(device{nullptr}, image, out, options).text().find("both sides joined") != std::string::npos;
+    };
+    EXPECT_TRUE(joins({300, 700}, false));
+    EXPECT_FALSE(joins({300, 700}, true));
+    EXPECT_FALSE(joins({1, 300, 1, 700}, true)) << "an image in four axes";
+    EXPECT_FALSE(joins({30, 40, 50}, false)) << "a volume";
+}
+
+TEST_F(DeviceLines, BothSidesOfThinVolumes) {
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{1, 5, 1, 7}, shape_t{1, 40, 50}, shape_t{1, 3, 1, 1}, shape_t{2, 1, 9, 1}})
+        for (const double zeros : {0.0, 0.3, 1.0}) {
+            const codes_t codes = random_labels<std::uint32_t>(shape, 3, zeros, ++k);
+            const distance_options options{.sign = sign::outside_negative};
+            ASSERT_EQ(differs(shape, dtype::uint8, codes, options, {.distance = dtype::float32, .index = dtype::int32}),
+                      "")
+                << text_of(shape) << ", case " << k;
+        }
+}
+
 TEST_F(DeviceLines, BothSidesOfImages) {
     std::uint64_t k = 0;
     for (const shape_t& shape : {shape_t{40, 50}, shape_t{300, 700}, shape_t{70, 1100}, shape_t{2, 150, 130}})
