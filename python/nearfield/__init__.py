@@ -9,6 +9,9 @@ array([[1.4142135, 1.       , 1.4142135],
        [1.       , 0.       , 1.       ]], dtype=float32)
 """
 
+from nearfield import _kernels  # noqa: F401  before _core, which links what it opens
+
+# isort: split
 from nearfield import _core, compat, effects, methods, metrics, ndimage
 from nearfield._basins import (
     Basins,
