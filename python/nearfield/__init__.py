@@ -68,6 +68,14 @@ from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
 
 __version__: str = _core.version
 
+
+def load_ipython_extension(shell: object) -> None:
+    """After ``%load_ext nearfield``, a notebook shows arrays of NumPy with a picture, their shape and their type."""
+    from nearfield import _notebook
+
+    _notebook.load(shell)
+
+
 __all__ = [
     "Basins",
     "Camera",
