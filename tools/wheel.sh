@@ -4,12 +4,12 @@
 # kernels for NEARFIELD_ARCHITECTURES, and serves machines without a GPU or driver as the other wheel does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-made=$PWD/build/wheel kind=cpu options=(-C cmake.define.NEARFIELD_CUDA=OFF) jobs=${NEARFIELD_JOBS:-$(nproc)}
+made=$PWD/build/wheel kind=cpu options=(--config-settings=cmake.define.NEARFIELD_CUDA=OFF) jobs=${NEARFIELD_JOBS:-$(nproc)}
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 # 80 runs on 86 and 89 as well. PTX of the newest is for GPUs still to come.
-[ "${1:-}" = --gpu ] && kind=gpu options=(-C cmake.define.NEARFIELD_CUDA=ON
-    -C "cmake.define.CMAKE_CUDA_ARCHITECTURES=${NEARFIELD_ARCHITECTURES:-80-real;90-real;100-real;120}")
+[ "${1:-}" = --gpu ] && kind=gpu options=(--config-settings=cmake.define.NEARFIELD_CUDA=ON
+    "--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=${NEARFIELD_ARCHITECTURES:-80-real;90-real;100-real;120}")
 
 say() { printf '\n== %4ds  %s\n' "$SECONDS" "$*"; }
 fail() { printf '\nwheel.sh: %s\n' "$*" >&2; exit 1; }
@@ -52,6 +52,7 @@ check_wheel() {
     "$2" -m venv "$venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$1"
     (cd "$venv" && bin/nearfield --version && bin/nearfield sample blobs -o b.tif --size 60x80 && bin/nearfield label b.tif -o l.npy &&
+        NEARFIELD_KERNELS=1 bin/python -c 'import nearfield as nf; print(nf.info())' &&
         bin/python -c 'import nearfield as nf; assert nf.distance_transform([[0, 1], [1, 1]])[1, 1] > 1.4; print(nf.info())')
     ! ldd "$venv"/lib/python*/site-packages/nearfield/{bin/nearfield,*.so,lib/*.so} | grep -E 'jbig|not found' || fail "$1 is not whole"
 }
@@ -68,7 +69,8 @@ make_wheels() {
         say "wheel with $("$python" -V)"
         rm -rf "$made/plain"
         "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps -w "$made/plain" "${options[@]}" \
-            -C cmake.define.NEARFIELD_WERROR=ON -C cmake.define.CMAKE_PREFIX_PATH="$made/tiff" .
+            --config-settings=cmake.define.NEARFIELD_WERROR=ON \
+            --config-settings=cmake.define.CMAKE_PREFIX_PATH="$made/tiff" .
         PATH=$made/tools/bin:$PATH "$made/tools/bin/python" tools/wheel.py "$made"/plain/*.whl "$made/wheels" --static libtiff6 \
             --static nlohmann-json3-dev --static libcli11-dev --kind "$kind"
         wheel=$(ls -t "$made"/wheels/*.whl | head -n 1)

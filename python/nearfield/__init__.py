@@ -9,6 +9,9 @@ array([[1.4142135, 1.       , 1.4142135],
        [1.       , 0.       , 1.       ]], dtype=float32)
 """
 
+from nearfield import _kernels  # noqa: F401  before _core, which links what it opens
+
+# isort: split
 from nearfield import _core, compat, effects, methods, metrics, ndimage
 from nearfield._basins import (
     Basins,
@@ -64,6 +67,14 @@ from nearfield._voronoi import expand_labels, voronoi
 from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
 
 __version__: str = _core.version
+
+
+def load_ipython_extension(shell: object) -> None:
+    """After ``%load_ext nearfield``, a notebook shows arrays of NumPy with a picture, their shape and their type."""
+    from nearfield import _notebook
+
+    _notebook.load(shell)
+
 
 __all__ = [
     "Basins",

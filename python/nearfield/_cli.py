@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from nearfield import _kernels
+
 VERBS = {"distance": "distance_transform", "voronoi": "voronoi", "label": "label"}
 BORDERS = ("open", "closed", "periodic")
 TYPES = ("uint16", "int32", "uint32", "int64", "uint64")
@@ -27,7 +29,8 @@ def main() -> None:
         sys.exit("nearfield: this installation has no command line; it was built with NEARFIELD_CLI=OFF")
     if os.name == "nt":  # whose execv returns to the shell before the program ends
         sys.exit(subprocess.call([program, *sys.argv[1:]]))
-    os.execv(program, [str(program), *sys.argv[1:]])
+    kernels = _kernels.is_open or ("--plan" in sys.argv and _kernels.LIBRARY.is_file())
+    os.execve(program, [str(program), *sys.argv[1:]], _kernels.environment(kernels))
 
 
 def is_out_of_core(words: Sequence[str]) -> bool:

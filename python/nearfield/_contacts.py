@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
+from nearfield._columns import html_of
 from nearfield._components import _labels_of, _place
 from nearfield._label_request import connectivity_of, lengths_of
 from nearfield._request import Spacing
@@ -22,6 +23,11 @@ class Contacts(NamedTuple):
     """int64: number of pairs of neighbouring cells, by the given connectivity."""
     area: np.ndarray[Any, Any]
     """float64: area of the shared faces, in squared units of `spacing` (in 2-D, length in its units)."""
+
+    def _repr_html_(self) -> str:
+        """Shows the first rows, for notebooks."""
+        labels = {"label_a": self.labels[:, 0], "label_b": self.labels[:, 1]}
+        return html_of({**labels, "pairs": self.pairs, "area": self.area}, len(self.pairs))
 
 
 def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, threads: int | None = None) -> Contacts:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nearfield._call import as_numpy
+from nearfield._columns import html_of
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._morphology import open_ends
@@ -28,6 +29,10 @@ class Granulometry(NamedTuple):
     """int64: cells whose local thickness it is; of openings, cells that the opening keeps."""
     volume: np.ndarray[Any, Any]
     """float64: of these cells, in units of `spacing` (area in 2-D, length in 1-D)."""
+
+    def _repr_html_(self) -> str:
+        """Shows the first rows, for notebooks."""
+        return html_of(self._asdict(), len(self.squared))
 
 
 def granulometry(

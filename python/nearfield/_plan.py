@@ -146,8 +146,8 @@ def plan(*image: Any, **keywords: Any) -> Plan:
     Raises
     ------
     TypeError, ValueError
-        As the call would; TypeError for a function that has no plan. RuntimeError: device is 'cuda' and this build has
-        no CUDA.
+        As the call would; TypeError for a function that has no plan. RuntimeError: device is 'cuda' and the library has
+        no kernels: it was built without CUDA, or opened without a driver and without ``NEARFIELD_KERNELS=1``.
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from nearfield._request import said
 
@@ -12,7 +13,7 @@ Progress = bool | Callable[[float], object] | None
 
 
 class Bar:
-    """Draws on standard error after the first half second, and clears its line at the end."""
+    """Draws on a terminal's standard error after the first half second, and clears its line at the end."""
 
     width = 40
 
@@ -26,14 +27,31 @@ class Bar:
         self._first = share if self._first is None else self._first
         if share >= 1.0:
             if self._drawn:
-                sys.stderr.write("\r\x1b[K")
+                self.draw("")
         elif elapsed > 0.5:
             filled, done = round(share * self.width), share - (self._first or 0.0)
             left = f", {elapsed * (1.0 - share) / done:.0f} s left" if done > 0 else ""
-            bar = f"[{'#' * filled}{'.' * (self.width - filled)}] {share:4.0%} {elapsed:.1f} s{left}"
-            sys.stderr.write(f"\rnearfield {bar}\x1b[K")
+            self.draw(f"nearfield [{'#' * filled}{'.' * (self.width - filled)}] {share:4.0%} {elapsed:.1f} s{left}")
             self._drawn = True
+
+    def draw(self, line: str) -> None:
+        sys.stderr.write(f"\r{line}\x1b[K")
         sys.stderr.flush()
+
+
+class NotebookBar(Bar):
+    """Draws in an output of the notebook's cell, which each line replaces: a page ignores a terminal's codes."""
+
+    _output: Any = None
+
+    def draw(self, line: str) -> None:
+        from IPython.display import display
+
+        shown = {"text/plain": line, "text/html": f"<pre>{line}</pre>" if line else ""}
+        if self._output is None:
+            self._output = display(shown, raw=True, display_id=True)
+        else:
+            self._output.update(shown, raw=True)
 
 
 def callable_of(progress: Progress) -> Callable[[float], object] | None:
@@ -41,8 +59,9 @@ def callable_of(progress: Progress) -> Callable[[float], object] | None:
     if progress is None or progress is False:
         return None
     if progress is True:
-        notebook = "ipykernel" in sys.modules  # its stderr is no terminal, but draws the bar
-        return Bar() if sys.stderr is not None and (notebook or sys.stderr.isatty()) else None
+        if "ipykernel" in sys.modules:
+            return NotebookBar()
+        return Bar() if sys.stderr is not None and sys.stderr.isatty() else None
     if not callable(progress):
         raise TypeError(f"progress is {said(progress)}; give True, or a callable that takes the share done")
 

@@ -1,13 +1,8 @@
-// The error of a build without CUDA if a device is asked for.
+// The error of a library without kernels if a device is asked for.
 #pragma once
-
-#include "nearfield/error.hpp"
 
 namespace nearfield {
 
-[[noreturn]] inline void refuse_device() {
-    throw error(error_code::unsupported,
-                "device: this build has no CUDA backend; build with the CUDA toolkit installed, or use host{}");
-}
+[[noreturn]] void refuse_device();
 
 }  // namespace nearfield

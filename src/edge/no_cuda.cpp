@@ -2,13 +2,13 @@
 #include "edge/device_arrays.hpp"
 #include "edge/device_run.hpp"
 #include "edge/label_run.hpp"
+#include "nearfield/system.hpp"
 
 namespace nearfield::edge {
 namespace {
 
 [[noreturn]] void refuse() {
-    throw error(error_code::unsupported,
-                "device is cuda, but this build has no CUDA; choose the cpu, or build with NEARFIELD_CUDA=ON");
+    throw error(error_code::unsupported, "device is cuda, but " + query_system().why_no_device + "; choose the cpu");
 }
 
 }  // namespace
