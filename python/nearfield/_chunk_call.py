@@ -26,7 +26,7 @@ from nearfield._errors import Cancelled
 from nearfield._request import Request
 
 _SPARE = 48 << 20  # bytes that are not counted; a twelfth more is freed memory that the allocator keeps
-PARTS = 8  # number of parts of a grid that is read ahead
+PARTS = 16  # number of parts of a grid that is read ahead
 _AT_ONCE = 4  # chunks of Zarr that are read or written at a time
 
 

@@ -19,7 +19,7 @@ Piece = tuple[Sequence[Any], Callable[..., Sequence[Any]], Callable[..., object]
 
 _TO_DEVICE, _TO_HOST = 1, 2  # of cudaMemcpyKind
 _MOST = 1 << 24  # cells of a piece
-_SLOTS, _TAKEN = 8, 128  # pieces at a time, at most; bytes that a cell of one takes there
+_SLOTS, _TAKEN = 16, 128  # pieces at a time, at most; bytes that a cell of one takes there
 _PINNED = 32  # bytes of the host's memory that a cell takes on its ways, unless many fields travel
 
 
@@ -45,7 +45,7 @@ class Gpu:
     def __init__(self, cupy: Any, ordinal: int, memory: int) -> None:
         self.name = f"cuda:{ordinal}"
         self._device = cupy.cuda.Device(ordinal)
-        slots = max(2, min(_SLOTS, os.cpu_count() or 1, memory >> 30))
+        slots = max(2, min(_SLOTS, (os.cpu_count() or 1) // 2, memory >> 30))
         self._cells = min(_MOST, memory // (8 * _PINNED * slots))
         with self._device:
             self._slots = [_Slot(cupy) for _ in range(slots)]
