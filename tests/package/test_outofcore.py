@@ -154,6 +154,7 @@ def test_voronoi(folder, image, spacing, border, limit, part, factor):
     same(cells, nf.expand_labels(native, limit, where=where, **how))
 
 
+@settings(max_examples=150)
 @given(
     images(("uint8", "int32")),
     st.integers(1, 4),
