@@ -1,5 +1,6 @@
-// relabel() on the host. Every part of the image numbers its values in the order of their first cells. Values that an
-// earlier part has too take its number; the others count on from part to part. Then all cells are written.
+// relabel() on the host. Every part of the image numbers its values in the order of their first cells, and writes these
+// numbers. Values that an earlier part has too take its number; the others count on from part to part. Then the cells
+// of all parts but the first, whose numbers are final, are written again.
 #include <deque>
 
 #include "components/engine.hpp"
@@ -17,23 +18,14 @@ constexpr std::uint64_t bits_of(T value) {
 
 struct part {
     explicit part(workers& team) : number(team) {}
-    value_map number;                  ///< the value's number in this part, from 0
-    std::deque<std::uint64_t> values;  ///< the values by number; a deque copies nothing as it grows
-    /// By number: the value's final number, from 1. Until it is known: the value's rank among those that begin in this
-    /// part, or, below 0, -1 - (part + parts * number) of an earlier part that has the value.
+    value_map number;                  ///< the value's number in this part, from 1
+    std::deque<std::uint64_t> values;  ///< the values by number, from 0; a deque copies nothing as it grows
+    /// By number, from 0: the value's final number, from 1. Until it is known: the value's rank among those that begin
+    /// in this part, or, below 0, -1 - (part + parts * number) of an earlier part that has the value.
     host_scratch<std::int64_t> final;
     std::int64_t begun = 0;   ///< values that begin in this part
     std::int64_t before = 0;  ///< values that begin in earlier parts
 };
-
-template <class T, class Body>
-void for_each_run_of(const array3& a, const pieces& all, std::int64_t first, std::int64_t last, const Body& body) {
-    for (std::int64_t k = first; k < last; ++k) {
-        const piece p = all[k];
-        for_each_run(line_of<T>(a, p.line), p,
-                     [&](T value, std::int64_t x, std::int64_t end) { body(value, p.line, x, end); });
-    }
-}
 
 class numbering {
 public:
@@ -42,22 +34,27 @@ public:
         for (std::int64_t k = 0; k < count; ++k) parts_.emplace_back(team);
     }
 
-    /// Numbers the values and returns how many there are besides 0.
-    template <class T>
-    std::int64_t find_values(const array3& a) {
+    /// Numbers the values of each part. Writes a cell's number in its part, from 1, unless `to` is null. `known`: all
+    /// values have numbers, and others, which would have come since, become 0.
+    template <class T, class Out>
+    void number_cells(const array3& a, bool known, const array3& out, Out* to) {
         for_parts([&](std::int64_t k) {
             part& mine = parts_[static_cast<std::size_t>(k)];
-            const std::int64_t end = first_piece(k + 1);
-            for (std::int64_t at = first_piece(k), next = at; at < end; at = next) {
-                next = std::min(at + all_.block(), end);
-                for_each_run_of<T>(a, all_, at, next, [&](T value, std::int64_t, std::int64_t, std::int64_t) {
-                    if (value == 0) return;
-                    const auto fresh = static_cast<std::int64_t>(mine.values.size());
-                    if (mine.number.get_or_set(bits_of(value), fresh) == fresh) mine.values.push_back(bits_of(value));
-                });
+            const std::int64_t last = first_piece(k + 1);
+            for (std::int64_t at = first_piece(k), next = at; at < last; at = next) {
+                next = std::min(at + all_.block(), last);
+                for (std::int64_t each = at; each < next; ++each) {
+                    const piece p = all_[each];
+                    Out* const cells = to == nullptr ? nullptr : to + out.line_at(p.line);
+                    number_piece(line_of<T>(a, p.line), p, mine, known, cells, out.step[2]);
+                }
                 team_.go_on(next - at);
             }
         });
+    }
+
+    /// Gives the values their final numbers and returns how many there are besides 0.
+    std::int64_t join_parts() {
         for_parts([&](std::int64_t k) { rank(k); });
         std::int64_t all = 0;
         for (part& each : parts_) each.before = std::exchange(all, all + each.begun);
@@ -69,11 +66,56 @@ public:
         return all;
     }
 
-    /// The final number, from 1, of a value in part k; 0 if the value was not there before.
-    [[nodiscard]] std::int64_t get(std::int64_t k, std::uint64_t value) const {
-        const part& mine = parts_[static_cast<std::size_t>(k)];
-        const std::int64_t number = mine.number.get(value);
-        return number < 0 ? 0 : mine.final.get()[number];
+    /// Replaces the parts' numbers by the final ones. The first part has these already.
+    template <class Out>
+    void finish_cells(const array3& out, Out* to) {
+        const std::int64_t begin = parts_.size() > 1 ? first_piece(1) : all_.count();
+        team_.for_each(all_.count() - begin, all_.block(), 1, [&](std::int64_t first, std::int64_t last, int) {
+            for (std::int64_t k = begin + first; k < begin + last; ++k) {
+                const part& mine = parts_[static_cast<std::size_t>(part_of(k))];
+                const auto known = static_cast<std::uint64_t>(mine.values.size());
+                const piece p = all_[k];
+                Out* const cells = to + out.line_at(p.line);
+                for (std::int64_t x = p.first; x < p.last; ++x) {
+                    Out& own = cells[x * out.step[2]];
+                    own = own == 0 || own > known ? Out{0} : static_cast<Out>(mine.final.get()[own - 1]);
+                }
+            }
+        });
+    }
+
+private:
+    static constexpr std::int64_t cells_ahead = 16;  ///< cells whose places in a table are fetched together
+
+    /// Looks up cells one by one, without branches that they decide, but for runs.
+    template <class T, class Out>
+    static void number_piece(const line<T>& cells, const piece& p, part& mine, bool known, Out* to, std::int64_t step) {
+        for (std::int64_t x = p.first; x < p.last;) {
+            const T value = cells[x];
+            std::int64_t end = std::min(x + cells_ahead, p.last);
+            unsigned char other = 0;
+            for (std::int64_t i = x; i < end; ++i)
+                other = static_cast<unsigned char>(other | (cells[i] != value ? 1 : 0));
+            if (other == 0) {
+                end = run_end(cells, x, p.last);
+                const auto label = static_cast<Out>(number_of(mine, bits_of(value), known));
+                for (; to != nullptr && x < end; ++x) to[x * step] = label;
+                x = end;
+                continue;
+            }
+            for (std::int64_t i = x; i < end; ++i) mine.number.fetch(bits_of(cells[i]));
+            for (; x < end; ++x) {
+                const auto label = static_cast<Out>(number_of(mine, bits_of(cells[x]), known));
+                if (to != nullptr) to[x * step] = label;
+            }
+        }
+    }
+    static std::int64_t number_of(part& mine, std::uint64_t value, bool known) {
+        if (known) return mine.number.get(value);
+        const auto fresh = static_cast<std::int64_t>(mine.values.size()) + 1;
+        const std::int64_t number = mine.number.get_or_set(value, fresh);
+        if (number == fresh) mine.values.push_back(value);
+        return number;
     }
     [[nodiscard]] std::int64_t part_of(std::int64_t piece) const {
         const auto count = static_cast<std::int64_t>(parts_.size());
@@ -81,8 +123,6 @@ public:
         while (first_piece(k + 1) <= piece) ++k;
         return k;
     }
-
-private:
     [[nodiscard]] std::int64_t first_piece(std::int64_t k) const {
         return all_.count() * k / static_cast<std::int64_t>(parts_.size());
     }
@@ -117,8 +157,8 @@ private:
     }
     std::int64_t rank_of(std::int64_t k, std::uint64_t value, std::int64_t& begun) const {
         for (std::int64_t j = 0; j < k; ++j)
-            if (const std::int64_t there = parts_[static_cast<std::size_t>(j)].number.get(value); there >= 0)
-                return -1 - (j + static_cast<std::int64_t>(parts_.size()) * there);
+            if (const std::int64_t there = parts_[static_cast<std::size_t>(j)].number.get(value); there > 0)
+                return -1 - (j + static_cast<std::int64_t>(parts_.size()) * (there - 1));
         return begun++;
     }
 
@@ -126,20 +166,6 @@ private:
     const pieces& all_;
     std::vector<part> parts_;
 };
-
-template <class T, class Out>
-void write(workers& team, const array3& a, const pieces& all, const numbering& number, const array3& out, Out* to) {
-    team.for_each(all.count(), all.block(), 1, [&](std::int64_t first, std::int64_t last, int) {
-        for (std::int64_t k = first; k < last; ++k) {
-            const std::int64_t mine = number.part_of(k);
-            for_each_run_of<T>(a, all, k, k + 1, [&](T value, std::int64_t line, std::int64_t x, std::int64_t end) {
-                const Out label = value == 0 ? Out{0} : static_cast<Out>(number.get(mine, bits_of(value)));
-                Out* const cells = to + out.line_at(line);
-                for (; x < end; ++x) cells[x * out.step[2]] = label;
-            });
-        }
-    });
-}
 
 }  // namespace
 
@@ -149,17 +175,24 @@ void renumber(const host& on, const any_input<host>& labels, const any_output<ho
     if (a.is_dense() && to.is_dense()) a.side[2] = a.cells(), a.side[0] = a.side[1] = 1, a.step[2] = to.step[2] = 1;
     const pieces all(a);
     std::int64_t values = 0;
+    // Numbers are written at once if `out` can number as many values as there are cells.
+    const bool at_once = a.cells() <= most_of(out.type);
+    const auto solve = [&]<class T, class Out>(T, Out) {
+        workers team(on, (at_once ? 2 : 3) * all.count());
+        numbering number(team, all);
+        auto* const data = static_cast<Out*>(out.data);
+        number.number_cells<T>(a, false, to, at_once ? data : nullptr);
+        values = number.join_parts();
+        check_numbers(out.type, values);
+        if (!at_once) number.number_cells<T>(a, true, to, data);
+        number.finish_cells(to, data);
+    };
     if (all.count() > 0)
         with_integer(labels.type, [&]<class T>(T) {
-            workers team(on, 2 * all.count());
-            numbering number(team, all);
-            values = number.find_values<T>(a);
-            check_numbers(out.type, values);
-            const auto as = [&]<class Out>(Out) { write<T>(team, a, all, number, to, static_cast<Out*>(out.data)); };
             switch (size_of(out.type)) {
-                case 2: return as(std::uint16_t{});
-                case 4: return as(std::uint32_t{});
-                default: return as(std::uint64_t{});
+                case 2: return solve(T{}, std::uint16_t{});
+                case 4: return solve(T{}, std::uint32_t{});
+                default: return solve(T{}, std::uint64_t{});
             }
         });
     if (count.wanted()) *static_cast<std::int64_t*>(count.data) = values;

@@ -34,6 +34,14 @@ TEST_P(Components, NumbersFollowTheFirstCells) {
                    [&](const drawn& d) { check_relabel(run, d, to[d.seed / 2 % std::size(to)]); });
 }
 
+/// Images with more cells than `out` has numbers, which are written only when all values are counted.
+TEST_P(Components, NumbersOfFewerBitsThanCells) {
+    std::uint64_t seed = 0;
+    for (const pattern kind : {pattern::blocks, pattern::noise, pattern::each, pattern::far_apart, pattern::lines})
+        for (const dtype type : {dtype::int32, dtype::uint64})
+            check_relabel(run, {kind, {301, 302}, type, ++seed}, dtype::uint16);
+}
+
 TEST_P(Components, ContactsAreTheOracles) {
     for_each_drawn(label_image_shapes(), [&](const drawn& d) {
         if (d.type == dtype::uint64 && (d.kind == pattern::far_apart || d.kind == pattern::beyond)) return;
