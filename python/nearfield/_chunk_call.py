@@ -27,7 +27,7 @@ from nearfield._request import Request
 
 _SPARE = 48 << 20  # bytes that are not counted; a twelfth more is freed memory that the allocator keeps
 PARTS = 16  # number of parts of a grid that is read ahead
-_AT_ONCE = 4  # chunks of Zarr that are read or written at a time
+_AT_ONCE = 4  # chunks of Zarr that are read or written at a time, at least
 
 
 @dataclass
@@ -77,12 +77,22 @@ class Asked:
         """Number of threads that convert fields, each with temporary arrays of some MB."""
         return max(1, min(self.threads or os.cpu_count() or 1, self.memory >> 26))
 
+    @property
+    def _chunks(self) -> list[int]:
+        """Bytes of a chunk of each file in Zarr."""
+        read = [self.source] if self.part is None else [self.source, self.part.source]
+        known = [*((each.chunks, each.dtype.itemsize) for each in read), (self.target_chunks, 8)]
+        return [math.prod(sizes) * item for sizes, item in known if sizes]
+
+    @property
+    def at_once(self) -> int:
+        """Number of chunks of Zarr that are read or written at a time; they take a sixteenth of much memory."""
+        return max(_AT_ONCE, min(os.cpu_count() or 1, self.memory // (48 * max(sum(self._chunks), 1))))
+
     def room(self) -> int:
         """Returns the bytes that arrays of the call may take."""
         spare = _SPARE + self.memory // 12
-        read = [self.source] if self.part is None else [self.source, self.part.source]
-        for sizes, item in (*((each.chunks, each.dtype.itemsize) for each in read), (self.target_chunks, 8)):
-            spare += 3 * _AT_ONCE * math.prod(sizes) * item if sizes else 0
+        spare += 3 * self.at_once * sum(self._chunks)
         if self.classes is not None:
             spare += 40 << 20
         if self.gpu is not None:
@@ -156,8 +166,8 @@ class Asked:
     def outputs(self, step: int | None = None, least: int = 0, beside: int = 0) -> dict[str, Raw | Chunked]:
         """Makes or reopens the files to fill; if they are filled in slabs of `step` planes, chunks are no thicker.
 
-        The call also writes `least` to `beside` bytes, of which it gives back as many as it writes to the files. Throws
-        if the disk has too little space, and reserves what raw files take if it has enough for all.
+        The call also writes `least` to `beside` bytes, which it gives back as it writes the files. Throws if the disk
+        has too little space, and reserves what raw files take unless it lacks the space for both.
         """
         full = self.source.full_shape
         raw, free = self.work.raw(), self.work.free()
@@ -177,7 +187,7 @@ class Asked:
                 of = tuple(a and (one, *a) for a, one in zip(of, (len(full), 1, math.nan), strict=True))
             shape, sizes_of, spacing = of
             made[name] = self.work.output(name, shape, kind, sizes_of, spacing, tags)
-            if name not in raw or free >= taken + beside:
+            if name not in raw or not beside or free >= taken + beside:
                 made[name].allocate()
         return made
 
@@ -251,10 +261,10 @@ class Asked:
             raise Cancelled(f"stopped by progress; {self.work.folder} has what is done")
 
 
-def few_chunks_at_once() -> Any:
+def few_chunks_at_once(count: int) -> Any:
     """Makes Zarr hold no more chunks than `Asked.room` counts, and not compare each with the fill value."""
     try:
         import zarr
     except ImportError:
         return nullcontext()
-    return zarr.config.set({"async.concurrency": _AT_ONCE, "array.write_empty_chunks": True})
+    return zarr.config.set({"async.concurrency": count, "array.write_empty_chunks": True})

@@ -371,7 +371,7 @@ def _finished(asked: Asked, about: dict[str, Any], run: dict[str, Any], compute:
     asked.work = Work(asked.targets, about, flag_of("resume", run["resume"]))
     wanted = sum(asked.sizes.values())
     try:
-        with full_disk_told(asked.work.folder, 4 * wanted), few_chunks_at_once():
+        with full_disk_told(asked.work.folder, 4 * wanted), few_chunks_at_once(asked.at_once):
             made = compute()
             asked.work.finish()
     finally:

@@ -144,9 +144,13 @@ def stand_in():
         get_current_stream=lambda: SimpleNamespace(ptr=0),
         runtime=SimpleNamespace(getDeviceCount=lambda: 1, memcpyAsync=copy),
     )
-    with (
-        mock.patch.dict(sys.modules, cupy=cupy),
-        mock.patch("nearfield._chunk_device.devices", lambda: (0,)),
-        mock.patch("nearfield._chunk_device._MOST", 40),
-    ):
-        yield cupy
+    assert "cupy" not in sys.modules
+    sys.modules["cupy"] = cupy  # alone: mock.patch.dict would also take away what is imported meanwhile
+    try:
+        with (
+            mock.patch("nearfield._chunk_device.devices", lambda: (0,)),
+            mock.patch("nearfield._chunk_device._MOST", 40),
+        ):
+            yield cupy
+    finally:
+        del sys.modules["cupy"]

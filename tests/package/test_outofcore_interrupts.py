@@ -158,7 +158,7 @@ def test_the_next_slab_is_read_while_one_is_computed(tmp_path):
 @pytest.mark.parametrize("share, reserved", [(0.9, None), (1.1, False), (2.1, True)])
 def test_a_small_disk(tmp_path, share, reserved):
     """The field between the passes is given back as the target grows, so that the disk need not hold both."""
-    image = volume((60, 70, 80), 0.01)
+    image = volume((60, 280, 320), 0.01)
     np.save(tmp_path / "a.npy", image)
     target, left, wanted = tmp_path / "b.npy", [], 4 * image.size
     put, allocate = _chunk_call.Asked.put, _chunk_files.Raw.allocate
@@ -171,7 +171,7 @@ def test_a_small_disk(tmp_path, share, reserved):
 
     with (
         mock.patch.object(os, "statvfs", return_value=free),
-        mock.patch.object(_chunk_call.Asked, "room", lambda self: 900_000),
+        mock.patch.object(_chunk_call.Asked, "room", lambda self: 15_000_000),
         mock.patch.object(_chunk_call.Asked, "put", told),
         mock.patch.object(_chunk_files.Raw, "allocate", autospec=True, side_effect=allocate) as reserve,
     ):
