@@ -62,6 +62,7 @@ nb::tuple stippled(const array& image, std::int64_t points, double size, bool lb
                 });
             });
     std::vector<double> diameters;
+    diameters.reserve(static_cast<std::size_t>(made.count()));
     for (std::int64_t i = 0; i < made.count(); ++i) diameters.push_back(made.diameter(i));
     return nb::make_tuple(bytes_of(made.parts), bytes_of(made.weights), bytes_of(made.energy), bytes_of(diameters),
                           made.supersample, made.full_ink);

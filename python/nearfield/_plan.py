@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from nearfield import _core, metrics
+from nearfield import _core, effects, metrics
 from nearfield._arrays import HOST, Place, check_axes, check_type, framework_of, name_of
 from nearfield._basins import h_maxima, h_minima, peaks
 from nearfield._call import arguments_named, planned, target
@@ -43,7 +43,11 @@ from nearfield._voronoi import expand_labels, voronoi
 from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
 
 _OF_MESHES = (voxelize, mesh_distance, offset)
-_ON_HOST = (centroidal_voronoi, stipple, sdf, isosurface, raycast, render, *_OF_MESHES)
+_EFFECTS = (
+    effects.outline, effects.glow, effects.shadow, effects.bevel, effects.contour, effects.trail, effects.light,
+    effects.halftone, effects.pad,
+)  # fmt: skip
+_ON_HOST = (centroidal_voronoi, stipple, sdf, isosurface, raycast, render, *_EFFECTS, *_OF_MESHES)
 _PLANNED = (
     distance_transform, voronoi, expand_labels, erosion, dilation, opening, closing, local_thickness, granulometry,
     porosimetry, medial_axis, reconstruct, skeletonize, natural_neighbor, label, components, remove_small, watershed,
@@ -127,7 +131,7 @@ def plan(*image: Any, **keywords: Any) -> Plan:
     function : callable, optional
         Of distances, morphology, thickness, axes and skeletons, components, watersheds, splitting, surface metrics,
         filling, pores or geodesic distances, such as ``nf.opening``; on the CPU also of meshes, isosurfaces, rays,
-        pictures, stippling and centroidal diagrams.
+        pictures, effects, stippling and centroidal diagrams.
     image : array, or tuple of ints
         An image, or the shape of one of type `image_dtype` that need not exist. An array is an image, also one of
         a few integers.

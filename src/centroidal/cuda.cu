@@ -2,38 +2,17 @@
 #include <algorithm>
 #include <span>
 
-#include "base/lines.hpp"
-#include "centroidal/cuda_regions.cuh"
+#include "centroidal/cuda_samples.cuh"
 #include "centroidal/room.hpp"
 #include "nearfield/voronoi.hpp"
 
 namespace nearfield::centroidal {
 namespace {
 
-/// A caller's strided array.
-struct strided {
-    void* data;
-    dtype type;
-    int rank;
-    std::int64_t size[3], stride[3];
-
-    template <class View>
-    static strided of(const View& v) {
-        strided s{const_cast<void*>(static_cast<const void*>(v.data)), v.type, v.rank, {}, {}};
-        for (int axis = 0; axis < v.rank; ++axis)
-            s.size[axis] = v.shape[static_cast<std::size_t>(axis)],
-            s.stride[axis] = v.stride[static_cast<std::size_t>(axis)];
-        return s;
-    }
-    __device__ std::int64_t at(std::int64_t i) const { return offset_of(i, size, stride, rank); }
-};
-
 __global__ void __launch_bounds__(threads_of_block)
     widen(const __grid_constant__ strided from, std::int64_t cells, std::uint16_t* to) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i >= cells) return;
-    to[i] = from.type == dtype::uint16 ? static_cast<const std::uint16_t*>(from.data)[from.at(i)]
-                                       : static_cast<const std::uint8_t*>(from.data)[from.at(i)];
+    if (i < cells) to[i] = from.number_at(i);
 }
 
 __global__ void __launch_bounds__(threads_of_block)
@@ -77,6 +56,13 @@ __global__ void __launch_bounds__(threads_of_block)
                  const __grid_constant__ strided to) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i < p.cells()) static_cast<std::int32_t*>(to.data)[to.at(i)] = a.number[a.nearest[middle_of(p, i)]];
+}
+
+/// Writes the masses of all regions, one thread per site.
+__global__ void __launch_bounds__(threads_of_block)
+    write_masses(const __grid_constant__ problem p, const __grid_constant__ arrays a, std::int64_t* to) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i < p.sites) to[i] = static_cast<std::int64_t>(a.sum[i].mass);
 }
 
 /// Writes a site's seed and power, one thread per site. Powers of other parts are never read.
@@ -163,8 +149,8 @@ public:
     }
     void measure_round(int round) const {
         find();
-        const std::int64_t tiles = cuda::blocks_for(p_.size[2], tile_lanes) *
-                                   cuda::blocks_for(p_.size[0] * p_.size[1], tile_rows * tile_warps);
+        const std::int64_t tiles =
+            cuda::blocks_for(p_.size[2], tile_columns) * cuda::blocks_for(p_.size[0] * p_.size[1], tile_rows);
         cuda::launch(on_, measure, tiles, dim3(threads_of_block), 0, p_, a_, round);
     }
     /// Runs all rounds, after sites were given.
@@ -203,26 +189,25 @@ private:
 
 class device_engine : public engine {
 public:
-    device_engine(const device& on, const std::uint16_t* density, std::int64_t cells) : on_(on), memory_(on_) {
+    device_engine(const device& on, std::int64_t cells) : on_(on), memory_(on_), cells_(cells) {
         const cuda::device_guard current(on_);
         const auto place = memory_.reserve<std::uint16_t>(cells);
         memory_.allocate();
         density_ = memory_.get<std::uint16_t>(place);
-        copy(on_, density_, density, 2 * cells, cudaMemcpyHostToDevice);
     }
+    [[nodiscard]] std::uint16_t* there() const { return density_; }
 
     void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>& weights,
                std::vector<uint128>& energy, const sites_told& told) override {
         const cuda::device_guard current(on_);
-        const solver one(on_, p, density_);
+        const solver one(on_, p, density_, 8 * p.sites);
         give(one, sites);
         one.solve(told);
         sites = one.sites();
-        std::vector<sums> all(sites.size());
+        weights.resize(sites.size()), energy.clear();
+        one.run(write_masses, p.sites, p, one.at(), static_cast<std::int64_t*>(one.more()));
         std::vector<std::uint64_t> halves(static_cast<std::size_t>(2 * p.rounds + 3));
-        one.read(all, one.at().sum), one.read(halves, one.at().energy);
-        weights.clear(), energy.clear();
-        for (const sums& each : all) weights.push_back(static_cast<std::int64_t>(each.mass));
+        one.read(weights, one.more()), one.read(halves, one.at().energy);
         for (std::size_t k = 0; k + 2 < halves.size(); k += 2)
             energy.push_back((static_cast<uint128>(halves[k + 1]) << 32) + halves[k]);
     }
@@ -270,6 +255,39 @@ public:
         cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for regions");
     }
 
+    std::vector<std::int32_t> samples(const problem& p, std::int64_t count, std::uint64_t seed) override {
+        const cuda::device_guard current(on_);
+        sampling s{tile_grid(p, count), density_, count, 0, seed, nullptr, nullptr, nullptr, nullptr, nullptr};
+        const int bits = s.grid.bits * s.grid.axes;
+        if (bits > 20) return centroidal::samples(p, density(), count, seed);
+        s.keys = std::int64_t{1} << bits;
+        cuda::workspace memory(on_);
+        const auto before = memory.reserve<cuda::word>(s.keys + 1), tile = memory.reserve<std::int32_t>(s.keys),
+                   number = memory.reserve<std::int32_t>(p.parts()), site = memory.reserve<std::int32_t>(count + 1);
+        memory.allocate();
+        s.before = memory.get<cuda::word>(before), s.all = s.before + s.keys, s.tile = memory.get<std::int32_t>(tile);
+        s.number = memory.get<std::int32_t>(number), s.site = memory.get<std::int32_t>(site);
+        cuda::clear(on_, s.before, 8 * s.keys), cuda::clear(on_, s.site + count, 4);
+        cuda::check(cudaMemsetAsync(s.number, 0x7f, static_cast<std::size_t>(4 * p.parts()), cuda::stream_of(on_)),
+                    "filling memory");
+        cuda::launch(on_, sum_tiles, blocks(s.grid.count() * cuda::warp), dim3(threads_of_block), 0, s);
+        cuda::launch_sums(on_, s.before, s.keys, s.all);
+        cuda::launch(on_, draw, blocks(count), dim3(threads_of_block), 0, p, s);
+        cuda::launch(on_, list_samples, blocks(p.parts()), dim3(threads_of_block), 0, p, s);
+        std::vector<std::int32_t> found(static_cast<std::size_t>(count + 1));
+        cuda::fetch(on_, found.data(), s.site, 4 * (count + 1));
+        if (found.back() != 0) return centroidal::samples(p, density(), count, seed);
+        found.pop_back();
+        return found;
+    }
+    const std::uint16_t* density() override {
+        if (here_.empty()) {
+            here_.resize(static_cast<std::size_t>(cells_));
+            cuda::fetch(on_, here_.data(), density_, 2 * cells_);
+        }
+        return here_.data();
+    }
+
 private:
     void give(const solver& to, const std::vector<std::int32_t>& sites) const {
         copy(on_, to.at().site, sites.data(), 4 * std::ssize(sites), cudaMemcpyHostToDevice);
@@ -277,7 +295,9 @@ private:
 
     const device on_;
     cuda::workspace memory_;
+    std::int64_t cells_;
     std::uint16_t* density_ = nullptr;
+    std::vector<std::uint16_t> here_;  ///< the density, once the host has asked for it
 };
 
 }  // namespace
@@ -295,7 +315,28 @@ void run(const device& on, const problem& p, const any_input<device>& density, c
 }
 
 std::unique_ptr<engine> engine_of(const device& on, const std::uint16_t* density, std::int64_t cells) {
-    return std::make_unique<device_engine>(on, density, cells);
+    auto made = std::make_unique<device_engine>(on, cells);
+    copy(on, made->there(), density, 2 * cells, cudaMemcpyHostToDevice);
+    return made;
+}
+
+inks inks_of(const device& on, const any_input<device>& image, std::span<const std::uint16_t> table, bool invert) {
+    constexpr std::int64_t most_blocks = 1024;  // which add to one sum
+    const cuda::device_guard current(on);
+    auto by_ink = std::make_unique<device_engine>(on, image.cells()),
+         by_density = std::make_unique<device_engine>(on, image.cells());
+    cuda::workspace memory(on);
+    const auto densities = memory.reserve<std::uint16_t>(std::ssize(table)), totals = memory.reserve<cuda::word>(2);
+    memory.allocate();
+    auto* const sums = memory.get<cuda::word>(totals);
+    cuda::clear(on, sums, 16);
+    cuda::send(on, memory.get<std::uint16_t>(densities), table.data(), 2 * std::ssize(table));
+    cuda::launch(on, read_ink, std::min(most_blocks, blocks(image.cells())), dim3(threads_of_block), 0,
+                 strided::of(image), image.cells(), memory.get<std::uint16_t>(densities),
+                 static_cast<int>(std::ssize(table) - 1), invert, by_ink->there(), by_density->there(), sums);
+    std::uint64_t found[2];
+    cuda::fetch(on, found, sums, 16);
+    return {{}, {}, std::move(by_ink), std::move(by_density), found[0], static_cast<std::int64_t>(found[1])};
 }
 
 void with_image(const device& on, const any_input<device>& image,

@@ -246,6 +246,11 @@ public:
         for (const std::int32_t each : sites) seed_.get()[each] = 0;
     }
 
+    std::vector<std::int32_t> samples(const problem& p, std::int64_t count, std::uint64_t seed) override {
+        return centroidal::samples(p, density_, count, seed);
+    }
+    const std::uint16_t* density() override { return density_; }
+
 private:
     const host on_;
     const std::uint16_t* density_;
@@ -272,6 +277,31 @@ std::unique_ptr<engine> engine_of(const host& on, const std::uint16_t* density, 
     return std::make_unique<host_engine>(on, density);
 }
 
+inks inks_of(const host& on, const any_input<host>& image, std::span<const std::uint16_t> table, bool invert) {
+    inks made{host_scratch<std::uint16_t>(image.cells()), host_scratch<std::uint16_t>(image.cells()), {}, {}};
+    const auto full = std::ssize(table) - 1;
+    const cell_offsets at(image.shape.data(), image.stride.data(), image.rank);
+    const auto read = [&](const auto* from, const auto& offset) {
+        std::uint64_t sum = 0;
+        for (std::int64_t i = 0; i < image.cells(); ++i) {
+            const std::int64_t value = from[offset(i)];
+            const auto own = static_cast<std::uint16_t>(invert ? value : full - value);
+            made.ink.get()[i] = own, made.density.get()[i] = table[own], sum += own, made.inked += own > 0 ? 1 : 0;
+        }
+        made.all = sum;
+    };
+    const auto read_all = [&](const auto* from) {
+        if (is_contiguous(image.shape.data(), image.stride.data(), image.rank))
+            read(from, [](std::int64_t i) { return i; });
+        else read(from, [&](std::int64_t i) { return at.of(i); });
+    };
+    if (rehearsing() != nullptr) made.inked = image.cells(), made.all = static_cast<std::uint64_t>(full * made.inked);
+    else if (image.type == dtype::uint16) read_all(static_cast<const std::uint16_t*>(image.data));
+    else read_all(static_cast<const std::uint8_t*>(image.data));
+    made.by_ink = engine_of(on, made.ink.get(), image.cells());
+    made.by_density = engine_of(on, made.density.get(), image.cells());
+    return made;
+}
 void with_image(const host&, const any_input<host>& image, const std::function<void(const any_input<host>&)>& use) {
     use(image);
 }

@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "base/scratch.hpp"
 #include "centroidal/core.hpp"
 
 namespace nearfield::centroidal {
@@ -33,10 +35,26 @@ public:
     /// Computes the power diagram: for each part, the part where its site lies.
     virtual void owners(const problem& p, const std::vector<std::int32_t>& sites,
                         const std::vector<std::int64_t>& powers, std::int32_t* owner) = 0;
+    /// As samples(), of this density.
+    virtual std::vector<std::int32_t> samples(const problem& p, std::int64_t count, std::uint64_t seed) = 0;
+    /// Returns the density on the host.
+    virtual const std::uint16_t* density() = 0;
 };
 /// Makes an engine. `density` has `cells` cells, is contiguous, and must outlive the engine.
 std::unique_ptr<engine> engine_of(const host& on, const std::uint16_t* density, std::int64_t cells);
 std::unique_ptr<engine> engine_of(const device& on, const std::uint16_t* density, std::int64_t cells);
+
+/// The ink of an image, and the density by which sites move, where the work is done.
+struct inks {
+    host_scratch<std::uint16_t> ink, density;  ///< empty if the work is done on a device
+    std::unique_ptr<engine> by_ink, by_density;
+    std::uint64_t all = 0;
+    std::int64_t inked = 0;  ///< number of cells that have ink
+};
+/// Reads the ink of an image. `table` has the density for each amount of ink, up to that of a black cell. With `invert`
+/// white cells have the most ink.
+inks inks_of(const host& on, const any_input<host>& image, std::span<const std::uint16_t> table, bool invert);
+inks inks_of(const device& on, const any_input<device>& image, std::span<const std::uint16_t> table, bool invert);
 
 /// Calls use(the image on the host); an image on a device is copied, which waits.
 void with_image(const host& on, const any_input<host>& image, const std::function<void(const any_input<host>&)>& use);

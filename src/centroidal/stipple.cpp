@@ -10,10 +10,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
-#include "base/lines.hpp"
-#include "base/parallel.hpp"
 #include "base/rehearsal.hpp"
-#include "base/scratch.hpp"
 #include "centroidal/linde_buzo_gray.hpp"
 
 namespace nearfield {
@@ -28,6 +25,12 @@ double cells_of_dot(double diameter, int axes) {
     if (axes == 1) return diameter;
     return axes == 2 ? std::numbers::pi / 4 * diameter * diameter
                      : std::numbers::pi / 6 * diameter * diameter * diameter;
+}
+
+double cells_of(std::span<const std::int64_t> shape) {
+    double cells = 1;
+    for (const std::int64_t each : shape) cells *= static_cast<double>(each);
+    return cells;
 }
 
 /// Returns the density whose centroidal diagrams have sites in proportion to the ink: its power 1 + 2 / axes, in the
@@ -49,59 +52,31 @@ std::uint16_t density_for(std::uint64_t ink, int axes) {
     return static_cast<std::uint16_t>(low);
 }
 
-/// The ink of each cell. In a rehearsal all cells are black.
-struct ink {
-    host_scratch<std::uint16_t> of, density;
-    std::int64_t full = 255;  ///< ink of a black cell
-    std::uint64_t all = 0;
-    std::int64_t inked = 0;  ///< number of cells that have ink
-
-    ink(const any_input<host>& image, bool invert) : of(image.cells()), density(image.cells()) {
-        full = image.type == dtype::boolean ? 1 : image.type == dtype::uint8 ? 255 : 65535;
-        const cell_offsets at(image.shape.data(), image.stride.data(), image.rank);
-        if (rehearsing() != nullptr) {
-            inked = image.cells(), all = static_cast<std::uint64_t>(full * inked);
-            return;
-        }
-        std::vector<std::uint16_t> table;
-        for (std::int64_t own = 0; own <= full; ++own)
-            table.push_back(density_for(static_cast<std::uint64_t>(own * (65535 / full)), image.rank));
-        const auto read = [&](const auto* from, const auto& offset) {
-            std::uint64_t sum = 0;
-            for (std::int64_t i = 0; i < image.cells(); ++i) {
-                const std::int64_t value = from[offset(i)];
-                const auto own = static_cast<std::uint16_t>(invert ? value : full - value);
-                of.get()[i] = own, density.get()[i] = table[own], sum += own, inked += own > 0 ? 1 : 0;
-            }
-            all = sum;
-        };
-        const auto read_all = [&](const auto* from) {
-            if (is_contiguous(image.shape.data(), image.stride.data(), image.rank))
-                read(from, [](std::int64_t i) { return i; });
-            else read(from, [&](std::int64_t i) { return at.of(i); });
-        };
-        if (image.type == dtype::uint16) read_all(static_cast<const std::uint16_t*>(image.data));
-        else read_all(static_cast<const std::uint8_t*>(image.data));
-    }
-};
+/// Returns the density for each value of ink, up to that of a black cell.
+std::vector<std::uint16_t> densities_of(dtype type, int axes) {
+    const std::int64_t full = type == dtype::boolean ? 1 : type == dtype::uint8 ? 255 : 65535;
+    std::vector<std::uint16_t> table;
+    for (std::int64_t own = 0; own <= full; ++own)
+        table.push_back(density_for(static_cast<std::uint64_t>(own * (65535 / full)), axes));
+    return table;
+}
 
 class stippler {
 public:
-    /// `by_ink` measures regions by their ink, `by_density` moves sites.
-    stippler(const host* watched, const any_input<host>& image, const ink& of, engine& by_ink, engine& by_density,
+    /// `full` is the ink of a black cell.
+    stippler(const host* watched, std::span<const std::int64_t> shape, const inks& of, std::int64_t full,
              const stipple_options& options)
         : watched_(watched),
-          image_(image),
+          shape_(shape),
+          axes_(static_cast<int>(shape.size())),
           ink_(of),
-          by_ink_(by_ink),
-          by_density_(by_density),
+          full_(static_cast<double>(full)),
           options_(options),
           points_(options.points) {
         if (points_ == 0)
             points_ = std::max<std::int64_t>(
-                1, std::llround(static_cast<double>(of.all) /
-                                (static_cast<double>(of.full) * cells_of_dot(options.size, image.rank))));
-        made_.axes = image.rank, made_.full_ink = of.full;
+                1, std::llround(static_cast<double>(of.all) / (full_ * cells_of_dot(options.size, axes_))));
+        made_.axes = axes_, made_.full_ink = full;
         finest_ = options.supersample > 0 ? options.supersample : fine_enough();
         if (const std::int64_t most = of.inked * parts_of_cell(finest_); points_ > most)
             fail(fmt::format("points is {}, but the image has ink in {} places; give fewer, or a larger supersample",
@@ -111,25 +86,26 @@ public:
     stipples made() {
         if (options_.method == stipple_method::lloyd || rehearsing() != nullptr) lloyd();
         else lbg();
+        const problem p = at(finest_, 0);
         std::vector<uint128> energies;
-        by_ink_.lloyd(at(finest_, 0), sites_, made_.weights, energies, {});
+        ink_.by_ink->lloyd(p, sites_, made_.weights, energies, {});
+        take(p, sites_);
         return std::move(made_);
     }
 
 private:
     [[nodiscard]] std::int64_t parts_of_cell(int supersample) const {
-        return static_cast<std::int64_t>(std::pow(supersample, image_.rank));
+        return static_cast<std::int64_t>(std::pow(supersample, axes_));
     }
     /// Returns the number of parts in a point's region where all cells are black, and points are densest.
     [[nodiscard]] double parts_of_black_point(int supersample) const {
-        return static_cast<double>(ink_.all) / static_cast<double>(ink_.full) / static_cast<double>(points_) *
-               std::pow(supersample, image_.rank);
+        return static_cast<double>(ink_.all) / full_ / static_cast<double>(points_) * std::pow(supersample, axes_);
     }
     /// Returns the parts per axis of a cell that hide the grid: at least ten parts between points where possible.
     [[nodiscard]] int fine_enough() const {
         int parts = 1;
-        while (parts < 4 && parts_of_black_point(parts) < std::pow(10, image_.rank) &&
-               static_cast<double>(image_.cells()) * std::pow(parts + 1, image_.rank) < std::ldexp(1, 28))
+        while (parts < 4 && parts_of_black_point(parts) < std::pow(10, axes_) &&
+               cells_of(shape_) * std::pow(parts + 1, axes_) < std::ldexp(1, 28))
             ++parts;
         return parts;
     }
@@ -139,7 +115,7 @@ private:
         // In regions of few parts, sites with long steps collide and leave dense areas.
         options.relax = parts_of_black_point(supersample) >= 64 ? 1.9 : 1.5;
         options.spacing = options_.spacing, options.border = options_.border;
-        return problem_of(image_.shape.data(), image_.rank, std::max<std::int64_t>(1, std::ssize(sites_)), options);
+        return problem_of(shape_.data(), axes_, std::max<std::int64_t>(1, std::ssize(sites_)), options);
     }
 
     /// Starts with whole cells, unless points are so many that they would hardly fit.
@@ -150,7 +126,7 @@ private:
         const int coarse = finest_ > coarsest() ? rounds_ / 2 : 0, first = coarse > 0 ? coarsest() : finest_;
         problem p = at(first, coarse);
         p.sites = points_, p.relaxed = coarse;
-        if (rehearsing() == nullptr) sites_ = samples(p, ink_.of.get(), points_, options_.seed);
+        if (rehearsing() == nullptr) sites_ = ink_.by_ink->samples(p, points_, options_.seed);
         else sites_.resize(static_cast<std::size_t>(points_)), std::iota(sites_.begin(), sites_.end(), 0);
         if (coarse > 0) go(p), refine(p);
         go(at(finest_, rounds_ - coarse));
@@ -159,7 +135,7 @@ private:
     void lbg() {
         rounds_ = (options_.rounds < 0 ? lbg_rounds : options_.rounds) + settling_rounds;
         const problem p = at(coarsest(), 0);
-        linde_buzo_gray by(p, ink_.of.get(), by_ink_, static_cast<std::uint64_t>(points_));
+        linde_buzo_gray by(p, ink_.by_ink->density(), *ink_.by_ink, static_cast<std::uint64_t>(points_));
         for (bool changed = true; changed && done_ + settling_rounds < rounds_;) {
             changed = by.round(done_);
             count_round(p, by.sites());
@@ -187,9 +163,8 @@ private:
         if (options_.watch || (watched_ != nullptr && watched_->progress))
             told = [&](const std::vector<std::int32_t>& sites) { count_round(p, sites); };
         const int before = done_;
-        by_density_.lloyd(p, sites_, made_.weights, energies, told);
+        ink_.by_density->lloyd(p, sites_, made_.weights, energies, told);
         done_ = before + p.rounds;
-        take(p, sites_);
         made_.energy.clear();
         for (const uint128 each : energies)
             made_.energy.push_back(static_cast<std::uint64_t>(each >> 64)),
@@ -198,8 +173,11 @@ private:
 
     void take(const problem& p, const std::vector<std::int32_t>& sites) {
         made_.supersample = static_cast<int>(p.factor[2]), made_.parts.clear();
-        for (const std::int32_t each : sites)
-            for (int axis = 3 - p.axes; axis < 3; ++axis) made_.parts.push_back(place_of(p, each).at[axis]);
+        made_.parts.reserve(sites.size() * static_cast<std::size_t>(p.axes));
+        for (const std::int32_t each : sites) {
+            const place to = place_of(p, each);
+            for (int axis = 3 - p.axes; axis < 3; ++axis) made_.parts.push_back(to.at[axis]);
+        }
     }
 
     void count_round(const problem& p, const std::vector<std::int32_t>& sites) {
@@ -210,9 +188,10 @@ private:
     }
 
     const host* watched_;  ///< reports progress to its caller, or null
-    const any_input<host>& image_;
-    const ink& ink_;
-    engine &by_ink_, &by_density_;
+    std::span<const std::int64_t> shape_;
+    int axes_;
+    const inks& ink_;
+    double full_;  ///< ink of a black cell
     const stipple_options& options_;
     std::int64_t points_;
     int finest_ = 1, rounds_ = 0, done_ = 0;
@@ -245,17 +224,13 @@ template <class Place>
 stipples solve(const Place& on, const any_input<Place>& image, const stipple_options& options) {
     return in_call([&] {
         check(image, options);
-        stipples made;
-        with_image(on, image, [&](const any_input<host>& here) {
-            const ink of(here, options.invert);
-            if (of.all == 0) fail("image has no ink; give one that is not all white, or invert");
-            const auto by_ink = engine_of(on, of.of.get(), here.cells()),
-                       by_density = engine_of(on, of.density.get(), here.cells());
-            const host* watched = nullptr;
-            if constexpr (std::is_same_v<Place, host>) watched = &on;
-            made = stippler(watched, here, of, *by_ink, *by_density, options).made();
-        });
-        return made;
+        const std::vector<std::uint16_t> table = densities_of(image.type, image.rank);
+        const inks of = inks_of(on, image, table, options.invert);
+        if (of.all == 0) fail("image has no ink; give one that is not all white, or invert");
+        const host* watched = nullptr;
+        if constexpr (std::is_same_v<Place, host>) watched = &on;
+        const std::span<const std::int64_t> shape(image.shape.data(), static_cast<std::size_t>(image.rank));
+        return stippler(watched, shape, of, std::ssize(table) - 1, options).made();
     });
 }
 

@@ -11,6 +11,7 @@
 #include "base/check.hpp"
 #include "base/lend.hpp"
 #include "base/lines.hpp"
+#include "base/rehearsal.hpp"
 #include "effects/core.hpp"
 #include "nearfield/distance.hpp"
 
@@ -106,6 +107,7 @@ void make_layer(const Place& on, const any_input<Place>& field, const any_output
         w.rows = field.shape[0], w.columns = field.shape[1];
         w.row_step = field.stride[0], w.column_step = field.stride[1];
         w.out_row_step = out.stride[0], w.out_column_step = out.stride[1];
+        rehearse_step("pixel by pixel, without workspace");
         if (field.cells() > 0) shade_all(on, w);
     });
 }

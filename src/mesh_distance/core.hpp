@@ -87,11 +87,9 @@ NF_HD inline triangle triangle_at(const double* const* corners, double scale) {
 
 /// The vector e from the triangle's nearest point to a point, its squared length, and the least dot product of e with
 /// the vectors from the corners, which is a safe lower bound even if the nearest point is inexact.
-template <class Real>
-struct nearest_in {
-    Real e[3], squared, support;
+struct nearest {
+    double e[3], squared, support;
 };
-using nearest = nearest_in<double>;
 
 template <class Real>
 NF_HD [[gnu::always_inline]] inline Real clamped(Real x) {
@@ -100,22 +98,21 @@ NF_HD [[gnu::always_inline]] inline Real clamped(Real x) {
 }
 
 /// Has no branches, so that loops over points vectorize; the conditionals at the end become selections.
-template <class Real>
-NF_HD [[gnu::always_inline]] inline nearest_in<Real> nearest_of(const triangle_in<Real>& t, Real x, Real y, Real z) {
-    const Real pa[3] = {x - t.a[0], y - t.a[1], z - t.a[2]};
-    const Real pb[3] = {pa[0] - t.ab[0], pa[1] - t.ab[1], pa[2] - t.ab[2]};
-    const Real pc[3] = {pa[0] - t.ac[0], pa[1] - t.ac[1], pa[2] - t.ac[2]};
-    const Real bc[3] = {t.ac[0] - t.ab[0], t.ac[1] - t.ab[1], t.ac[2] - t.ab[2]};
-    const Real u = dot(t.ab, pa), w = dot(t.ac, pa);
-    const Real along[3] = {clamped(u * t.over_ab), clamped(w * t.over_ac), clamped(dot(bc, pb) * t.over_bc)};
-    const Real beta = (u * t.ac_ac - w * t.ab_ac) * t.over_area, gamma = (w * t.ab_ab - u * t.ab_ac) * t.over_area;
-    Real ab[3], ac[3], b[3], inside[3];
+NF_HD [[gnu::always_inline]] inline nearest nearest_of(const triangle_in<double>& t, double x, double y, double z) {
+    const double pa[3] = {x - t.a[0], y - t.a[1], z - t.a[2]};
+    const double pb[3] = {pa[0] - t.ab[0], pa[1] - t.ab[1], pa[2] - t.ab[2]};
+    const double pc[3] = {pa[0] - t.ac[0], pa[1] - t.ac[1], pa[2] - t.ac[2]};
+    const double bc[3] = {t.ac[0] - t.ab[0], t.ac[1] - t.ab[1], t.ac[2] - t.ab[2]};
+    const double u = dot(t.ab, pa), w = dot(t.ac, pa);
+    const double along[3] = {clamped(u * t.over_ab), clamped(w * t.over_ac), clamped(dot(bc, pb) * t.over_bc)};
+    const double beta = (u * t.ac_ac - w * t.ab_ac) * t.over_area, gamma = (w * t.ab_ab - u * t.ab_ac) * t.over_area;
+    double ab[3], ac[3], b[3], inside[3];
     for (int k = 0; k < 3; ++k) {
         ab[k] = pa[k] - along[0] * t.ab[k], ac[k] = pa[k] - along[1] * t.ac[k], b[k] = pb[k] - along[2] * bc[k];
         inside[k] = (pa[k] - beta * t.ab[k]) - gamma * t.ac[k];
     }
-    nearest_in<Real> n{{ab[0], ab[1], ab[2]}, dot(ab, ab), 0};
-    const Real f_ac = dot(ac, ac), f_bc = dot(b, b), f_inside = dot(inside, inside);
+    nearest n{{ab[0], ab[1], ab[2]}, dot(ab, ab), 0};
+    const double f_ac = dot(ac, ac), f_bc = dot(b, b), f_inside = dot(inside, inside);
     const bool to_ac = f_ac < n.squared;
     n.squared = to_ac ? f_ac : n.squared;
     for (int k = 0; k < 3; ++k) n.e[k] = to_ac ? ac[k] : n.e[k];
@@ -125,7 +122,7 @@ NF_HD [[gnu::always_inline]] inline nearest_in<Real> nearest_of(const triangle_i
     const bool to_inside = (beta > 0) & (gamma > 0) & (beta + gamma < 1) & (f_inside < n.squared);
     n.squared = to_inside ? f_inside : n.squared;
     for (int k = 0; k < 3; ++k) n.e[k] = to_inside ? inside[k] : n.e[k];
-    const Real sa = dot(n.e, pa), sb = dot(n.e, pb), sc = dot(n.e, pc);
+    const double sa = dot(n.e, pa), sb = dot(n.e, pb), sc = dot(n.e, pc);
     n.support = sa < sb ? sa : sb;
     n.support = n.support < sc ? n.support : sc;
     return n;

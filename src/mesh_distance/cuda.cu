@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(most_threads)
     list_triangles(const __grid_constant__ task t, const __grid_constant__ blocks from,
                    const __grid_constant__ blocks to, const __grid_constant__ list_pool pool,
                    const __grid_constant__ written_fields out) {
-    __shared__ near_word held[most_threads / cuda::warp];
+    __shared__ near_word of_warps[most_threads / cuda::warp];
+    __shared__ touching held[planes_held];
     __shared__ int counts[most_threads / cuda::warp];
     __shared__ candidates made;
     std::int64_t first[3];
@@ -59,12 +60,9 @@ __global__ void __launch_bounds__(most_threads)
     const auto threads = static_cast<int>(blockDim.x), own = static_cast<int>(threadIdx.x);
     if (given.count == 0) return leave(t, to, first, out);
     const box at = box::of(t, first, to.level);
-    const near_word nearest = least_of_block(least_of(t, given, at.rough, own, threads), held);
-    const rough_bound limits = at.bounds(t, face_of(nearest));
-    const auto keeps = [&](std::int64_t i) {
-        const rough_triangle one = t.rough[given[i]];
-        return limits.keeps(touching(at.rough, one), at.rough.half);
-    };
+    const planes by{t, given, held, threads};
+    const rough_bound limits = at.bounds(t, face_of(by.nearest(at.rough, of_warps)));
+    const auto keeps = [&](std::int64_t i) { return limits.keeps(by.at(at.rough, i), at.rough.half); };
     int kept = 0, all = 0;
 #pragma unroll 4
     for (std::int64_t i = own; i < given.count; i += threads) kept += keeps(i) ? 1 : 0;
@@ -119,7 +117,7 @@ void list_all(const device& on, const task& t, const std::vector<blocks>& levels
     cuda::clear(on, levels.back().some_count, 2 * sizeof(int));
     for (std::size_t i = 1; i < levels.size(); ++i) {
         const std::int64_t count = levels[i].count();
-        const unsigned threads = count < 1024 ? most_threads : count < 16384 ? 256 : 128;
+        const unsigned threads = count < 1024 ? most_threads : 256;
         cuda::launch(on, list_triangles, count, dim3(threads), 0, t, levels[i - 1], levels[i], pool, out);
     }
 }

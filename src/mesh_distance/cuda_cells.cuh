@@ -1,19 +1,21 @@
 // Finds the nearest triangles of all cells, given lists for blocks of 16^3 of them.
 //
 // A block of threads owns 8^3 cells and makes their list from that of the larger block. Then each warp owns 4^3 cells
-// and selects the triangles of the list that can be nearest in them, about 30. Each cell tests these by the plane that
-// touches the triangle (see bound): of 10^5 triangles in 512^3 cells a cell measures 8 to 16.
+// and selects the triangles of the list that can be nearest in them, about 40. Each cell tests these by the plane that
+// touches the triangle (see bound): of 10^5 triangles in 512^3 cells a cell measures about 20.
 #pragma once
 
-#include "base/cuda.cuh"
+#include "base/cuda_scan.cuh"
 #include "mesh_distance/cuda_rough.cuh"
 
 namespace nearfield::nearest_faces {
 
 constexpr int listed_level = 4, block_level = 3, part_level = 2, threads_of_block = 256,
               warps_of_block = threads_of_block / cuda::warp;
-constexpr int blocks_at_once = 3;    ///< blocks that a multiprocessor holds
-constexpr int room_in_block = 2048;  ///< triangles in a block's list; if there are more it uses the larger block's
+constexpr int blocks_at_once = 3;               ///< blocks that a multiprocessor holds
+constexpr int planes_held = 2048;               ///< triangles whose planes a block of threads keeps in shared memory
+constexpr int room_in_block = 4 * planes_held;  ///< triangles in a block's list; with more it uses the larger block's
+constexpr int records_held = 7 * planes_held / 32;  ///< triangles of a list that is in shared memory with them
 
 struct task {
     space in;
@@ -61,17 +63,10 @@ constexpr near_word nowhere = ~0ULL;
 __device__ inline near_word smaller(near_word a, near_word b) { return b < a ? b : a; }
 __device__ inline std::int32_t face_of(near_word x) { return static_cast<std::int32_t>(x & 0xffffffff); }
 
-/// A triangle near a box's centre: the nearest one, up to rounding, among every `step`-th one from `first` on and among
-/// those of the warp's lanes.
-__device__ inline near_word least_of(const task& t, const candidates& of, const rough_box& at, int first, int step) {
-    near_word best = nowhere;
-#pragma unroll 4
-    for (std::int64_t i = first; i < of.count; i += step) {
-        const std::int32_t face = of[i];
-        const rough_triangle own = t.rough[face];
-        const auto squared = static_cast<near_word>(__float_as_uint(at.to(own).squared));
-        best = smaller(squared << 32 | static_cast<std::uint32_t>(face), best);
-    }
+__device__ inline near_word word_of(float squared, std::int32_t face) {
+    return static_cast<near_word>(__float_as_uint(squared)) << 32 | static_cast<std::uint32_t>(face);
+}
+__device__ inline near_word least_of_warp(near_word best) {
     for (int by = cuda::warp / 2; by > 0; by /= 2) best = smaller(__shfl_xor_sync(cuda::every_lane, best, by), best);
     return best;
 }
@@ -83,6 +78,39 @@ __device__ inline near_word least_of_block(near_word mine, near_word* held) {
     for (unsigned w = 1; w < blockDim.x / cuda::warp; ++w) best = smaller(held[w], best);
     return best;
 }
+
+/// The triangles of a list, for a block of threads that reads it twice: planes of the first ones are held.
+struct planes {
+    const task& t;
+    const candidates& of;
+    touching* held;
+    int threads;  ///< of the block
+
+    /// Returns a triangle near the box's centre: the nearest one, up to rounding. All threads call it.
+    __device__ near_word nearest(const rough_box& at, near_word* of_warps) const {
+        near_word best = nowhere;
+        const std::int64_t first = of.count < planes_held ? of.count : planes_held;
+        const auto thread = static_cast<int>(threadIdx.x);
+#pragma unroll 4
+        for (std::int64_t i = thread; i < first; i += threads) {
+            const std::int32_t face = of[i];
+            const rough_triangle own = t.rough[face];
+            const rough_nearest q = at.to(own);
+            held[i] = touching(at, own, q);
+            best = smaller(word_of(q.squared, face), best);
+        }
+#pragma unroll 4
+        for (std::int64_t i = planes_held + thread; i < of.count; i += threads) {
+            const std::int32_t face = of[i];
+            const rough_triangle own = t.rough[face];
+            best = smaller(word_of(at.to(own).squared, face), best);
+        }
+        return least_of_block(least_of_warp(best), of_warps);
+    }
+    __device__ touching at(const rough_box& at, std::int64_t i) const {
+        return i < planes_held ? held[i] : touching(at, t.rough[of[i]]);
+    }
+};
 
 /// The box around the centres of a block's cells.
 struct box {
@@ -142,117 +170,160 @@ private:
     }
 };
 
-/// The two cells of a lane: the 4^3 cells of a warp are two halves along axis 0.
-struct lane_cells {
-    std::int64_t cell[2][3];
-    double at[2][3];
-    float from_centre[2][3];
-    float limit[2];  ///< bound of the distance from the nearest triangle so far
-    found best[2];
+/// A cell of a lane. The 4^3 cells of a warp are two halves along axis 0.
+struct cell_place {
+    std::int64_t at[3];
+    __device__ cell_place(const std::int64_t* first, int half) {
+        const int lane = cuda::lane_of_thread();
+        at[0] = first[0] + 2 * half + lane / 16, at[1] = first[1] + lane / 4 % 4, at[2] = first[2] + lane % 4;
+    }
+};
 
-    __device__ lane_cells(const space& in, const std::int64_t* first, const double* centre) {
-        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-        for (int h = 0; h < 2; ++h) {
-            cell[h][0] = first[0] + 2 * h + lane / 16, cell[h][1] = first[1] + lane / 4 % 4;
-            cell[h][2] = first[2] + lane % 4;
-            for (int k = 0; k < 3; ++k) {
-                at[h][k] = in.at(k, static_cast<double>(cell[h][k]));
-                from_centre[h][k] = static_cast<float>(at[h][k] - centre[k]);
-            }
-            best[h] = {std::numeric_limits<double>::infinity(), -1};
-            limit[h] = std::numeric_limits<float>::infinity();
+/// A cell of a lane, and the nearest triangle so far.
+struct lane_cell {
+    double at[3];
+    float from_centre[3];
+    float limit;  ///< bound of the distance from the nearest triangle
+    found best;
+
+    __device__ lane_cell(const space& in, const cell_place& cell, const double* centre)
+        : limit(std::numeric_limits<float>::infinity()), best{std::numeric_limits<double>::infinity(), -1} {
+        for (int k = 0; k < 3; ++k) {
+            at[k] = in.at(k, static_cast<double>(cell.at[k]));
+            from_centre[k] = static_cast<float>(at[k] - centre[k]);
         }
     }
-    __device__ void measure(const task& t, int h, std::int32_t face) {
+    __device__ bool is_near(const touching& plane) const { return !(plane.least(from_centre) > limit); }
+    __device__ void measure(const task& t, std::int32_t face) {
         const triangle own = t.triangles[face];
-        const double squared = nearest_of(own, at[h][0], at[h][1], at[h][2]).squared;
-        if (squared > best[h].squared || (squared == best[h].squared && face > best[h].face)) return;
-        best[h] = {squared, face};
-        limit[h] = rounded_up(static_cast<double>(std::sqrt(static_cast<float>(squared))));
+        const double squared = nearest_of(own, at[0], at[1], at[2]).squared;
+        if (squared > best.squared || (squared == best.squared && face > best.face)) return;
+        best = {squared, face};
+        const auto rough = static_cast<float>(squared);
+        limit = rounded_up(rough * inverse_root(rough));
     }
 };
 
-/// A triangle that can be nearest to some cells of a warp.
-struct waiting_face {
-    touching plane;
-    std::int32_t face;
+/// Shared memory of a block of threads: planes while it makes its list, then the list, with its triangles if these fit.
+union block_words {
+    touching held[planes_held];
+    std::int32_t numbers[room_in_block];
+    struct {
+        std::int32_t numbers[records_held];
+        float4 records[4][records_held];
+    } brief;
+};
+static_assert(sizeof(block_words) == sizeof(touching) * planes_held);
+
+/// The list of 8^3 cells.
+struct block_list {
+    candidates of;
+    block_words* words;
+    bool is_brief;
+
+    /// Copies a triangle into shared memory.
+    __device__ void hold(const task& t, int i) const {
+        const auto* const from = reinterpret_cast<const float4*>(t.rough + of[i]);
+        for (int k = 0; k < 4; ++k) words->brief.records[k][i] = from[k];
+    }
+    __device__ rough_triangle at(const task& t, std::int64_t i) const {
+        const auto& held = words->brief.records;
+        return is_brief ? rough_of(held[0][i], held[1][i], held[2][i], held[3][i]) : t.rough[of[i]];
+    }
 };
 
-/// Finds the nearest triangles of a warp's 4^3 cells. `waiting` has room for one triangle of each lane.
-__device__ inline void solve_part(const task& t, const candidates& given, const box& at, waiting_face* waiting,
-                                  lane_cells& cells) {
-    if (given.count == 0) return;
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const std::int32_t nearest = face_of(least_of(t, given, at.rough, lane, cuda::warp));
+/// Finds and writes the nearest triangles of a warp's 4^3 cells. Lanes have two cells: halves along axis 0. `waiting`
+/// has room for a plane of each lane.
+__device__ inline void solve_part(const task& t, const block_list& given, const std::int64_t* first, touching* waiting,
+                                  const written_fields& out) {
+    const box at = box::of(t, first, part_level);
+    const std::int64_t count = given.of.count;
+    const int lane = cuda::lane_of_thread();
+    near_word best = nowhere;
+    for (std::int64_t i = lane; i < count; i += cuda::warp)
+        best = smaller(word_of(at.rough.to(given.at(t, i)).squared, given.of[i]), best);
+    lane_cell cells[] = {{t.in, {first, 0}, at.centre}, {t.in, {first, 1}, at.centre}};
+    const std::int32_t nearest = count > 0 ? face_of(least_of_warp(best)) : 0;
     const rough_bound limits = at.bounds(t, nearest);
-    for (int h = 0; h < 2; ++h) cells.measure(t, h, nearest);
-    for (std::int64_t start = 0; start < given.count; start += cuda::warp) {
-        const std::int32_t face = start + lane < given.count ? given[start + lane] : nearest;
-        const rough_triangle own = t.rough[face];
-        const touching plane(at.rough, own);
-        const bool kept = face != nearest && limits.keeps(plane, at.rough.half);
-        if (kept) waiting[lane] = {plane, face};
+    for (lane_cell& cell : cells)
+        if (count > 0) cell.measure(t, nearest);
+    for (std::int64_t start = 0; start < count; start += cuda::warp) {
+        const std::int64_t i = start + lane < count ? start + lane : start;
+        const touching plane(at.rough, given.at(t, i));
+        const bool kept = i == start + lane && given.of[i] != nearest && limits.keeps(plane, at.rough.half);
+        if (kept) waiting[lane] = plane;
         __syncwarp();
         for (unsigned left = __ballot_sync(cuda::every_lane, kept ? 1 : 0); left != 0; left &= left - 1) {
-            const waiting_face& one = waiting[__ffs(static_cast<int>(left)) - 1];
-            for (int h = 0; h < 2; ++h) {
-                const bool near = !(one.plane.least(cells.from_centre[h]) > cells.limit[h]);
-                if (__any_sync(cuda::every_lane, near ? 1 : 0) != 0) cells.measure(t, h, one.face);
-            }
+            const int next = __ffs(static_cast<int>(left)) - 1;
+            const touching one = waiting[next];
+#pragma unroll
+            for (lane_cell& cell : cells)  // all lanes take the same way, so that they read one triangle
+                if (__any_sync(cuda::every_lane, cell.is_near(one) ? 1 : 0) != 0)
+                    cell.measure(t, given.of[start + next]);
         }
         __syncwarp();
     }
+    for (int h = 0; h < 2; ++h)
+        out.write(t.in, cell_place(first, h).at, answer::of(t.in, cells[h].best.squared, cells[h].best.face));
 }
 
-/// Finds the list of 8^3 cells in shared memory: the triangles of a larger block's list that can be nearest to one.
-__device__ inline candidates list_in_block(const task& t, const candidates& given, const std::int64_t* first,
-                                           std::int32_t* numbers) {
-    __shared__ near_word held[warps_of_block];
-    __shared__ int kept;
+/// Finds the list of 8^3 cells in shared memory: the triangles of a larger block's list that can be nearest to one. A
+/// list that is too long for that remains the larger block's.
+__device__ inline block_list list_in_block(const task& t, const candidates& given, const std::int64_t* first,
+                                           block_words& words) {
+    __shared__ near_word of_warps[warps_of_block];
+    __shared__ int count;
     const box whole = box::of(t, first, block_level);
-    if (threadIdx.x == 0) kept = 0;
-    const near_word nearest =
-        least_of_block(least_of(t, given, whole.rough, static_cast<int>(threadIdx.x), threads_of_block), held);
-    const rough_bound limits = whole.bounds(t, face_of(nearest));
-    for (std::int64_t i = threadIdx.x; i < given.count; i += threads_of_block) {
-        const std::int32_t face = given[i];
-        const rough_triangle own = t.rough[face];
-        if (!limits.keeps(touching(whole.rough, own), whole.rough.half)) continue;
-        const int place = atomicAdd(&kept, 1);
-        if (place < room_in_block) numbers[place] = face;
+    if (threadIdx.x == 0) count = 0;
+    const planes by{t, given, words.held, threads_of_block};
+    const rough_bound limits = whole.bounds(t, face_of(by.nearest(whole.rough, of_warps)));
+    // Numbers replace the planes, which only the first turn of this loop reads.
+    for (std::int64_t start = 0; start < given.count; start += std::int64_t{64} * threads_of_block) {
+        const std::int64_t own = start + threadIdx.x;
+        std::uint64_t kept = 0;
+#pragma unroll 4
+        for (int k = 0; k < 64; ++k)
+            if (const std::int64_t i = own + threads_of_block * k; i < given.count)
+                kept |= std::uint64_t{limits.keeps(by.at(whole.rough, i), whole.rough.half)} << k;
+            else break;
+        __syncthreads();
+        for (; kept != 0; kept &= kept - 1) {
+            const int place = atomicAdd(&count, 1), k = __ffsll(static_cast<long long>(kept)) - 1;
+            if (place < room_in_block) words.numbers[place] = given[own + threads_of_block * k];
+        }
     }
     __syncthreads();
-    return kept <= room_in_block ? candidates{numbers, kept} : given;
+    if (count > room_in_block) return {given, &words, false};
+    const block_list made{{words.numbers, count}, &words, count <= records_held};
+    for (auto i = static_cast<int>(threadIdx.x); made.is_brief && i < count; i += threads_of_block) made.hold(t, i);
+    __syncthreads();
+    return made;
 }
 
 /// Solves an eighth of a block that has candidates: 8^3 cells. A warp owns 4^3 of them.
 __device__ inline void solve_eighth(const task& t, const blocks& from, const written_fields& out, std::int64_t number,
-                                    std::int32_t* numbers, waiting_face* waiting) {
+                                    block_words& words, touching* waiting) {
     std::int64_t first[3];
     from.place(from.some == nullptr ? number / 8 : from.some[number / 8], first);
     for (int k = 0; k < 3; ++k) {
         first[k] += (number >> (2 - k) & 1) << block_level;
         if (first[k] >= t.in.shape[k]) return;
     }
-    const candidates given = list_in_block(t, from.list_at(first), first, numbers);
+    const block_list given = list_in_block(t, from.list_at(first), first, words);
     const int part = static_cast<int>(threadIdx.x) / cuda::warp;
     for (int k = 0; k < 3; ++k) {
         first[k] += (part >> (2 - k) & 1) << part_level;
         if (first[k] >= t.in.shape[k]) return;
     }
-    const box at = box::of(t, first, part_level);
-    lane_cells cells(t.in, first, at.centre);
-    solve_part(t, given, at, waiting + part * cuda::warp, cells);
-    for (int h = 0; h < 2; ++h)
-        out.write(t.in, cells.cell[h], answer::of(t.in, cells.best[h].squared, cells.best[h].face));
+    solve_part(t, given, first, waiting + part * cuda::warp, out);
 }
 
 /// Solves the blocks that have candidates. Blocks of threads take eighths of them in turn.
 __global__ void __launch_bounds__(threads_of_block, blocks_at_once)
     find_nearest(const __grid_constant__ task t, const __grid_constant__ blocks from,
                  const __grid_constant__ written_fields out) {
-    __shared__ std::int32_t numbers[room_in_block];
-    __shared__ waiting_face waiting[threads_of_block];
+    __shared__ touching waiting[threads_of_block];
+    __shared__ block_words words;
     __shared__ std::int64_t taken;
     const std::int64_t all = 8 * (from.some == nullptr ? from.count() : std::int64_t{*from.some_count});
     for (;;) {
@@ -260,7 +331,7 @@ __global__ void __launch_bounds__(threads_of_block, blocks_at_once)
         if (threadIdx.x == 0) taken = atomicAdd(from.next, 1);
         __syncthreads();
         if (taken >= all) return;
-        solve_eighth(t, from, out, taken, numbers, waiting);
+        solve_eighth(t, from, out, taken, words, waiting);
     }
 }
 

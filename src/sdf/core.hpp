@@ -215,13 +215,12 @@ struct search {
         const double away = (at < 0 ? -at : at) - (unit / 2 + 2);
         return away > 0 ? away : 0;
     }
-    /// Takes the segment in cell (sy, sx), if there is one and if it is nearer.
+    /// Takes the segment in cell (sy, sx) if it is nearer.
     NF_HD void offer(Number sy, Number sx, Number of) {
         const double half = w.corners() ? unit / 2 : 0;
         const double fy = static_cast<double>(step_between(y, sy, rows, w.wraps[0])) * unit - half,
                      fx = static_cast<double>(step_between(x, sx, columns, w.wraps[1])) * unit - half;
         if (beyond(fy) * beyond(fy) + beyond(fx) * beyond(fx) > (best < most ? best : most)) return;
-        if (mark[of] == no_edge) return;
         const double d2 = squared_to(fy, fx, outline[of], mark[of] >= stroke);
         if (d2 < best) best = d2, nearest = of;
     }
@@ -243,26 +242,38 @@ struct search {
     /// is kept, in order of the cells.
     NF_HD void around() {
         const int corner = w.corners() ? 1 : 0;
-        if (const Number own = site[cell(y, x)]; own >= 0) offer(own), most = best;
+        const Number here = y * columns + x;
+        const bool inner = y >= 2 && x >= 2 && y < rows - 2 && x < columns - 2;
+        const Number middle = site[here];
+        if (middle >= 0) offer(middle), most = best;
         best = std::numeric_limits<double>::infinity();
-        Number last = -1;
+        Number seen[5] = {-1, -1, -1, -1, -1};  // the last site of each column
         for (int dy = -2; dy <= 2 - corner; ++dy)
-            for (int dx = -2; dx <= 2 - corner; ++dx) {
+            for (int dx = -2; dx <= 2; ++dx) {
                 const int far = (dy < 0 ? -dy - corner : dy) + (dx < 0 ? -dx - corner : dx);
-                const Number at = far > 2 - corner ? -1 : cell(y + dy, x + dx);
-                if (at < 0 || site[at] < 0 || site[at] == last) continue;
-                last = site[at];
-                offer(last);
+                if (far > 2 - corner) continue;
+                const Number at = inner ? here + dy * columns + dx : cell(y + dy, x + dx);
+                if (at < 0) continue;
+                const Number own = site[at];
+                if (own < 0 || own == seen[dx + 2] || (dx > -2 && own == seen[dx + 1])) continue;
+                seen[dx + 2] = own;
+                if (own != middle) offer(own);
+                else if (most < best) best = most, nearest = own;
             }
     }
     /// Moves from the best segment to better ones in adjacent cells.
     NF_HD void descend() {
         for (int round = 0; round < most_rounds && nearest >= 0; ++round) {
             const Number from = nearest, sy = row_of(from), sx = from - sy * columns;
+            const bool inner = sy > 0 && sx > 0 && sy < rows - 1 && sx < columns - 1;
             for (int k = 0; k < 9; ++k) {
-                const Number cy = place(sy + k / 3 - 1, rows, w.wraps[0], false),
-                             cx = place(sx + k % 3 - 1, columns, w.wraps[1], false);
-                if (k != 4 && cy >= 0 && cx >= 0) offer(cy, cx, cy * columns + cx);
+                if (k == 4) continue;
+                Number cy = sy + k / 3 - 1, cx = sx + k % 3 - 1;
+                if (!inner) {
+                    cy = place(cy, rows, w.wraps[0], false), cx = place(cx, columns, w.wraps[1], false);
+                    if (cy < 0 || cx < 0) continue;
+                }
+                if (const Number of = cy * columns + cx; mark[of] != no_edge) offer(cy, cx, of);
             }
             if (nearest == from) return;
         }

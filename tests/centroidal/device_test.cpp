@@ -119,6 +119,28 @@ TEST_F(CentroidalDevice, CapacitiesOfTheHost) {
     EXPECT_EQ(a.error, b.error);
 }
 
+/// Few samples, and so many that they ask for parts that others have, up to those that end anywhere.
+TEST_F(CentroidalDevice, SamplesOfTheHost) {
+    const stream on;
+    for (const shape_t& shape : {shape_t{40, 50}, shape_t{9, 11, 13}, shape_t{700}, shape_t{3, 2000}}) {
+        const centroidal_case c = large_centroidal_case(shape, 1, 3);
+        const std::vector<std::byte> image = c.packed();
+        const device_memory there(image.size());
+        expect_cuda(cudaMemcpyAsync(there.data(), image.data(), image.size(), cudaMemcpyHostToDevice, on.get()), "in");
+        const auto gray = any_input<host>::contiguous(image.data(), c.type, c.shape);
+        const std::int64_t parts = gray.cells() << shape.size();
+        for (const std::int64_t points : {std::int64_t{1}, parts / 100, parts / 4, parts / 2, 4 * parts / 5}) {
+            stipple_options options;
+            options.points = points, options.rounds = 0, options.supersample = 2, options.seed = 5;
+            const stipples a = stipple(device(on.get()), any_input<device>::contiguous(there.data(), c.type, c.shape),
+                                       options),
+                           b = stipple(host{}, gray, options);
+            ASSERT_EQ(a.parts, b.parts) << points << " of " << parts;
+            ASSERT_EQ(a.weights, b.weights);
+        }
+    }
+}
+
 TEST_F(CentroidalDevice, StipplesOfTheHost) {
     const stream on;
     const centroidal_case c = large_centroidal_case({40, 50}, 1, 2);

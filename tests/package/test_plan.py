@@ -49,14 +49,20 @@ FUNCTIONS = [
 ]
 
 
+PICTURE = 640, 768
 RAYS = np.zeros((100, 3)), np.ones((100, 3))
 GRID = nf.VoxelGrid(SHAPE, (0, 0, 0), 0.5)
 BALL = nf.isosurface(np.hypot(np.hypot(*np.mgrid[-5:6, -5:6][:, :, :, None]), np.arange(-5, 6)), 4, inside="below")
 # Those that have a plan on the CPU only: besides bytes of the answer, the least bytes of workspace that their headers
 # tell for each cell, or part of a cell.
 ON_HOST = [
-    (nf.sdf, ((640, 768),), {}, 4 * CELLS, 8 * CELLS),
-    (nf.sdf, ((640, 768),), {"dtype": "uint8", "radius": 4}, CELLS, CELLS),
+    (nf.sdf, (PICTURE,), {}, 4 * CELLS, 8 * CELLS),
+    (nf.sdf, (PICTURE,), {"dtype": "uint8", "radius": 4}, CELLS, CELLS),
+    *((layer, (PICTURE,), {"image_dtype": "float32"}, 4 * CELLS, 0) for layer in _plan._EFFECTS[:6]),
+    (nf.effects.light, (PICTURE, 3, 4), {"image_dtype": "float32"}, 4 * CELLS, 0),
+    (nf.effects.halftone, (PICTURE,), {"image_dtype": "float32"}, 4 * CELLS, 0),
+    (nf.effects.pad, ((640, 192, 4),), {}, CELLS, 5 * CELLS // 4),
+    (nf.effects.pad, ((640, 256, 3),), {"known": np.ones((640, 256), bool), "radius": 4}, CELLS, 5 * CELLS // 3),
     (nf.isosurface, (SHAPE, 0.5), {}, 0, 0),
     (nf.raycast, (SHAPE, RAYS), {}, 100 * (3 * 4 + 1 + 8), CELLS),
     (nf.raycast, (SHAPE, RAYS), {"skips": "octants"}, 100 * (3 * 4 + 1 + 8), 8 * CELLS),
