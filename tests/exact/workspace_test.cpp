@@ -36,9 +36,9 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.distance = true}), 0.25, slack) << "packed lines, no state";
     EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.index = true}), 0.25, slack);
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.index = true}), 0.5, slack) << "winners at every 32nd row";
-    EXPECT_NEAR(bytes_a_cell({65536, 65536}, {.index = true}), 1.25, slack) << "rows of hulls";
-    EXPECT_NEAR(bytes_a_cell({1600, 1600, 1600}, {.index = true}), 4.25 + 1, slack) << "sites of more than 31 bits";
-    EXPECT_NEAR(bytes_a_cell({100, 100, 10000}, {.index = true}), 4.25 + 1, slack) << "the same of short lines";
+    EXPECT_NEAR(bytes_a_cell({65536, 65536}, {.index = true}), 8.75, slack) << "corners too far apart for words";
+    EXPECT_NEAR(bytes_a_cell({1600, 1600, 1600}, {.index = true}), 16.75, slack) << "sites of more than 31 bits";
+    EXPECT_NEAR(bytes_a_cell({100, 100, 10000}, {.index = true}), 6, slack) << "lines";
     EXPECT_NEAR(bytes_a_cell({30, 40, 50, 60}, {.index = true}), 16.5, slack) << "packed sites of both passes";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true}), 4.25, slack) << "packed lines and one state";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.index = true}), 4.25, slack);

@@ -89,7 +89,7 @@ SHARED_BY_ROOMS = {
 GROUND = {"gpu/ground"}
 LINES = GROUND | {"gpu/rows", "gpu/epilogue"}
 WORDS = GROUND | {"gpu/rows"}
-SITES = WORDS | {"gpu/tiles", "gpu/stencil"}
+SITES = WORDS | {"gpu/tiles"}
 LADDER = LINES | SITES | {"gpu/lines", "gpu/sites", "gpu/small"}
 ROOMS: dict[str, dict[str, set[str]]] = {
     "exact": {
@@ -100,7 +100,6 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "gpu/lines": LINES,
         "gpu/small": WORDS,
         "gpu/tiles": WORDS,
-        "gpu/stencil": WORDS,
         "gpu/sites": SITES,
         "gpu/route": LADDER,
     },

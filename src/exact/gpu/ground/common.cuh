@@ -131,46 +131,4 @@ __device__ void outputs::put_value(std::int64_t cell, V value, V limit) const {
     if (squared_float32) squared_float32[cell] = static_cast<float>(value > limit ? infinite : in_unit(value, unit2));
 }
 
-/// Output of a pass: the state of the next pass or, in the last one, the caller's fields.
-template <class V, class K, bool Sites, bool Last>
-struct sink {
-    state_of<V, K, Sites>* next = nullptr;
-    outputs out;
-    V limit = last_value<V>();  ///< larger values mean no site
-    bool limited = false;       ///< such values exist; testing costs two instructions a cell
-
-    __device__ void put(const metric<V>& m, std::int64_t cell, V value, K key) const {
-        if constexpr (Last) {
-            out.put_value(cell, value, limit);
-            if constexpr (Sites) put_site(m, cell, limited && value > limit ? no_key<K> : key);
-        } else if constexpr (Sites) {
-            next[cell] = key;
-        } else {
-            next[cell] = value < no_site<V>() ? value : no_site<V>();
-        }
-    }
-
-private:
-    __device__ void put_site(const metric<V>& m, std::int64_t cell, K key) const {
-        if (out.index || out.index32) {
-            std::int64_t linear = -1;
-            if (key != no_key<K>) {
-                linear = m.keys.coordinate(key, m.rank - 1);
-                for (int axis = m.rank - 2; axis >= m.first_axis; --axis)
-                    linear += m.keys.coordinate(key, axis) * out.step[axis];
-            }
-            if (out.index) out.index[cell] = linear;
-            else out.index32[cell] = static_cast<std::int32_t>(linear);
-        }
-        if (out.coordinates)
-            for (int source = 0; source < out.image_rank; ++source) {
-                const int axis = out.problem_axis[source];
-                out.coordinates[source * out.cells + cell] =
-                    key == no_key<K> ? -1
-                    : axis < 0       ? 0
-                                     : static_cast<std::int32_t>(m.keys.coordinate(key, axis));
-            }
-    }
-};
-
 }  // namespace nearfield::exact

@@ -39,32 +39,28 @@ inline bool tiles_fit(const plan& p, int axis) {
            cells_between(p.size.data(), axis + 1, p.rank) <= std::numeric_limits<std::int32_t>::max();
 }
 
-/// True if the first two passes are one, from packed words of sites. In 64 bits only without a third pass.
+/// True if the first two passes are one, from packed words of sites.
 inline bool words_fit(const plan& p) {
     const auto last = static_cast<std::size_t>(p.rank - 1);
     const int searched = p.rank - p.first_axis;
-    return (p.numbers == tier::int32 || (p.numbers == tier::int64 && searched == 2)) && !p.sites_wanted &&
-           searched > 1 && p.size[last] <= most_packed && p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
+    return p.numbers == tier::int32 && !p.sites_wanted && searched > 1 && p.size[last] <= most_packed &&
+           p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
 }
 
 inline constexpr std::int64_t far_offsets = 1 << 14;  // offsets along the last axis, in the state of site_words.cuh
 
-// Limit of cells of a plane of a volume that exceeds int32: 127 planes are as far as a word's offset reaches.
-inline constexpr std::int64_t most_plane_cells = 1 << 24;
-
 /// True if nearest sites are searched in words of 32 bits (site_words.cuh): in images and volumes in unit spacing. With
-/// more axes a word has no room for the offsets. Words hold offsets and small values, so the packed sites and, in
-/// images, the values of the problem may need 64 bits.
+/// more axes a word has no room for the offsets. What words leave unresolved is searched between pivot rows in images
+/// of long lines, else in shared memory. Words hold offsets, so the packed sites may need 64 bits.
 inline bool site_words_fit(const plan& p) {
     const int searched = p.rank - p.first_axis;
     const auto last = static_cast<std::size_t>(p.rank - 1);
-    if (p.numbers == tier::float64 || !p.sites_wanted || searched < 2 || searched > 3) return false;
+    if (p.numbers == tier::float64 || !p.sites_wanted || searched < 2 || searched > 3 || !(p.largest < largest_narrow))
+        return false;
     for (int axis = p.first_axis; axis < p.rank - 1; ++axis)
-        if (!tiles_fit(p, axis)) return false;
-    if (p.weight[last] != 1 || p.size[last] > (searched == 2 ? most_packed : far_offsets)) return false;
-    return searched == 2 || (p.largest < largest_narrow && (cells_between(p.size.data(), p.first_axis, p.rank) <=
-                                                                std::numeric_limits<std::int32_t>::max() ||
-                                                            p.size[last - 1] * p.size[last] <= most_plane_cells));
+        if (!tiles_fit(p, axis) || (searched == 3 && !rows_fit_shared(p, axis))) return false;
+    return p.weight[last] == 1 && p.size[last] <= (searched == 2 ? most_packed : far_offsets) &&
+           cells_between(p.size.data(), p.first_axis, p.rank) <= std::numeric_limits<std::int32_t>::max();
 }
 
 // Small images and volumes that one kernel solves (cluster.cuh).
@@ -86,11 +82,11 @@ inline std::int64_t whole_clusters(const plan& p) {
     return (width + columns - 1) / columns;
 }
 
-/// True if a GPU with clusters searches all axes of a problem in one kernel: all its blocks should run at the same
-/// time.
-inline bool whole_fits(const plan& p) {
+/// True if a GPU with clusters searches all axes of a problem in one kernel, whose image has a byte a cell: all its
+/// blocks should run at the same time.
+inline bool whole_fits(const plan& p, dtype image) {
     const std::int64_t clusters = whole_clusters(p);
-    if (clusters == 0) return false;
+    if (clusters == 0 || size_of(image) != 1) return false;
     return p.cells / cells_between(p.size.data(), p.first_axis, p.rank) * clusters * whole_blocks <= most_whole;
 }
 
@@ -108,7 +104,7 @@ inline bool serves_plainly(const plan& p) {
             !rows_fit_shared(p, axis))
             return false;
     }
-    return p.sites_wanted ? site_words_fit(p) : p.numbers == tier::int32 && words_fit(p);
+    return p.sites_wanted ? site_words_fit(p) : words_fit(p);
 }
 
 }  // namespace nearfield::exact

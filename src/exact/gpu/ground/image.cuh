@@ -1,4 +1,4 @@
-// Access to the image in kernels: words of 32 sites from cells of any width, and copies of non-contiguous arrays.
+// Access to the image in kernels: words of 32 sites from cells of any width.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,6 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int scan_cells = 1024;
-constexpr int flat_threads = 256;
 
 /// The image as bytes: one per cell, line after line.
 struct site_bytes {
@@ -27,26 +26,10 @@ struct site_bytes {
         data = static_cast<const std::uint8_t*>(cells);
         cell_bytes = static_cast<int>(size_of(type)), floating = type >= dtype::float16;
     }
-
-    /// Returns a word: bit i of lane l says that cell 32 * l + i of the stretch is a site. Called by whole warps.
-    __device__ std::uint32_t word(std::int64_t line, std::int64_t stretch) const {
-        const int lane = threadIdx.x;
-        const std::int64_t start = stretch * scan_cells;
-        const std::uint8_t* from = data + line * length + start;
-        const auto cells = static_cast<int>(min(length - start, static_cast<std::int64_t>(scan_cells)));
-        std::uint32_t mine = 0;
-#pragma unroll 16
-        for (int w = 0; w < cuda::warp; ++w) {
-            const int at = w * cuda::warp + lane;
-            const bool site = at < cells && (from[at] == 0) == zero_is_site;
-            const std::uint32_t bits = __ballot_sync(cuda::every_lane, site);
-            if (lane == w) mine = bits;
-        }
-        return mine;
-    }
 };
 
-/// Does the same for up to 1024 wider cells: in turn, each lane reads one cell of each word.
+/// Returns a word of up to 1024 cells: bit i of lane l says that cell 32 * l + i is a site. Called by whole warps; in
+/// turn, each lane reads one cell of each word.
 template <class Bits>
 __device__ std::uint32_t word_by_cells(const site_bytes& image, std::int64_t first, int cells) {
     const Bits keep = static_cast<Bits>(image.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
@@ -102,76 +85,5 @@ __device__ inline std::uint32_t word_of_wide(const site_bytes& image, std::int64
     return word_of<unsigned long long>(image, first, cells);
 }
 
-/// Copies any strides and element types to one byte a cell, 0 for zero; floats lose their sign bit. A thread per cell.
-template <class Bits, bool Float>
-__global__ void __launch_bounds__(flat_threads)
-    copy_to_bytes(const Bits* image, const metric<std::int32_t> shape, const strides stride, std::int64_t cells,
-                  std::uint8_t* bytes) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * flat_threads + threadIdx.x;
-    if (cell >= cells) return;
-    const Bits bits = image[offset_of(cell, shape.size, stride.of, shape.rank)];
-    bytes[cell] = (Float ? static_cast<Bits>(bits << 1) : bits) != 0;
-}
-
-/// Copies a contiguous field to the caller's strides. A thread per cell.
-template <class T>
-__global__ void __launch_bounds__(flat_threads)
-    copy_to_strides(const T* from, const metric<std::int32_t> shape, const strides stride, std::int64_t cells, T* to) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * flat_threads + threadIdx.x;
-    if (cell < cells) to[offset_of(cell, shape.size, stride.of, shape.rank)] = from[cell];
-}
-
 }  // namespace
-
-// Copies of the caller's arrays whose layout the engine does not accept: images of any strides and element type become
-// one byte a cell, and fields are solved in workspace.
-
-/// A field of the caller that is not contiguous: solved in workspace, copied at the end.
-struct staged_copy {
-    std::int64_t reserved = 0;
-    std::int64_t element_bytes = 4;
-    std::byte* to = nullptr;
-    strides stride;
-};
-
-/// Sets the axes of the caller's image, and the unit of squared distances.
-inline void set_axes(outputs& out, const plan& p) {
-    out.image_rank = p.image_rank - p.batch_axes;
-    out.cells = p.cells;
-    out.unit2 = p.unit2;
-    out.whole_unit2 = p.whole_unit2();
-    std::fill(std::begin(out.problem_axis), std::end(out.problem_axis), -1);
-    std::int64_t step = 1;
-    for (int axis = p.rank - 1; axis >= 0; --axis) {
-        const int source = p.source_axis[static_cast<std::size_t>(axis)] - p.batch_axes;
-        if (source >= 0) out.problem_axis[source] = axis;
-        out.step[axis] = step;
-        step *= p.size[static_cast<std::size_t>(axis)];
-    }
-}
-
-inline void copy_image_to_bytes(const device& on, const plan& p, const metric<std::int32_t>& shape,
-                                const any_input<device>& image, std::uint8_t* bytes) {
-    strides stride;
-    std::copy_n(p.image_stride.begin(), p.rank, stride.of);
-    const auto copy = [&]<class Bits, bool Float>() {
-        cuda::launch(on, copy_to_bytes<Bits, Float>, blocks_for(p.cells, flat_threads), dim3(flat_threads), 0,
-                     static_cast<const Bits*>(image.data), shape, stride, p.cells, bytes);
-    };
-    switch (size_of(image.type)) {
-        case 1: copy.template operator()<std::uint8_t, false>(); break;
-        case 2:
-            image.type == dtype::float16 ? copy.template operator()<std::uint16_t, true>()
-                                         : copy.template operator()<std::uint16_t, false>();
-            break;
-        case 4:
-            image.type == dtype::float32 ? copy.template operator()<std::uint32_t, true>()
-                                         : copy.template operator()<std::uint32_t, false>();
-            break;
-        default:
-            image.type == dtype::float64 ? copy.template operator()<std::uint64_t, true>()
-                                         : copy.template operator()<std::uint64_t, false>();
-    }
-}
-
 }  // namespace nearfield::exact

@@ -5,12 +5,14 @@
 #include <limits>
 #include <span>
 
+#include "base/cuda.cuh"
+#include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
 
 namespace nearfield::exact {
 
-/// A call in unit spacing without options.
-struct device_call {
+/// A call in unit spacing without options, whose arrays are contiguous.
+struct plain_call {
     const device& on;
     const plan& p;
     const any_input<device>& image;
@@ -19,7 +21,11 @@ struct device_call {
     bool measure_only;  ///< return the bytes of workspace and start nothing
 };
 
-std::int64_t call_int32(const device_call& call);
+/// Solves it by the kernel for small grids, by tiles of distances or by words of sites. Returns the bytes of workspace.
+std::int64_t call_plainly(const plain_call& call);
+
+/// True if one kernel solves the grid.
+inline bool is_small(const plan& p, dtype image) { return whole_fits(p, image) && cuda::has_clusters(true); }
 
 // These do the same with options: half cells, borders, classes and signs, a limit, power diagrams, batches, every
 // field. They return the bytes of workspace.

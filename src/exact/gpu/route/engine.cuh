@@ -28,7 +28,9 @@ public:
         grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
         std::copy_n(p_.size.begin(), p_.rank, grid_.size);
         values_ = std::is_same_v<V, std::int32_t> && values_suffice(p_);
-        if (values_ || (keys_are_narrow(p_) && !std::is_same_v<V, std::int64_t>)) stored_ = keys::narrow;
+        const bool rows_fit =
+            !p_.weighted || power_row<V>::bytes(static_cast<int>(size(p_.rank - 1))) <= cuda::limits().shared_bytes;
+        if (values_ || (keys_are_narrow(p_) && rows_fit && !std::is_same_v<V, std::int64_t>)) stored_ = keys::narrow;
         reserve();
     }
 
@@ -186,15 +188,14 @@ private:
             V* const least = memory_.template get<V>(extremes_) + 2;
             V* const magnitude = least + extremes_blocks;
             cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads),
-                         0, weighted_arrays(call_), by_.m, p_.cells, initial);
+                         0, weighted_arrays(call_), by_.m, p_.cells, initial,
+                         stored_ == keys::wide ? memory_.template get<std::int64_t>(keys_[1]) : nullptr);
             cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, initial, nullptr, p_.cells,
                          least, magnitude);
             cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, least, magnitude, extremes_blocks,
                          least - 2, least - 1);
-            if (stored_ != keys::narrow ||
-                power_row<V>::bytes(static_cast<int>(size(p_.rank - 1))) > cuda::limits().shared_bytes)
-                return search_last(initial);
-            write_power_first(initial);
+            if (stored_ == keys::wide) search_last(initial);
+            else write_power_first(initial);
         }
     }
 
@@ -206,30 +207,12 @@ private:
                      memory_.template get<V>(values_of_[0]));
     }
 
-    /// Searches the last axis of a power diagram, with the lines transposed to columns so that neighbouring threads
-    /// read neighbouring cells.
+    /// Searches the last axis of a power diagram of long rows or of many axes, whose lanes read rows, not neighbours.
     void search_last(const V* initial) {
-        const int last = p_.rank - 1;
-        const std::int64_t length = size(last), lines = p_.cells / length;
-        line_pass<V> g = pass_along(last);
-        V* const turned = memory_.template get<V>(values_of_[0]);
-        turn(on_, initial, lines, length, turned);
-        cuda::launch(on_, start_keys<V>, blocks_for(p_.cells, row_threads), dim3(row_threads), 0, turned, p_.cells,
-                     static_cast<std::int64_t*>(current()));
-        g.inner = lines;
-        g.from = current(), now_ = 1 - now_, g.to = current();
+        line_pass<V> g = pass_along(p_.rank - 1);
+        g.before = initial, g.after = memory_.template get<V>(values_of_[0]);
+        g.from = memory_.template get<std::byte>(keys_[1]), g.to = memory_.template get<std::byte>(keys_[0]);
         gpu::solve(on_, {rule::powers, keys::wide, true, false}, g);
-        const auto* const found = static_cast<const std::int64_t*>(current());
-        now_ = 1 - now_;
-        if (stored_ == keys::wide) {
-            turn(on_, found, length, lines, static_cast<std::int64_t*>(current()));
-        } else {
-            auto* const narrow = reinterpret_cast<std::int16_t*>(turned);
-            cuda::launch(on_, narrow_keys<std::int16_t>, blocks_for(p_.cells, row_threads), dim3(row_threads), 0, found,
-                         p_.cells, p_.keys.shift[last], narrow);
-            turn(on_, narrow, length, lines, static_cast<std::int16_t*>(current()));
-        }
-        turn(on_, g.after, length, lines, turned);
     }
 
     // ---- further passes --------------------------------------------------------------------------------------------

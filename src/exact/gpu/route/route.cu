@@ -14,21 +14,22 @@
 namespace nearfield::exact {
 namespace {
 
-bool is_small(const plan& p) { return whole_fits(p) && cuda::has_clusters(true); }
-
-std::int64_t pass_on(const device_call& call) {
+std::int64_t pass_on(const plain_call& call) {
     if (!call.measure_only)
-        gpu::trace::note(call.on, is_small(call.p) ? gpu::rung::small : gpu::rung::words,
+        gpu::trace::note(call.on, is_small(call.p, call.image.type) ? gpu::rung::small : gpu::rung::words,
                          blocks_for(call.p.cells, 1024));
-    return call_int32(call);
+    return call_plainly(call);
 }
 
 /// True if words serve a call: those of sites yield indices only; the kernel for small grids yields any field. Tiles of
 /// distances are for lines of many rows: three planes of 4096^2 take 5.7 ms with them.
-bool uses_words(const plan& p, const fields<device>& out) {
+bool uses_words(const plan& p, const any_input<device>& image, const fields<device>& out) {
     constexpr std::int64_t few_rows = 16;
     const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
-    if (!serves_plainly(p) || is_small(p)) return serves_plainly(p);
+    if (!serves_plainly(p) || !is_contiguous(p.size.data(), p.image_stride.data(), p.rank) ||
+        !has_contiguous_fields(p, item_for(p, image, out)))
+        return false;
+    if (is_small(p, image.type)) return true;
     if (p.sites_wanted) return !more;
     return std::all_of(p.size.begin() + p.first_axis, p.size.begin() + p.rank - 1,
                        [](std::int64_t rows) { return rows > few_rows; });
@@ -44,17 +45,17 @@ std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, c
         return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
     if (const gpu::both_sides sides(on, p, a); sides.serve())
         return sides.workspace_bytes() + pass_on({on, sides.of(0), a.image, sides.out(0), sides.of(0).rule, true});
-    if (uses_words(p, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    if (uses_words(p, a.image, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
 
 /// Adds the passes of the engine without options.
-void describe_plain(const plan& p, call_plan& to) {
+void describe_plain(const plan& p, dtype image, call_plan& to) {
     const int last = p.rank - 1;
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
-    if (is_small(p)) {
+    if (is_small(p, image)) {
         const std::int64_t images = p.cells / cells_between(p.size.data(), p.first_axis, p.rank);
         to.passes.push_back({source(last), gpu::row_of(gpu::rung::small).method,
                              images * whole_clusters(p) * whole_blocks, size(last), 4});
@@ -109,7 +110,7 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
                 static_cast<void>(pass_on({on, sides.of(side), a.image, sides.out(side), sides.of(side).rule, false}));
             return sides.join();
         }
-        if (uses_words(p, a.out)) {
+        if (uses_words(p, a.image, a.out)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
         }
@@ -142,12 +143,12 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     if (!uses_indices(several)) {
         const gpu::both_sides sides(on, p, {a.image, out, a.weights});
         for (const std::size_t side : {0, 1})
-            if (sides.serve()) describe_plain(sides.of(side), to);
+            if (sides.serve()) describe_plain(sides.of(side), a.image.type, to);
         if (sides.serve()) to.passes.push_back({-1, "both sides joined", blocks_for(p.cells, 1024), 1024, 1});
-        else if (uses_words(p, out)) describe_plain(p, to);
+        else if (uses_words(p, a.image, out)) describe_plain(p, a.image.type, to);
         return to;
     }
-    describe_plain(several.sites(), to);
+    describe_plain(several.sites(), a.image.type, to);
     to.passes.push_back({-1, "labels of the indices", blocks_for(p.cells, 1024), 1024, 1});
     return to;
 }

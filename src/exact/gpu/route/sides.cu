@@ -49,6 +49,7 @@ bool both_sides::could_serve(const plan& p, const arrays<device>& a) const {
                        !out.coordinates.wanted() && !out.label.wanted() && !out.trusted.wanted();
     return alone && p.is_signed() && p.by == classes::zero && !p.background && p.rank - p.first_axis == 2 &&
            p.plain_outputs && plans_[0].plain() && serves_plainly(plans_[0]) &&
+           is_contiguous(p.size.data(), p.image_stride.data(), p.rank) &&
            has_contiguous_fields(p, item_for(p, a.image, a.out));
 }
 

@@ -1,4 +1,4 @@
-// First values of power diagrams: minus the weight of each site, their extremes, and a transposed copy for long rows.
+// First values of power diagrams: minus the weight of each site, and their extremes.
 #pragma once
 
 #include "exact/gpu/ground/items.cuh"
@@ -61,10 +61,12 @@ inline weighted_sites weighted_arrays(const option_call& call) {
     return a;
 }
 
-/// Writes first values. A thread owns a cell. Weights of cells that are not sites are not read.
+/// Writes first values and, where wanted, the keys before the first axis: 0 for a site. A thread owns a cell. Weights
+/// of cells that are not sites are not read.
 template <class V>
 __global__ void __launch_bounds__(scan_rows_threads)
-    start_from_weights(const weighted_sites from, const metric<V> m, std::int64_t cells, V* initial) {
+    start_from_weights(const weighted_sites from, const metric<V> m, std::int64_t cells, V* initial,
+                       std::int64_t* keys) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
     if (cell >= cells) return;
     V value = no_site<V>();
@@ -77,28 +79,7 @@ __global__ void __launch_bounds__(scan_rows_threads)
         if (!(value < no_site<V>())) value = no_site<V>();            // NaN, too
     }
     initial[cell] = value;
-}
-
-/// Transposes a matrix. A block owns a tile of 32x32; both sides are read and written along their lines.
-template <class T>
-__global__ void __launch_bounds__(scan_rows_threads)
-    turn_lines(const T* from, std::int64_t lines, std::int64_t length, T* to) {
-    __shared__ T tile[cuda::warp][cuda::warp + 1];
-    const std::int64_t across = (length + cuda::warp - 1) / cuda::warp;
-    const std::int64_t line = blockIdx.x / across * cuda::warp, x = blockIdx.x % across * cuda::warp;
-    for (int i = threadIdx.y; i < cuda::warp; i += scan_rows_warps)
-        if (line + i < lines && x + threadIdx.x < length)
-            tile[i][threadIdx.x] = from[(line + i) * length + x + threadIdx.x];
-    __syncthreads();
-    for (int i = threadIdx.y; i < cuda::warp; i += scan_rows_warps)
-        if (x + i < length && line + threadIdx.x < lines)
-            to[(x + i) * lines + line + threadIdx.x] = tile[threadIdx.x][i];
-}
-
-template <class T>
-void turn(const device& on, const T* from, std::int64_t lines, std::int64_t length, T* to) {
-    cuda::launch(on, turn_lines<T>, blocks_for(lines, cuda::warp) * blocks_for(length, cuda::warp),
-                 dim3(cuda::warp, scan_rows_warps), 0, from, lines, length, to);
+    if (keys != nullptr) keys[cell] = value < no_site<V>() ? 0 : -1;
 }
 
 constexpr int extremes_blocks = 512;

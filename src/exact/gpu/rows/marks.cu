@@ -122,32 +122,21 @@ __device__ std::int64_t after_stretch(const marked& to, std::int64_t s, const At
     return INT64_MAX;
 }
 
-/// Finds the last and first mark of each stretch: a warp per stretch of a row, else a thread per stretch of a column.
-__global__ void __launch_bounds__(threads) note_rows(const marked to) {
+/// Finds the last and first mark of each stretch, if lines have several. A thread owns a stretch; neighbouring threads
+/// have neighbouring columns or, along the last axis, neighbouring stretches.
+__global__ void __launch_bounds__(threads) note_stretches(const marked to) {
+    const bool rows = to.inner == 1;
     const std::int64_t stretches = to.stretches(), count = to.columns * stretches;
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.y * cuda::warp + threadIdx.x;
     if (nth >= count) return;
-    const std::int64_t line = quotient(nth, stretches), from = (nth - line * stretches) * stretch_words;
-    std::int32_t last = nowhere;
-    std::uint32_t first = no_mark;
-    for (std::int64_t w = from + threadIdx.x; w < min(from + stretch_words, to.words); w += cuda::warp) {
-        const std::uint32_t word = to.bits[line * to.words + w];
-        last = max(last, last_of(word, w)), first = min(first, first_of(word, w));
-    }
-    last = __reduce_max_sync(cuda::every_lane, last), first = __reduce_min_sync(cuda::every_lane, first);
-    if (threadIdx.x == 0) to.lasts[nth] = last, to.lasts[count + nth] = static_cast<std::int32_t>(first);
-}
-__global__ void __launch_bounds__(threads) note_columns(const marked to) {
-    const std::int64_t count = to.columns * to.stretches();
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (nth >= count) return;
-    const std::int64_t s = quotient(nth, to.columns), from = s * stretch_words;
-    const std::uint32_t* const bits = to.bits + (nth - s * to.columns);
+    const std::int64_t inner = rows ? stretches : to.columns, above = quotient(nth, inner), rest = nth - above * inner;
+    const std::int64_t from = (rows ? rest : above) * stretch_words, step = rows ? 1 : to.columns;
+    const std::uint32_t* const bits = to.bits + (rows ? above * to.words : rest);
     std::int32_t last = nowhere;
     std::uint32_t first = no_mark;
 #pragma unroll 8
     for (std::int64_t w = from; w < min(from + stretch_words, to.words); ++w) {
-        const std::uint32_t word = bits[w * to.columns];
+        const std::uint32_t word = bits[w * step];
         last = max(last, last_of(word, w)), first = min(first, first_of(word, w));
     }
     to.lasts[nth] = last, to.lasts[count + nth] = static_cast<std::int32_t>(first);
@@ -276,12 +265,15 @@ __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
 template <class Bits>
 void mark_with(const device& on, const test<Bits>& of, const marked& to) {
     const dim3 block(cuda::warp, warps);
+    const auto note = [&] {
+        if (to.stretches() > 1) cuda::launch(on, note_stretches, blocks_of(to.columns * to.stretches()), block, 0, to);
+    };
     if (to.inner == 1) {
         const std::int64_t stretches = (to.words + cuda::warp - 1) / cuda::warp;
         cuda::launch(on, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to, stretches);
         if (to.to_before == nullptr) return;
         const std::int64_t blocks = (to.columns * to.stretches() + warps - 1) / warps;
-        if (to.stretches() > 1) cuda::launch(on, note_rows, blocks, block, 0, to);
+        note();
         cuda::launch(on, carry_rows, blocks, block, 0, to);
         return;
     }
@@ -293,8 +285,7 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
         cuda::launch(on, mark_columns<Bits, together>, blocks_of(to.words * to.columns / together), dim3(threads), 0,
                      of, g, to);
     else cuda::launch(on, mark_columns<Bits, 1>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
-    if (to.stretches() > 1)
-        cuda::launch(on, note_columns, blocks_of(to.columns * to.stretches()), dim3(threads), 0, to);
+    note();
     cuda::launch(on, carry_columns, (to.columns + cuda::warp - 1) / cuda::warp * to.stretches(), dim3(threads), 0, to);
 }
 

@@ -194,60 +194,6 @@ __global__ void __launch_bounds__(pack_threads)
         list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, static_cast<int>(column) * cuda::warp);
 }
 
-/// Returns the word that begins `at` bits into the bits of a block; bits from `cells` on belong to other lines.
-__device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int cells) {
-    const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
-    return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
-}
-
-/// Packs short lines. A block owns `block_lines` neighbouring lines of an image: it reads their cells as bits at any
-/// alignment, then each thread extracts one line's words, at most `Words`. Also clears `counts`. It is one function,
-/// because a line's words stay in registers: with 8 a multiprocessor holds one block, with 2 it holds two.
-template <int Words>
-__global__ void __launch_bounds__(pack_threads, Words <= 2 ? 2 : 1)
-    pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
-                     const tile_counts counts) {
-    cuda::wait_for_kernel_before();
-    __shared__ std::uint32_t bits[pack_threads + 1];
-    const int lane = threadIdx.x, thread = static_cast<int>(threadIdx.y) * cuda::warp + lane;
-    const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
-                       first_row = (blockIdx.x - outer * blocks) * block_lines;
-    counts.clear(thread, pack_threads);
-    const auto length = static_cast<int>(image.length);
-    const auto lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));
-    const std::uint8_t* const first = image.data + (outer * to.rows + first_row) * image.length;
-    const auto skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16);
-    auto* const halves = reinterpret_cast<std::uint16_t*>(bits);
-    for (int i = thread; 16 * i < skipped + lines * length; i += pack_threads)
-        halves[i] = static_cast<std::uint16_t>(sixteen_cells(image, first - skipped + 16 * i));
-    __syncthreads();
-    const bool within = thread < lines;
-    const int start = skipped + (within ? thread : 0) * length;
-    std::uint32_t word[Words], after[Words], next = nowhere_beside;
-    const auto columns = static_cast<int>(to.columns);
-#pragma unroll
-    for (int c = Words - 1; c >= 0; --c) {
-        word[c] = within && c < columns ? cut_word(bits, start + c * cuda::warp, length - c * cuda::warp) : 0;
-        after[c] = next;
-        if (word[c] != 0) next = __ffs(static_cast<int>(word[c]));
-        else if (next != nowhere_beside) next += cuda::warp;
-    }
-    const std::int64_t row = first_row + thread;
-    std::uint32_t before = nowhere_beside;
-#pragma unroll
-    for (int c = 0; c < Words; ++c) {
-        if (within && c < columns) to.words[(outer * columns + c) * to.rows + row] = {word[c], before | after[c] << 16};
-        if (word[c] != 0) before = __clz(static_cast<int>(word[c])) + 1;
-        else if (before != nowhere_beside) before += cuda::warp;
-    }
-    const std::uint32_t sited = __ballot_sync(cuda::every_lane, before != nowhere_beside);
-    if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
-    if (lists.many != nullptr)
-#pragma unroll
-        for (int c = 0; c < Words; ++c)
-            if (c < columns) list_sites(lists, word[c], outer, static_cast<int>(row) - lane, c * cuda::warp);
-}
-
 // Lines that were packed in stretches (words.cuh): sites are carried from stretch to stretch.
 
 constexpr int carry_warps = 8;
@@ -320,16 +266,6 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
     const bool wide = image.cell_bytes > 1,
                sixteens = !wide && image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
     const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
-    if (!wide && lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
-        // The number of bits that the loads provide, with the cells before the first line in the same 16 bytes.
-        const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
-        const auto block_lines =
-            static_cast<int>(std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
-        cuda::launch_overlapped(on, lines.columns <= 2 ? pack_short_lines<2> : pack_short_lines<short_line_words>,
-                                lines.images * blocks_for(lines.rows, block_lines), threads, 0, image, block_lines,
-                                lines, few, counts);
-        return;
-    }
     const auto kernel = wide                     ? pack_lines<cells_by::wide, false>
                         : !sixteens              ? pack_lines<cells_by::bytes, false>
                         : shape.columns_log == 5 ? pack_lines<cells_by::sixteens, false>

@@ -45,20 +45,5 @@ __global__ void __launch_bounds__(row_threads)
     }
 }
 
-/// Writes the keys of a power diagram before the first axis: 0 if a cell is a site.
-template <class V>
-__global__ void __launch_bounds__(row_threads) start_keys(const V* initial, std::int64_t cells, std::int64_t* to) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * row_threads + threadIdx.x;
-    if (cell < cells) to[cell] = initial[cell] < no_site<V>() ? 0 : -1;
-}
-
-/// Converts the keys of the last axis to the form that later passes expect, in the transposed copy.
-template <class Key>
-__global__ void __launch_bounds__(row_threads)
-    narrow_keys(const std::int64_t* from, std::int64_t cells, int shift, Key* to) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * row_threads + threadIdx.x;
-    if (cell < cells) to[cell] = static_cast<Key>(from[cell] < 0 ? -1 : from[cell] >> shift);
-}
-
 }  // namespace
 }  // namespace nearfield::exact::gpu

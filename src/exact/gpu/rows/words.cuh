@@ -16,8 +16,6 @@ namespace {
 
 constexpr int pack_lines_a_block = 32;
 constexpr int pack_threads = pack_lines_a_block * cuda::warp;
-constexpr int short_line_words = 8;  // words of lines that pack_short_lines accepts
-constexpr int short_line_cells = short_line_words * cuda::warp;
 constexpr std::uint32_t nowhere_beside = 0xffff;  // there is no site on one side of a word or a stretch
 
 /// A word: 32 neighbouring cells of a line of up to 65536. No real distance from an end of a word is `nowhere_beside`.

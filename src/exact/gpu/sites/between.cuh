@@ -106,9 +106,8 @@ struct sites_between : unresolved_square {
     site_target<End, 1> target;
     int width;
 
-    template <class V>
     __device__ sites_between(const site_words& lines, const windows& cut, const metric<std::int32_t>& m,
-                             const unresolved_tiles& unresolved, const pivot_lines<V>& pivots, const site_sink& to,
+                             const unresolved_tiles& unresolved, const pivot_lines& pivots, const site_sink& to,
                              std::int64_t nth)
         : unresolved_square(lines, cut, unresolved, pivots, nth),
           target(lines.template target<End>(m, nullptr, to, within ? group : word_group{}, lane_of_warp())),
@@ -226,8 +225,7 @@ private:
 template <ending End>
 __global__ void __launch_bounds__(between_threads, between_blocks)
     finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                         const unresolved_tiles unresolved, const pivot_lines<std::int32_t> pivots,
-                         const site_sink to) {
+                         const unresolved_tiles unresolved, const pivot_lines pivots, const site_sink to) {
     cuda::wait_for_kernel_before();
     __shared__ std::int32_t best[2 * square_rows * cuda::warp];
     finish_squares(

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "exact/gpu/sites/points.cuh"
-#include "exact/gpu/stencil/stencil.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -195,14 +194,12 @@ __device__ void finish_lines(const listed_point* ordered, int count, const brick
     for (int i = 0; i <= cells.z1 - cells.z; ++i) put(i, words[i]);
 }
 
-/// Solves bricks, one after another per block, if sites are few; otherwise takes the samples for near sites.
+/// Solves bricks, one after another per block, if sites are few.
 template <ending End>
 __global__ void __launch_bounds__(brick_threads, 2)
-    search_few_sites(const point_lists lists, const packed_lines near, std::int32_t* open, const metric<std::int32_t> m,
-                     std::int64_t images, const site_sink to) {
+    search_few_sites(const point_lists lists, const metric<std::int32_t> m, std::int64_t images, const site_sink to) {
     cuda::wait_for_kernel_before();
     __shared__ few_memory memory;
-    if (open != nullptr && threadIdx.x < cuda::warp) look_at_sites(near, open);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const auto depth = static_cast<int>(m.size[m.rank - 3]), height = static_cast<int>(m.size[m.rank - 2]),
                length = static_cast<int>(m.size[m.rank - 1]);

@@ -7,9 +7,6 @@
 // In int32 all heights stay below 2^31: both terms are below 2^30.
 #pragma once
 
-#include <type_traits>
-#include <utility>
-
 #include "exact/gpu/ground/common.cuh"
 #include "exact/gpu/ground/fits.hpp"
 
@@ -42,21 +39,6 @@ struct seen_from {
                                          slope * static_cast<std::uint32_t>(p.row()) + raise);
     }
 };
-
-/// Value of a point at one row, for heights of 64 bits.
-struct seen_from_wide {
-    std::int64_t slope, raise;
-
-    __device__ explicit seen_from_wide(int q) : slope(std::int64_t{2} * q), raise(static_cast<std::int64_t>(q) * q) {}
-    template <class Point>
-    __device__ std::int64_t value(const Point& p) const {
-        return p.height() - slope * p.row() + raise;
-    }
-};
-template <class Hull>
-using view_of =
-    std::conditional_t<std::is_same_v<decltype(std::declval<typename Hull::point_type>().height()), std::int64_t>,
-                       seen_from_wide, seen_from>;
 
 template <class Hull>
 __device__ bool is_empty(const Hull& hull, int band) {
@@ -135,7 +117,7 @@ __device__ void merge_bands(Hull& hull, int from, int seam, int to) {
 /// Returns the first point of the hull that is nearest to a row, searched from band p.band on: along the hull, values
 /// fall, stay, then rise.
 template <class Hull>
-__device__ place nearest_point(const Hull& hull, place p, int bands, const view_of<Hull>& q) {
+__device__ place nearest_point(const Hull& hull, place p, int bands, const seen_from& q) {
     for (place before; last_place(hull, 0, p.band, before); p = before)
         if (q.value(hull.point(before)) > q.value(hull.point({p.band, hull.start(p.band)}))) break;
     for (place after; first_place(hull, p.band + 1, bands, after); p = after)
@@ -159,14 +141,14 @@ __device__ void walk(const Hull& hull, int bands, int near_band, int from, int e
         for (int q = from; q < end; ++q) put(q, no_site<std::int32_t>(), no_key<std::int32_t>);
         return;
     }
-    p = nearest_point(hull, p, bands, view_of<Hull>(from));
+    p = nearest_point(hull, p, bands, seen_from(from));
     auto here = hull.point(p), after = here;
     bool more = next_place(hull, p, bands);
     if (more) after = hull.point(p);
     int known_row = here.row();
     auto known_key = key_of(here);
     for (int row = from; row < end; ++row) {
-        const view_of<Hull> q(row);
+        const seen_from q(row);
         auto best = here;
         auto value = q.value(here);
         while (more) {

@@ -1,11 +1,10 @@
 // The kernels that search nearest sites in words: the second axis from packed lines (words.cuh), by steps (steps.cuh)
 // if there are many sites, from lists of them (points.cuh) if there are few; the third axis from the state of the
 // second, by steps. Windows that both leave unresolved are solved between pivot rows (between.cuh), by a sweep
-// (sweep.cuh) or by hulls (far.cuh).
+// (sweep.cuh) or by hulls (unresolved.cuh).
 #pragma once
 
 #include "exact/gpu/sites/points.cuh"
-#include "exact/gpu/stencil/stencil.cuh"
 #include "exact/gpu/tiles/square.cuh"
 
 namespace nearfield::exact {
@@ -17,11 +16,9 @@ constexpr std::int32_t widest_gap =
 
 /// Packed lines and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
-    using number = std::int64_t;  ///< squares of lines of 65536 cells do not fit 32 bits
-    bool uses_pivots = false;     ///< unresolved windows are solved between pivot rows; their list then names images
+    bool uses_pivots = false;  ///< unresolved windows are solved between pivot rows; their list then names images
 
-    __device__ static number value(std::int32_t loaded) { return square(loaded); }
-    __device__ static number square(std::int32_t rows) { return static_cast<number>(rows) * rows; }
+    __device__ static std::int32_t value(std::int32_t loaded) { return loaded * loaded; }
 
     class reader {
     public:
@@ -54,8 +51,6 @@ struct site_words : word_lines {
 
 /// Lines with the states of the second axis.
 struct site_states {
-    using group = value_group;
-    using number = std::int32_t;
     pass g;
     const std::uint32_t* cells;
 
@@ -63,9 +58,7 @@ struct site_states {
         const offset to = reader::site(loaded);
         return to.dx * to.dx + to.dy * to.dy;
     }
-    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
 
-    __device__ value_group group_of(std::int64_t number) const { return {number}; }
     __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
         if (cut.count == 1) return {{tile}, 0};
         const std::int64_t groups = (g.columns + cuda::warp - 1) / cuda::warp, window = quotient(tile, groups);
@@ -214,10 +207,10 @@ private:
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                          const unresolved_tiles unresolved, const done_before before, const bool sweeps,
+                          const unresolved_tiles unresolved, const point_lists few, const bool sweeps,
                           std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
-    if (before.all()) return;
+    if (few.complete()) return;
     extern __shared__ uint4 shared_words[];
     __shared__ int counts[strip_warps<Rows>];
     __shared__ sampled_rows samples;
@@ -264,11 +257,11 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
-                           const unresolved_tiles unresolved, const done_before before,
-                           const std::uint32_t beyond_steps, const site_sink to) {
+                           const unresolved_tiles unresolved, const point_lists few, const std::uint32_t beyond_steps,
+                           const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t edges[];
-    if (before.all()) return;
+    if (few.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows(), Rows);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, width = lines.width(at.group);

@@ -7,7 +7,7 @@
 // pass reads them cell by cell.
 #pragma once
 
-#include "exact/gpu/sites/far.cuh"
+#include "exact/gpu/sites/unresolved.cuh"
 
 namespace nearfield::exact {
 namespace {

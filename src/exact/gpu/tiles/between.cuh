@@ -190,7 +190,7 @@ __device__ inline void relax_values(const lines_with_pivots& of, const rows_left
 
 /// Writes 8 rows of the lane's line from `row` on, of which those before `end` exist; `sited` if all have a site.
 template <bool Last>
-__device__ void put_group(const tile_target<std::int32_t, Last>& target, int row, int end, bool sited,
+__device__ void put_group(const tile_target<Last>& target, int row, int end, bool sited,
                           const float (&value)[group_rows]) {
     const std::int64_t cell = target.first + target.row_at(row);
     const bool whole = sited && row + group_rows <= end;
@@ -226,8 +226,7 @@ __device__ void put_group(const tile_target<std::int32_t, Last>& target, int row
 
 /// Finishes a band between two pivots with known winners.
 template <bool Last>
-__device__ void finish_band(const lines_with_pivots& of, int band, int from, int end,
-                            const tile_target<std::int32_t, Last>& target) {
+__device__ void finish_band(const lines_with_pivots& of, int band, int from, int end, const tile_target<Last>& target) {
     const row_word at_top = of.pivot(band), at_end = of.pivot(band + 1);
     constexpr auto row_mask = static_cast<row_word>(short_rows - 1);
     const int first = static_cast<int>(at_top & row_mask), last = static_cast<int>(at_end & row_mask);
@@ -289,7 +288,7 @@ __device__ inline void fill_row(row_word* memory, const line_word& word, int row
 
 /// Searches 32 filled lines, except for pivots and the row behind the last; a warp takes `Bands` bands.
 template <int Bands, bool Last>
-__device__ void search_between(const lines_with_pivots& of, const tile_target<std::int32_t, Last>& target) {
+__device__ void search_between(const lines_with_pivots& of, const tile_target<Last>& target) {
     const auto each = [&](const auto& body) {
 #pragma unroll
         for (int i = 0; i < Bands; ++i) {
@@ -321,11 +320,9 @@ __device__ void search_between(const lines_with_pivots& of, const tile_target<st
 /// Returns the output of the calling lane of a block, for `group` of the lines. Lanes beyond the last line repeat it;
 /// they write the same values to the same cells.
 template <bool Last, class Lines, class Group>
-__device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const Group& group,
-                                                     const metric<std::int32_t>& m,
-                                                     const value_sink<std::int32_t, Last>& to) {
+__device__ tile_target<Last> target_of(const Lines& lines, const Group& group, const value_sink<Last>& to) {
     const int width = lines.width(group), lane = min(static_cast<int>(threadIdx.x), width - 1);
-    return {m, to, lines.first_cell(group, lane), static_cast<std::int32_t>(lines.inner()), width};
+    return {to, lines.first_cell(group, lane), static_cast<std::int32_t>(lines.inner()), width};
 }
 
 /// Bands of a warp: two if three blocks of such lines fit a multiprocessor: 512^3 of balls 0.66 + 0.70 ms, with one
@@ -339,8 +336,7 @@ inline constexpr int unresolved_blocks = Bands == 1 ? 1 : 3;
 /// Solves unresolved tiles, one after another per block.
 template <bool Last, int Bands>
 __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
-    search_unresolved_words(const word_lines lines, const metric<std::int32_t> m, const unresolved_tiles unresolved,
-                            const sink<std::int32_t, std::int32_t, false, Last> to) {
+    search_unresolved_words(const word_lines lines, const unresolved_tiles unresolved, const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ row_word rows[];
     const int count = *unresolved.count;
@@ -351,7 +347,7 @@ __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<B
         for (int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); row < of.rows;
              row += static_cast<int>(blockDim.y) * cuda::warp)
             fill_row(rows, lines.words(group)[row], row);
-        search_between<Bands>(of, target_of<Last>(lines, group, m, to));
+        search_between<Bands>(of, target_of<Last>(lines, group, to));
         __syncthreads();
     }
 }
@@ -359,8 +355,7 @@ __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<B
 /// Does the same for a pass that reads a state.
 template <bool Last, int Bands>
 __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
-    search_unresolved(const value_lines lines, const metric<std::int32_t> m, const unresolved_tiles unresolved,
-                      const sink<std::int32_t, std::int32_t, false, Last> to) {
+    search_unresolved(const value_lines lines, const unresolved_tiles unresolved, const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ row_word rows[];
     const int count = *unresolved.count;
@@ -371,7 +366,7 @@ __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<B
         for (int from = static_cast<int>(threadIdx.y) * band_rows; from < of.rows;
              from += static_cast<int>(blockDim.y) * band_rows)
             fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.load(row); });
-        search_between<Bands>(of, target_of<Last>(lines, group, m, to));
+        search_between<Bands>(of, target_of<Last>(lines, group, to));
         __syncthreads();
     }
 }

@@ -159,10 +159,10 @@ __device__ int least_steps(const line_word* words, int rows, int width, int* cou
 
 /// Solves tiles: by steps, else by gathering candidates, else it adds them to the list. A block owns a tile. It is over
 /// 40 lines because each method reuses the tile's shared memory and barriers of the one before.
-template <int Pairs, class V, bool Last>
+template <int Pairs, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_words(const word_lines lines, const windows cut, const metric<V> m, const unresolved_tiles unresolved,
-                 const value_sink<V, Last> to) {
+    search_words(const word_lines lines, const windows cut, const unresolved_tiles unresolved,
+                 const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
@@ -172,8 +172,8 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const line_word* const words = lines.words(at.group);
     const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
     const int width = lines.width(at.group);
-    const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
-                                      width};
+    const tile_target<Last> target{to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
+                                   width};
     // Within a limit below the cap steps always finish.
     const int steps =
         to.limit < cap ? first_check : least_steps<Pairs>(words + r.first, r.rows, width, counts, samples);
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         fits &= none || (here <= most_candidates && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
     }
     if (__syncthreads_or(!fits || candidates > squares * many_candidates)) {
-        if constexpr (relaxes_all_rows<Pairs, V>) {
+        if constexpr (relaxes_all_rows<Pairs>) {
             const word_lines::reader line(lines, at.group, lane);
             return relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) {
                 const std::int32_t apart = line.load(row);

@@ -14,6 +14,7 @@
 #include "exact/gpu/tiles/post_squares.cuh"
 #include "exact/gpu/tiles/post_winners.cuh"
 #include "exact/gpu/tiles/tile.cuh"
+#include "exact/gpu/tiles/workspace.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -81,8 +82,8 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
 /// Searches a later pass, state to state or fields. A block owns a window of 32 lines.
 template <int Pairs, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m,
-                 const unresolved_tiles unresolved, const sink<std::int32_t, std::int32_t, false, Last> to) {
+    search_tiles(const value_lines lines, const windows cut, const unresolved_tiles unresolved,
+                 const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     const tile<Pairs> t{tile_words};
@@ -92,12 +93,11 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     // Lanes beyond the last line read it too, but do not write.
     const int mine = min(lane, width - 1);
     const auto inner = static_cast<std::int32_t>(lines.inner());
-    const tile_target<std::int32_t, Last> target{m, to, lines.first_cell(at.group, mine),
-                                                 static_cast<std::int32_t>(lines.inner()), width};
+    const tile_target<Last> target{to, lines.first_cell(at.group, mine), inner, width};
     const std::int32_t* const from =
         lines.cells + lines.first_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
     const auto leave = [&] {
-        if constexpr (relaxes_all_rows<Pairs, std::int32_t>)
+        if constexpr (relaxes_all_rows<Pairs>)
             relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
                                               [&](int row) { return from[static_cast<std::int64_t>(row) * inner]; });
         else unresolved.add(at.group.number);
@@ -136,144 +136,49 @@ inline tile_cut cut_lines(std::int64_t rows) {
     return small.into.count * small.pairs <= large.into.count * large.pairs ? small : large;
 }
 
-/// The passes that search in tiles, and their memory, for values in int32.
-class tile_workspace {
-public:
-    explicit tile_workspace(const plan& p) : p_(p) {}
+/// Returns the most tiles of a pass.
+inline std::int64_t most_tiles(const plan& p) {
+    std::int64_t most = 0;
+    for (int axis = p.first_axis; axis < p.rank - 1; ++axis) {
+        const std::int64_t rows = p.size[static_cast<std::size_t>(axis)], columns = p.cells / rows,
+                           length = p.size[static_cast<std::size_t>(p.rank - 1)];
+        const std::int64_t groups =
+            axis == p.rank - 2 ? columns / length * blocks_for(length, cuda::warp) : blocks_for(columns, cuda::warp);
+        most = std::max(most, groups * cut_lines(rows).into.count);
+    }
+    return most;
+}
 
-    [[nodiscard]] bool fits(int axis) const { return tiles_fit(p_, axis); }
-    /// True if the first two passes are one.
-    [[nodiscard]] bool words() const { return words_fit(p_); }
-    /// True if unresolved tiles are not finished in shared memory.
-    [[nodiscard]] bool far(int axis) const {
-        return p_.numbers != tier::int32 || (!leave_nothing(axis) && !rows_fit_shared(p_, axis));
-    }
-    /// True if tiles leave nothing unresolved.
-    [[nodiscard]] bool leave_nothing(int axis) const {
-        return p_.numbers == tier::int32 && p_.size[static_cast<std::size_t>(axis)] <= all_rows;
-    }
-
-    void reserve(cuda::workspace& memory) {
-        std::int64_t tiles = 0, owners = 0;
-        if (words()) {
-            const packed_lines lines = this->lines(memory);
-            words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
-            sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
-            if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
-            tiles = lines.tiles * cut_lines(lines.rows).into.count;
-            if (far(p_.rank - 2)) {
-                const auto pivots = this->pivots<std::int32_t>(memory);
-                const std::int64_t cells = pivots.images * pivots.pivots * pivots.length;
-                nearest_ = memory.reserve<std::int32_t>(cells);
-                winners_ = memory.reserve<std::uint16_t>(cells);
-                owners = lines.images;
-            }
-        }
-        for (int axis = p_.first_axis; axis < p_.rank - (words() ? 2 : 1); ++axis) {
-            if (!fits(axis)) continue;
-            const std::int64_t here = groups_of(axis), rows = p_.size[static_cast<std::size_t>(axis)];
-            tiles = std::max(tiles, here * cut_lines(rows).into.count);
-        }
-        if (tiles == 0) return;
-        list_ = memory.reserve<std::int32_t>(tiles);
-        counts_ = memory.reserve<std::int32_t>(2 * max_rank);
-        any_ = true;
-        owners_ = memory.reserve<std::int32_t>(owners);
-        marks_ = memory.reserve<std::uint32_t>(owners);
-    }
-
-    [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
-        packed_lines lines;
-        lines.words = memory.get<line_word>(words_);
-        lines.sited = memory.get<std::uint32_t>(sited_);
-        lines.ends = memory.get<std::uint32_t>(ends_);
-        lines.length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
-        lines.rows = p_.size[static_cast<std::size_t>(p_.rank - 2)];
-        lines.columns = blocks_for(lines.length, cuda::warp);
-        lines.stretches = blocks_for(lines.length, scan_cells);
-        lines.images = p_.cells / lines.length / lines.rows;
-        lines.tiles = lines.images * lines.columns;
-        return lines;
-    }
-    template <class V>
-    [[nodiscard]] pivot_lines<V> pivots(const cuda::workspace& memory) const {
-        const packed_lines lines = this->lines(memory);
-        pivot_lines<V> pivots;
-        pivots.nearest = memory.get<std::int32_t>(nearest_);
-        pivots.winners = memory.get<std::uint16_t>(winners_);
-        pivots.images = lines.images;
-        pivots.length = lines.length;
-        pivots.pivots = static_cast<int>(blocks_for(lines.rows, pivot_step)) + 1;
-        pivots.rows = static_cast<int>(lines.rows);
-        pivots.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
-        return pivots;
-    }
-    /// Returns the list of unresolved tiles of the pass along `axis`.
-    [[nodiscard]] unresolved_tiles unresolved(const cuda::workspace& memory, int axis) const {
-        unresolved_tiles unresolved;
-        unresolved.count = memory.get<std::int32_t>(counts_) + axis;
-        unresolved.list = memory.get<std::int32_t>(list_);
-        if (!far(axis)) return unresolved;
-        unresolved.owner_count = unresolved.count + max_rank;
-        unresolved.owners = memory.get<std::int32_t>(owners_);
-        unresolved.marks = memory.get<std::uint32_t>(marks_);
-        return unresolved;
-    }
-    /// Returns the counters that pack_lines clears.
-    [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
-        const std::int64_t images = p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1];
-        return {memory.get<std::int32_t>(counts_), unresolved(memory, p_.rank - 2).marks,
-                far(p_.rank - 2) ? images : 0};
-    }
-
-private:
-    [[nodiscard]] std::size_t last_axis() const { return static_cast<std::size_t>(p_.rank - 1); }
-    [[nodiscard]] std::int64_t groups_of(int axis) const {
-        return blocks_for(p_.cells / p_.size[static_cast<std::size_t>(axis)], cuda::warp);
-    }
-    template <class T>
-    static void clear(const device& on, T* numbers, std::int64_t count) {
-        cuda::check(cudaMemsetAsync(numbers, 0, static_cast<std::size_t>(count) * sizeof(T), cuda::stream_of(on)),
-                    "clearing counts");
-    }
-
-    const plan& p_;
-    bool any_ = false;
-    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, owners_ = 0,
-                 marks_ = 0;
-};
+/// True if tiles of lines of so many rows leave nothing unresolved.
+inline bool tiles_leave_nothing(std::int64_t rows) { return rows <= all_rows; }
 
 /// One pass in tiles: the tiles, then the kernels that solve unresolved ones. Only the device knows their number: as
 /// many blocks as a large GPU holds share them.
-template <class V, bool Last>
+template <bool Last>
 class tile_search {
 public:
-    tile_search(const device& on, const metric<V>& m, const tile_workspace& tiles, const cuda::workspace& memory,
-                int axis, const value_sink<V, Last>& to)
+    tile_search(const device& on, const word_workspace& tiles, const cuda::workspace& memory, int axis,
+                std::int64_t rows, const value_sink<Last>& to)
         : on_(on),
-          m_(m),
           tiles_(tiles),
           memory_(memory),
           axis_(axis),
-          rows_(m.size[axis]),
+          rows_(rows),
           cut_(cut_lines(rows_)),
           unresolved_(tiles.unresolved(memory, axis)),
           to_(to) {}
 
-    /// Starts from packed lines; also clears the counts of unresolved tiles of all passes.
-    void from_words(const site_bytes& image) const {
+    /// Starts from packed lines.
+    void from_words() const {
         const packed_lines lines = tiles_.lines(memory_);
-        pack(on_, image, lines, {}, tiles_.counts(memory_));
         const word_lines from{lines};
         with_pairs([&]<int Pairs>() {
-            cuda::launch_overlapped(on_, search_words<Pairs, V, Last>, lines.tiles * cut_.into.count,
-                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, m_, unresolved_, to_);
+            cuda::launch_overlapped(on_, search_words<Pairs, Last>, lines.tiles * cut_.into.count,
+                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, unresolved_, to_);
         });
-        if (tiles_.leave_nothing(axis_)) return;
-        if (tiles_.far(axis_)) return finish_between_pivots(from);
-        if constexpr (std::is_same_v<V, std::int32_t>)
-            finish_short(with_bands([&]<int Bands>() { return search_unresolved_words<Last, Bands>; }), from,
-                         lines.tiles);
+        if (tiles_leave_nothing(rows_)) return;
+        if (tiles_.uses_pivots(axis_)) return finish_between_pivots(from);
+        finish_short(with_bands([&]<int Bands>() { return search_unresolved_words<Last, Bands>; }), from, lines.tiles);
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
@@ -281,9 +186,9 @@ public:
         const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
-                                    bytes<Pairs>(), from, cut_.into, m_, unresolved_, to_);
+                                    bytes<Pairs>(), from, cut_.into, unresolved_, to_);
         });
-        if (!tiles_.leave_nothing(axis_))
+        if (!tiles_leave_nothing(rows_))
             finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands>; }), from, groups);
     }
 
@@ -298,16 +203,16 @@ private:
         cuda::launch_overlapped(
             on_, kernel,
             std::min(tiles, (bands_of(rows_) == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)), threads,
-            lines_with_pivots::bytes(rows_), from, m_, unresolved_, to_);
+            lines_with_pivots::bytes(rows_), from, unresolved_, to_);
     }
     void finish_between_pivots(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
-        const auto pivots = tiles_.pivots<V>(memory_);
+        const auto pivots = tiles_.pivots(memory_);
         find_pivot_winners(on_, from, unresolved_, pivots);
-        cuda::launch_overlapped(on_, finish_between<V, Last>,
+        cuda::launch_overlapped(on_, finish_between<Last>,
                                 std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
                                          between_blocks * multiprocessors),
-                                dim3(between_threads), 0, from, cut_.into, m_, unresolved_, pivots, to_);
+                                dim3(between_threads), 0, from, cut_.into, unresolved_, pivots, to_);
     }
     template <class Body>
     void with_pairs(const Body& body) const {
@@ -325,19 +230,18 @@ private:
     }
     template <int Pairs>
     static constexpr std::size_t bytes() {
-        constexpr int all = relaxes_all_rows<Pairs, std::int32_t> ? all_rows * cuda::warp : 0;
+        constexpr int all = relaxes_all_rows<Pairs> ? all_rows * cuda::warp : 0;
         return sizeof(std::uint32_t) * std::max<int>(tile<Pairs>::words, all);
     }
 
     const device& on_;
-    const metric<V>& m_;
-    const tile_workspace& tiles_;
+    const word_workspace& tiles_;
     const cuda::workspace& memory_;
     int axis_;
     std::int64_t rows_;
     tile_cut cut_;
     unresolved_tiles unresolved_;
-    value_sink<V, Last> to_;
+    value_sink<Last> to_;
 };
 
 }  // namespace nearfield::exact

@@ -96,8 +96,8 @@ struct relative_rows {
     }
 };
 
-template <class V, bool Last, int... I>
-__device__ void write_relative(const square& s, std::int32_t bound, const tile_target<V, Last>& target,
+template <bool Last, int... I>
+__device__ void write_relative(const square& s, std::int32_t bound, const tile_target<Last>& target,
                                const relative_square& best, const relative_rows& of, std::integer_sequence<int, I...>) {
     if (s.lane >= target.lines) return;
     const int rows = s.bottom - s.top + 1;
@@ -119,9 +119,9 @@ __device__ void write_relative(const square& s, std::int32_t bound, const tile_t
 }
 
 /// Finishes a square whose lanes have few remaining rows, by relaxing it with all of them.
-template <class V, bool Last>
+template <bool Last>
 __device__ void finish_relative(const square& s, const left_rows& mine, const relative_rows& of, int count,
-                                const tile_target<V, Last>& target) {
+                                const tile_target<Last>& target) {
     relative_square best;
     line_word one = of.load(1), other = of.load(2);
     for (int k = 1; k <= count; k += 2) {
@@ -206,9 +206,9 @@ __device__ inline int rows_below(const square& s, const left_rows& mine, const r
 }
 
 /// Finishes a square in which some lanes have more remaining rows, up to most_relative.
-template <class V, bool Last>
+template <bool Last>
 __device__ void finish_below(const square& s, const left_rows& mine, const relative_rows& of,
-                             const tile_target<V, Last>& target) {
+                             const tile_target<Last>& target) {
     relative_square best;
     relax_below(s, mine, of, 0, 1,
                 [&](const line_word&, std::uint32_t r, std::uint32_t rows) { best.relax({r, rows}); });
@@ -236,24 +236,6 @@ struct whole_square {
     }
 };
 
-/// Does the same in 64 bits, row by row, for squares whose values may exceed 32 bits.
-template <bool Last>
-__device__ void finish_between_wide(const square& s, const left_rows& mine,
-                                    const tile_target<std::int64_t, Last>& target) {
-    if (s.lane >= target.lines) return;
-    int first = mine.from;  // the winning row never moves back
-    for (int q = s.top; q <= s.bottom; ++q) {
-        std::int64_t best = no_site<std::int64_t>();
-        for (int row = first; row <= mine.end; ++row) {
-            const line_word word = s.words[row];
-            if (!word.any()) continue;
-            const std::int64_t apart = word.distance(s.lane), rows = q - row, value = apart * apart + rows * rows;
-            if (value < best) best = value, first = row;
-        }
-        target.put_wide(q, best);
-    }
-}
-
 /// A square of an unresolved tile, and the remaining rows of its lanes.
 struct unresolved_square {
     square s;
@@ -261,9 +243,8 @@ struct unresolved_square {
     word_group group;
     bool within;  ///< the square lies within the image
 
-    template <class V>
     __device__ unresolved_square(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
-                                 const pivot_lines<V>& pivots, std::int64_t nth) {
+                                 const pivot_lines& pivots, std::int64_t nth) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
         const std::int64_t above = quotient(nth, squares);
         const auto at = lines.place(cut, unresolved.list[above]);
@@ -290,23 +271,20 @@ struct unresolved_square {
 };
 
 /// A square with the output of its values.
-template <class V, bool Last>
+template <bool Last>
 struct square_between : unresolved_square {
-    tile_target<V, Last> target;
+    tile_target<Last> target;
 
-    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m,
-                              const unresolved_tiles& unresolved, const pivot_lines<V>& pivots,
-                              const value_sink<V, Last>& to, std::int64_t nth)
+    __device__ square_between(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
+                              const pivot_lines& pivots, const value_sink<Last>& to, std::int64_t nth)
         : unresolved_square(lines, cut, unresolved, pivots, nth),
-          target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+          target{to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
         if (!within) return;
         target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
     }
 
     /// Finishes the square; `count`: largest number of remaining rows of a lane.
     __device__ void finish(int count) const {
-        if constexpr (sizeof(V) == sizeof(std::int64_t))
-            if (left.bound > largest_bound) return finish_between_wide(s, left, target);
         const relative_rows of(s, left);
         if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) finish_relative(s, left, of, count, target);
         else finish_below(s, left, of, target);
@@ -314,11 +292,6 @@ struct square_between : unresolved_square {
     /// Finishes the square with all warps of a block. `best` has room for a square.
     __device__ void finish_together(std::int32_t* best) const {
         const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
-        if constexpr (sizeof(V) == sizeof(std::int64_t))
-            if (left.bound > largest_bound) {
-                if (warp == 0) finish_between_wide(s, left, target);
-                return;
-            }
         for (int i = static_cast<int>(threadIdx.x); i < square_rows * cuda::warp; i += between_threads) best[i] = 0;
         __syncthreads();
         const relative_rows of(s, left);
@@ -339,8 +312,8 @@ struct square_between : unresolved_square {
 /// Finishes the squares of unresolved tiles. First all warps of a block share those that would take one warp long, so
 /// that none remains at the end; then each warp takes one of the others after another. `square_at(n)` makes one; `best`
 /// has room for one.
-template <class SquareAt, class V>
-__device__ void finish_squares(const windows& cut, const unresolved_tiles& unresolved, const pivot_lines<V>& pivots,
+template <class SquareAt>
+__device__ void finish_squares(const windows& cut, const unresolved_tiles& unresolved, const pivot_lines& pivots,
                                const SquareAt& square_at, std::int32_t* best) {
     __shared__ int shared[between_warps * looked_squares], shared_count;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -376,15 +349,15 @@ __device__ void finish_squares(const windows& cut, const unresolved_tiles& unres
     }
 }
 
-template <class V, bool Last>
+template <bool Last>
 __global__ void __launch_bounds__(between_threads, between_blocks)
-    finish_between(const word_lines lines, const windows cut, const metric<V> m, const unresolved_tiles unresolved,
-                   const pivot_lines<V> pivots, const value_sink<V, Last> to) {
+    finish_between(const word_lines lines, const windows cut, const unresolved_tiles unresolved,
+                   const pivot_lines pivots, const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
     __shared__ std::int32_t best[square_rows * cuda::warp];
     finish_squares(
         cut, unresolved, pivots,
-        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, unresolved, pivots, to, nth); }, best);
+        [&](std::int64_t nth) { return square_between<Last>(lines, cut, unresolved, pivots, to, nth); }, best);
 }
 
 }  // namespace

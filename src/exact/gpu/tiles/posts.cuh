@@ -19,8 +19,7 @@ constexpr int chunk_rows = chunk_pivots * pivot_step;
 constexpr int column_warps = 32;
 constexpr int column_threads = column_warps * cuda::warp;
 
-/// Results at the pivot rows of all images, in numbers V.
-template <class V>
+/// Results at the pivot rows of all images.
 struct pivot_lines {
     std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: by pivot row, then column
     std::uint16_t* winners = nullptr;  ///< row that wins, by pivot row, then column
@@ -71,9 +70,8 @@ constexpr std::int32_t beyond = 1 << 24;
 /// Finds the rows nearest to pivot rows. A block owns 32 columns of an image, a warp takes one chunk of rows after
 /// another: first their first and last sites, then, with those of all chunks, the rows nearest to their pivots. The
 /// last pivot lies behind all rows, or on the last one.
-template <class V>
 __global__ void __launch_bounds__(column_threads)
-    nearest_to_pivots(const word_lines lines, const unresolved_tiles unresolved, const pivot_lines<V> to) {
+    nearest_to_pivots(const word_lines lines, const unresolved_tiles unresolved, const pivot_lines to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::int32_t ends[];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;

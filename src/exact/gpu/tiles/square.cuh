@@ -123,11 +123,6 @@ public:
         for (int i = 0; i < square_rows; ++i) most = __viaddmax_s32(best_[i], i * i, most);
         return most;
     }
-    /// Lowers values that several warps share: value - i^2 of row i is at to[32 * i].
-    __device__ void lower(std::int32_t* to) const {
-#pragma unroll
-        for (int i = 0; i < square_rows; ++i) atomicMin(to + i * cuda::warp, best_[i]);
-    }
     /// Returns a value below float_bound.
     template <int I>
     __device__ float value() const {
@@ -262,9 +257,9 @@ __device__ void gather(const square& s, const window& w, candidates<Values>& to)
     to.finish();
 }
 
-template <class V, bool Last, class Values, int... I>
-__device__ void write_square(const square& s, std::int32_t bound, const tile_target<V, Last>& target,
-                             const Values& best, std::integer_sequence<int, I...>) {
+template <bool Last, class Values, int... I>
+__device__ void write_square(const square& s, std::int32_t bound, const tile_target<Last>& target, const Values& best,
+                             std::integer_sequence<int, I...>) {
     if (s.lane >= target.lines) return;
     const int rows = s.bottom - s.top + 1;
     if constexpr (Last) {
@@ -282,15 +277,15 @@ __device__ void write_square(const square& s, std::int32_t bound, const tile_tar
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
 }
 
-template <class Values, class V, bool Last>
-__device__ void finish_square_in(const square& s, const window& w, const tile_target<V, Last>& target) {
+template <class Values, bool Last>
+__device__ void finish_square_in(const square& s, const window& w, const tile_target<Last>& target) {
     candidates<Values> to(w.bound);
     gather(s, w, to);
     write_square(s, w.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
-template <class V, bool Last>
-__device__ void finish_square(const square& s, const window& w, const tile_target<V, Last>& target) {
+template <bool Last>
+__device__ void finish_square(const square& s, const window& w, const tile_target<Last>& target) {
     if (s.count == 0) {
         if (s.lane < target.lines)
             for (int row = s.top; row <= s.bottom; ++row) target.put(row, no_site<std::int32_t>());

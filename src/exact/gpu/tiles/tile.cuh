@@ -24,8 +24,8 @@ namespace {
 constexpr int all_rows = 2 * cuda::warp;  // largest number of rows of a line
 
 /// True if tiles leave nothing unresolved.
-template <int Pairs, class V>
-inline constexpr bool relaxes_all_rows = Pairs == cuda::warp && std::is_same_v<V, std::int32_t>;
+template <int Pairs>
+inline constexpr bool relaxes_all_rows = Pairs == cuda::warp;
 
 /// Finishes 32 lines; a warp owns some of the rows. `load(row)` is a value of the lane's line; `values` holds all.
 template <int Warps, class Target, class Load>
@@ -80,25 +80,32 @@ __device__ inline std::uint32_t sum_of_halves(std::uint32_t a, std::uint32_t b) 
     return a;
 }
 
-/// Output of passes without sites.
-template <class V, bool Last>
-using value_sink = sink<V, V, false, Last>;
+/// Output of a pass without sites: the values for the next pass or, in the last one, the caller's fields.
+template <bool Last>
+struct value_sink {
+    std::int32_t* next = nullptr;
+    outputs out;
+    std::int32_t limit = last_value<std::int32_t>();  ///< larger values mean no site
+    bool limited = false;                             ///< such values exist; testing costs two instructions a cell
 
-/// Output of a tile: lane l's line begins at cell `first`; rows are `inner` apart. Tiles hold values in 32 bits, for
-/// any numbers of the problem.
-template <class V, bool Last>
+    __device__ void put(std::int64_t cell, std::int32_t value) const {
+        if constexpr (Last) out.put_value(cell, value, limit);
+        else next[cell] = value;
+    }
+};
+
+/// Output of a tile: lane l's line begins at cell `first`; rows are `inner` apart.
+template <bool Last>
 struct tile_target {
-    const metric<V>& m;
-    const value_sink<V, Last>& to;
+    const value_sink<Last>& to;
     std::int64_t first;
     std::int32_t inner;
     int lines;
 
     /// Both factors have 32 bits: one instruction, whereas 64-bit factors take four.
     __device__ std::int64_t row_at(unsigned row) const { return static_cast<std::int64_t>(row) * inner; }
-    __device__ void put_wide(unsigned row, V value) const { to.put(m, first + row_at(row), value, 0); }
     __device__ void put(unsigned row, std::int32_t value) const {
-        put_wide(row, value < no_site<std::int32_t>() ? static_cast<V>(value) : no_site<V>());
+        to.put(first + row_at(row), min(value, no_site<std::int32_t>()));
     }
     /// Returns the root of a value that the limit may forbid.
     __device__ float root(float value) const {
@@ -297,8 +304,8 @@ __device__ void write_cells(const tile<Pairs>& t, Cell* out, std::int32_t inner,
     write_rows(t, r.end - half, half + r.from, put);
 }
 
-template <int Pairs, class V, bool Last>
-__device__ void write_tile(const tile<Pairs>& t, const tile_target<V, Last>& target, const tile_rows& r) {
+template <int Pairs, bool Last>
+__device__ void write_tile(const tile<Pairs>& t, const tile_target<Last>& target, const tile_rows& r) {
     constexpr auto bias = static_cast<std::int32_t>(half_1024);
     if (static_cast<int>(threadIdx.x) % cuda::warp >= target.lines) return;
     const std::int64_t corner = target.first + target.row_at(r.first);
@@ -339,11 +346,10 @@ __device__ bool finish_all_lines(const tile<Pairs>& t, int count, const tile_row
     return !__syncthreads_or(!fits);
 }
 /// Does the same, and writes the finished cells.
-template <int Pairs, class V, bool Last>
-__device__ bool finish_tile(const tile<Pairs>& t, const tile_target<V, Last>& target, const tile_rows& r,
+template <int Pairs, bool Last>
+__device__ bool finish_tile(const tile<Pairs>& t, const tile_target<Last>& target, const tile_rows& r,
                             int first_steps) {
-    const auto limit = static_cast<std::int32_t>(min(target.to.limit, V{no_site<std::int32_t>()}));
-    if (!finish_all_lines(t, target.lines, r, first_steps, limit)) return false;
+    if (!finish_all_lines(t, target.lines, r, first_steps, target.to.limit)) return false;
     write_tile(t, target, r);
     return true;
 }

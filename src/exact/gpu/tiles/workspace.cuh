@@ -1,0 +1,87 @@
+// Workspace of the searches from packed lines: the words, lists of unresolved tiles, and the winners of pivot rows.
+#pragma once
+
+#include <algorithm>
+
+#include "exact/gpu/rows/pack.cuh"
+#include "exact/gpu/tiles/posts.cuh"
+
+namespace nearfield::exact {
+
+class word_workspace {
+public:
+    explicit word_workspace(const plan& p) : p_(p) {}
+
+    /// `tiles`: the most tiles of a pass; `pivots`: unresolved tiles of the axis before the last are solved between
+    /// pivot rows.
+    void reserve(cuda::workspace& memory, std::int64_t tiles, bool pivots) {
+        pivots_ = pivots;
+        const packed_lines lines = this->lines(memory);
+        words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
+        sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
+        if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
+        list_ = memory.reserve<std::int32_t>(tiles);
+        counts_ = memory.reserve<std::int32_t>(2 * max_rank);
+        if (!pivots) return;
+        const pivot_lines rows = this->pivots(memory);
+        const std::int64_t cells = rows.images * rows.pivots * rows.length;
+        nearest_ = memory.reserve<std::int32_t>(cells);
+        winners_ = memory.reserve<std::uint16_t>(cells);
+        owners_ = memory.reserve<std::int32_t>(lines.images);
+        marks_ = memory.reserve<std::uint32_t>(lines.images);
+    }
+
+    [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
+        packed_lines lines;
+        lines.words = memory.get<line_word>(words_);
+        lines.sited = memory.get<std::uint32_t>(sited_);
+        lines.ends = memory.get<std::uint32_t>(ends_);
+        lines.length = p_.size[last_axis()];
+        lines.rows = p_.size[last_axis() - 1];
+        lines.columns = blocks_for(lines.length, cuda::warp);
+        lines.stretches = blocks_for(lines.length, scan_cells);
+        lines.images = p_.cells / lines.length / lines.rows;
+        lines.tiles = lines.images * lines.columns;
+        return lines;
+    }
+    [[nodiscard]] pivot_lines pivots(const cuda::workspace& memory) const {
+        const packed_lines lines = this->lines(memory);
+        pivot_lines pivots;
+        pivots.nearest = memory.get<std::int32_t>(nearest_);
+        pivots.winners = memory.get<std::uint16_t>(winners_);
+        pivots.images = lines.images;
+        pivots.length = lines.length;
+        pivots.pivots = static_cast<int>(blocks_for(lines.rows, pivot_step)) + 1;
+        pivots.rows = static_cast<int>(lines.rows);
+        pivots.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
+        return pivots;
+    }
+    /// True if unresolved tiles of the pass along `axis` are solved between pivot rows.
+    [[nodiscard]] bool uses_pivots(int axis) const { return pivots_ && axis == p_.rank - 2; }
+    /// Returns the list of unresolved tiles of the pass along `axis`, which is empty once lines are packed.
+    [[nodiscard]] unresolved_tiles unresolved(const cuda::workspace& memory, int axis) const {
+        unresolved_tiles unresolved;
+        unresolved.count = memory.get<std::int32_t>(counts_) + axis;
+        unresolved.list = memory.get<std::int32_t>(list_);
+        if (!uses_pivots(axis)) return unresolved;
+        unresolved.owner_count = unresolved.count + max_rank;
+        unresolved.owners = memory.get<std::int32_t>(owners_);
+        unresolved.marks = memory.get<std::uint32_t>(marks_);
+        return unresolved;
+    }
+    /// Returns the counters that packing clears.
+    [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
+        return {memory.get<std::int32_t>(counts_), memory.get<std::uint32_t>(marks_),
+                pivots_ ? lines(memory).images : 0};
+    }
+
+private:
+    [[nodiscard]] std::size_t last_axis() const { return static_cast<std::size_t>(p_.rank - 1); }
+
+    const plan& p_;
+    bool pivots_ = false;
+    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, owners_ = 0,
+                 marks_ = 0;
+};
+
+}  // namespace nearfield::exact
