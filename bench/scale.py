@@ -12,6 +12,7 @@ import resource
 import shutil
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +22,19 @@ from nearfield import outofcore
 
 def made(path, side, seed=1):
     """A cube of bytes of which a thousandth are sites."""
-    random = np.random.default_rng(seed)
     with open(path, "wb") as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (side,) * 3})
-        for _ in range(side):
+        file.flush()
+        number, begin = file.fileno(), file.tell()
+
+        def written(k):
             plane = np.ones(side * side, np.uint8)
-            plane[random.integers(0, plane.size, plane.size // 1000)] = 0
-            plane.tofile(file)
+            plane[np.random.default_rng([seed, k]).integers(0, plane.size, plane.size // 1000)] = 0
+            os.pwrite(number, plane, begin + k * plane.size)
+
+        with ThreadPoolExecutor() as pool:
+            for _ in pool.map(written, range(side)):
+                pass
 
 
 def storage_seconds(folder, source, read, written):
@@ -57,6 +64,8 @@ def main():
     words.add_argument("--device")
     words.add_argument("--suffix", default=".npy", help="of the answer's file, such as .zarr")
     words.add_argument("--dtype", default="float32")
+    words.add_argument("--signed", action="store_true")
+    words.add_argument("--multilabel", action="store_true")
     words.add_argument("--check", type=int, default=0, help="planes that are compared with a window in memory")
     given = words.parse_args()
     folder = Path(tempfile.mkdtemp(dir=given.folder))
@@ -65,7 +74,8 @@ def main():
         made(source, given.side)
         os.sync()
         before, begin = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-        outofcore.distance_transform(source, target, memory=given.memory, device=given.device, dtype=given.dtype)
+        how = dict(signed=given.signed, multilabel=given.multilabel, dtype=given.dtype)
+        outofcore.distance_transform(source, target, memory=given.memory, device=given.device, **how)
         os.sync()
         seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF)
         cells, item = given.side**3, np.dtype(given.dtype).itemsize
@@ -80,24 +90,24 @@ def main():
             "storage_alone_seconds": round(storage_seconds(folder, source, 5 * cells, (4 + item) * cells), 1),
         }
         if given.check:
-            said["planes_that_differ"] = compared(source, target, given)
+            said["planes_that_differ"] = compared(source, target, given.check, how)
         print(json.dumps(said))
     finally:
         shutil.rmtree(folder)
 
 
-def compared(source, target, given):
+def compared(source, target, count, how):
     """Planes in the middle, against a window of the mask that holds every nearest site."""
     import nearfield
     from nearfield._chunk_files import Source
 
     mask = np.load(source, mmap_mode="r")
-    first = given.side // 2
-    planes = Source(target).planes(first, first + given.check)
-    halo = int(np.ceil(planes.max())) + 1
+    first = len(mask) // 2
+    planes = Source(target).planes(first, first + count)
+    halo = int(np.ceil(np.abs(planes).max())) + 1
     low = max(first - halo, 0)
-    window = nearfield.distance_transform(np.array(mask[low : first + given.check + halo]), dtype=given.dtype)
-    return int((planes != window[first - low : first - low + given.check]).any(axis=(1, 2)).sum())
+    window = nearfield.distance_transform(np.array(mask[low : first + count + halo]), **how)
+    return int((planes != window[first - low : first - low + count]).any(axis=(1, 2)).sum())
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/paths_verb.hpp"
-#include "nearfield/roadmap.hpp"
+#include "edge/paths_run.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -102,8 +102,8 @@ int roadmap_verb(const arguments& args) {
         std::unique_ptr<const roadmap> map;
         const placed_call call{
             [&](const host& on) { map = std::make_unique<const roadmap>(on, input.image.in(), options); },
-            [](int, int, int) -> edge::device_timing {
-                throw error(error_code::unsupported, "roadmap runs on the CPU only; give --device cpu");
+            [&](int ordinal, int warmups, int repeat) {
+                return edge::roadmap_on_device(ordinal, input.image.in(), options, map, warmups, repeat);
             },
         };
         const computed done = compute(args, call);

@@ -47,13 +47,17 @@ std::vector<path_row> plan(const array& obstacles, const cells& starts, const ce
     return rows;
 }
 
-roadmap* made_roadmap(const array& obstacles, const distance_options& grid, double radius, int threads,
-                      const nb::object& progress) {
-    std::unique_ptr<roadmap> made;
-    run_watched(obstacles.cells(), progress, [&](std::function<bool(double)> told) {
-        made = std::make_unique<roadmap>(host{threads, std::move(told)}, obstacles.view<const void, host>(),
-                                         roadmap_options{radius, grid.spacing});
-    });
+const roadmap* made_roadmap(const array& obstacles, const distance_options& grid, double radius, int ordinal,
+                            std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
+    const roadmap_options o{radius, grid.spacing};
+    std::unique_ptr<const roadmap> made;
+    const auto call = [&]<class Place>(const Place& on) {
+        made = std::make_unique<const roadmap>(on, obstacles.view<const void, Place>(), o);
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, obstacles.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) { edge::roadmap_on_device(on, obstacles.view<const void, host>(), o, made); });
     return made.release();
 }
 
@@ -111,7 +115,8 @@ void bind_path(nb::module_& module) {
                nb::arg("progress").none());
     nb::class_<roadmap>(module, "Roadmap")
         .def_static("of", &made_roadmap, nb::arg("obstacles"), nb::arg("options"), nb::arg("radius"),
-                    nb::arg("threads"), nb::arg("progress").none())
+                    nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+                    nb::arg("progress").none())
         .def("nodes", [](const roadmap& map) { return cells(map.nodes().begin(), map.nodes().end()); })
         .def("radii", [](const roadmap& map) { return std::vector<double>(map.radii().begin(), map.radii().end()); })
         .def("roads", &roads_of)

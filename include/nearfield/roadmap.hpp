@@ -30,7 +30,7 @@ struct road {
 /// no branch cuts a corner; a branch takes a straight step past a corner if that step is clear. Nodes are the cells of
 /// the skeleton that do not have two neighbours in it, in C order, and then a cell of each ring.
 ///
-///   on         host only: returns when done
+///   on         host or device: returns when done; the object is in memory of the host, and paths are found there
 ///   obstacles  1 to 3 axes, any element type, any strides; cells that are not zero are obstacles; not kept
 ///
 /// Time: a distance_transform, a skeletonize and a geodesic. The object keeps 18 bytes a cell. Throws nearfield::error
@@ -38,6 +38,7 @@ struct road {
 class roadmap {
 public:
     roadmap(const host& on, const any_input<host>& obstacles, const roadmap_options& options = {});
+    roadmap(const device& on, const any_input<device>& obstacles, const roadmap_options& options = {});
     ~roadmap();
     roadmap(roadmap&&) noexcept;
     roadmap& operator=(roadmap&&) noexcept;

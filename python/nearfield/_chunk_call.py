@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
@@ -24,7 +26,7 @@ from nearfield._errors import Cancelled
 from nearfield._request import Request
 
 _SPARE = 48 << 20  # bytes that are not counted; a twelfth more is freed memory that the allocator keeps
-PARTS = 8  # number of parts of a grid that is read ahead
+PARTS = 16  # number of parts of a grid that is read ahead
 _AT_ONCE = 4  # chunks of Zarr that are read or written at a time
 
 
@@ -43,6 +45,7 @@ class Asked:
     classes: Classes | None = None
     part: Part | None = None
     work: Any = None
+    travels: int = 0  #: bytes of a cell that go to a GPU and back
     _handed: dict[str, list[Any]] = field(default_factory=dict)
     _twice: bool = True
 
@@ -69,6 +72,11 @@ class Asked:
         """Bytes of a cell of these fields, and of coordinates along one axis."""
         return sum(int(self.types[name].itemsize) for name in self.fields) + 4 * ("coordinates" in self.targets)
 
+    @property
+    def copiers(self) -> int:
+        """Number of threads that convert fields, each with temporary arrays of some MB."""
+        return max(1, min(self.threads or os.cpu_count() or 1, self.memory >> 26))
+
     def room(self) -> int:
         """Returns the bytes that arrays of the call may take."""
         spare = _SPARE + self.memory // 12
@@ -78,7 +86,7 @@ class Asked:
         if self.classes is not None:
             spare += 40 << 20
         if self.gpu is not None:
-            spare += self.gpu.pinned(max(self.plane, self.source.shape[0]))
+            spare += self.gpu.pinned(max(self.plane, self.source.shape[0]), self.travels)
         return self.memory - used_now() - spare
 
     def workspace(self, shape: Sequence[int], request: Request) -> int:
@@ -139,9 +147,23 @@ class Asked:
         self.source.holds = bool(chosen[0])
         return chosen[1:]
 
-    def outputs(self, step: int | None = None) -> dict[str, Raw | Chunked]:
-        """Makes or reopens the files to fill; if they are filled in slabs of `step` planes, chunks are no thicker."""
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each target."""
+        cells, axes = math.prod(self.source.full_shape), len(self.source.full_shape)
+        return {n: cells * self.types[n].itemsize * (axes if n == "coordinates" else 1) for n in self.targets}
+
+    def outputs(self, step: int | None = None, least: int = 0, beside: int = 0) -> dict[str, Raw | Chunked]:
+        """Makes or reopens the files to fill; if they are filled in slabs of `step` planes, chunks are no thicker.
+
+        The call also writes `least` to `beside` bytes, of which it gives back as many as it writes to the files. Throws
+        if the disk has too little space, and reserves what raw files take if it has enough for all.
+        """
         full = self.source.full_shape
+        raw, free = self.work.raw(), self.work.free()
+        taken = sum(self.sizes[name] for name in raw)
+        if free < max(least, taken) and not self.work.begun:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         sizes = self.target_chunks
         if sizes and step and step < min(sizes[0], self.source.shape[0]):
             sizes = (step, *sizes[1:])
@@ -155,6 +177,8 @@ class Asked:
                 of = tuple(a and (one, *a) for a, one in zip(of, (len(full), 1, math.nan), strict=True))
             shape, sizes_of, spacing = of
             made[name] = self.work.output(name, shape, kind, sizes_of, spacing, tags)
+            if name not in raw or free >= taken + beside:
+                made[name].allocate()
         return made
 
     def put(self, out: dict[str, Raw | Chunked], start: Sequence[int], fields: Iterable[Any]) -> None:

@@ -1,9 +1,12 @@
-"""A GPU for calls out of core: while pieces are computed on one stream, others travel on a second one."""
+"""A GPU for calls out of core: several threads each copy a piece there, compute it, and copy the result back."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,8 @@ Piece = tuple[Sequence[Any], Callable[..., Sequence[Any]], Callable[..., object]
 
 _TO_DEVICE, _TO_HOST = 1, 2  # of cudaMemcpyKind
 _MOST = 1 << 24  # cells of a piece
+_SLOTS, _TAKEN = 16, 128  # pieces at a time, at most; bytes that a cell of one takes there
+_PINNED = 32  # bytes of the host's memory that a cell takes on its ways, unless many fields travel
 
 
 def gpu_for(device: str | None, memory: int) -> Gpu | None:
@@ -40,38 +45,45 @@ class Gpu:
     def __init__(self, cupy: Any, ordinal: int, memory: int) -> None:
         self.name = f"cuda:{ordinal}"
         self._device = cupy.cuda.Device(ordinal)
-        self._cells = min(_MOST, memory >> 10)
+        slots = max(2, min(_SLOTS, (os.cpu_count() or 1) // 2, memory >> 30))
+        self._cells = min(_MOST, memory // (8 * _PINNED * slots))
         with self._device:
-            self._slots = [_Slot(cupy), _Slot(cupy)]
+            self._slots = [_Slot(cupy) for _ in range(slots)]
 
-    def rows(self, row: int, least: int = 1) -> int:
-        """Rows of so many cells that go there at a time."""
-        return max(least, self._cells // max(row, 1))
+    def rows(self, row: int, least: int = 1, taken: int = 0) -> int:
+        """Rows of so many cells that go there at a time; a cell takes `taken` bytes on its ways."""
+        return max(least, self._cells * _PINNED // max(_PINNED, taken) // max(row, 1))
 
-    def pinned(self, row: int) -> int:
+    def pinned(self, row: int, taken: int) -> int:
         """Bytes of the host's memory that pieces of such rows take on their ways, at most."""
-        return 64 * max(self._cells, row)
+        return len(self._slots) * max(_PINNED * self._cells, max(_PINNED, taken) * row)
 
     def holds(self, bytes_: int) -> bool:
         with self._device:
             return bool(bytes_ < self._device.mem_info[0])
 
-    def each(self, pieces: Iterable[Piece]) -> None:
-        """Of each piece (arrays, compute, store): store(*compute(*arrays)), computed there, in order.
+    def each(self, pieces: Iterable[Piece], cells: int) -> None:
+        """Runs store(*compute(*arrays)) for each piece (arrays, compute, store) of at most so many cells.
 
-        What store() gets is overwritten later. Arrays of the host are read while this runs.
+        Several threads do this at a time. What compute() gets is there; what store() gets is here, until it returns.
         """
-        with self._device:
+        free: SimpleQueue[_Slot] = SimpleQueue()
+        for slot in self._slots:
+            free.put(slot)
+
+        def run(piece: Piece) -> None:
+            slot = free.get()
             try:
-                for piece in pieces:
-                    self._slots.reverse()
-                    self._slots[0].finish()
-                    self._slots[0].start(*piece)
-                for slot in self._slots[::-1]:
-                    slot.finish()
+                with self._device:
+                    slot.run(*piece)
             finally:
-                for slot in self._slots:
-                    slot.drop()
+                free.put(slot)
+
+        with self._device:
+            most = self._device.mem_info[1] // (_TAKEN * max(cells, 1))
+        with ThreadPoolExecutor(max(1, min(len(self._slots), most))) as pool:
+            for _ in pool.map(run, pieces):
+                pass
 
 
 class _Slot:
@@ -80,22 +92,15 @@ class _Slot:
     def __init__(self, cupy: Any) -> None:
         self._cupy, self._stream = cupy, cupy.cuda.Stream(non_blocking=True)
         self._pinned: dict[str, Any] = {}
-        self._came: tuple[Callable[..., object], list[Any]] | None = None
 
-    def start(self, arrays: Sequence[Any], compute: Callable[..., Sequence[Any]], store: Callable[..., object]) -> None:
+    def run(self, arrays: Sequence[Any], compute: Callable[..., Sequence[Any]], store: Callable[..., object]) -> None:
         with self._stream:
-            there = [self._up(f"in {k}", a) for k, a in enumerate(arrays)]
-            self._came = store, [self._down(f"out {k}", a) for k, a in enumerate(compute(*there))]
-
-    def finish(self) -> None:
-        self._stream.synchronize()
-        if self._came is not None:
-            (store, here), self._came = self._came, None
-            store(*here)
-
-    def drop(self) -> None:
-        self._stream.synchronize()
-        self._came = None
+            try:
+                made = compute(*(self._up(f"in {k}", a) for k, a in enumerate(arrays)))
+                here = [self._down(f"out {k}", a) for k, a in enumerate(made)]
+            finally:
+                self._stream.synchronize()
+        store(*here)
 
     def _up(self, name: str, array: Any) -> Any:
         here = self._memory(name, array.shape, array.dtype)

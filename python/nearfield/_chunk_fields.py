@@ -44,6 +44,7 @@ def by_windows(asked: Asked, of: Grid) -> bool:
     def choose() -> list[Any]:
         held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach), 8 * reach)
         if step == 0 or (step < 2 * reach and step < of.shape[0]):
+            _search(asked, of)
             return _choose(asked, of)
         return [held, "windows", ahead, step]
 
@@ -143,7 +144,7 @@ def _of_window(
 
         return [each[begin : end + reach] for each in window], computed, store
 
-    asked.gpu.each(map(piece, range(first, stop, step)))
+    asked.gpu.each(map(piece, range(first, stop, step)), (step + 2 * reach) * asked.plane)
     return out
 
 
@@ -152,9 +153,9 @@ def by_lines(asked: Asked, of: Grid) -> None:
     request = asked.request
     assert request is not None
     labels = "label" in asked.targets
-    _search(asked)
+    _search(asked, of)
     _, slabs_ahead, step, pencils_ahead, *box = asked.layout(lambda: _choose(asked, of))
-    between = Between(asked.work.folder / "between", of.shape, _held(asked, of), step, box)
+    between = Between(asked.work.folder / "between", of.shape, _held(asked, of), step, box, asked.copiers)
     part = asked.part
     sites: Any = request.sites
 
@@ -169,53 +170,56 @@ def by_lines(asked: Asked, of: Grid) -> None:
         return [field for field in _of_slab(asked, of, came, first, sites, labels) if field is not None]
 
     try:
+        out = asked.outputs(None, between.least, between.bytes)
         asked.stream("slab", range(0, of.shape[0], step), (0.0, 0.5), slabs_ahead, read, made, between.write)
-        _run_lines(asked, of, between, request.max_distance, pencils_ahead)
+        _run_lines(asked, of, between, out, request.max_distance, pencils_ahead)
     finally:
         between.close()
 
 
 def _of_slab(asked: Asked, of: Grid, came: Any, first: int, sites: Any, labels: bool) -> Iterable[Any]:
     slab, mask = came
-    if asked.classes is not None:
-        return asked.classes.slab(of, slab, first, mask, asked.threads)
-    made = {name: asked.array(name, slab.shape, kind) for name, kind in _held(asked, of).items()}
+    made = {} if asked.classes and not asked.gpu else _arrays(asked, slab.shape, _held(asked, of))
+
+    def fields(first: int, slab: Any, mask: Any = None) -> Iterable[Any]:
+        if asked.classes is not None:
+            return asked.classes.slab(of, slab, first, mask, asked.threads)
+        out = None if asked.gpu else Partial(**made)
+        return planes(of, slab, first, sites, labels=labels, out=out, threads=asked.threads)
+
     if asked.gpu is None:
-        return planes(of, slab, first, sites, labels=labels, out=Partial(**made), threads=asked.threads)
-    step = asked.gpu.rows(asked.plane)
+        return fields(first, slab, mask)
+    step = asked.gpu.rows(asked.plane, taken=asked.travels)
 
     def piece(k: int) -> Piece:
-        def computed(there: Any) -> list[Any]:
-            return [field for field in planes(of, there, first + k, sites, labels=labels) if field is not None]
+        def computed(*there: Any) -> list[Any]:
+            return [field for field in fields(first + k, *there) if field is not None]
 
         def store(*fields: Any) -> None:
             for to, field in zip(made.values(), fields, strict=True):
                 to[k : k + step] = field
 
-        return [slab[k : k + step]], computed, store
+        return [each[k : k + step] for each in came if each is not None], computed, store
 
-    asked.gpu.each(map(piece, range(0, len(slab), step)))
+    asked.gpu.each(map(piece, range(0, len(slab), step)), step * asked.plane)
     return made.values()
 
 
-def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: int) -> None:
-    out = asked.outputs()
+def _arrays(asked: Asked, shape: Sequence[int], types: dict[str, Any]) -> dict[str, Any]:
+    return {name: asked.array(name, shape, kind) for name, kind in types.items()}
 
+
+def _run_lines(asked: Asked, of: Grid, between: Between, out: Any, limit: float, ahead: int) -> None:
     def start_of(number: int) -> list[int]:
         return [0, *(s.start for s in between.boxes[number])]
 
     def made(number: int, fields: dict[str, Any]) -> list[Any]:
-        start = start_of(number)
-        if asked.classes is not None:
-            part = asked.classes.pencil(of, fields, start, limit, asked.threads)
-            all_ = [_field(asked, of, part, name, start) for name in asked.fields]
-            return [asked.classes.signed(field, part.label) for field in all_]
         if asked.gpu is not None:
-            return _of_pencil(asked, asked.gpu, of, Partial(**fields), start, limit)
-        part = lines(of, Partial(**fields), start, limit=limit, overwrite=True, threads=asked.threads)
-        return [_field(asked, of, part, name, start) for name in asked.fields]
+            return _of_pencil(asked, asked.gpu, of, fields, start_of(number), limit)
+        return _of_lines(asked, of, fields, start_of(number), limit)
 
     def write(number: int, fields: list[Any]) -> None:
+        between.drop(lambda k: f"pencil:{k}" in asked.work.done)
         box = (slice(None), *between.boxes[number])
         there = None if asked.part is None else asked.part.box(box)
         for name, field in zip(asked.fields, fields, strict=True):
@@ -226,25 +230,34 @@ def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: in
     asked.stream("pencil", range(len(between.boxes)), (0.5, 1.0), ahead, between.read, made, write)
 
 
-def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[int], limit: float) -> list[Any]:
-    shape = pencil.squared.shape
-    made = [asked.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.fields)]
-    step = gpu.rows(math.prod(shape) // shape[1])
+def _of_lines(asked: Asked, of: Grid, fields: dict[str, Any], start: list[int], limit: float) -> list[Any]:
+    if asked.classes is None:
+        part = lines(of, Partial(**fields), start, limit=limit, overwrite=True, threads=asked.threads)
+        return [_field(asked, of, part, name, start) for name in asked.fields]
+    part = asked.classes.pencil(of, fields, start, limit, asked.threads)
+    all_ = [_field(asked, of, part, name, start) for name in asked.fields]
+    return [asked.classes.signed(field, part.label) for field in all_]
+
+
+def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, fields: dict[str, Any], start: list[int], limit: float) -> list[Any]:
+    shape = next(iter(fields.values())).shape
+    made = _arrays(asked, shape, {name: asked.types[name] for name in asked.fields})
+    row = math.prod(shape) // shape[1]
+    step = gpu.rows(row, taken=asked.travels)
 
     def piece(k: int) -> Piece:
         def computed(*there: Any) -> list[Any]:
             at = [0, start[1] + k, *start[2:]]
-            part = lines(of, Partial(*there), at, limit=limit, overwrite=True)
-            return [_field(asked, of, part, name, at) for name in asked.fields]
+            return _of_lines(asked, of, dict(zip(fields, there, strict=True)), at, limit)
 
         def store(*fields: Any) -> None:
-            for to, field in zip(made, fields, strict=True):
+            for to, field in zip(made.values(), fields, strict=True):
                 to[:, k : k + step] = field
 
-        return [field[:, k : k + step] for field in pencil if field is not None], computed, store
+        return [field[:, k : k + step] for field in fields.values()], computed, store
 
-    gpu.each(map(piece, range(0, shape[1], step)))
-    return made
+    gpu.each(map(piece, range(0, shape[1], step)), step * row)
+    return list(made.values())
 
 
 def _field(asked: Asked, of: Grid, part: Partial, name: str, start: Sequence[int]) -> Any:
@@ -255,16 +268,17 @@ def _field(asked: Asked, of: Grid, part: Partial, name: str, start: Sequence[int
         kind = np.dtype(asked.types[name])
         in_place = kind.itemsize == part.squared.itemsize and "trusted" not in asked.targets  # which needs the squares
         out = part.squared.view(kind) if in_place else None
-        return distance(of, part.squared, kind, squared=asked.squared, out=out)
+        return distance(of, part.squared, kind, squared=asked.squared, out=out, threads=asked.copiers)
     field = part.index if name == "index" else part.label
     return field.astype(asked.types[name], copy=False)
 
 
-def _search(asked: Asked) -> None:
-    """Prepares the searches of classes among cells of which some take no part."""
+def _search(asked: Asked, of: Grid) -> None:
+    """Prepares the searches of classes, and counts what travels."""
     if asked.part is not None and asked.request is not None:
         bits = functools.partial(asked.noted, "bits", functools.partial(_bits, asked))
         asked.classes = classes_for(asked.request, asked.source.dtype, bits)
+    asked.travels = asked.cell + sum(kind.itemsize for kind in _held(asked, of).values())
 
 
 def _bits(asked: Asked) -> int:
@@ -288,7 +302,6 @@ def _held(asked: Asked, of: Grid) -> dict[str, Any]:
 
 def _choose(asked: Asked, of: Grid) -> list[Any]:
     """Decides how many planes a slab has, and the size of pencils across."""
-    _search(asked)
     sizes_held = [kind.itemsize for kind in _held(asked, of).values()]
     item, between = asked.source.dtype.itemsize, sum(sizes_held)
     item += 0 if asked.part is None else item + 1 + asked.part.source.dtype.itemsize

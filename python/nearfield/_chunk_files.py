@@ -16,7 +16,9 @@ import numpy as np
 
 from nearfield._chunk_geotiff import Place, place_of
 from nearfield._chunk_nrrd import nrrd_header, read_nrrd_header
+from nearfield._chunk_threads import in_parallel
 
+_AT_ONCE = 1 << 24  # bytes that one thread reads at a time
 SUFFIXES = ".zarr .npy .nrrd .nhdr .tif .tiff"
 
 
@@ -33,8 +35,15 @@ class Raw:
     def read(self, first: int, stop: int) -> Any:
         made = np.empty((stop - first, *self.shape[1:]), self.dtype)
         plane = math.prod(self.shape[1:]) * self.dtype.itemsize
+        cells = made.reshape(-1)
+        step = max(1, _AT_ONCE // self.dtype.itemsize)
         with open(self.path, "rb") as file:
-            read_into(file.fileno(), made, self.offset + first * plane)
+            number, offset = file.fileno(), self.offset + first * plane
+
+            def part(k: int) -> None:
+                read_into(number, cells[k : k + step], offset + k * cells.itemsize)
+
+            in_parallel(part, range(0, cells.size, step))
         return self._native(made)
 
     def _native(self, made: Any) -> Any:
@@ -64,6 +73,7 @@ class Raw:
             yield at, self.offset + cell * self.dtype.itemsize
 
     def allocate(self) -> None:
+        """Reserves the space of all cells."""
         with open(self.path, "r+b") as file:
             if self.bytes:
                 os.posix_fallocate(file.fileno(), self.offset, self.bytes)
@@ -78,11 +88,13 @@ def read_into(file: int, array: Any, offset: int) -> None:
         memory, offset = memory[count:], offset + count
 
 
-def write_all(file: int, array: Any, offset: int) -> None:
+def write_all(file: int, array: Any, offset: int) -> int:
+    """Writes an array at `offset`, and returns where it ends."""
     memory: Any = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))  # type: ignore[arg-type]
     while memory:
         count = os.pwrite(file, memory, offset)
         memory, offset = memory[count:], offset + count
+    return offset
 
 
 class Chunked:
@@ -292,7 +304,11 @@ def create(
     dtype = np.dtype(dtype)
     if path.suffix == ".zarr":
         sizes = tuple(min(c, max(n, 1)) for c, n in zip(chunks or chunks_for(shape), shape, strict=True))
-        return Chunked(zarr().create_array(str(path), shape=tuple(shape), chunks=sizes, dtype=dtype, overwrite=True))
+        inside = {"name": "0"} if of_ome(path) else {}
+        if inside:
+            zarr().create_group(str(path), overwrite=True, attributes=_ome(path.name, len(shape), spacing))
+        how: dict[str, Any] = dict(shape=tuple(shape), chunks=sizes, dtype=dtype, overwrite=True, **inside)
+        return Chunked(zarr().create_array(str(path), **how))
     if path.suffix == ".npy":
         with open(path, "wb") as file:
             described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": tuple(shape)}
@@ -305,26 +321,41 @@ def create(
     else:
         import tifffile
 
-        how: dict[str, Any] = dict(bigtiff=True, photometric="minisblack", extratags=tags)
+        how = dict(bigtiff=True, photometric="minisblack", extratags=tags)
         mapped = tifffile.memmap(path, shape=tuple(shape), dtype=dtype, **how)
         made = Raw(path, int(mapped.offset), mapped.dtype, shape)
-    made.allocate()
     return made
+
+
+def of_ome(path: Path) -> bool:
+    """True for files whose names end in .ome.zarr, also while they are written."""
+    return path.name.replace(".part.", ".").endswith(".ome.zarr")
+
+
+def _ome(name: str, axes: int, spacing: Any) -> dict[str, Any]:
+    """Attributes of a group of OME-Zarr that has one level."""
+    types = {"t": "time", "c": "channel"}
+    scale = [1.0 if math.isnan(s) else float(s) for s in spacing or (1.0,) * axes]
+    level = {"path": "0", "coordinateTransformations": [{"type": "scale", "scale": scale}]}
+    named = [{"name": letter, "type": types.get(letter, "space")} for letter in "tczyx"[5 - axes :]]
+    return {"ome": {"version": "0.5", "multiscales": [{"name": name, "axes": named, "datasets": [level]}]}}
 
 
 def reopen(path: Path) -> Raw | Chunked:
     """A file of `create`, of which parts are written."""
     if path.suffix == ".zarr":
-        return Chunked(zarr().open_array(str(path), mode="r+"))
+        return Chunked(zarr().open_array(str(path / "0" if of_ome(path) else path), mode="r+"))
     if path.suffix == ".nrrd":
         return Raw(*read_nrrd_header(path)[:4])
     return _opened_npy(path) if path.suffix == ".npy" else _opened_tiff(path)[0]
 
 
-def check_target(name: str, path: Path, dtype: Any) -> None:
+def check_target(name: str, path: Path, dtype: Any, axes: int) -> None:
     """Throws before any work for a file that cannot be made."""
     if path.suffix not in (".zarr", ".npy", ".nrrd", ".tif", ".tiff"):
         raise ValueError(f"{name} is {path}; give a path that ends in .zarr, .npy, .nrrd or .tif")
+    if of_ome(path) and not 2 <= axes <= 5:
+        raise ValueError(f"{name} is {path}, and OME-Zarr has 2 to 5 axes, not {axes}; give a name without .ome")
     if path.suffix.startswith(".tif") and np.dtype(dtype).itemsize == 8 and np.dtype(dtype).kind in "iu":
         raise ValueError(f"{name} is {path}, and TIFF of {dtype} is read by few; give .zarr or .npy")
     if not path.parent.is_dir():

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import framework_of
+from nearfield._chunk_threads import in_parallel
 from nearfield._distance import distance_transform
-from nearfield._request import Border, Spacing, border_of, flag_of, spacing_of
+from nearfield._request import Border, Sites, Spacing, border_of, flag_of, spacing_of
 
 # Rules of docs/semantics.md, "Squared distance".
 MOST_COUNTED = 2.0**52
@@ -21,7 +22,7 @@ MOST_MULTIPLE = 2.0**26
 MOST_INTEGER = 2.0**62
 MOST_UINT32 = 2.0**32 - 1
 
-_PART = 1 << 18  # cells to finish at a time
+_PART, _PART_THERE = 1 << 18, 1 << 22  # cells to finish at a time on the CPU, on a GPU
 
 
 class Grid(NamedTuple):
@@ -119,7 +120,7 @@ def planes(
     of: Grid,
     slab: Any,
     first: int = 0,
-    sites: Literal["zero", "nonzero"] = "zero",
+    sites: Sites = "zero",
     *,
     labels: bool = False,
     out: Partial | None = None,
@@ -133,8 +134,8 @@ def planes(
         Whole planes of the image: any number along axis 0, all cells along the others.
     first : int
         Number of its first plane in the grid.
-    sites : {'zero', 'nonzero'}
-        As in `nearfield.distance_transform`.
+    sites : {'zero', 'nonzero', 'other_labels'}
+        As in `nearfield.distance_transform`; `lines` does not continue the last one.
     labels : bool
         Also return the image's values at the nearest sites; the grid needs `sites`.
     out : Partial, optional
@@ -146,7 +147,9 @@ def planes(
         raise ValueError(f"slab has shape {slab.shape}; give whole planes, of shape {of.shape[1:]}")
     if labels and not of.sites:
         raise ValueError("labels of a grid without sites; give sites=True to grid")
-    if slab.ndim == 1 or of.squared_type == "float64" or of.half_cell:
+    if by_passes(of):
+        if sites == "other_labels":
+            raise ValueError("sites is 'other_labels', which needs two axes, integer squares and whole cells")
         return _planes_by_passes(of, slab, first, sites, labels, threads)
     border = tuple("open" if b == "closed" else b for b in of.border[1:])
     how: dict[str, Any] = dict(spacing=of.spacing[1:], sites=sites, border=border, batch_axes=1, threads=threads)
@@ -162,6 +165,11 @@ def planes(
             xp.copyto(values[k], slab[k].ravel()[index[k]], where=there)
         index[k] = xp.where(there, index[k] + (first + k) * math.prod(of.shape[1:]), -1)
     return Partial(squared, index, values)
+
+
+def by_passes(of: Grid) -> bool:
+    """True for planes that one call does not compute."""
+    return len(of.shape) == 1 or of.squared_type == "float64" or of.half_cell
 
 
 def _planes_by_passes(of: Grid, slab: Any, first: int, sites: str, labels: bool, threads: int | None) -> Partial:
@@ -238,10 +246,10 @@ def pass_along(of: Grid, part: Partial, axis: int, threads: int | None) -> None:
 
 def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int]) -> None:
     """Makes the cell beyond a closed border the nearest site wherever it is nearer than every site."""
-    shape, xp = part.squared.shape, space_of(part.squared)
+    rows, xp = rows_at_once(part.squared), space_of(part.squared)
     wide = _beyond(of, part.squared, closed, start)
     for k, one in enumerate(parts_of(part)):
-        near = wide[k * _rows(shape) : (k + 1) * _rows(shape)]
+        near = wide[k * rows : (k + 1) * rows]
         _drop(of, one, near < one.squared)
         xp.minimum(one.squared, near, out=one.squared)
 
@@ -264,8 +272,8 @@ def trusted(of: Grid, squared: Any, start: Sequence[int], limit: float) -> Any:
     made = xp.full(squared.shape, True)
     ends = [axis for axis, b in enumerate(of.border) if b == "open"]
     beyond = _beyond(of, squared, ends, start)
-    for k in range(0, len(made) if ends else 0, _rows(made.shape)):
-        rows = slice(k, k + _rows(made.shape))
+    for k in range(0, len(made) if ends else 0, rows_at_once(made)):
+        rows = slice(k, k + rows_at_once(made))
         far = xp.sqrt(beyond[rows] * of.unit2) > limit
         made[rows] = xp.where(squared[rows] == none_of(of.squared_type), far, squared[rows] <= beyond[rows])
     return made
@@ -280,13 +288,15 @@ def _drop(of: Grid, part: Partial, gone: Any) -> None:
         part.label[gone] = 0
 
 
-def _rows(shape: Sequence[int]) -> int:
-    return max(1, _PART // max(1, math.prod(shape[1:])))
+def rows_at_once(x: Any) -> int:
+    """Returns how many rows are finished at a time, for which temporary arrays take little memory."""
+    most = _PART if space_of(x) is np else _PART_THERE
+    return max(1, most // max(1, int(math.prod(x.shape[1:]))))
 
 
 def parts_of(part: Partial) -> Iterator[Partial]:
     """Yields some rows at a time, so that temporary arrays take little memory."""
-    step = _rows(part.squared.shape)
+    step = rows_at_once(part.squared)
     for k in range(0, len(part.squared), step):
         yield Partial(*(None if a is None else a[k : k + step] for a in part))
 
@@ -294,9 +304,9 @@ def parts_of(part: Partial) -> Iterator[Partial]:
 def coordinate(index: Any, shape: Sequence[int], axis: int) -> Any:
     """Coordinates along an axis of a grid: int32, of linear indices in host memory; -1 if there is no site."""
     made, below = np.empty(index.shape, np.int32), math.prod(shape[axis + 1 :])
-    for k in range(0, len(made), _rows(made.shape)):
-        part = index[k : k + _rows(made.shape)]
-        made[k : k + _rows(made.shape)] = np.where(part < 0, -1, part // below % shape[axis])
+    for k in range(0, len(made), rows_at_once(made)):
+        part = index[k : k + rows_at_once(made)]
+        made[k : k + rows_at_once(made)] = np.where(part < 0, -1, part // below % shape[axis])
     return made
 
 
@@ -311,34 +321,48 @@ def no_site(field: str, kind: Any) -> Any:
     return {"index": -1, "label": 0}.get(field, 0 if np.dtype(kind) == "bool" else none_of(kind))
 
 
-def distance(of: Grid, field: Any, dtype: Any = "float32", *, squared: bool = False, out: Any = None) -> Any:
+def distance(
+    of: Grid,
+    field: Any,
+    dtype: Any = "float32",
+    *,
+    squared: bool = False,
+    out: Any = None,
+    threads: int | None = None,
+) -> Any:
     """Distances of the whole grid from the squares of `lines`; with `squared`, those squares in another type.
 
     `out` is filled instead of a new array; it may be the memory of `field`, if its elements are as wide.
     """
     xp = space_of(field)
     if xp is not np and np.dtype(dtype) == "float16":  # CuPy rounds it twice
-        return xp.asarray(distance(of, field.get(), dtype, squared=squared))
+        return xp.asarray(distance(of, field.get(), dtype, squared=squared, threads=threads))
     made = xp.empty(field.shape, dtype) if out is None else out
-    none = none_of(of.squared_type)
-    exact = squared and made.dtype.kind == "u" and of.unit2 == 1.0
-    counted = xp is np and field.dtype == "uint32" and made.dtype == "float32" and of.unit2 == 1.0 and not squared
-    for k in range(0, len(made), _rows(made.shape)):
-        part, out = field[k : k + _rows(made.shape)], made[k : k + _rows(made.shape)]
-        if counted and part.max(initial=0) < 1 << 24:  # float32 holds it, and has the root that double rounds to
-            np.sqrt(part.astype(np.float32), out=out)
-            continue
-        gone = part == none
-        if made.dtype.kind == "b":
-            xp.logical_not(gone, out=out)
-            continue
-        value = part if exact else part * of.unit2
-        if not squared:
-            xp.sqrt(value, out=value)
-        if made.dtype.kind == "u":
-            value = xp.where(gone, 0, value)
-        with np.errstate(over="ignore"):  # of float16
-            xp.copyto(out, value, casting="unsafe")
-        if xp is not np or gone.any():  # a GPU is not waited for
-            out[gone] = none_of(made.dtype)
+    step = rows_at_once(made)
+
+    def of_rows(k: int) -> None:
+        _distance(of, field[k : k + step], made[k : k + step], squared)
+
+    in_parallel(of_rows, range(0, len(made), step), threads if xp is np else 1)
     return made
+
+
+def _distance(of: Grid, field: Any, out: Any, squared: bool) -> None:
+    xp, none = space_of(field), none_of(of.squared_type)
+    counted = xp is np and field.dtype == "uint32" and out.dtype == "float32" and of.unit2 == 1.0 and not squared
+    if counted and field.max(initial=0) < 1 << 24:  # float32 holds it, and has the root that double rounds to
+        np.sqrt(field.astype(np.float32), out=out)
+        return
+    gone = field == none
+    if out.dtype.kind == "b":
+        xp.logical_not(gone, out=out)
+        return
+    value = field if squared and out.dtype.kind == "u" and of.unit2 == 1.0 else field * of.unit2
+    if not squared:
+        xp.sqrt(value, out=value)
+    if out.dtype.kind == "u":
+        value = xp.where(gone, 0, value)
+    with np.errstate(over="ignore"):  # of float16
+        xp.copyto(out, value, casting="unsafe")
+    if xp is not np or gone.any():  # a GPU is not waited for
+        out[gone] = none_of(out.dtype)

@@ -10,7 +10,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,11 @@ from typing import Any
 import numpy as np
 
 from nearfield._chunk_files import Chunked, Raw, boxes, create, read_into, reopen, write_all
+from nearfield._chunk_threads import in_parallel
 from nearfield._request import said
 
+_FILES = 16  # that hold the fields between two passes, at most
+_PIECE = 1 << 18  # cells
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -101,6 +104,21 @@ class Work:
         self._journal.flush()
         self.done.add(what)
 
+    @property
+    def begun(self) -> bool:
+        """True if a part is done."""
+        return not all(re.match("[0-9a-f]{64}|layout:|made:|bits:", entry) for entry in self.done)
+
+    def free(self) -> int:
+        """Returns the bytes that are free on the disk of the folder."""
+        disk = os.statvfs(self.folder)
+        return disk.f_bavail * disk.f_frsize
+
+    def raw(self) -> set[str]:
+        """Names of the raw targets on that disk."""
+        disk = self.folder.stat().st_dev
+        return {n for n, path in self.targets.items() if path.suffix != ".zarr" and path.parent.stat().st_dev == disk}
+
     def output(
         self, name: str, shape: Sequence[int], dtype: Any, chunks: Any, spacing: Any, tags: Sequence[Any]
     ) -> Raw | Chunked:
@@ -136,7 +154,7 @@ class Work:
     def close(self) -> None:
         """Leaves what is done; if nothing is, removes all traces."""
         self._journal.close()
-        if self.folder.exists() and all(re.match("[0-9a-f]{64}|layout:|made:|bits:", entry) for entry in self.done):
+        if self.folder.exists() and not self.begun:
             shutil.rmtree(self.folder)
             for part in map(self._part, self.targets):
                 if part.is_dir():
@@ -161,27 +179,46 @@ def full_disk_told(folder: Path, wanted: int) -> Iterator[None]:
 
 
 class Between:
-    """Partial fields of all cells in one file without gaps, written in slabs of planes and read in pencils.
+    """Partial fields of all cells in files without gaps, written in slabs of planes and read in pencils.
 
-    A slab's boxes follow each other, and in each box its fields, so that a slab is written in one piece and a pencil
-    reads one piece of each slab. Small squares use half of their space; flags at the end of the file tell which.
+    A slab's boxes follow each other, and in each box its fields, so that a pencil reads one piece of each slab. Several
+    files each have a range of boxes, because a system lets only one thread write a file at a time, and so that they
+    are given back one by one. Small squares use half of their space; flags at the end of a file tell which.
     """
 
     def __init__(
-        self, path: Path, shape: Sequence[int], types: dict[str, Any], planes: int, box: Sequence[int]
+        self,
+        path: Path,
+        shape: Sequence[int],
+        types: dict[str, Any],
+        planes: int,
+        box: Sequence[int],
+        threads: int | None = None,
     ) -> None:
-        self.shape, self.types, self.step = tuple(shape), types, planes
+        self.shape, self.types, self.step, self._threads = tuple(shape), types, planes, threads
         self.cell = sum(kind.itemsize for kind in types.values())
         self.boxes = list(boxes(self.shape[1:], box))
         sizes = [math.prod(s.stop - s.start for s in one) for one in self.boxes]
         self._before = [0, *np.cumsum(sizes).tolist()]
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        if self.bytes:
-            os.posix_fallocate(self._file, 0, self._flags(self.shape[0] + planes - 1, 0))
+        names = [path.with_name(f"{path.name}-{k}") for k in range(min(_FILES, len(self.boxes)))]
+        self._files = [os.open(name, os.O_RDWR | os.O_CREAT, 0o666) for name in names]
 
     @property
     def bytes(self) -> int:
         return int(math.prod(self.shape) * self.cell)
+
+    @property
+    def least(self) -> int:
+        """Bytes of the fields if all squares are small."""
+        halved = sum(2 for kind in self.types.values() if kind == np.uint32)
+        return int(math.prod(self.shape) * (self.cell - halved))
+
+    def _file(self, box: int) -> int:
+        return self._files[box * len(self._files) // len(self.boxes)]
+
+    def _boxes_of(self, file: int) -> range:
+        count, files = len(self.boxes), len(self._files)
+        return range(-(-file * count // files), -(-(file + 1) * count // files))
 
     def _place(self, first: int, planes: int, box: int) -> int:
         return int(self.cell * (first * self._before[-1] + planes * self._before[box]))
@@ -192,59 +229,84 @@ class Between:
 
     def write(self, first: int, fields: Sequence[Any]) -> None:
         """Writes the fields of a slab, in the order of `types`."""
-        for number, box in enumerate(self.boxes):
-            at, flags = self._place(first, len(fields[0]), number), []
-            for field in fields:
-                block = field[(slice(None), *box)]
-                flags.append(self._write_half(block, at))
-                if not flags[-1]:
-                    write_all(self._file, block, at)
-                at += block.nbytes
-            write_all(self._file, np.array(flags), self._flags(first, number))
 
-    def _write_half(self, block: Any, at: int) -> bool:
-        """Writes squares below 2^16 - 1 as uint16, one more each, 0 for no site. Returns False if one is larger."""
-        if block.dtype != np.uint32:
-            return False
-        for part in _pieces(block):
-            more = part + np.uint32(1)
-            if more.max(initial=0) >= 1 << 16:
-                return False
-            write_all(self._file, more.astype(np.uint16), at)
-            at += more.nbytes // 2
-        return True
+        def of_file(file: int) -> None:
+            for number in self._boxes_of(file):
+                self._write_box(first, fields, number)
+
+        in_parallel(of_file, range(len(self._files)), self._threads_for(fields[0].size))
+
+    def _write_box(self, first: int, fields: Sequence[Any], number: int) -> None:
+        file, at, flags = self._file(number), self._place(first, len(fields[0]), number), []
+        for field in fields:
+            block = field[(slice(None), *self.boxes[number])]
+            flags.append(_write_half(file, block, at))
+            if not flags[-1]:
+                for part in _pieces(block):
+                    at = write_all(file, part, at)
+            else:
+                at += block.nbytes
+        write_all(file, np.array(flags), self._flags(first, number))
 
     def read(self, number: int) -> dict[str, Any]:
         """Reads the fields of pencil `number`."""
-        box = self.boxes[number]
-        size = tuple(s.stop - s.start for s in box)
+        size = tuple(s.stop - s.start for s in self.boxes[number])
         made = {name: np.empty((self.shape[0], *size), kind) for name, kind in self.types.items()}
-        for first in range(0, self.shape[0], self.step):
+        file = self._file(number)
+
+        def of_slab(first: int) -> None:
             planes = min(self.step, self.shape[0] - first)
             at = self._place(first, planes, number)
-            flags = os.pread(self._file, len(made), self._flags(first, number))
+            flags = os.pread(file, len(made), self._flags(first, number))
             for field, half in zip(made.values(), flags, strict=True):
                 block = field[first : first + planes]
-                if half:
-                    self._read_half(block, at)
-                else:
-                    read_into(self._file, block, at)
+                (_read_half if half else read_into)(file, block, at)
                 at += block.nbytes
+
+        in_parallel(of_slab, range(0, self.shape[0], self.step), self._threads_for(self.shape[0] * math.prod(size)))
         return made
 
-    def _read_half(self, block: Any, at: int) -> None:
-        for part in _pieces(block):
-            more = np.empty(part.shape, np.uint16)
-            read_into(self._file, more, at)
-            np.subtract(more, np.uint32(1), out=part)
-            at += more.nbytes
+    def _threads_for(self, cells: int) -> int | None:
+        return self._threads if cells > _PIECE else 1
+
+    def drop(self, done: Callable[[int], bool]) -> None:
+        """Gives back the space of pencils that are done."""
+        for k, file in enumerate(self._files):
+            if all(map(done, self._boxes_of(k))):
+                os.ftruncate(file, 0)
 
     def close(self) -> None:
-        os.close(self._file)
+        for file in self._files:
+            os.close(file)
+
+
+def _write_half(file: int, block: Any, at: int) -> bool:
+    """Writes squares below 2^16 - 1 as uint16, one more each, 0 for no site. Returns False if one is larger."""
+    if block.dtype != np.uint32:
+        return False
+    for part in _pieces(block):
+        more = part + np.uint32(1)
+        if more.max(initial=0) >= 1 << 16:
+            return False
+        at = write_all(file, more.astype(np.uint16), at)
+    return True
+
+
+def _read_half(file: int, block: Any, at: int) -> None:
+    for part in _pieces(block):
+        more = np.empty(part.shape, np.uint16)
+        read_into(file, more, at)
+        np.subtract(more, np.uint32(1), out=part)
+        at += more.nbytes
 
 
 def _pieces(block: Any) -> Iterator[Any]:
-    """Yields some planes at a time, so that temporary arrays stay in the cache."""
-    step = max(1, (1 << 18) // max(1, math.prod(block.shape[1:])))
+    """Yields parts in C order that are so small that temporary arrays stay in the cache."""
+    row = math.prod(block.shape[1:])
+    if row > _PIECE and block.ndim > 1:
+        for one in block:
+            yield from _pieces(one)
+        return
+    step = max(1, _PIECE // max(1, row))
     for k in range(0, len(block), step):
         yield block[k : k + step]

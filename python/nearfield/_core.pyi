@@ -520,6 +520,9 @@ class Roadmap:
         obstacles: Array,
         options: Options,
         radius: float,
+        ordinal: int,
+        stream: int,
+        staged: bool,
         threads: int,
         progress: Callable[[float], object] | None,
     ) -> Roadmap: ...

@@ -85,8 +85,8 @@ def by_lines(image: Any, part: Any, of: chunks.Grid, request: Request, types: Ty
             given = slab if mask is None else space_of(slab).where(mask, slab, slab.dtype.type(sites == "zero"))
             made: Any = chunks.planes(of, given, first, sites, labels=labels)
         else:
-            made = classes.slab(of, on_host(slab), first, None if mask is None else on_host(mask))
-        return packed([space_of(slab).asarray(field) for field in made if field is not None])
+            made = classes.slab(of, slab, first, mask)
+        return packed([field for field in made if field is not None])
 
     types_between: Any = classes.held(of) if classes is not None else held(of, image.dtype if labels else None)
     between = blocks(planes, both, slabs.chunks, types_between)
@@ -103,11 +103,11 @@ def by_lines(image: Any, part: Any, of: chunks.Grid, request: Request, types: Ty
         if classes is None:
             found = chunks.lines(of, chunks.Partial(**fields), start, limit=limit)
         else:
-            fields = {name: np.array(on_host(field)) for name, field in fields.items()}
+            fields = {name: space_of(pencil).array(field, order="C") for name, field in fields.items()}
             found = classes.pencil(of, fields, start, limit)
         made = [field_of(of, found, name, kind, start, limit) for name, kind in types.items()]
         if classes is not None:
-            made = [space_of(pencil).asarray(classes.signed(field, found.label)) for field in made]
+            made = [classes.signed(field, found.label) for field in made]
         return packed(made)
 
     made = unpacked(blocks(lines, [pencils], pencils.chunks[lead:], types), types)

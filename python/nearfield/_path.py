@@ -9,7 +9,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._occupancy import Unknown, obstacles_of
-from nearfield._progress import Progress, callable_of
+from nearfield._progress import Progress
 from nearfield._request import (
     Border,
     Request,
@@ -21,7 +21,6 @@ from nearfield._request import (
     length_of,
     said,
     spacing_of,
-    threads_of,
     word_of,
 )
 from nearfield._run_at import RunAt
@@ -184,6 +183,7 @@ def roadmap(
     radius: float = 0,
     spacing: Spacing = None,
     unknown: Unknown = "obstacle",
+    device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Roadmap:
@@ -191,10 +191,11 @@ def roadmap(
 
     Parameters
     ----------
-    obstacles : array of 1 to 3 axes, on the CPU
+    obstacles : array of 1 to 3 axes
         Cells that are not zero are obstacles. Negative values and NaN are unknown, as -1 in ROS.
-    radius, spacing, unknown, threads, progress
-        As in `plan_path`.
+    radius, spacing, unknown, device, threads, progress
+        As in `plan_path`. A GPU computes distances, skeleton and costs, which the call fetches; the graph is on the
+        CPU.
 
     Returns
     -------
@@ -216,12 +217,12 @@ def roadmap(
     True
     """
     work = obstacles_of("obstacles", obstacles, unknown)
-    if work.place.ordinal >= 0:
-        raise RuntimeError("obstacles is on a GPU: roadmap runs on the CPU only; give an array of the CPU")
-    grid = Request((), spacing_of(spacing, len(work.shape), 0)).options()
-    size, used, tell = length_of("radius", radius), threads_of(threads), callable_of(progress)
+    where = RunAt(work, device, threads, progress)
+    grid, size = Request((), spacing_of(spacing, len(work.shape), 0)).options(), length_of("radius", radius)
     with keywords_named("obstacles"):
-        return Roadmap(_core.Roadmap.of(work.described(), grid, size, used, tell), work.shape)
+        made = _core.Roadmap.of(where.read(), grid, size, *where.place())
+    work.finish()
+    return Roadmap(made, work.shape)
 
 
 def _path_of(row: tuple[bytes, float, float, int, bool, str, int, int, list[int]], axes: int) -> Path:

@@ -13,7 +13,7 @@ array([[0.       , 1.       , 2.       ],
 Answers have the bits of the whole grid. A source is a path, or an array that slices give parts of, such as one of Zarr
 or HDF5. NRRD has to be in one piece and not compressed; TIFF that is compressed or in tiles needs the package zarr. The
 finest level of a group of OME-Zarr is read, with its spacing. Targets end in .zarr, .npy, .nrrd or .tif, and appear
-when they are finished.
+when they are finished; those that end in .ome.zarr are groups of OME-Zarr (0.5) of one level.
 
 If a call was interrupted, killed, or stopped by a full disk, the same call continues it: the folder
 ``TARGET.unfinished`` notes what is finished. `nearfield.dask` is for clusters.
@@ -89,8 +89,8 @@ def distance_transform(
         File of bool: False for distances that content beyond the open borders could change.
     memory : int or str, optional
         Bytes that this process may take in all, such as ``"4GB"``; default: what it has and half of what is free.
-        Without a limit the call needs, beside the target, disk space for the field between the two passes: 4 to 8 bytes
-        a cell, and as many for sites.
+        Without a limit the disk needs space for the target, or for the field between the two passes if that is larger:
+        2 to 8 bytes a cell, and 4 or 8 for sites.
     spacing
         As in `nearfield.distance_transform`; default: the file's.
     where : path, array or 'nodata', optional
@@ -355,7 +355,7 @@ def _asked(source: Source, targets: dict[str, Any], types: dict[str, Any], spaci
     if len({path.resolve() for path in paths.values()}) < len(paths):
         raise ValueError("two targets are one file; give each its own")
     for name, path in paths.items():
-        check_target(name, path, types[name])
+        check_target(name, path, types[name], len(source.full_shape) + (name == "coordinates"))
         if source.path is not None and path.resolve() in (source.path.resolve(), *source.path.resolve().parents):
             raise ValueError(f"{name} is {path}, which is the source; give another name")
     threads, told = threads_of(run["threads"]), callable_of(run["progress"])
@@ -369,9 +369,7 @@ def _finished(asked: Asked, about: dict[str, Any], run: dict[str, Any], compute:
     where = {name: str(path.resolve()) for name, path in asked.targets.items()}
     about = dict(about, version=version, source=asked.source.token, targets=where, memory=str(run["memory"]))
     asked.work = Work(asked.targets, about, flag_of("resume", run["resume"]))
-    cells, axes = math.prod(asked.source.full_shape), len(asked.source.full_shape)
-    each = {name: asked.types[name].itemsize * (axes if name == "coordinates" else 1) for name in asked.targets}
-    wanted = cells * sum(each.values())
+    wanted = sum(asked.sizes.values())
     try:
         with full_disk_told(asked.work.folder, 4 * wanted), few_chunks_at_once():
             made = compute()

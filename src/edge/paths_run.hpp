@@ -6,6 +6,7 @@
 #include "nearfield/esdf.hpp"
 #include "nearfield/geodesic.hpp"
 #include "nearfield/path.hpp"
+#include "nearfield/roadmap.hpp"
 
 namespace nearfield::edge {
 
@@ -44,6 +45,14 @@ inline device_timing plan_path_on_device(int ordinal, const any_input<host>& obs
     return run_arrays_on_device(
         ordinal, {&obstacles, 1}, {},
         [&](const device& on, auto in, auto) { found = plan_path(on, in[0], starts, goals, options); }, warmups,
+        repeat);
+}
+
+inline device_timing roadmap_on_device(int ordinal, const any_input<host>& obstacles, const roadmap_options& options,
+                                       std::unique_ptr<const roadmap>& made, int warmups = 0, int repeat = 1) {
+    return run_arrays_on_device(
+        ordinal, {&obstacles, 1}, {},
+        [&](const device& on, auto in, auto) { made = std::make_unique<const roadmap>(on, in[0], options); }, warmups,
         repeat);
 }
 

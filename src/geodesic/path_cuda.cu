@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(threads_of_block)
 
 class device_fields final : public path_fields {
 public:
-    device_fields(const device& on, const any_input<device>& obstacles)
-        : path_fields(tiling_of(obstacles, tile_bits)),
+    device_fields(const device& on, const any_input<device>& obstacles, int bits)
+        : path_fields(tiling_of(obstacles, bits)),
           on_(on),
           obstacles_(obstacles),
           cells_(obstacles.cells()),
@@ -163,6 +163,24 @@ public:
         return {found.begin(), found.end()};
     }
 
+    std::vector<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override {
+        const cuda::device_guard current(on_);
+        cuda::workspace memory(on_);
+        const auto open = memory.reserve<std::uint8_t>(cells_), skeleton = memory.reserve<std::uint8_t>(cells_);
+        memory.allocate();
+        auto* const is_open = memory.get<std::uint8_t>(open);
+        auto* const is_in = memory.get<std::uint8_t>(skeleton);
+        run(write_rule, cells_, rule, squared_, cells_, is_open, nullptr, nullptr);
+        skeletonize(on_, any_input<device>::contiguous(is_open, dtype::uint8, shape()),
+                    any_output<device>::contiguous(is_in, dtype::uint8, shape()), how);
+        std::vector<std::uint8_t> made(static_cast<std::size_t>(cells_));
+        cuda::fetch(on_, made.data(), is_in, cells_);
+        return made;
+    }
+
+    void fetch_squared(double* to) const { cuda::fetch(on_, to, squared_, 8 * cells_); }
+    void fetch_cost(std::int64_t* to) const { cuda::fetch(on_, to, cost_, 8 * cells_); }
+
 private:
     template <class... Parameters, class... Arguments>
     void run(void (*kernel)(Parameters...), std::int64_t items, Arguments... arguments) const {
@@ -229,10 +247,47 @@ private:
     std::vector<std::vector<std::uint64_t>> tiles_;  ///< those that were fetched
 };
 
+/// Lets the memory of the device go after the flood.
+class kept_fields final : public path_fields {
+public:
+    kept_fields(const device& on, const any_input<device>& obstacles)
+        : path_fields(tiling_of(obstacles, 0)),
+          made_(std::make_unique<device_fields>(on, obstacles, 0)),
+          squared_(obstacles.cells()),
+          cost_(obstacles.cells()) {}
+
+    void measure(const distance_options& how) override { made_->measure(how), made_->fetch_squared(squared_.get()); }
+    void flood(const cell_rule& rule, std::span<const std::int64_t> seeds, const geodesic_options& how) override {
+        made_->flood(rule, seeds, how), made_->fetch_cost(cost_.get());
+        made_.reset();
+    }
+    double squared(std::int64_t place) override { return squared_.get()[place]; }
+    std::int64_t cost(std::int64_t place) override { return cost_.get()[place]; }
+    std::vector<double> widths(const cell_rule& rule, std::span<const std::int64_t> starts,
+                               std::span<const std::int64_t> goals, const borders& ends) override {
+        return made_->widths(rule, starts, goals, ends);
+    }
+    std::vector<std::int64_t> components(const cell_rule& rule, std::span<const std::int64_t> cells,
+                                         const borders& ends) override {
+        return made_->components(rule, cells, ends);
+    }
+    std::vector<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override {
+        return made_->thinned(rule, how);
+    }
+
+private:
+    std::unique_ptr<device_fields> made_;
+    host_scratch<double> squared_;
+    host_scratch<std::int64_t> cost_;
+};
+
 }  // namespace
 
 std::unique_ptr<path_fields> fields_of(const device& on, const any_input<device>& obstacles) {
-    return std::make_unique<device_fields>(on, obstacles);
+    return std::make_unique<device_fields>(on, obstacles, tile_bits);
+}
+std::unique_ptr<path_fields> kept_fields_of(const device& on, const any_input<device>& obstacles) {
+    return std::make_unique<kept_fields>(on, obstacles);
 }
 
 }  // namespace nearfield::geodesics

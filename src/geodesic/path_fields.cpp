@@ -89,4 +89,12 @@ std::vector<std::int64_t> host_fields::components(const cell_rule& rule, std::sp
     return found;
 }
 
+std::vector<std::uint8_t> host_fields::thinned(const cell_rule& rule, const skeleton_options& how) {
+    std::vector<std::uint8_t> made(static_cast<std::size_t>(cells_));
+    const host_scratch<std::uint8_t> open = open_cells(rule);
+    skeletonize(quiet_, any_input<host>::contiguous(open.get(), dtype::uint8, shape()),
+                any_output<host>::contiguous(made.data(), dtype::uint8, shape()), how);
+    return made;
+}
+
 }  // namespace nearfield::geodesics

@@ -12,6 +12,7 @@
 #include "geodesic/core.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/path.hpp"
+#include "nearfield/skeleton.hpp"
 
 namespace nearfield::geodesics {
 
@@ -67,6 +68,8 @@ public:
     [[nodiscard]] virtual std::vector<std::int64_t> components(const cell_rule& rule,
                                                                std::span<const std::int64_t> cells,
                                                                const borders& ends) = 0;
+    /// Returns the skeleton of the open cells, 1 where a cell is in it, by their numbers.
+    [[nodiscard]] virtual std::vector<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) = 0;
 
 protected:
     /// Returns the tiling of an array, with tiles of `bits` bits.
@@ -97,10 +100,11 @@ public:
                                              std::span<const std::int64_t> goals, const borders& ends) override;
     [[nodiscard]] std::vector<std::int64_t> components(const cell_rule& rule, std::span<const std::int64_t> cells,
                                                        const borders& ends) override;
-    /// Marks the open cells with 1.
-    [[nodiscard]] host_scratch<std::uint8_t> open_cells(const cell_rule& rule) const;
+    [[nodiscard]] std::vector<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override;
 
 private:
+    /// Marks the open cells with 1.
+    [[nodiscard]] host_scratch<std::uint8_t> open_cells(const cell_rule& rule) const;
     template <class Body>
     void for_cells(const Body& body) const;
     [[nodiscard]] std::span<const std::int64_t> shape() const {
@@ -117,6 +121,9 @@ private:
 
 /// Makes fields in memory of a device, of which the host fetches the tiles that it reads.
 std::unique_ptr<path_fields> fields_of(const device& on, const any_input<device>& obstacles);
+/// Makes fields that a device computes and the host keeps whole, for a measure(), a thinned() and then a flood(). Many
+/// threads may read them. A place is a cell's number.
+std::unique_ptr<path_fields> kept_fields_of(const device& on, const any_input<device>& obstacles);
 
 /// Returns for each start the squared clearance of its widest way, from squared clearances on the host.
 std::vector<double> widths_of(const host& on, const any_input<host>& squared, const any_input<host>& open,

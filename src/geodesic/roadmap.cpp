@@ -7,7 +7,6 @@
 
 #include "base/call.hpp"
 #include "geodesic/planner.hpp"
-#include "nearfield/skeleton.hpp"
 
 namespace nearfield {
 
@@ -15,7 +14,7 @@ using geodesics::planner;
 
 struct [[gnu::visibility("hidden")]] roadmap::parts {
     const path_options options;
-    geodesics::host_fields fields;
+    std::unique_ptr<geodesics::path_fields> fields;
     planner free;
     std::vector<std::int64_t> node_cell, nodes;
     std::vector<double> radii;
@@ -30,9 +29,11 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
     std::map<std::int64_t, spot> spots;
     std::vector<std::vector<double>> way;  ///< for each road, the length up to each of its cells
 
-    parts(const host& on, const any_input<host>& obstacles, const path_options& o)
-        : options(o), fields(on, obstacles), free(fields, {}, options) {
-        const std::vector<std::uint8_t> skeleton = thinned(on);
+    parts(std::unique_ptr<geodesics::path_fields> f, const path_options& o)
+        : options(o), fields(std::move(f)), free(*fields, {}, options) {
+        skeleton_options how;
+        how.spacing = options.spacing, how.faces = true;
+        const std::vector<std::uint8_t> skeleton = fields->thinned(free.rule(), how);
         find_nodes(skeleton);
         follow_roads(skeleton);
         std::vector<std::int64_t> seeds;
@@ -47,15 +48,6 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         std::int64_t at[max_rank];
         free.locate(cell, at);
         to.insert(to.end(), at, at + free.shape().size());
-    }
-    [[nodiscard]] std::vector<std::uint8_t> thinned(const host& on) const {
-        std::vector<std::uint8_t> made(static_cast<std::size_t>(fields.where().tiles));
-        skeleton_options how;
-        how.spacing = options.spacing, how.faces = true;
-        const host_scratch<std::uint8_t> open = fields.open_cells(free.rule());
-        skeletonize(host{on.threads, {}}, any_input<host>::contiguous(open.get(), dtype::uint8, free.shape()),
-                    any_output<host>::contiguous(made.data(), dtype::uint8, free.shape()), how);
-        return made;
     }
     /// Face neighbours of a cell that are in the skeleton.
     [[nodiscard]] std::vector<std::int64_t> beside(std::int64_t cell, const std::vector<std::uint8_t>& skeleton) const {
@@ -252,18 +244,35 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
     }
 };
 
+namespace {
+
+/// Checks the arguments, and returns the options of paths that belong to them.
+template <class Place>
+path_options checked(const any_input<Place>& obstacles, const roadmap_options& options) {
+    check_image<Place>("obstacles", obstacles, std::int64_t{1} << 31);
+    if (obstacles.rank > 3) fail(fmt::format("obstacles has {} axes; give 1 to 3", obstacles.rank));
+    const named_view<Place> all[] = {{"obstacles", obstacles}};
+    check_data<Place>(all);
+    if (!(options.radius >= 0) || !std::isfinite(options.radius))
+        fail(fmt::format("radius is {}; give a length of at least 0", options.radius));
+    path_options o;
+    o.radius = options.radius, o.spacing = options.spacing;
+    return o;
+}
+
+}  // namespace
+
 roadmap::roadmap(const host& on, const any_input<host>& obstacles, const roadmap_options& options) {
     in_call([&] {
         geodesics::check_threads(on);
-        check_image<host>("obstacles", obstacles, std::int64_t{1} << 31);
-        if (obstacles.rank > 3) fail(fmt::format("obstacles has {} axes; give 1 to 3", obstacles.rank));
-        const named_view<host> all[] = {{"obstacles", obstacles}};
-        check_data<host>(all);
-        if (!(options.radius >= 0) || !std::isfinite(options.radius))
-            fail(fmt::format("radius is {}; give a length of at least 0", options.radius));
-        path_options o;
-        o.radius = options.radius, o.spacing = options.spacing;
-        parts_ = std::make_unique<parts>(on, obstacles, o);
+        const path_options o = checked(obstacles, options);
+        parts_ = std::make_unique<parts>(std::make_unique<geodesics::host_fields>(on, obstacles), o);
+    });
+}
+roadmap::roadmap(const device& on, const any_input<device>& obstacles, const roadmap_options& options) {
+    in_call([&] {
+        const path_options o = checked(obstacles, options);
+        parts_ = std::make_unique<parts>(geodesics::kept_fields_of(on, obstacles), o);
     });
 }
 roadmap::~roadmap() = default;

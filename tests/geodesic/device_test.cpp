@@ -1,8 +1,11 @@
 // Geodesic distances on a GPU: against Dijkstra's algorithm, and against the host's bits for larger inputs.
-#include "geodesic/device_fixture.hpp"
+#include <algorithm>
+#include <tuple>
 
 #include "exact/cases.hpp"
+#include "geodesic/device_fixture.hpp"
 #include "geodesic/world.hpp"
+#include "nearfield/roadmap.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -93,6 +96,32 @@ TEST_F(GeodesicDevice, PathsThroughManyTiles) {
         w.starts[w.rank()] = w.shape[0] - 1;
         ASSERT_NO_FATAL_FAILURE(check_paths(w, *stream_, seed));
     }
+}
+
+/// Checks that a device makes the host's graph, which finds the host's paths.
+void check_roadmap(const world& w, const stream& on, std::uint64_t seed) {
+    const sent<std::uint8_t> there(w.obstacles, on);
+    const roadmap_options o{w.options.radius, w.options.spacing};
+    const roadmap wanted(host{1, {}}, any_input<host>::contiguous(w.obstacles.data(), dtype::uint8, w.shape), o);
+    const roadmap found(device(on.get()), there.in(dtype::uint8, w.shape), o);
+    ASSERT_TRUE(std::ranges::equal(found.nodes(), wanted.nodes())) << "seed " << seed;
+    ASSERT_TRUE(std::ranges::equal(found.radii(), wanted.radii())) << "seed " << seed;
+    ASSERT_EQ(found.roads().size(), wanted.roads().size()) << "seed " << seed;
+    for (std::size_t k = 0; k < found.roads().size(); ++k) {
+        const road &its = found.roads()[k], &that = wanted.roads()[k];
+        ASSERT_EQ(std::tie(its.from, its.to, its.length, its.clearance, its.cells),
+                  std::tie(that.from, that.to, that.length, that.clearance, that.cells))
+            << "seed " << seed << " road " << k;
+    }
+    const std::span<const std::int64_t> start(w.starts.data(), w.rank()), goal(w.goals.data(), w.rank());
+    const path its = found.find(start, goal, seed % 2 == 1), that = wanted.find(start, goal, seed % 2 == 1);
+    ASSERT_EQ(its.cells, that.cells) << "seed " << seed;
+    ASSERT_EQ(its.text(), that.text()) << "seed " << seed;
+}
+
+TEST_F(GeodesicDevice, RoadmapsOfTheHost) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed)
+        ASSERT_NO_FATAL_FAILURE(check_roadmap(drawn_world(seed), *stream_, seed));
 }
 
 /// Twenty runs of one large input, in which blocks meet, are equal: the order of work does not matter.

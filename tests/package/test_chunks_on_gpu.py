@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
 import nearfield as nf
 from cupy_stand_in import stand_in
-from nearfield import chunks, outofcore
+from nearfield import _chunk_classes, chunks, outofcore
 
 CALLS = [
     {},
@@ -70,6 +72,37 @@ def test_out_of_core(gpu, tmp_path, how):
     outofcore.voronoi(tmp_path / "a.npy", None, labels=tmp_path / "l.npy", memory="2GB", **how)
     wanted = nf.voronoi(seeds, return_indices=False, return_labels=True, **how)
     np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), wanted)
+
+
+OF_CLASSES = [
+    {"signed": True},
+    {"signed": "outside", "spacing": (2, 1, 3), "border": ("open", "periodic", "closed")},
+    {"signed": True, "half_cell": True, "border": "periodic", "max_distance": 3.4},
+    {"multilabel": True},
+    {"multilabel": True, "spacing": (0.1234567, 0.7182818, 1 / 3), "dtype": "float64"},
+    {"multilabel": True, "signed": True, "border": ("periodic", "closed", "periodic")},
+    {"multilabel": True, "half_cell": True, "squared": True, "border": "periodic"},
+]
+
+
+@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.parametrize("how", OF_CLASSES, ids=str)
+def test_distances_to_other_classes(gpu, tmp_path, how, part):
+    """The CPU computes none of these out of core."""
+    labels = np.random.default_rng(3).integers(0, 4, (20, 6, 9)).repeat(2, 0).repeat(4, 1).repeat(3, 2)[:, :23, :25]
+    np.save(tmp_path / "a.npy", labels.astype(np.uint16))
+    how = {**how, "where": image(labels.shape, 0.8) != 0} if part else how
+
+    def space_of(x):
+        assert type(x) is gpu.ndarray
+        return gpu
+
+    with mock.patch.object(_chunk_classes, "space_of", space_of):
+        to = tmp_path / "away.npy"
+        outofcore.distance_transform(tmp_path / "a.npy", to, indices=tmp_path / "at.npy", memory="2GB", **how)
+    away, near = nf.distance_transform(labels.astype(np.uint16), return_indices="linear", **how)
+    np.testing.assert_array_equal(np.load(to), away)
+    np.testing.assert_array_equal(np.load(tmp_path / "at.npy"), near)
 
 
 @pytest.mark.parametrize("how", [{}, {"max_distance": 4, "signed": True}, {"half_cell": True}], ids=str)

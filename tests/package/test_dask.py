@@ -134,6 +134,7 @@ def test_morphology(pair, spacing, border, radius, labels):
         same([getattr(nfd, name)(lazy, radius, **how)], [getattr(nf, name)(image, radius, **how)])
 
 
+@settings(max_examples=150)
 @given(
     images(("uint8", "int32")),
     st.integers(1, 4),

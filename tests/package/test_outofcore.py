@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield import _chunk_call, _chunk_work, chunks, outofcore
+from nearfield import _chunk_call, _chunk_files, _chunk_work, chunks, outofcore
 
 SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (0.1234567, 0.7, 0.7, 0.7)]
 BORDERS = st.one_of(st.just(("open",) * 4), st.tuples(*[st.sampled_from(["open", "closed", "periodic"])] * 4))
@@ -154,6 +154,7 @@ def test_voronoi(folder, image, spacing, border, limit, part, factor):
     same(cells, nf.expand_labels(native, limit, where=where, **how))
 
 
+@settings(max_examples=150)
 @given(
     images(("uint8", "int32")),
     st.integers(1, 4),
@@ -268,6 +269,30 @@ def test_ome_zarr_and_spacing(tmp_path):
     made = zarr.open_array(str(tmp_path / "labels.zarr"), mode="r")
     assert made.chunks == array.chunks
     np.testing.assert_array_equal(made[0], nf.label(image, connectivity=3, dtype="int32"))
+
+
+def test_ome_zarr_is_written(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    image, target = volume((30, 20, 25), 0.9), tmp_path / "b.ome.zarr"
+    np.save(tmp_path / "a.npy", image)
+    how = dict(coordinates=tmp_path / "at.ome.zarr", spacing=(2, 0.5, 0.25))
+    with mock.patch.object(_chunk_call.Asked, "room", lambda self: 200_000):
+        with pytest.raises(nf.Cancelled):
+            outofcore.distance_transform(tmp_path / "a.npy", target, progress=lambda share: share < 0.7, **how)
+        outofcore.distance_transform(tmp_path / "a.npy", target, **how)  # goes on
+    wanted = nf.distance_transform(image, spacing=(2, 0.5, 0.25), return_indices=True)
+    paths = target, how["coordinates"]
+    for path, names, scale, field in zip(paths, ("zyx", "czyx"), ([], [1.0]), wanted, strict=True):
+        group = zarr.open_group(str(path), mode="r")
+        level = group.attrs["ome"]["multiscales"][0]
+        np.testing.assert_array_equal(group[level["datasets"][0]["path"]][:], field)
+        assert "".join(axis["name"] for axis in level["axes"]) == names
+        change = level["datasets"][0]["coordinateTransformations"]
+        assert change == [{"type": "scale", "scale": [*scale, 2.0, 0.5, 0.25]}]
+    np.testing.assert_array_equal(_chunk_files.Source(target).spacing, (2, 0.5, 0.25))
+    np.save(tmp_path / "line.npy", np.ones(5))
+    with pytest.raises(ValueError, match="OME-Zarr has 2 to 5 axes, not 1"):
+        outofcore.distance_transform(tmp_path / "line.npy", tmp_path / "line.ome.zarr")
 
 
 def test_refusals(tmp_path):

@@ -155,6 +155,38 @@ def test_the_next_slab_is_read_while_one_is_computed(tmp_path):
     same(target, nf.distance_transform(image))
 
 
+@pytest.mark.parametrize("share, reserved", [(0.9, None), (1.1, False), (2.1, True)])
+def test_a_small_disk(tmp_path, share, reserved):
+    """The field between the passes is given back as the target grows, so that the disk need not hold both."""
+    image = volume((60, 70, 80), 0.01)
+    np.save(tmp_path / "a.npy", image)
+    target, left, wanted = tmp_path / "b.npy", [], 4 * image.size
+    put, allocate = _chunk_call.Asked.put, _chunk_files.Raw.allocate
+    free = os.statvfs_result((1, 1, *(int(share * wanted),) * 3, 0, 0, 0, 0, 0))
+
+    def told(*given):
+        files = (tmp_path / "b.npy.unfinished").glob("between-*")
+        left.append(sum(file.stat().st_blocks * 512 for file in files))
+        put(*given)
+
+    with (
+        mock.patch.object(os, "statvfs", return_value=free),
+        mock.patch.object(_chunk_call.Asked, "room", lambda self: 900_000),
+        mock.patch.object(_chunk_call.Asked, "put", told),
+        mock.patch.object(_chunk_files.Raw, "allocate", autospec=True, side_effect=allocate) as reserve,
+    ):
+        if reserved is None:
+            with pytest.raises(OSError, match="no space is left"):
+                outofcore.distance_transform(tmp_path / "a.npy", target)
+            assert [file.name for file in tmp_path.iterdir()] == ["a.npy"]
+            return
+        outofcore.distance_transform(tmp_path / "a.npy", target)
+    same(target, nf.distance_transform(image))
+    assert reserve.called == reserved
+    assert 0.4 * wanted < left[0] < 0.9 * wanted, "small squares take half"
+    assert left[-1] < 0.2 * wanted and left == sorted(left, reverse=True)
+
+
 def test_a_full_disk_loses_nothing(tmp_path):
     """It is noticed before anything is computed, because the space is taken first."""
     image = volume((60, 70, 80), 0.01)

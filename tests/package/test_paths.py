@@ -173,6 +173,7 @@ def test_a_missing_gpu_is_said():
         lambda: nf.inflate_costmap(MASK.astype(np.uint8), device="cuda"),
         lambda: nf.geodesic(MASK, [[0, 0]], device="cuda"),
         lambda: nf.plan_path(MASK, (0, 0), (0, 0), device="cuda"),
+        lambda: nf.roadmap(MASK, device="cuda"),
     ):
         with pytest.raises(RuntimeError, match="device"):
             call()
@@ -202,4 +203,9 @@ def test_a_gpu_gives_the_bits_of_the_cpu(library, request):
     for mine, theirs in zip(came, nf.geodesic(MASK, seeds, **options)):
         np.testing.assert_array_equal(back(mine), theirs)
     one, other = nf.plan_path(there(walls), (0, 0), (39, 49), **words), nf.plan_path(walls, (0, 0), (39, 49))
+    np.testing.assert_array_equal(one.cells, other.cells)
+    one, other = nf.roadmap(there(walls), **words), nf.roadmap(walls)
+    for name in ("nodes", "radii", "edges", "lengths", "clearances"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    one, other = one.path((0, 0), (39, 49)), other.path((0, 0), (39, 49))
     np.testing.assert_array_equal(one.cells, other.cells)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "base/lines.hpp"
@@ -19,12 +20,13 @@ namespace nearfield::exact {
 /// Buffers of one thread.
 template <class T>
 struct thread_buffers {
-    /// Allocates for tiles of at least `rows` rows.
+    /// Allocates for tiles of at least `rows` rows; `best` holds a row of the image as well.
     thread_buffers(const pass_layout& s, bool first_wanted, bool short_rows_wanted, std::int64_t rows)
         : row(s.length, number<T>::sited), short_row(short_rows_wanted ? s.length : 0) {
         for (const line_pass& pass : s.passes) rows = std::max(rows, pass.rows);
         const std::int64_t cells = rows * number<T>::columns;
-        best = host_scratch<T>(cells), other = host_scratch<T>(cells), root = host_scratch<float>(cells);
+        best = host_scratch<T>(std::max(rows, s.tiles) * number<T>::columns);
+        other = host_scratch<T>(cells), root = host_scratch<float>(cells);
         if (number<T>::sited) value = host_scratch<std::int64_t>(cells), site = host_scratch<std::int64_t>(cells);
         if (first_wanted) first = host_scratch<T>(cells);
         if (s.planes) plane = host_scratch<T>(s.elements_of_rows(s.plane_elements()));
@@ -40,6 +42,7 @@ struct thread_buffers {
     host_scratch<float> root;
     host_scratch<std::int64_t> value, site;  ///< values and sites of a finished tile
     std::int64_t column_site[number<T>::columns]{};
+    std::int64_t finished = 0;           ///< tiles that a trial has not added to its sum
     host_scratch<std::uint8_t> classes;  ///< two rows of classes, flags and bits
 };
 
@@ -124,9 +127,15 @@ struct unresolved_tiles {
     std::atomic<std::int64_t> count{0}, done{0};
     /// Numbers are abandoned if at least this many tiles, and this share of the finished ones, do not fit.
     static constexpr std::int64_t least = 16, share = 3;
-    [[nodiscard]] bool too_many() const {
+    /// Counts a tile that a thread has finished; it adds many at a time, since a sum waits for stores past the caches.
+    void finish(std::int64_t& finished) {
+        constexpr std::int64_t many = 256;
+        if (++finished == many) done.fetch_add(std::exchange(finished, 0), std::memory_order_relaxed);
+    }
+    /// `more`: tiles that the calling thread has finished and not added.
+    [[nodiscard]] bool too_many(std::int64_t more) const {
         const std::int64_t some = count.load(std::memory_order_relaxed);
-        return some >= least && some * share >= done.load(std::memory_order_relaxed);
+        return some >= least && some * share >= done.load(std::memory_order_relaxed) + more;
     }
 };
 

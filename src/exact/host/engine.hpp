@@ -78,7 +78,7 @@ private:
         auto& mine = mine_[static_cast<std::size_t>(thread)];
         if (!mine)
             mine = std::make_unique<buffers>(shape_, first_wanted(), short_rows_.has_value(),
-                                             p_.weighted ? shape_.length : shape_.tiles);
+                                             p_.weighted ? shape_.length : 1);
         return *mine;
     }
 
@@ -231,7 +231,7 @@ private:
         if (chosen_ && !chosen_->has_column(column)) return;
         if (last(k)) {
             if (chosen_ && !chosen_->has(tile)) return;
-            if (left_ != nullptr && left_->too_many()) {
+            if (left_ != nullptr && left_->too_many(mine.finished)) {
                 left_->tile[static_cast<std::size_t>(tile)] = 1;
                 return;
             }
@@ -363,7 +363,7 @@ private:
              buffers& mine) {
         const std::int64_t first = column * columns, count = std::min(columns, shape_.length - first);
         if (left_ != nullptr) {
-            left_->done.fetch_add(1, std::memory_order_relaxed);
+            left_->finish(mine.finished);
             if (!epilogue_.resolved(value)) {
                 left_->count.fetch_add(1, std::memory_order_relaxed);
                 left_->tile[static_cast<std::size_t>(tile)] = 1;

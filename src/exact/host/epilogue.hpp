@@ -37,6 +37,9 @@ public:
         const bool even = writer_.contiguous() || shape.row_axis == p.rank - 1;
         only_distance_ = only_distance && even && p.closed_beside == std::numeric_limits<double>::infinity();
         whole_tiles_ = even && writer_.plain_sites();
+        if constexpr (!number<T>::wide)
+            limit_fits_ =
+                std::ldexp(p.limit + 1, number<T>::sited ? p.keys.total() : 0) < static_cast<double>(number<T>::end);
         of_zero_ = static_cast<std::int8_t>(p.inside_is_nonzero ? p.outside_sign : p.inside_sign);
     }
 
@@ -44,12 +47,9 @@ public:
     /// cell may have no site.
     [[nodiscard]] bool resolved(const T* tile) const {
         if constexpr (number<T>::wide) return true;
-        else {
-            constexpr auto end = number<T>::end;
-            if (std::ldexp(p_.limit + 1, number<T>::sited ? p_.keys.total() : 0) < static_cast<double>(end))
-                return true;
-            return !reaches(reinterpret_cast<const lane_of_number<T>*>(tile), s_.rows * columns, end);
-        }
+        else
+            return limit_fits_ ||
+                   !reaches(reinterpret_cast<const lane_of_number<T>*>(tile), s_.rows * columns, number<T>::end);
     }
 
     /// Writes a tile whose first row has `count` cells from `first` on. `zero`: bits of cells of class zero, columns /
@@ -159,6 +159,7 @@ private:
     const bool past_caches_;
     bool only_distance_ = false;  ///< float32 distances are the only field
     bool whole_tiles_ = false;    ///< put_tile() writes all fields
+    bool limit_fits_ = false;     ///< values up to the limit fit the numbers
     std::int8_t of_zero_ = 1;
 };
 

@@ -98,14 +98,15 @@ std::int64_t pass_layout::workspace_bytes(const plan& p, int threads, bool sited
     std::int64_t all = 0, rows = 0;
     for (int k = 0; k < 2; ++k) all += needs_field(k) ? field_elements(k) * element_bytes_ : 0;
     if (p.by != classes::none) all += bits * (p.rank - 1 - p.first_axis) + (p.is_signed() ? bits : 0);
-    for (const line_pass& s : passes) rows = std::max({rows, s.rows, tiles});
+    for (const line_pass& s : passes) rows = std::max(rows, s.rows);
     if (row_axis < p.rank - 1) all += short_rows<double>::bytes(p, row_axis) + 64 * length * threads;
     if (p.weighted) all += 8 * p.cells, rows = std::max(rows, length);
     for (int axis = p.first_axis; axis < p.rank; ++axis)
         all += axis_terms<double>::entries(p.size[static_cast<std::size_t>(axis)]) *
                std::min<std::int64_t>(element_bytes_, 8);
     const bool first = p.by != classes::none || p.any(border::closed);
-    const std::int64_t of_thread = rows * columns_ * (element_bytes_ * (first ? 3 : 2) + (sited ? 24 : 4)) +
+    const std::int64_t of_thread = rows * columns_ * (element_bytes_ * (first ? 2 : 1) + (sited ? 24 : 4)) +
+                                   std::max(rows, tiles) * columns_ * element_bytes_ +
                                    row_scratch::bytes(length, sited) + 4 * (length + row_slack) +
                                    (planes ? plane_elements() * bytes_of_rows : 0);
     return all + of_thread * threads;
