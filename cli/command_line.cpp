@@ -154,10 +154,10 @@ struct tongue {
 };
 
 tongue tongue_of(const std::vector<std::string>& words) {
-    const verb* chosen = words.empty() ? nullptr : find_verb(words[0]);
-    if (chosen == nullptr) return {};
     const auto end = std::find(words.begin(), words.end(), "--");
     const auto has = [&](const char* name) { return std::find(words.begin(), end, name) != end; };
+    const verb* chosen = words.empty() ? nullptr : find_verb(words[0]);
+    if (chosen == nullptr) return {{}, has("--json"), false};
     const bool json = std::any_of(chosen->options.begin(), chosen->options.end(),
                                   [](const option& row) { return row.names == "--json"; });
     return {chosen->name, json && has("--json"), !has("--plan") && writes_to_stdout(*chosen, words)};

@@ -35,8 +35,8 @@ if(NEARFIELD_CUDA STREQUAL "AUTO" AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES ${capability} CACHE STRING "CUDA architectures")
 endif()
 
-# An explicit list: `native` fails where there is no GPU. PTX of the newest runs on GPUs still to come. Kernels reduce over a
-# warp by one instruction, which compute capability 8.0 brought.
+# An explicit list: `native` fails where there is no GPU. PTX of the newest runs on GPUs still to come. Blocks hold up to 96 KB in
+# shared memory (packaging/README.md); compute capability 8.0 and later have it.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 100-real 120 CACHE STRING "CUDA architectures")
 endif()

@@ -2,18 +2,20 @@
 
 `auditwheel` copies in the shared libraries that it links and tags it by the oldest glibc that will do. The licence of each
 library, bundled or linked statically, goes to licenses/, and a list of them (CycloneDX) to sboms/. Names of Debian's
-packages of libraries that are linked statically follow as `--static PACKAGE`.
+packages of libraries that are linked statically follow as `--static PACKAGE`; nanobind is that of this interpreter.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 GPL = ("libjbig",)  # what may not be bundled
 LARGEST = {"cpu": 12_000_000, "gpu": 95_000_000}
@@ -39,18 +41,51 @@ def package_of(library: Path) -> str:
     raise SystemExit(f"wheel.py: no package of Debian has {path}; its licence is not known")
 
 
-def component(package: str) -> dict[str, object]:
+class Part(NamedTuple):
+    """A library inside the wheel."""
+
+    name: str
+    version: str
+    purl: str
+    licence: str
+
+
+def of_debian(package: str) -> Part:
     version = run("dpkg-query", "-W", "-f=${Version}", package).split()[0]
-    return {"type": "library", "name": package, "version": version, "purl": f"pkg:deb/debian/{package}@{version}"}
+    licence = Path(f"/usr/share/doc/{package}/copyright").read_text()
+    return Part(package, version, f"pkg:deb/debian/{package}@{version}", licence)
 
 
-def add_licences(folder: Path, packages: list[str]) -> None:
+def of_nanobind() -> Part:
+    """The copy that the module was built with, and tsl::robin_map, which is part of it."""
+    there = importlib.metadata.distribution("nanobind")
+    named = {Path(str(each)).name: Path(str(there.locate_file(each))) for each in there.files or ()}
+    notice = re.match(r"/\*.*?\*/", named["robin_map.h"].read_text(), re.DOTALL)
+    if notice is None:
+        raise SystemExit("wheel.py: nanobind's robin_map.h does not begin with its licence")
+    licence = f"{named['LICENSE'].read_text()}\ntsl::robin_map\n{notice[0]}\n"
+    return Part("nanobind", there.version, f"pkg:pypi/nanobind@{there.version}", licence)
+
+
+def of_cuda_runtime() -> Part:
+    """NVIDIA's toolkit has its licence in one file, PyPI's packages of it in one each."""
+    version = re.search(r"release ([\d.]+)", run("nvcc", "--version"))
+    top = re.search(r"TOP=(\S+)", run("nvcc", "--dryrun", "-x", "cu", "-c", "/dev/null", stderr=subprocess.STDOUT))
+    if version is None or top is None:
+        raise SystemExit("wheel.py: nvcc does not say its version and place, where the CUDA runtime's licence lies")
+    texts = [Path(top[1]) / "EULA.txt", *Path(top[1]).glob("dist-info/nvidia_cuda_runtime-*/licenses/License.txt")]
+    text = next((each.read_text() for each in texts if each.is_file()), None)
+    if text is None:
+        raise SystemExit(f"wheel.py: {top[1]} has no EULA.txt, the licence of the CUDA runtime")
+    return Part("cuda-runtime", version[1], f"pkg:generic/nvidia/cuda-runtime@{version[1]}", text)
+
+
+def add_licences(folder: Path, parts: list[Part]) -> None:
     (info,) = folder.glob("*.dist-info")
-    for package in packages:
-        text = Path(f"/usr/share/doc/{package}/copyright").read_text()
-        place = info / "licenses" / f"{package}.txt"
+    for part in parts:
+        place = info / "licenses" / f"{part.name}.txt"
         place.parent.mkdir(exist_ok=True)
-        place.write_text(text)
+        place.write_text(part.licence)
     sboms = info / "sboms"
     sboms.mkdir(exist_ok=True)
     for old in sboms.iterdir():
@@ -59,7 +94,7 @@ def add_licences(folder: Path, packages: list[str]) -> None:
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
-        "components": [component(p) for p in packages],
+        "components": [{"type": "library", "name": p.name, "version": p.version, "purl": p.purl} for p in parts],
     }
     (sboms / "nearfield.cdx.json").write_text(json.dumps(bill, indent=1) + "\n")
 
@@ -80,7 +115,9 @@ def main() -> None:
         for each in bundled:
             if each.name.startswith(GPL):
                 raise SystemExit(f"wheel.py: {each.name} is under the GPL; build against a libtiff without it")
-        add_licences(folder, sorted({package_of(each) for each in bundled} | set(asked.static)))
+        parts = [of_debian(each) for each in {package_of(each) for each in bundled} | set(asked.static)]
+        parts += [of_nanobind(), *([of_cuda_runtime()] if asked.kind == "gpu" else [])]
+        add_licences(folder, sorted(parts))
         asked.to.mkdir(parents=True, exist_ok=True)
         run(sys.executable, "-m", "wheel", "pack", "-d", asked.to, folder)
         made = asked.to / repaired.name

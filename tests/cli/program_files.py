@@ -163,6 +163,8 @@ class Words(Files):
             said = json.loads(done.stdout)
             self.assertEqual((done.returncode, said["error"]["status"], said["verb"]), (status, status, verb))
             self.assertEqual(done.stderr.decode(), f"nearfield: {verb}: {said['error']['message']}\n")
+        done = subprocess.run([PROGRAM, "distence", "a.npy", "--json"], cwd=self.folder, capture_output=True)
+        self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["status"]), (2, 2))
         done = subprocess.run(
             [PROGRAM, "distance", "missing.npy", "-o", "-", "--json"], cwd=self.folder, capture_output=True
         )

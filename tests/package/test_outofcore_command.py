@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -64,6 +65,14 @@ def test_errors(tmp_path, seeds):
     ):
         made = run(*words, code=code)
         assert text in made.stderr and made.stdout == "" and "Traceback" not in made.stderr
+        said = json.loads(run(*words, "--json", code=code).stdout)
+        assert (said["verb"], said["error"]["status"]) == (words[0], code) and text in said["error"]["message"]
+
+
+def test_a_report_is_json(tmp_path, seeds):
+    words = ("label", tmp_path / "a.npy", "-o", tmp_path / "b.npy", "--memory", "1GB", "--json")
+    said = json.loads(run(*words).stdout)
+    assert said == {"nearfield": nf.__version__, "verb": "label", "components": nf.label(seeds, return_num=True)[1]}
 
 
 def test_other_calls_go_to_the_program():
