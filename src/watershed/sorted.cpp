@@ -16,9 +16,15 @@ using coordinates = std::array<std::int64_t, max_rank>;
 class kept_cells {
 public:
     kept_cells(const std::vector<std::int64_t>& shape, double apart, std::size_t most)
-        : shape_(shape), apart_(apart), newest_(std::bit_ceil(2 * most + run), -1) {
+        : shape_(shape), apart_(apart), around_{0}, newest_(std::bit_ceil(2 * most + run), -1) {
+        at_.reserve(most * shape.size()), before_.reserve(most);
         std::int64_t pitch = 1;
-        for (std::size_t axis = shape.size(); axis-- > 0; pitch *= side(shape[axis]) + 3) pitch_[axis] = pitch;
+        for (std::size_t axis = shape.size(); axis-- > 0; pitch *= side(shape[axis]) + 3) {
+            pitch_[axis] = pitch;
+            const std::vector<std::int64_t> along = around_;
+            for (const std::int64_t way : {-pitch, pitch})
+                for (const std::int64_t each : along) around_.push_back(each + way);
+        }
     }
 
     /// Keeps a cell and returns true, unless a kept cell is closer than the least distance.
@@ -27,7 +33,7 @@ public:
         std::int64_t bucket = 0;
         for (std::size_t axis = shape_.size(); axis-- > 0; cell /= shape_[axis])
             at[axis] = cell % shape_[axis], bucket += side(at[axis]) * pitch_[axis];
-        if (meets(at, 0, bucket)) return false;
+        if (std::ranges::any_of(around_, [&](std::int64_t by) { return meets(at, bucket + by); })) return false;
         std::int32_t& newest = newest_[slot(bucket)];
         at_.insert(at_.end(), at.begin(), at.begin() + static_cast<std::ptrdiff_t>(shape_.size()));
         before_.push_back(newest), newest = static_cast<std::int32_t>(before_.size() - 1);
@@ -45,11 +51,7 @@ private:
     [[nodiscard]] std::int64_t side(std::int64_t at) const {
         return static_cast<std::int64_t>(static_cast<double>(at) / apart_);
     }
-    /// Tests the bucket and its neighbours along this axis and those after it.
-    [[nodiscard]] bool meets(const coordinates& at, std::size_t axis, std::int64_t bucket) const {
-        if (axis < shape_.size())
-            return meets(at, axis + 1, bucket) || meets(at, axis + 1, bucket - pitch_[axis]) ||
-                   meets(at, axis + 1, bucket + pitch_[axis]);
+    [[nodiscard]] bool meets(const coordinates& at, std::int64_t bucket) const {
         for (std::int32_t i = newest_[slot(bucket)]; i >= 0; i = before_[static_cast<std::size_t>(i)])
             if (is_close(at, static_cast<std::size_t>(i))) return true;
         return false;
@@ -66,6 +68,7 @@ private:
     const std::vector<std::int64_t>& shape_;
     double apart_;
     coordinates pitch_{};               ///< of the buckets' numbers
+    std::vector<std::int64_t> around_;  ///< from a bucket's number to its own and its neighbours'
     std::vector<std::int64_t> at_;      ///< coordinates of the kept cells
     std::vector<std::int32_t> before_;  ///< per kept cell: the one kept before in the same chain, or -1
     std::vector<std::int32_t> newest_;  ///< the last cell kept in each chain, or -1
