@@ -1,9 +1,8 @@
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <optional>
-#include <tuple>
 
 #include "edge/shapes_run.hpp"
 #include "python/bind_run.hpp"
@@ -47,27 +46,29 @@ void rebuild(const array& seed, const array& image, const array& out, const wate
         });
 }
 
-/// Returns the cell and the value of each peak.
-std::vector<std::tuple<std::int64_t, double>> peaks_of(const array& image, const array* mask, const array* labels,
-                                                       const watershed_options& options, int ordinal,
-                                                       std::uintptr_t stream, bool staged, int threads,
-                                                       const nb::object& progress) {
-    std::vector<std::tuple<std::int64_t, double>> rows;
-    const auto keep = [&](const std::vector<peak>& found) {
-        for (const peak& each : found) rows.emplace_back(each.cell, each.value);
-    };
+/// Returns the peaks, which Python reads through a type of NumPy.
+nb::bytes peaks_of(const array& image, const array* mask, const array* labels, const watershed_options& options,
+                   int ordinal, std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
+    std::vector<peak> found;
     const auto call = [&]<class Place>(const Place& on) {
-        keep(peaks(on, image.view<const void, Place>(), options, view_of<const void, Place>(mask),
-                   view_of<const void, Place>(labels)));
+        found = peaks(on, image.view<const void, Place>(), options, view_of<const void, Place>(mask),
+                      view_of<const void, Place>(labels));
     };
     run(
         {ordinal, stream, staged, threads, progress}, image.cells(), [&](const host& on) { call(on); },
         [&](const device& on) { call(on); },
         [&](int on) {
-            keep(edge::peaks_on_device(on, image.view<const void, host>(), options, view_of<const void, host>(mask),
-                                       view_of<const void, host>(labels)));
+            found = edge::peaks_on_device(on, image.view<const void, host>(), options, view_of<const void, host>(mask),
+                                          view_of<const void, host>(labels));
         });
-    return rows;
+    return bytes_of(found);
+}
+
+/// Sorts peaks that Python has as bytes.
+nb::bytes sorted(const nb::bytes& rows, const std::vector<std::int64_t>& shape, double apart) {
+    std::vector<peak> found(rows.size() / sizeof(peak));
+    std::memcpy(found.data(), rows.c_str(), rows.size());
+    return bytes_of(sorted_peaks(std::move(found), shape, true, apart));
 }
 
 void separate(const array& mask, const array& out, const split_options& options, int ordinal, std::uintptr_t stream,
@@ -77,13 +78,6 @@ void separate(const array& mask, const array& out, const split_options& options,
         [&](const host& on) { split(on, mask.view<const void, host>(), out.view<void, host>(), options); },
         [&](const device& on) { split(on, mask.view<const void, device>(), out.view<void, device>(), options); },
         [&](int on) { edge::split_on_device(on, mask.view<const void, host>(), out.view<void, host>(), options); });
-}
-
-/// Returns for each extremum its cell, value and saddle, and the number of the extremum that it joins.
-std::vector<std::tuple<std::int64_t, double, double, std::int64_t>> extrema_of(const basins& of, double h, bool roots) {
-    std::vector<std::tuple<std::int64_t, double, double, std::int64_t>> rows;
-    for (const extremum& each : of.extrema(h, roots)) rows.emplace_back(each.cell, each.value, each.saddle, each.into);
-    return rows;
 }
 
 /// Runs a question to basins with an output, where the basins are.
@@ -99,10 +93,7 @@ void bind_hierarchy(nb::class_<basins>& to) {
     to.def(
           "extinctions",
           [](const basins& of, int by, bool roots) {
-              std::vector<std::tuple<std::int64_t, double, std::int64_t>> rows;
-              for (const extinction& each : of.extinctions(static_cast<attribute>(by), roots))
-                  rows.emplace_back(each.cell, each.amount, each.into);
-              return rows;
+              return bytes_of(of.extinctions(static_cast<attribute>(by), roots));
           },
           nb::arg("by"), nb::arg("roots"))
         .def(
@@ -132,7 +123,9 @@ void bind_basins(nb::module_& module) {
     bind_hierarchy(to);
     to.def("__init__", &make_basins, nb::arg("image"), nb::arg("mask").none(), nb::arg("options"), nb::arg("ordinal"),
            nb::arg("stream"), nb::arg("threads"), nb::arg("progress").none())
-        .def("extrema", &extrema_of, nb::arg("h"), nb::arg("roots"))
+        .def(
+            "extrema", [](const basins& of, double h, bool roots) { return bytes_of(of.extrema(h, roots)); },
+            nb::arg("h"), nb::arg("roots"))
         .def(
             "mark",
             [](const basins& of, const array& out, double h, bool roots, int ordinal, std::uintptr_t stream,
@@ -178,17 +171,7 @@ void bind_watershed(nb::module_& module) {
     module.def("peaks", &peaks_of, nb::arg("image"), nb::arg("mask").none(), nb::arg("labels").none(),
                nb::arg("options"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
                nb::arg("progress").none());
-    module.def(
-        "sorted_peaks",
-        [](const std::vector<std::tuple<std::int64_t, double>>& rows, const std::vector<std::int64_t>& shape,
-           double apart) {
-            std::vector<peak> found;
-            for (const auto& [cell, value] : rows) found.push_back({cell, value});
-            std::vector<std::int64_t> cells;
-            for (const peak& each : sorted_peaks(std::move(found), shape, true, apart)) cells.push_back(each.cell);
-            return cells;
-        },
-        nb::arg("rows"), nb::arg("shape"), nb::arg("apart"));
+    module.def("sorted_peaks", &sorted, nb::arg("rows"), nb::arg("shape"), nb::arg("apart"));
     nb::class_<split_options>(module, "SplitOptions")
         .def(
             "__init__",

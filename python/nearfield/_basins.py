@@ -19,6 +19,9 @@ from nearfield._workplace import Slot, Workplace
 Array = np.ndarray[Any, Any]
 Attribute = Literal["height", "area", "volume"]
 ATTRIBUTES = ("height", "area", "volume")
+PEAK = [("cell", "i8"), ("value", "f8")]  # rows of Call.peaks
+_EXTREMUM = [("cell", "i8"), ("value", "f8"), ("saddle", "f8"), ("into", "i8")]
+_EXTINCTION = [("cell", "i8"), ("amount", "f8"), ("into", "i8")]
 
 
 class Extrema(NamedTuple):
@@ -58,11 +61,9 @@ class Basins:
         """Minima (maxima) of height `h`, as `watershed` takes them."""
         check_flags(squared=squared)
         with words(self._work.name):
-            rows = self._graph.extrema(length_of("h", h), bool(squared))
-        cell, value, saddle, into = (np.array(column) for column in zip(*rows)) if rows else ([], [], [], [])
-        return Extrema(
-            self._coordinates(cell), np.asarray(value, float), np.asarray(saddle, float), np.asarray(into, np.int64)
-        )
+            rows = np.frombuffer(self._graph.extrema(length_of("h", h), bool(squared)), _EXTREMUM)
+        value, saddle, into = (rows[name].copy() for name in ("value", "saddle", "into"))
+        return Extrema(self._coordinates(rows["cell"]), value, saddle, into)
 
     def peaks(self, h: float = 0, *, squared: bool = False) -> Array:
         """Coordinates of the extrema of height `h`, ``(n, axes)``: the lowest minimum or highest maximum first."""
@@ -109,9 +110,8 @@ class Basins:
         check_flags(squared=squared)
         how = _attribute_of("by", by, squared)
         with words(self._work.name):
-            rows = self._graph.extinctions(how, bool(squared))
-        cell, amount, into = (np.array(column) for column in zip(*rows)) if rows else ([], [], [])
-        return Extinctions(self._coordinates(cell), np.asarray(amount, float), np.asarray(into, np.int64))
+            rows = np.frombuffer(self._graph.extinctions(how, bool(squared)), _EXTINCTION)
+        return Extinctions(self._coordinates(rows["cell"]), rows["amount"].copy(), rows["into"].copy())
 
     def cut(
         self, h: float | None = None, *, volume: float | None = None, area: float | None = None,
@@ -178,8 +178,8 @@ class Basins:
             raise ValueError(f"{name} has coordinates outside of the shape {self.shape}; give cells of it")
         return [int(i) for i in np.ravel_multi_index(tuple(rows.T), self.shape)]
 
-    def _coordinates(self, cells: Any) -> Array:
-        where = np.unravel_index(np.asarray(cells, np.int64), self.shape) if len(cells) else [[]] * len(self.shape)
+    def _coordinates(self, cells: Array) -> Array:
+        where = np.unravel_index(cells, self.shape) if len(cells) else [[]] * len(self.shape)
         return np.stack([np.asarray(w, np.int64) for w in where], axis=1)
 
 
@@ -390,8 +390,8 @@ def _positive(work: Workplace) -> Any:
     return work.array > 0
 
 
-def sorted_peaks(rows: list[tuple[int, float]], shape: tuple[int, ...], apart: float) -> Array:
-    """Coordinates of cells with values, the highest first; of equal ones the first in raster order."""
-    cells = np.array(_core.sorted_peaks(rows, shape, apart), np.int64)
+def sorted_peaks(rows: bytes, shape: tuple[int, ...], apart: float) -> Array:
+    """Coordinates of peaks, the highest first; of equal ones the first in raster order."""
+    cells = np.frombuffer(_core.sorted_peaks(rows, shape, apart), PEAK)["cell"]
     made: Array = np.stack(np.unravel_index(cells, shape), axis=1).astype(np.int64)
     return made

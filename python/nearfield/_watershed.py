@@ -301,7 +301,7 @@ class Call(RunAt):
         _core.watershed(image, held, cells, to[0], to[1], to[2], options, *self.place())
         self._finish(packed)
 
-    def peaks(self, mask: Any, labels: Any, options: _core.WatershedOptions) -> list[tuple[int, float]]:
+    def peaks(self, mask: Any, labels: Any, options: _core.WatershedOptions) -> bytes:
         image = self.read()
         cells, parts = self._other("mask", mask), self._other("labels", labels)
         found = _core.peaks(image, cells, parts, options, *self.place())

@@ -105,12 +105,11 @@ NF_HD constexpr std::int64_t wrapped(std::int64_t at, std::int64_t size) {
     return rest < 0 ? rest + size : rest;
 }
 
-/// Calls add(cell of the image, times) for the writes of row k of a ball. A write adds the ball's value `times` times
-/// to all cells from there to the end of their line.
+/// Calls add(cell of the image, times) for the writes of a ball's row so many planes and lines from its cell. A write
+/// adds the ball's value `times` times to all cells from there to the end of their line.
 template <class Add>
-NF_HD inline void write_row(const problem& p, const ball& b, std::int64_t k, const Add& add) {
-    const std::int64_t plane = k / b.count[1], n = p.size[2];
-    const std::int64_t z = b.first[0] + plane, y = b.first[1] + k - plane * b.count[1];
+NF_HD inline void write_line(const problem& p, const ball& b, std::int64_t z, std::int64_t y, const Add& add) {
+    const std::int64_t n = p.size[2];
     const std::int64_t half = b.r2 > 0 ? half_of(p, b.r2, z, y) : 0;
     if (half < 0) return;
     const std::int64_t line = (wrapped(b.at[0] + z, p.size[0]) * p.size[1] + wrapped(b.at[1] + y, p.size[1])) * n;
@@ -127,6 +126,12 @@ NF_HD inline void write_row(const problem& p, const ball& b, std::int64_t k, con
     add(line + first, 1);
     if (last < n) add(line + last, -1);
     if (last > n) add(line, 1), add(line + last - n, -1);
+}
+/// Does the same for row k.
+template <class Add>
+NF_HD inline void write_row(const problem& p, const ball& b, std::int64_t k, const Add& add) {
+    const std::int64_t plane = k / b.count[1];
+    write_line(p, b, b.first[0] + plane, b.first[1] + k - plane * b.count[1], add);
 }
 
 }  // namespace nearfield::natural

@@ -1,4 +1,5 @@
-// On a device: a lane owns a cell and writes the rows of its ball; the warp shares the rows of large balls.
+// On a device: a lane owns a cell and writes the rows of its ball. The lanes of a warp write the same row at a time, so
+// that their writes are close to each other; if their balls differ too much, they share the rows of one ball.
 #include "base/cuda.cuh"
 #include "base/lines.hpp"
 #include "natural_neighbor/core.hpp"
@@ -7,7 +8,9 @@ namespace nearfield::natural {
 namespace {
 
 constexpr int threads_of_block = 256;
-constexpr std::int64_t most_lane_rows = 64;  // rows up to which a lane writes a ball by itself
+/// Balls of a warp are written row by row if they lie in a box of this many rows, and of 1/8 of all their rows.
+constexpr std::int64_t box_rows = 64, box_share = 8;
+constexpr std::int64_t most_counted = 1 << 24;  ///< rows of a ball that are added up
 
 /// The caller's arrays, and those of the call.
 struct arrays {
@@ -56,41 +59,72 @@ __global__ void __launch_bounds__(threads_of_block)
         atomicMax(a.largest + cuda::quotient(i, p.image_cells()), __builtin_bit_cast(unsigned long long, fabs(value)));
 }
 
-__device__ void write(const problem& p, const arrays& a, const ball& b, std::int64_t base, std::int64_t v,
-                      std::int64_t k) {
-    write_row(p, b, k, [&](std::int64_t cell, std::int64_t times) {
+/// Adds a ball's value.
+struct adding {
+    const arrays& a;
+    std::int64_t base, v;
+
+    __device__ void operator()(std::int64_t cell, std::int64_t times) const {
         atomicAdd(a.sum + base + cell, static_cast<unsigned long long>(times * v));
         atomicAdd(a.count + base + cell, static_cast<unsigned long long>(times));
-    });
-}
+    }
+};
 
 __device__ std::int64_t counted_value(const problem& p, const arrays& a, std::int64_t base, std::int64_t site) {
     return counted(a.value_at(base + site), exponent_of(p, a.largest[cuda::quotient(base, p.image_cells())]));
 }
 
+/// The planes and lines around their cells in which the balls of a warp lie.
+struct box {
+    int first[2], last[2];
+
+    __device__ explicit box(const ball& b) {
+        for (int axis = 0; axis < 2; ++axis) {
+            const std::int64_t low = b.first[axis], high = low + b.count[axis] - 1;
+            const bool some = b.rows() > 0;
+            first[axis] =
+                __reduce_min_sync(cuda::every_lane, some ? static_cast<int>(low > -most ? low : -most) : most);
+            last[axis] =
+                __reduce_max_sync(cuda::every_lane, some ? static_cast<int>(high < most ? high : most) : -most);
+        }
+    }
+    [[nodiscard]] __device__ std::int64_t rows() const {
+        return std::int64_t{last[0] - first[0] + 1} * (last[1] - first[1] + 1);
+    }
+
+private:
+    static constexpr int most = 1 << 30;  // with balls beyond it the box has too many rows
+};
+
 __global__ void __launch_bounds__(threads_of_block)
     scatter(const __grid_constant__ problem p, const __grid_constant__ arrays a) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    std::int64_t site = -1, base = 0, rows = 0;
-    if (i < p.cells()) {
-        base = cuda::quotient(i, p.image_cells()) * p.image_cells(), site = a.site_of(i);
-        if (site >= 0) {
-            const ball b = ball_of(p, i - base, site);
-            rows = b.rows();
-            if (rows <= most_lane_rows) {
-                const std::int64_t v = counted_value(p, a, base, site);
-                for (std::int64_t k = 0; k < rows; ++k) write(p, a, b, base, v, k);
-            }
-        }
+    const std::int64_t base = i < p.cells() ? cuda::quotient(i, p.image_cells()) * p.image_cells() : 0,
+                       site = i < p.cells() ? a.site_of(i) : -1;
+    ball own{};
+    if (site >= 0) own = ball_of(p, i - base, site);
+    const std::int64_t v = site >= 0 ? counted_value(p, a, base, site) : 0, rows = own.rows();
+    const unsigned some = __ballot_sync(cuda::every_lane, rows > 0 ? 1 : 0);
+    if (some == 0) return;
+    const box common(own);
+    const auto most = static_cast<std::int64_t>(
+        __reduce_add_sync(cuda::every_lane, static_cast<unsigned>(rows < most_counted ? rows : most_counted)));
+    if (common.rows() <= box_rows + most / box_share) {
+        for (int z = common.first[0]; z <= common.last[0]; ++z)
+            for (int y = common.first[1]; y <= common.last[1]; ++y)
+                if (z >= own.first[0] && z < own.first[0] + own.count[0] && y >= own.first[1] &&
+                    y < own.first[1] + own.count[1])
+                    write_line(p, own, z, y, adding{a, base, v});
+        return;
     }
-    for (unsigned left = __ballot_sync(cuda::every_lane, rows > most_lane_rows ? 1 : 0); left != 0; left &= left - 1) {
+    for (unsigned left = some; left != 0; left &= left - 1) {
         const int source = __ffs(static_cast<int>(left)) - 1;
         const std::int64_t its = __shfl_sync(cuda::every_lane, site, source),
-                           from = __shfl_sync(cuda::every_lane, base, source);
+                           from = __shfl_sync(cuda::every_lane, base, source),
+                           value = __shfl_sync(cuda::every_lane, v, source);
         const ball b = ball_of(p, i - lane + source - from, its);
-        const std::int64_t v = counted_value(p, a, from, its);
-        for (std::int64_t k = lane; k < b.rows(); k += cuda::warp) write(p, a, b, from, v, k);
+        for (std::int64_t k = lane; k < b.rows(); k += cuda::warp) write_row(p, b, k, adding{a, from, value});
     }
 }
 

@@ -98,6 +98,21 @@ struct height {
             return h < 0x1p64 && apart >= static_cast<std::uint64_t>(std::ceil(h));
         }
     }
+    /// Returns the greatest key of a value that is no such pass; all passes above it are.
+    template <class Value, class Key>
+    NF_HD constexpr Key last_below(Key minimum) const {
+        using limits = std::numeric_limits<Value>;
+        using bits = std::make_unsigned_t<Key>;
+        constexpr Value most = limits::has_infinity ? limits::infinity() : limits::max(),
+                        least = limits::has_infinity ? -limits::infinity() : limits::lowest();
+        Key low = minimum, high = turned(ordered<Key>(maxima ? least : most), maxima);
+        while (low < high) {
+            const Key middle = high - static_cast<Key>((static_cast<bits>(high) - static_cast<bits>(low)) / 2);
+            if (reached<Value>(minimum, middle)) high = middle - 1;
+            else low = middle;
+        }
+        return low;
+    }
 };
 
 /// Addresses an image's cells in a padded array: one place that holds no cell follows every line of an axis, so that
@@ -223,6 +238,9 @@ static_assert(ordered<std::int32_t>(0U) < ordered<std::int32_t>(0xffffffffU) &&
 static_assert(roots_differ(25, 9, 2 << height_bits) && !roots_differ(25, 9, (2 << height_bits) + 1) &&
               !roots_differ(2, 0, 3 << (height_bits - 1)) && roots_differ(3, 0, 3 << (height_bits - 1)) &&
               !roots_differ(8, 9, 0));
+static_assert(height{2.5, 0, false, false}.last_below<std::uint8_t>(std::int32_t{7}) == 9 &&
+              height{300, 0, false, true}.last_below<std::uint8_t>(std::int32_t{~200}) == ~0 &&
+              height{0, 0, false, false}.last_below<std::int64_t>(std::int64_t{-4}) == -4);
 }  // namespace self_check
 
 }  // namespace nearfield::watersheds

@@ -47,11 +47,14 @@ public:
             if constexpr (sizeof(Value) == 8) ranks_.run(on_, w_);
             with_neighbours([&]<nearby Which>() { each_tile(descend<Which>); });
             each_tile(find_basins<Value>);
+            if (w_.last != nullptr) each_basin(find_last<Value>);
         });
-        find_edges_again();
-    }
-    void find_edges_again() {
         with_neighbours([&]<nearby Which>() { each_tile(find_edges<Which>); });
+    }
+    /// Merges all basins that connect; it overwrites their lowest cells.
+    void merge_without_root() {
+        each_basin(clear_tops);
+        with_value(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
     }
     /// Finds the lowest marker of each basin, whose cells have been found before.
     void find_markers() {
@@ -105,12 +108,16 @@ private:
         return size_of(p.image.type) < 8 ? 0 : (p.seed.data != nullptr ? 2 : 1) * p.where.places;
     }
     void merge_basins() {
+        if (w_.heights) w_.last = w_.level;  // which is written later
         find_passes();
         with_value(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
-        const std::int64_t blocks = cuda::blocks_for(w_.most_basins, threads_of_block);
-        cuda::launch(on_, find_levels, std::min(blocks, 8 * cuda::limits().multiprocessors), dim3(threads_of_block), 0,
-                     w_);
+        each_basin(find_levels);
         if (w_.heights) number();
+    }
+    /// Launches a kernel whose blocks take basins in turn.
+    void each_basin(void (*kernel)(const work)) const {
+        const std::int64_t blocks = cuda::blocks_for(w_.most_basins, threads_of_block);
+        cuda::launch(on_, kernel, std::min(blocks, 8 * cuda::limits().multiprocessors), dim3(threads_of_block), 0, w_);
     }
 
     /// Reserves memory. Two neighbours cannot both be the lowest, so at most every second cell along the last axis is a

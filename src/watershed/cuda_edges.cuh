@@ -97,6 +97,20 @@ __device__ void each_pair(const work& w, const tile<Which>& area, std::uint64_t 
     }
 }
 
+/// Finds which passes lie high enough above each basin for its minimum. A pass that lies high enough above both basins
+/// joins nothing. Ranks of 8-byte values are not searched.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block) find_last(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+         i < w.count[basins_found]; i += stride) {
+        const std::int32_t low = key_in(w.top[i]);
+        if (!(w.least.h > 0)) w.last[i] = low;
+        else if constexpr (sizeof(Value) == 8) w.last[i] = outside<std::int32_t>;
+        else w.last[i] = w.least.last_below<Value>(low);
+    }
+}
+
 /// Lists the passes between basins that touch in the tile or at its faces. Known neighbours that come before the cell
 /// have noted the pass themselves.
 template <nearby Which>
@@ -110,7 +124,8 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
     const auto touch = [&](std::int32_t here, std::int32_t there) {
-        note(w, table, -2 - w.basin[here], -2 - w.basin[there], max(w.key[here], w.key[there]));
+        const std::int32_t a = -2 - w.basin[here], b = -2 - w.basin[there], pass = max(w.key[here], w.key[there]);
+        if (w.last == nullptr || pass <= max(w.last[a], w.last[b])) note(w, table, a, b, pass);
     };
     if constexpr (Which != nearby::listed) {
         std::int32_t place[cells_of_thread];

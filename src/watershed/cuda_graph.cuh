@@ -59,7 +59,7 @@ public:
     kept_basins(const device& on, const problem& p) : asked_(p), stream_(on), home_(stream_.get()), call_(home_, p) {
         const cuda::device_guard current(home_);
         call_.find_passes();
-        take_tree(fetched_passes());
+        take_tree();
         const std::int64_t places = p.where.places;
         kept_ = std::make_unique<device_list<std::int32_t>>(home_, 2 * places);
         cuda::copy(home_, keys(), arrays().key, 4 * places);
@@ -109,8 +109,8 @@ private:
     void fetch(list<T>& to, const T* from) const {
         cuda::fetch(home_, to.data(), from, std::ssize(to) * static_cast<std::int64_t>(sizeof(T)));
     }
-    edges fetched_passes();
-    void take_tree(edges&& found);
+    void take_tree();
+    [[nodiscard]] edges merged() const;
     [[nodiscard]] list<std::int64_t> exact_of(const list<std::int32_t>& ranks) const;
     [[nodiscard]] region_tree regions_by(attribute by, bool roots) const;
     [[nodiscard]] double fill(lakes_of_tree& lakes, bool volumes) const;
@@ -128,45 +128,38 @@ private:
 
 // ---- building -------------------------------------------------------------------------------------------------------
 
-/// Fetches the passes between basins; if there are more than fit, it finds them again.
-inline kept_basins::edges kept_basins::fetched_passes() {
-    work& w = arrays();
-    list<std::uint32_t> counts(counters);
-    fetch(counts, w.count);
-    std::unique_ptr<device_list<std::int32_t>> more;
-    while (counts[edges_found] > w.most_edges) {
-        const std::int64_t room = counts[edges_found] + counts[edges_found] / 16;
-        more = nullptr, more = std::make_unique<device_list<std::int32_t>>(home_, 3 * room);
-        w.edge_a = more->get(), w.edge_b = w.edge_a + room, w.edge_pass = w.edge_b + room;
-        w.most_edges = static_cast<std::uint32_t>(room);
-        cuda::clear(home_, w.count + edges_found, 4);
-        call_.find_edges_again();
-        fetch(counts, w.count);
-    }
-    tree_.cell.resize(counts[basins_found]);
-    list<std::int32_t> a(counts[edges_found]), b(a.size()), pass(a.size());
-    fetch(a, w.edge_a), fetch(b, w.edge_b), fetch(pass, w.edge_pass);
-    edges found(a.size());
-    for (std::size_t i = 0; i < a.size(); ++i) found[i] = {a[i], b[i], pass[i]};
+/// Fetches the pass over which each basin merged into another one. These passes connect basins as all passes do: the
+/// highest pass from a basin to the one that represents its merged basin is its own least pass.
+inline kept_basins::edges kept_basins::merged() const {
+    const work& w = call_.arrays();
+    list<std::int32_t> up(tree_.low.size()), pass(up.size());
+    fetch(up, w.up), fetch(pass, w.pass);
+    edges found;
+    for (std::size_t i = 0; i < up.size(); ++i)
+        if (const auto own = static_cast<std::int32_t>(i); up[i] != own) found.push_back({own, up[i], pass[i]});
     return found;
 }
 
 /// Numbers basins in raster order of their cells, and builds the tree.
-inline void kept_basins::take_tree(edges&& found) {
-    const std::size_t count = tree_.cell.size();
+inline void kept_basins::take_tree() {
+    list<std::uint32_t> counts(counters);
+    fetch(counts, arrays().count);
+    const std::size_t count = counts[basins_found];
     list<std::uint64_t> top(count);  // key and place of the lowest cell
     fetch(top, arrays().top);
+    call_.merge_without_root();
     list<std::int32_t> order(count), number(count);
     std::iota(order.begin(), order.end(), 0);
     const auto place = [&](std::int32_t i) { return static_cast<std::uint32_t>(top[static_cast<std::size_t>(i)]); };
     std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return place(a) < place(b); });
     tree_.type = exact_.type = asked_.image.type, tree_.maxima = exact_.maxima = asked_.maxima;
-    tree_.low.resize(count);
+    tree_.cell.resize(count), tree_.low.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
         number[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
         tree_.cell[i] = static_cast<std::int32_t>(place(order[i]));
         tree_.low[i] = key_in(top[static_cast<std::size_t>(order[i])]);
     }
+    edges found = merged();
     for (auto& each : found)
         each.a = number[static_cast<std::size_t>(each.a)], each.b = number[static_cast<std::size_t>(each.b)];
     tree_.connect(found);
@@ -307,8 +300,8 @@ inline double kept_basins::fill(lakes_of_tree& lakes, bool volumes) const {
         ends(home_, end);
     const device_list<word> to(home_, sums);
     const lakes_on_device there{into.get(), pass.get(), first.get(), ends.get(), to.get(), by};
-    with_value(asked_.image.type,
-               [&]<class Value>(Value) { each_of(asked_.where.places, fill_lakes<Value>, keys(), there); });
+    const std::int64_t fillers = cuda::blocks_for(asked_.where.places, places_of_filler * cuda::warp) * cuda::warp;
+    with_value(asked_.image.type, [&]<class Value>(Value) { each_of(fillers, fill_lakes<Value>, keys(), there); });
     fetch(sums, to.get());
     for (std::size_t i = 0; i < end.size(); ++i) {
         lakes.cells.push_back(static_cast<std::int64_t>(sums[3 * i]));

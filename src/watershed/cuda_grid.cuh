@@ -209,6 +209,7 @@ struct work {
     std::uint64_t* top;       ///< its lowest marker, or its lowest cell
     std::int32_t *up, *pass;  ///< the basin it merged into, and the pass; itself: unmerged; nowhere: at the root
     std::int32_t* level;
+    std::int32_t* last;    ///< greatest pass that is too low for its height, or null: passes above it join nothing
     std::int32_t* number;  ///< negative: no marker reaches the basin; else the label of its cell
 
     std::int32_t *edge_a, *edge_b, *edge_pass;

@@ -82,6 +82,7 @@ struct lakes_on_device {
     word* sums;  ///< of each lake three: cells, the lower 32 bits of values, the others
     double factor;
 };
+inline constexpr int places_of_filler = 32;
 struct lake_sums {
     std::int64_t of[3] = {0, 0, 0};
     __device__ void reduce() {
@@ -89,31 +90,71 @@ struct lake_sums {
             for (int by = cuda::warp / 2; by > 0; by /= 2) each += __shfl_xor_sync(cuda::every_lane, each, by);
     }
 };
-/// Adds every cell to the first lake that covers it.
+/// Returns the first lake that covers a cell.
+__device__ inline std::int32_t lake_of(const lakes_on_device& l, std::int32_t basin, std::int32_t key) {
+    while (l.into[basin] >= 0 && l.pass[basin] <= key) basin = l.into[basin];
+    std::int32_t low = l.first[basin], high = l.first[basin + 1] - 1;  // the first lake that ends above the cell
+    while (low < high) {
+        const std::int32_t middle = low + (high - low) / 2;
+        if (l.end[middle] > key) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+/// Sums of lakes that a block has met. Many cells of all blocks lie in few lakes, for which they would compete.
+struct lake_table {
+    static constexpr int size = 512, most_tries = 8;
+    std::int32_t lake[size];
+    word sums[3 * size];
+
+    __device__ void clear() {
+        for (int i = static_cast<int>(threadIdx.x); i < size; i += threads_of_block) lake[i] = nowhere;
+        for (int i = static_cast<int>(threadIdx.x); i < 3 * size; i += threads_of_block) sums[i] = 0;
+        __syncthreads();
+    }
+    __device__ void add(const lakes_on_device& l, std::int32_t to, const lake_sums& of) {
+        word* sum = l.sums + 3 * static_cast<std::int64_t>(to);
+        unsigned slot = (static_cast<unsigned>(to) * 0x9e3779b1U >> 16) % size;
+        for (int tries = 0; tries < most_tries; ++tries, slot = (slot + 1) % size) {
+            const std::int32_t old = atomicCAS(lake + slot, nowhere, to);
+            if (old != nowhere && old != to) continue;
+            sum = sums + 3 * slot;
+            break;
+        }
+        for (int i = 0; i < 3; ++i) atomicAdd(sum + i, static_cast<word>(of.of[i]));
+    }
+    __device__ void put(const lakes_on_device& l) {
+        __syncthreads();
+        for (int i = static_cast<int>(threadIdx.x); i < 3 * size; i += threads_of_block)
+            if (lake[i / 3] != nowhere) atomicAdd(l.sums + 3 * static_cast<std::int64_t>(lake[i / 3]) + i % 3, sums[i]);
+    }
+};
+
+/// Adds every cell to its lake. A thread handles some places, 32 apart, and adds them up while the lake is the same.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block)
     fill_lakes(const __grid_constant__ work w, const std::int32_t* keys, const __grid_constant__ lakes_on_device l) {
-    const std::int32_t place = place_of_thread();
+    __shared__ lake_table table;
+    table.clear();
+    const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x,
+                       first = thread / cuda::warp * cuda::warp * places_of_filler + thread % cuda::warp;
+    const auto put = [&](std::int32_t to, const lake_sums& of) { table.add(l, to, of); };
     std::int32_t lake = nowhere;
-    lake_sums mine;
-    if (place < w.where.places && w.basin[place] != nowhere) {
-        const std::int32_t key = keys[place];
-        std::int32_t basin = -2 - w.basin[place];
-        while (l.into[basin] >= 0 && l.pass[basin] <= key) basin = l.into[basin];
-        std::int32_t low = l.first[basin], high = l.first[basin + 1] - 1;  // the first lake that ends above the cell
-        while (low < high) {
-            const std::int32_t middle = low + (high - low) / 2;
-            if (l.end[middle] > key) high = middle;
-            else low = middle + 1;
-        }
-        lake = low;
+    lake_sums held;
+    for (int i = 0; i < places_of_filler; ++i) {
+        const std::int64_t place = first + i * cuda::warp;
+        const bool cell = place < w.where.places && w.basin[place] != nowhere;
+        const std::int32_t key = cell ? keys[place] : 0, own = cell ? lake_of(l, -2 - w.basin[place], key) : lake;
+        if (__any_sync(cuda::every_lane, own != lake && lake != nowhere ? 1 : 0) != 0)
+            cuda::put_by_warp(own != lake ? lake : nowhere, nowhere, held, put);
+        if (own != lake) lake = own, held = {};
+        if (!cell) continue;
         const std::int64_t value = summand_of<Value>(exact_key<Value>(w, key), w.maxima, l.factor);
-        mine = {{1, value & 0xffffffff, value >> 32}};
+        ++held.of[0], held.of[1] += value & 0xffffffff, held.of[2] += value >> 32;
     }
-    cuda::put_by_warp(lake, nowhere, mine, [&](std::int32_t to, const lake_sums& of) {
-        for (int i = 0; i < 3; ++i)
-            atomicAdd(l.sums + 3 * static_cast<std::int64_t>(to) + i, static_cast<word>(of.of[i]));
-    });
+    cuda::put_by_warp(lake, nowhere, held, put);
+    table.put(l);
 }
 
 }  // namespace nearfield::watersheds

@@ -38,17 +38,25 @@ __device__ inline void offer_edges(const work& w, std::uint32_t edges, std::int6
     }
 }
 
-/// Does the same without a list of edges: it looks at all neighbours of all cells.
-__device__ inline void offer_cells(const work& w, std::int64_t first, std::int64_t stride) {
+/// Does the same without a list of edges: it looks at all neighbours of all cells. Until steps are counted, their array
+/// holds the merged basin of every cell.
+__device__ inline void offer_cells(const work& w, int round, std::int64_t first, std::int64_t stride) {
+    const std::int32_t* const before = round == 0 ? w.basin : w.steps;
+    for (std::int64_t place = first; place < w.where.places; place += stride)
+        w.steps[place] = before[place] == nowhere ? nowhere : -2 - whole_of(w, -2 - before[place]);
+    meet();
     for (std::int64_t place = first; place < w.where.places; place += stride) {
         const auto own = static_cast<std::int32_t>(place);
-        if (w.basin[own] == nowhere) continue;
-        const std::int32_t here = whole_of(w, -2 - w.basin[own]);
+        const std::int32_t here = w.steps[own];
+        if (here == nowhere || w.up[-2 - here] != -2 - here) continue;
+        std::uint64_t least = no_key;
         w.where.each(own, [&](std::int32_t there, int) {
-            if (w.basin[there] == nowhere || w.basin[there] == w.basin[own] || !alike(w, own, there)) return;
-            const std::int32_t other = whole_of(w, -2 - w.basin[there]);
-            if (other != here) offer(w, here, other, max(w.key[own], w.key[there]));
+            const std::int32_t other = w.steps[there];
+            if (other == nowhere || other == here || !alike(w, own, there)) return;
+            const std::uint64_t way = packed(max(w.key[own], w.key[there]), static_cast<std::uint32_t>(-2 - other));
+            least = least < way ? least : way;
         });
+        if (least < w.best[-2 - here]) atomicMin(reinterpret_cast<unsigned long long*>(w.best - 2 - here), least);
     }
 }
 
@@ -79,6 +87,14 @@ __device__ bool join(const work& w, std::int32_t basin) {
     return true;
 }
 
+/// Forgets the lowest cells of basins, without which none is joined to a root.
+static __global__ void __launch_bounds__(threads_of_block) clear_tops(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+         i < w.count[basins_found]; i += stride)
+        w.top[i] = no_key;
+}
+
 /// Runs all rounds in one kernel. If the edges do not fit their list, every round looks at all cells instead.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant__ work w) {
@@ -89,7 +105,7 @@ __global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant_
     volatile std::uint32_t* const changed = w.count + changes;
     for (int round = 0;; ++round) {
         if (listed) offer_edges(w, edges, first, stride);
-        else offer_cells(w, first, stride);
+        else offer_cells(w, round, first, stride);
         if (first == 0) changed[(round + 1) % 3] = 0;
         meet();
         bool some = false;

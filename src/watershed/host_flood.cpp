@@ -8,15 +8,25 @@
 
 namespace nearfield::watersheds {
 
+namespace {
+
+/// Returns whether every minimum is high enough, and plateaus need no labels: then there is no need for basins.
+asked purpose_of(const problem& p) {
+    const bool real = p.image.type == dtype::float32 || p.image.type == dtype::float64;
+    const bool all = p.least.h == 0 || (p.least.h <= 1 && !real && !p.least.roots);
+    const bool cells = p.label.data != nullptr || p.passes.data != nullptr;
+    return all && !cells && p.parts.data == nullptr ? asked::minima : asked::once;
+}
+
+}  // namespace
+
 void run(const host& on, const problem& p) {
     const host first = part_of(on, 0, 0.5), second = part_of(on, 0.5, 0.5);
-    graph_of(first, p, asked::once)->flood(second, p);
+    graph_of(first, p, purpose_of(p))->flood(second, p);
 }
 std::vector<peak> find_peaks(const host& on, const problem& p) {
     std::vector<peak> found;
-    // An 8-byte integer may have the key that stands for no cell; only the graph tells the two apart.
-    const bool plain = size_of(p.image.type) <= 4 || p.image.type == dtype::float64;
-    const asked how = p.least.h == 0 && p.parts.data == nullptr && plain ? asked::minima : asked::once;
+    const asked how = purpose_of(p);
     for (const extremum& each : graph_of(on, p, how)->extrema(p.least)) found.push_back({each.cell, each.value});
     return found;
 }
@@ -40,6 +50,10 @@ void host_graph<Key>::mark(const host& on, const height& least, const target& ou
     for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
         auto* const to = static_cast<std::uint8_t*>(out.data) + out.offset(at, f.axes);
         for (std::int64_t i = 0; i < f.row_size(); ++i) {
+            if (how_ == asked::minima) {
+                to[i * out.stride[f.axes - 1]] = lowest_.get()[row + i] == minimal ? 1 : 0;
+                continue;
+            }
             const std::int32_t code = basin_.get()[row + i];
             const auto own = static_cast<std::size_t>(number_of(code));
             to[i * out.stride[f.axes - 1]] = code != nowhere && key_.get()[row + i] == tree_.low[own] ? marked[own] : 0;

@@ -111,18 +111,8 @@ inline std::int32_t follow(std::int32_t* up, std::int64_t place) {
     return end;
 }
 
-/// One bit for each place.
-class bits {
-public:
-    explicit bits(std::int64_t places) : word_(static_cast<std::size_t>(places / 64 + 1)) {}
-    [[nodiscard]] bool operator[](std::int64_t place) const {
-        return (word_[static_cast<std::size_t>(place / 64)] >> place % 64 & 1) != 0;
-    }
-    void set(std::int64_t place) { word_[static_cast<std::size_t>(place / 64)] |= std::uint64_t{1} << place % 64; }
-
-private:
-    list<std::uint64_t> word_;
-};
+/// States of a cell in the search of minima: not yet visited; visited by this search, or an earlier one; in the answer.
+enum : std::uint8_t { untouched, visiting, visited, minimal };
 
 /// A cell that has a marker.
 struct marker {
@@ -134,8 +124,9 @@ template <class Key>
 class host_graph final : public whole_graph {
 public:
     host_graph(const host& on, const problem& p, asked how);
-    /// Returns false if the keys are too narrow: a cell has the key that stands for no cell.
-    [[nodiscard]] bool distinct() const { return distinct_; }
+    /// Returns false if nothing was built: a cell has the key that stands for no cell, which keys of 32 bits and single
+    /// minima do not allow, or single minima would take too long.
+    [[nodiscard]] bool complete() const { return complete_; }
 
     [[nodiscard]] std::vector<extremum> extrema(const height& least) const override;
     void mark(const host& on, const height& least, const target& out) const override;
@@ -155,7 +146,12 @@ private:
     void number_ends(workers& team, list<std::int32_t>& ends);
     /// Finds only the minima, which do not merge, instead of basins.
     void find_minima(workers& team);
-    [[nodiscard]] bool is_minimum(std::int64_t place, bits& met, bits& now) const;
+    /// Marks the ends of descents that have no equal neighbour, and returns those that have one.
+    [[nodiscard]] list<std::int32_t> mark_single(workers& team);
+    [[nodiscard]] bool mark_plateaus(const list<std::int32_t>& ends);
+    /// Points cells whose key stands for no cell to an equal neighbour that comes first; counts ends in rows anew.
+    void join_highest(workers& team, list<std::int32_t>& ends);
+    [[nodiscard]] auto test_of_passes() const -> bool (*)(const height&, Key, Key);
     list<edge<Key>> find_edges(workers& team);
 
     [[nodiscard]] bool alike(std::int64_t a, std::int64_t b) const {
@@ -172,10 +168,14 @@ private:
     problem asked_;
     asked how_;
     neighbours near_;
-    bool distinct_ = true;
+    bool distinct_ = true;  ///< no cell has the key that stands for no cell
+    bool complete_ = false;
+    /// A key that no cell has. Above it the keys of single minima are 1 less, if one of them would stand for no cell.
+    Key gap_ = outside<Key>;
     host_scratch<Key> key_;
-    host_scratch<std::int32_t> basin_;  ///< of every place: a code, or nowhere
-    host_scratch<std::int32_t> part_;   ///< of every cell: its label; cells of other labels are no neighbours
+    host_scratch<std::int32_t> basin_;   ///< of every place: a code, or nowhere
+    host_scratch<std::int32_t> part_;    ///< of every cell: its label; cells of other labels are no neighbours
+    host_scratch<std::uint8_t> lowest_;  ///< of minima without basins: all their cells, or the first of each
     merge_tree<Key> tree_;
 };
 

@@ -22,7 +22,7 @@ public:
                                                      const std::vector<std::int64_t>& b) const = 0;
 };
 
-/// Purpose of a graph: extrema() of single minima, one question that may overwrite the graph, or many questions.
+/// Purpose of a graph: extrema() or mark() of all minima, one question that may overwrite the graph, or many questions.
 enum class asked : std::uint8_t { minima, once, often };
 
 /// A graph that also reconstructs images.

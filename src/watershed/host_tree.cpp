@@ -6,33 +6,11 @@
 #include <numeric>
 #include <utility>
 
+#include "watershed/host_sort.hpp"
+
 namespace nearfield::watersheds {
 
 namespace {
-
-/// Sorts edges by pass: radix sort by digits of 11 bits from the lowest.
-template <class Edges>
-void sort_by_pass(Edges& edges) {
-    constexpr int bits = 11;
-    using key = decltype(edges.front().pass);
-    const auto less = [](const auto& a, const auto& b) { return a.pass < b.pass; };
-    if (edges.size() < 1 << 12) return std::sort(edges.begin(), edges.end(), less);
-    const auto [lowest, highest] = std::minmax_element(edges.begin(), edges.end(), less);
-    using bits_of = std::make_unsigned_t<key>;
-    const auto least = static_cast<bits_of>(lowest->pass);
-    const auto range = static_cast<bits_of>(static_cast<bits_of>(highest->pass) - least);
-    Edges other(edges.size());
-    for (int shift = 0; shift < static_cast<int>(8 * sizeof(key)) && (range >> shift) != 0; shift += bits) {
-        std::vector<std::size_t> from((std::size_t{1} << bits) + 1);
-        const auto digit = [&](const auto& e) {
-            return static_cast<std::size_t>((static_cast<bits_of>(e.pass) - least) >> shift & ((1U << bits) - 1));
-        };
-        for (const auto& each : edges) ++from[digit(each) + 1];
-        std::partial_sum(from.begin(), from.end(), from.begin());
-        for (const auto& each : edges) other[from[digit(each)]++] = each;
-        edges.swap(other);
-    }
-}
 
 std::int32_t top(list<std::int32_t>& up, std::int32_t x) {
     const auto at = [&](std::int32_t i) -> std::int32_t& { return up[static_cast<std::size_t>(i)]; };
@@ -52,7 +30,7 @@ bool merge_tree<Key>::precedes(std::int32_t a, std::int32_t b) const {
 /// Kruskal's algorithm: a connected set is represented by its lowest basin, by the first of several equally low ones.
 template <class Key>
 void merge_tree<Key>::connect(list<edge<Key>>& edges) {
-    sort_by_pass(edges);
+    sort_by(edges, [](const edge<Key>& e) { return e.pass; });
     const std::size_t count = low.size();
     into.assign(count, -1), pass.assign(count, Key{outside<Key>});
     list<std::int32_t> up(count);

@@ -187,6 +187,10 @@ TEST_F(WatershedDevice, LargerImagesAreTheHosts) {
             EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text();
             for (std::size_t i = 0; i < c.value.size(); ++i) c.value[i] = static_cast<double>(mix(i + seed) % 250);
             EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text() << ", noise";
+            for (std::size_t i = 0; i < c.value.size(); ++i)
+                c.marker.push_back(i % 97 == 0 ? static_cast<int>(i) + 1 : 0);
+            c.options.h = 0;
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text() << ", noise with markers";
         }
 }
 

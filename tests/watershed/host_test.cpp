@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <span>
 
 #include "refused.hpp"
 #include "scale.hpp"
@@ -30,6 +31,52 @@ TEST(Watershed, PeaksOfLabelsAreThoseOfEachAlone) {
                 70000, 71000, 4);
 }
 
+/// Replaces the least and the greatest value of an image by those of its type.
+template <class Value>
+void widen(std::vector<std::byte>& image) {
+    Value* const value = reinterpret_cast<Value*>(image.data());
+    const std::span<Value> all(value, image.size() / sizeof(Value));
+    const auto [least, most] = std::ranges::minmax(all);
+    for (Value& each : all)
+        if (each == least) each = std::numeric_limits<Value>::lowest();
+        else if (each == most) each = std::numeric_limits<Value>::max();
+}
+
+/// Minima without labels, which need no basins. Every fourth image holds the least and the greatest 8-byte integer.
+TEST(Watershed, MinimaAloneAreTheOracles) {
+    for (std::uint64_t seed = 80000; seed < share(80000, 81500) && !testing::Test::HasFailure(); ++seed) {
+        watershed_case c = drawn_case(seed, 4);
+        c.marker.clear();
+        if (seed % 3 != 0) c.options.h = seed % 3 == 1 ? 0 : 1, c.options.roots = false;
+        if (seed % 4 == 0) c.type = seed % 8 == 0 || c.options.roots ? dtype::uint64 : dtype::int64;
+        for (double& v : c.value)
+            if (seed % 4 == 0) v = std::isfinite(v) ? std::floor(std::abs(v)) : 5;
+        std::vector<std::byte> image = bytes_of(c.value, c.type);
+        if (seed % 4 == 0 && c.options.h <= 1 && !c.options.roots)
+            c.type == dtype::uint64 ? widen<std::uint64_t>(image) : widen<std::int64_t>(image);
+        watershed_options options = c.options;
+        if (!c.ends.empty()) options.border = {c.ends.data(), c.ends.size()};
+        const auto from = any_input<host>::contiguous(image.data(), c.type, c.shape);
+        const auto mask =
+            c.mask.empty() ? any_input<host>{} : any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape);
+        std::vector<std::uint8_t> marks(c.value.size(), 7);
+        const host on{1 + static_cast<int>(seed % 2), {}};
+        watershed(on, from, {{}, {}, any_output<host>::contiguous(marks.data(), dtype::uint8, c.shape)}, options, {},
+                  mask);
+        EXPECT_EQ(marks, expected(c).extrema) << c.text() << ", seed " << seed;
+        std::vector<std::int64_t> cells, want;
+        for (const peak& each : peaks(on, from, options, mask)) {
+            cells.push_back(each.cell);
+            const auto at = static_cast<std::size_t>(each.cell) * static_cast<std::size_t>(size_of(c.type));
+            const std::vector<std::byte> bytes(image.begin() + static_cast<std::ptrdiff_t>(at),
+                                               image.begin() + static_cast<std::ptrdiff_t>(at) + size_of(c.type));
+            EXPECT_EQ(each.value, values_of(bytes, c.type)[0]);
+        }
+        for (const oracle::minimum& each : high_minima(c, false)) want.push_back(each.cell);
+        EXPECT_EQ(cells, want) << c.text() << ", seed " << seed;
+    }
+}
+
 TEST(Watershed, SortedPeaksAreApart) {
     std::mt19937_64 random(3);
     for (const shape_t& shape : {shape_t{900}, shape_t{70, 1, 90}, shape_t{30, 40, 50}, shape_t{9, 8, 7, 6}})
@@ -37,8 +84,9 @@ TEST(Watershed, SortedPeaksAreApart) {
             for (const bool maxima : {false, true}) {
                 std::vector<peak> found, want;
                 for (std::int64_t cell = 0; cell < cells_of(shape); ++cell)
-                    if (random() % 5 == 0) found.push_back({cell, static_cast<double>(random() % 20)});
+                    if (random() % 5 == 0) found.push_back({cell, static_cast<double>(random() % 20) / 3 - 2});
                 std::vector<peak> sorted = found;
+                std::ranges::shuffle(found, random);
                 std::ranges::stable_sort(sorted, {}, [&](const peak& p) { return maxima ? -p.value : p.value; });
                 const auto near = [&](std::int64_t a, std::int64_t b) {
                     double square = 0;

@@ -132,7 +132,7 @@ TEST_F(KeptBasins, AnswersAreTheHosts) {
     for (std::uint64_t seed = 90000; seed < share(90000, 91200) && !HasFailure(); ++seed) compare(drawn_case(seed, 3));
 }
 
-/// Several tiles; noise, which has more passes than the list holds at first; types whose keys are ranks.
+/// Several tiles; noise, which has more passes than the list holds; types whose keys are ranks.
 TEST_F(KeptBasins, AnswersOfLargerImagesAreTheHosts) {
     for (const dtype type : {dtype::uint8, dtype::float32, dtype::uint64, dtype::float64})
         for (const shape_t& shape : {shape_t{150, 210}, shape_t{17, 40, 50}}) {

@@ -6,8 +6,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from nearfield._basins import PEAK, sorted_peaks
 from nearfield._basins import h_maxima as marks_of
-from nearfield._basins import sorted_peaks
 from nearfield._dispatch import workplace_of
 from nearfield._request import count_of, said
 from nearfield._watershed import Call, options_of, reconstruct_gray
@@ -79,11 +79,11 @@ def peak_local_max(
         least = max(least, threshold_rel * values.max())
     work = workplace_of("image", values)
     options = options_of(values.ndim, values.ndim, "open", True)
-    rows = Call(work, None, None, None).peaks(values > least, labels, options)
-    found = np.stack(np.unravel_index(np.array([cell for cell, _ in rows], np.int64), values.shape), axis=1)
+    rows = np.frombuffer(Call(work, None, None, None).peaks(values > least, labels, options), PEAK)
+    found = np.stack(np.unravel_index(rows["cell"], values.shape), axis=1)
     margin = np.asarray(_margins(exclude_border, min_distance, values.ndim))
     inner = ((found >= margin) & (found < np.asarray(values.shape) - margin)).all(axis=1)
-    found = sorted_peaks([row for row, counts in zip(rows, inner) if counts], values.shape, min_distance)
+    found = sorted_peaks(rows[inner].tobytes(), values.shape, min_distance)
     if labels is not None and not np.isinf(num_peaks_per_label):
         of_peak = np.asarray(labels)[tuple(found.T)]
         rank = [int((of_peak[:i] == each).sum()) for i, each in enumerate(of_peak)]
