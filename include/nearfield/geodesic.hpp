@@ -79,7 +79,8 @@ struct geodesic_fields {
 /// Time O(cells * steps) if prices lie within a factor of 64; a few times more if costs range wider. Paths that cost
 /// 2^31 or more take a second, wider run. Workspace, bytes a cell: 5, with seeds 9, with costs 4 more; the wider run 9
 /// or 17. On a device 8 (4 for integer prices without seeds and costs whose paths stay below 2^31), with costs 4 more,
-/// and 8 more if a cost and the number of a seed may not fit 63 bits; images are rounded up to tiles of 4096 cells.
+/// and 8 more if a cost and the number of a seed may not fit 63 bits; 1/4 more for images if steps along axes have one
+/// price and only costs are wanted; images are rounded up to tiles of 4096 cells.
 /// From 2^20 to 2^27 cells it takes 72 more to eliminate cells of mazes, if that is at most 1/8 of its memory.
 ///
 /// Throws nearfield::error before any work is started: wrong shapes, types, overlap, steps, or a closed border. Throws

@@ -6,9 +6,9 @@
 
 #include "base/cuda_together.cuh"
 #include "geodesic/cuda_answer.cuh"
+#include "geodesic/cuda_flood.cuh"
 #include "geodesic/cuda_graph.cuh"
 #include "geodesic/cuda_plant.cuh"
-#include "geodesic/cuda_relax.cuh"
 #include "geodesic/cuda_steps.cuh"
 
 namespace nearfield::geodesics {
@@ -61,14 +61,28 @@ public:
 
     void run() {
         if constexpr (Axes == few_axes) {
-            const bool narrow = bits_ == 0 && !apart_ && most_ < (std::uint64_t{1} << 31) - 1;
-            if (narrow && !p_.cost.wanted()) return solve<std::uint32_t, pricing::plain>();
+            if (is_narrow()) return solve<std::uint32_t, pricing::plain>();
             if (!apart_ && !p_.cost.wanted()) return solve<std::uint64_t, pricing::plain>();
         }
         solve<std::uint64_t, pricing::image>();
     }
 
 private:
+    /// True if keys have 32 bits.
+    [[nodiscard]] bool is_narrow() const {
+        return bits_ == 0 && !apart_ && !p_.cost.wanted() && most_ < (std::uint64_t{1} << 31) - 1;
+    }
+    /// True if flood() may visit the tiles: they are square, and steps go along their sides for one price.
+    [[nodiscard]] bool may_flood() const {
+        const tiling& t = p_.where;
+        const auto& families = steps_.families;
+        if (!is_narrow() || families.size() != 2 || steps_.rows.size() != 4) return false;
+        for (const family<Axes>& f : families)
+            if (f.skewed || f.between > 0 || f.price != families[0].price) return false;
+        for (int axis = t.axes - 2; axis < t.axes; ++axis)
+            if (axis < t.batch || t.bits[axis] != device_tile_bits / 2 || t.wraps[axis]) return false;
+        return true;
+    }
     /// Upper bound of the keys of a tile whose neighbours offer nothing dearer than max_cost.
     [[nodiscard]] uint128 dearest_path() const {
         std::uint64_t step = 1;
@@ -97,6 +111,7 @@ private:
         step_ = memory_.reserve<device_step>(std::ssize(steps_.rows));
         between_at_ = memory_.reserve<device_between>(std::ssize(steps_.between));
         crossing_ = memory_.reserve<std::uint32_t>(steps_.crossings(t));
+        if (may_flood()) boards_ = memory_.reserve<std::uint32_t>(cells_ >> 4);
         if (apart_) numbers_ = memory_.reserve<std::uint64_t>(cells_);
         eliminates_ = may_eliminate();
         if (eliminates_) reserve_elimination();
@@ -117,9 +132,10 @@ private:
         w.queue = {control + controls, control + controls + ring_, reinterpret_cast<solver_counts*>(control),
                    static_cast<std::uint32_t>(ring_ - 1)};
         w.first_depth = static_cast<std::uint32_t>(rules_.first_depth), w.second_depth = second_depth();
-        w.thin = rules_.thin, w.middling = rules_.middling;
+        w.thin = rules_.thin, w.middling = rules_.middling, w.rough = rules_.rough;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
         w.crossing = memory_.get<std::uint32_t>(crossing_);
+        w.boards = may_flood() ? memory_.get<std::uint32_t>(boards_) : nullptr;
         w.step_count = static_cast<int>(steps_.rows.size()), w.seed_bits = bits_, w.both = p_.both && p_.cost.wanted();
         std::copy(steps_.families.begin(), steps_.families.end(), w.families);
         w.family_count = static_cast<int>(steps_.families.size());
@@ -144,8 +160,8 @@ private:
         if constexpr (Pricing == pricing::image) {
             if (apart_) a.numbers = spread_numbers(w);
         }
-        cuda::launch(on_, write_answer<Word, Axes>, cuda::blocks_for(a.cells, threads_of_block), dim3(threads_of_block),
-                     0, w, a);
+        cuda::launch(on_, write_answer<Word, Axes>, cuda::blocks_for(cells_, cells_of_block), dim3(threads_of_block), 0,
+                     w, a);
         if (solver_counts* const seen = watched_solver::seen(); seen != nullptr) {
             cuda::check(cudaMemcpyAsync(seen, memory_.get<std::uint32_t>(control_), sizeof *seen,
                                         cudaMemcpyDeviceToHost, cuda::stream_of(on_)),
@@ -159,20 +175,27 @@ private:
         w.total = w.key, w.key = memory_.get<std::uint64_t>(numbers_), w.limit = work<std::uint64_t, Axes>::far - 1;
         clear(3);  // keeps the number of crossings
         clear(w.where.tiles, controls + ring_);
-        cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, cuda::blocks_for(cells_, threads_of_block),
+        cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, cuda::blocks_for(cells_, cells_of_block),
                      dim3(threads_of_block), 0, w, limit);
         spread<pricing::tight>(w);
         return w.key;
     }
     template <pricing Pricing, class Word>
     void spread(const work<Word, Axes>& w) const {
-        constexpr std::size_t bytes = tile_memory<Pricing, Word>::bytes;
-        const auto kernel = relax<Pricing, Word, Axes>;
-        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_tile), bytes, w);
-        cuda::launch_together(on_, kernel,
-                              cuda::grid{std::min(cuda::blocks_at_once(kernel, threads_of_tile, bytes), w.where.tiles),
-                                         dim3(threads_of_tile), bytes},
-                              w);
+        if constexpr (std::is_same_v<work<Word, Axes>, flood_work>) {
+            constexpr std::int64_t of_multiprocessor = 4;
+            if (w.boards != nullptr && w.from != stage::last) visit_tiles(flood, cuda::warp, 0, of_multiprocessor, w);
+        }
+        visit_tiles(relax<Pricing, Word, Axes>, threads_of_tile, tile_memory<Pricing, Word>::bytes, w.where.tiles, w);
+    }
+    /// Launches a kernel that takes tiles from the queue; `most` blocks on a multiprocessor.
+    template <class Kernel, class Word>
+    void visit_tiles(Kernel kernel, int threads, std::size_t bytes, std::int64_t most,
+                     const work<Word, Axes>& w) const {
+        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads), bytes, w);
+        const std::int64_t blocks = std::min(cuda::blocks_at_once(kernel, threads, bytes), w.where.tiles);
+        cuda::launch_together(
+            on_, kernel, cuda::grid{std::min(blocks, most * cuda::limits().multiprocessors), dim3(threads), bytes}, w);
     }
 
     // ---- elimination ----
@@ -249,7 +272,7 @@ private:
     }
     template <class Word>
     void each(void (*kernel)(work<Word, Axes>), const work<Word, Axes>& w) const {
-        cuda::launch(on_, kernel, cuda::blocks_for(cells_, threads_of_block), dim3(threads_of_block), 0, w);
+        cuda::launch(on_, kernel, cuda::blocks_for(cells_, cells_of_block), dim3(threads_of_block), 0, w);
     }
 
     /// Describes a caller's array, which has `more` axes in front of those of the grid.
@@ -272,7 +295,7 @@ private:
             const int component = p_.axis_of[static_cast<std::size_t>(axis)] - (p_.rank - a.components);
             if (component >= 0) a.axis_of[component] = static_cast<std::int8_t>(axis + skipped_);
         }
-        a.unit = p_.unit, a.most = p_.most, a.cells = p_.mask.cells();
+        a.unit = p_.unit, a.most = p_.most;
         return a;
     }
 
@@ -289,7 +312,8 @@ private:
     bool eliminates_ = false;
     std::int64_t cells_ = 0, ring_ = 0, nodes_ = 0;
     std::int64_t record_ = 0, words_ = 0, first_node_ = 0, edges_ = 0, node_key_ = 0, numbers_of_nodes_ = 0, marks_ = 0;
-    std::int64_t key_ = 0, cost_ = 0, control_ = 0, step_ = 0, between_at_ = 0, crossing_ = 0, numbers_ = 0;
+    std::int64_t key_ = 0, cost_ = 0, control_ = 0, step_ = 0, between_at_ = 0, crossing_ = 0, numbers_ = 0,
+                 boards_ = 0;
 };
 
 }  // namespace

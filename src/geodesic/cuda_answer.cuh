@@ -15,7 +15,6 @@ struct answer {
     int components = 0;
     double unit = 1;
     std::uint64_t most = 0;
-    std::int64_t cells = 1;
 };
 
 template <class T>
@@ -73,36 +72,34 @@ __device__ void put_seed(const answer& a, const device_tiling<Axes>& t, const ce
     }
 }
 
-/// A thread owns a cell, in the order of the caller's arrays.
+/// Writes the results tile by tile.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     write_answer(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ answer a) {
-    std::int64_t i = own_item(), at[Axes], site[Axes];
-    if (i >= a.cells) return;
+    for_cells(w.where, [&](std::int64_t place, const std::int64_t* at, bool inside) {
+        if (!inside) return;
+        const Word key = w.key[place];
+        const std::uint64_t cost = key == 0 ? 0 : static_cast<std::uint64_t>(key - 1) >> w.seed_bits;
+        const bool reached = key != 0 && key < work<Word, Axes>::far && cost <= a.most;
+        if (a.cost.data != nullptr) put_cost(a.cost, a.cost.template at<Axes>(at), reached, cost, a.unit);
+        if (a.index.data == nullptr && a.coordinates.data == nullptr && a.label.data == nullptr) return;
+        std::uint64_t number = 0;
+        if (reached)
+            number = a.numbers != nullptr
+                         ? a.numbers[place] - 1
+                         : static_cast<std::uint64_t>(key - 1) & ((std::uint64_t{1} << w.seed_bits) - 1);
+        std::int64_t site[Axes];
 #pragma unroll
-    for (int axis = Axes - 1; axis >= 0; --axis) {
-        const std::int64_t rest = quotient(i, w.where.size[axis]);
-        at[axis] = i - rest * w.where.size[axis], i = rest;
-    }
-    const std::int64_t place = w.where.place_of(at);
-    const Word key = w.key[place];
-    const std::uint64_t cost = key == 0 ? 0 : static_cast<std::uint64_t>(key - 1) >> w.seed_bits;
-    const bool reached = key != 0 && key < work<Word, Axes>::far && cost <= a.most;
-    if (a.cost.data != nullptr) put_cost(a.cost, a.cost.template at<Axes>(at), reached, cost, a.unit);
-    if (a.index.data == nullptr && a.coordinates.data == nullptr && a.label.data == nullptr) return;
-    std::uint64_t number = 0;
-    if (reached)
-        number = a.numbers != nullptr ? a.numbers[place] - 1
-                                      : static_cast<std::uint64_t>(key - 1) & ((std::uint64_t{1} << w.seed_bits) - 1);
-#pragma unroll
-    for (int axis = 0; axis < Axes; ++axis) {
-        site[axis] = at[axis];
-        if (axis < w.where.batch) continue;
-        const auto rest = static_cast<std::uint64_t>(quotient(static_cast<std::int64_t>(number), w.where.size[axis]));
-        site[axis] = static_cast<std::int64_t>(number - rest * static_cast<std::uint64_t>(w.where.size[axis]));
-        number = rest;
-    }
-    put_seed(a, w.where, w.seeds, at, site, reached);
+        for (int axis = 0; axis < Axes; ++axis) {
+            site[axis] = at[axis];
+            if (axis < w.where.batch) continue;
+            const auto size = static_cast<std::uint64_t>(w.where.size[axis]);
+            const auto rest =
+                static_cast<std::uint64_t>(quotient(static_cast<std::int64_t>(number), w.where.size[axis]));
+            site[axis] = static_cast<std::int64_t>(number - rest * size), number = rest;
+        }
+        put_seed(a, w.where, w.seeds, at, site, reached);
+    });
 }
 
 }  // namespace nearfield::geodesics

@@ -116,6 +116,28 @@ struct device_tiling {
     }
 };
 
+inline constexpr int cells_of_thread = 4, cells_of_block = cells_of_thread * threads_of_block;
+
+/// Calls use(place, coordinates, whether they lie in the grid) for a block's cells, which are consecutive places.
+template <int Axes, class Use>
+__device__ void for_cells(const device_tiling<Axes>& t, const Use& use) {
+    std::int64_t known = -1, origin[Axes], at[Axes];
+#pragma unroll
+    for (int k = 0; k < cells_of_thread; ++k) {
+        const std::int64_t place = (std::int64_t{blockIdx.x} * cells_of_thread + k) * threads_of_block + threadIdx.x,
+                           tile = place >> t.tile_bits;
+        if (tile >= t.tiles) return;
+        if (tile != known) t.locate(tile, 0, origin), known = tile;
+        bool inside = true;
+#pragma unroll
+        for (int axis = 0; axis < Axes; ++axis) {
+            at[axis] = origin[axis] + t.within(static_cast<int>(place & (t.cells_of_tile() - 1)), axis);
+            inside = inside && at[axis] < t.size[axis];
+        }
+        use(place, at, inside);
+    }
+}
+
 /// Appends `what` for the lanes for which `is` is true. All lanes of a warp call it.
 template <class T>
 __device__ void append(T* to, std::uint32_t* count, std::uint32_t what, bool is) {
@@ -199,9 +221,10 @@ struct work {
     waiting_tiles queue{};
     stage from = stage::only;
     std::uint32_t first_depth = 0, second_depth = 0;  ///< depths at which the stages end
-    std::int32_t thin = 0, middling = 0;              ///< as in solver_rules
+    std::int32_t thin = 0, middling = 0, rough = 0;   ///< as in solver_rules
     const device_step* steps = nullptr;
     const device_between* between = nullptr;
+    std::uint32_t* boards = nullptr;         ///< bits of open cells and of seeds, if tiles are flooded; else null
     std::uint32_t* crossing = nullptr;       ///< the step by which a cell leaves the tile, above its local number
     family<Axes> families[most_families]{};  ///< all steps, or none
     int family_count = 0;
@@ -213,6 +236,10 @@ struct work {
     cell_array mask{}, seeds{}, given_cost{};
 
     explicit work(const tiling& t) : where(t) {}
+    /// True if flood() visits the tiles in this stage, not relax().
+    [[nodiscard]] __device__ bool floods() const {
+        return boards != nullptr && from != stage::last && fresh(&queue.counts->rough) > rough;
+    }
 };
 
 /// The values on which prices depend, besides the step.

@@ -51,7 +51,6 @@ __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word
     __threadfence();
     __syncthreads();
     make_offers(w, m, tile, depth + 1);
-    __syncthreads();
 }
 
 /// Depth from which tiles are left to the next stage; -1 if this stage does nothing.
@@ -82,36 +81,46 @@ __device__ void requeue(const work<Word, Axes>& w) {
     else __syncthreads();
 }
 
-/// Takes tiles from the queue until none is left. Parks those that are too deep for the next stage. Two blocks share a
-/// multiprocessor: random obstacles with diagonal steps take 27.1 ms, with one block 35.8 (H200, 4096^2, 2026-11-29).
+/// Takes tiles from the queue and visits them until none is left. Parks those that are too deep for the next stage.
+template <class Word, int Axes, class Visit>
+__device__ void take_turns(const work<Word, Axes>& w, const Visit& visit) {
+    __shared__ std::uint32_t taken, depth;  // taken: the tile's number plus 1
+    // Results of reductions are uniform for the compiler, which then need not ask whether a warp has diverged.
+    const std::int64_t end = end_of_stage(w);
+    if (__reduce_or_sync(cuda::every_lane, end < 0 ? 1U : 0U) != 0) return;
+    if (w.from == stage::second || w.from == stage::last) requeue(w);
+    for (;;) {
+        if (threadIdx.x == 0) {
+            std::int64_t tile = 0;
+            for (;;) {
+                tile = take(w.queue);
+                if (tile < 0 || (depth = fresh(w.queue.queued + tile) - 1) < end) break;
+                w.queue.queued[tile] |= parked_bit;
+                w.queue.counts->parked[w.from == stage::first ? 0 : 1] = 1;
+                atomicAdd(&w.queue.counts->pending, ~0U);
+            }
+            if (tile >= 0) atomicExch(w.queue.queued + tile, 0U);
+            taken = static_cast<std::uint32_t>(tile + 1);
+            __threadfence();
+        }
+        __syncthreads();
+        const std::uint32_t number = __reduce_max_sync(cuda::every_lane, taken);
+        if (number == 0) return;
+        visit(std::int64_t{number} - 1, depth);
+        __syncthreads();
+        if (threadIdx.x == 0) atomicAdd(&w.queue.counts->pending, ~0U);
+    }
+}
+
+/// Solves tiles in shared memory. Two blocks share a multiprocessor: random obstacles with diagonal steps take 27.1 ms,
+/// with one block 35.8 (H200, 4096^2, 2026-11-29).
 template <pricing Pricing, class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_tile, Axes == few_axes ? 2 : 1)
     relax(const __grid_constant__ work<Word, Axes> w) {
     extern __shared__ std::uint64_t memory[];
-    __shared__ std::uint32_t depth_of_taken;
-    __shared__ std::int64_t taken;
-    const std::int64_t end = end_of_stage(w);
-    if (end < 0) return;
-    if (w.from == stage::second || w.from == stage::last) requeue(w);
+    if (w.floods()) return;
     const tile_memory<Pricing, Word> m(memory);
-    for (;;) {
-        if (threadIdx.x == 0) {
-            for (;;) {
-                taken = take(w.queue);
-                if (taken < 0 || (depth_of_taken = fresh(w.queue.queued + taken) - 1) < end) break;
-                w.queue.queued[taken] |= parked_bit;
-                w.queue.counts->parked[w.from == stage::first ? 0 : 1] = 1;
-                atomicAdd(&w.queue.counts->pending, ~0U);
-            }
-            if (taken >= 0) atomicExch(w.queue.queued + taken, 0U);
-            __threadfence();
-        }
-        __syncthreads();
-        const std::int64_t tile = taken;
-        if (tile < 0) return;
-        visit(w, m, tile, depth_of_taken);
-        if (threadIdx.x == 0) atomicAdd(&w.queue.counts->pending, ~0U);
-    }
+    take_turns(w, [&](std::int64_t tile, std::uint32_t depth) { visit(w, m, tile, depth); });
 }
 
 }  // namespace nearfield::geodesics

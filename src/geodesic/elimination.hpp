@@ -17,6 +17,7 @@ struct solver_rules {
     std::int32_t most_degree = 11;     ///< edges of a cell in a tile
     std::int32_t node_share = 8;       ///< there is memory for one node per so many cells
     std::int32_t most_core = 1 << 14;  ///< nodes that may remain; if more do, the queue goes on
+    std::int32_t rough = 0;            ///< tiles are flooded if more sampled words than this are rough than not
 };
 
 /// Counts of one call, which the device writes.
@@ -28,6 +29,7 @@ struct solver_counts {
     std::uint32_t gone, alive[2], front[3];        ///< of the graph: nodes eliminated, remaining, to relax
     std::uint32_t turns, core;                     ///< rounds on the graph, and the nodes that remain
     std::uint32_t solved;                          ///< 1 if elimination solved the call
+    std::int32_t rough;                            ///< sampled words among scattered obstacles, less all others
 };
 
 /// Serves tests: while it lives, this thread's calls use other rules. It keeps the counts of the last call, which waits

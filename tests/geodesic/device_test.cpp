@@ -4,6 +4,7 @@
 
 #include "exact/cases.hpp"
 #include "geodesic/device_fixture.hpp"
+#include "geodesic/elimination.hpp"
 #include "geodesic/world.hpp"
 #include "nearfield/roadmap.hpp"
 
@@ -30,6 +31,41 @@ TEST_F(GeodesicDevice, SeveralTiles) {
         for (std::size_t i = 0; i < c.seeds.size(); ++i) c.seeds[i] = mix(i) % 4096 == 0 ? 3 : 0;
         const geodesic_result wanted = on_host(c, 1);
         ASSERT_EQ(solved(c, static_cast<fields_wanted>(++done % 3), wanted), wanted) << "seed " << seed;
+    }
+}
+
+/// Square tiles with one price along axes, which a front of bits floods, by the rule of this test whatever the mask:
+/// from one seed to many in a tile, among few obstacles and many, and through corridors so long that the levels of a
+/// tile need several floods.
+TEST_F(GeodesicDevice, FloodsTiles) {
+    const auto cases = std::max(std::uint64_t{12}, static_cast<std::uint64_t>(60 * test_scale()));
+    const shape_t shapes[] = {{130, 150}, {64, 64}, {133, 140}, {70, 200}, {3, 90, 80}, {64, 190}};
+    geodesics::solver_rules rules;
+    rules.rough = std::numeric_limits<std::int32_t>::min();
+    for (std::uint64_t seed = 0; seed < cases; ++seed) {
+        std::uint64_t state = seed << 20;
+        const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+        std::vector<std::int64_t> way;
+        geodesic_case c = seed % 4 == 3 ? spiral(195, way) : geodesic_case{};
+        if (c.mask.empty()) {
+            c.shape = shapes[draw(6)], c.batch_axes = c.shape[0] == 3 ? 1 : 0;
+            const std::uint64_t walls = draw(2) == 0 ? draw(60) : 0, seeds = 1ULL << draw(14);
+            for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
+                c.mask.push_back(draw(100) < walls ? 0 : 1);
+                c.seeds.push_back(draw(seeds) == 0 ? static_cast<std::int64_t>(1 + draw(9)) : 0);
+            }
+            c.seeds[draw(c.seeds.size())] = 3;
+        } else if (draw(2) == 0) {
+            c.seeds[static_cast<std::size_t>(way[way.size() / 3])] = 4;
+        }
+        const std::int32_t price[] = {draw(2) == 0 ? 1 : static_cast<std::int32_t>(1 + draw(40000))};
+        c.steps = chamfer_steps(static_cast<int>(c.shape.size()) - c.batch_axes, price);
+        if (draw(4) == 0) c.max_cost = static_cast<double>(price[0]) * static_cast<double>(draw(300));
+        const geodesic_result wanted = expected(c);
+        const auto asked = fields_wanted::costs;
+        ASSERT_EQ(solved(c, asked, wanted, true), wanted) << "seed " << seed << ", by the mask";
+        const geodesics::watched_solver watch(rules);
+        ASSERT_EQ(solved(c, asked, wanted), wanted) << "seed " << seed;
     }
 }
 
