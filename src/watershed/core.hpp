@@ -95,7 +95,9 @@ struct height {
         } else {
             if (roots) return roots_differ(static_cast<std::uint64_t>(more), static_cast<std::uint64_t>(less), p);
             const std::uint64_t apart = static_cast<std::uint64_t>(more) - static_cast<std::uint64_t>(less);
-            return h < 0x1p64 && apart >= static_cast<std::uint64_t>(std::ceil(h));
+            if (!(h < 0x1p64)) return false;
+            const auto whole = static_cast<std::uint64_t>(h);
+            return apart >= whole + (static_cast<double>(whole) < h ? 1 : 0);
         }
     }
     /// Returns the greatest key of a value that is no such pass; all passes above it are.
