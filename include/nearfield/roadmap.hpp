@@ -33,8 +33,9 @@ struct road {
 ///   on         host or device: returns when done; the object is in memory of the host, and paths are found there
 ///   obstacles  1 to 3 axes, any element type, any strides; cells that are not zero are obstacles; not kept
 ///
-/// Time: a distance_transform, a skeletonize and a geodesic. The object keeps 18 bytes a cell. Throws nearfield::error
-/// before any work is started.
+/// Time: a distance_transform, a skeletonize and a geodesic, and on a device a copy of 17 bytes a cell to the host. The
+/// object keeps 18 bytes a cell on the host; a device holds 16 a cell and the workspace of one of these calls until it
+/// is made. Throws nearfield::error before any work is started.
 class roadmap {
 public:
     roadmap(const host& on, const any_input<host>& obstacles, const roadmap_options& options = {});
