@@ -258,22 +258,14 @@ void output_writer<V, K>::write_squared(const cells& c) const {
 template <class V, class K>
 template <class T>
 void output_writer<V, K>::linear(const K* site, std::int64_t count, T* to) const {
-    offsets(site, count, linear_.data(), to);
-    for (std::int64_t i = 0; i < count; ++i) to[i] = site[i] == no_key<K> ? -1 : to[i];
-}
-
-template <class V, class K>
-template <class T>
-void output_writer<V, K>::offsets(const K* site, std::int64_t count, const std::int64_t* stride, T* to) const {
-    std::int32_t part[batch];
-    for (std::int64_t from = 0; from < count; from += batch, site += batch, to += batch) {
+    const site_steps steps{p_.keys, linear_.data(), p_.first_axis, p_.rank};
+    if constexpr (std::is_same_v<K, T>) return offsets_of(site, count, steps, to);
+    // Sites of 32 bits are of at most 2^31 cells; numbers in 32 bits are of no more.
+    K part[batch];
+    for (std::int64_t from = 0; from < count; from += batch) {
         const std::int64_t n = std::min(batch, count - from);
-        for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
-            coordinates_of(site, n, p_.keys.shift[axis], p_.keys.bits[axis], part);
-            const auto step = static_cast<T>(stride[axis]);
-            if (axis == p_.first_axis) std::fill_n(to, n, T{0});
-            for (std::int64_t i = 0; i < n; ++i) to[i] += static_cast<T>(part[i]) * step;
-        }
+        offsets_of(site + from, n, steps, part);
+        for (std::int64_t i = 0; i < n; ++i) to[from + i] = static_cast<T>(part[i]);
     }
 }
 
@@ -307,7 +299,7 @@ void output_writer<V, K>::write_label(const cells& c) const {
         for (std::int64_t done = 0; done < n; done += batch) {
             const std::int64_t some = std::min(batch, n - done);
             const K* const site = c.key + from + done;
-            offsets(site, some, p_.image_stride.data(), offset);
+            offsets_of(site, some, {p_.keys, p_.image_stride.data(), p_.first_axis, p_.rank}, offset);
             for (std::int64_t i = 0; i < some; ++i) to[done + i] = site[i] == no_key<K> ? T{0} : image[offset[i]];
         }
     };

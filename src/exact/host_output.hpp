@@ -64,9 +64,6 @@ private:
     void write_squared(const cells& c) const;
     void write_sites(const cells& c) const;
     void write_label(const cells& c) const;
-    /// Computes sums of coordinates times strides; of cells without a site, any numbers.
-    template <class T>
-    void offsets(const K* site, std::int64_t count, const std::int64_t* stride, T* to) const;
     template <class T, class Fill>
     void put(const target& to, const cells& c, const Fill& fill) const;
 

@@ -151,6 +151,40 @@ void long_coordinates(const std::int64_t* HWY_RESTRICT site, std::int64_t count,
         to[i] = site[i] < 0 ? -1 : static_cast<std::int32_t>(site[i] >> shift & mask);
 }
 
+/// Unsigned, because a number is right modulo 2^32 although sums on the way to it may pass 2^31.
+template <class K, class T>
+void offsets(const K* HWY_RESTRICT site, std::int64_t count, const key_layout& keys, const std::int64_t* step,
+             int first, int end, T* HWY_RESTRICT to) {
+    using U = std::make_unsigned_t<T>;
+    using bits = std::make_unsigned_t<K>;
+    constexpr std::int64_t batch = 512;  // few enough for the first-level cache
+    for (std::int64_t from = 0; from < count; from += batch, site += batch, to += batch) {
+        const std::int64_t n = std::min(batch, count - from);
+        std::fill_n(to, n, T{0});
+        for (int axis = first; axis < end; ++axis) {
+            const int shift = keys.shift[axis];
+            const auto mask = static_cast<bits>((bits{1} << keys.bits[axis]) - 1);
+            const auto by = static_cast<U>(step[axis]);
+            for (std::int64_t i = 0; i < n; ++i)
+                to[i] = static_cast<T>(static_cast<U>(to[i]) +
+                                       static_cast<U>(static_cast<bits>(site[i]) >> shift & mask) * by);
+        }
+        for (std::int64_t i = 0; i < n; ++i) to[i] = site[i] < 0 ? T{-1} : to[i];
+    }
+}
+void narrow_offsets(const std::int32_t* site, std::int64_t count, const key_layout& keys, const std::int64_t* step,
+                    int first, int end, std::int32_t* to) {
+    offsets(site, count, keys, step, first, end, to);
+}
+void wide_offsets(const std::int32_t* site, std::int64_t count, const key_layout& keys, const std::int64_t* step,
+                  int first, int end, std::int64_t* to) {
+    offsets(site, count, keys, step, first, end, to);
+}
+void long_offsets(const std::int64_t* site, std::int64_t count, const key_layout& keys, const std::int64_t* step,
+                  int first, int end, std::int64_t* to) {
+    offsets(site, count, keys, step, first, end, to);
+}
+
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -167,6 +201,9 @@ HWY_EXPORT(split_narrow);
 HWY_EXPORT(split_long);
 HWY_EXPORT(narrow_coordinates);
 HWY_EXPORT(long_coordinates);
+HWY_EXPORT(narrow_offsets);
+HWY_EXPORT(wide_offsets);
+HWY_EXPORT(long_offsets);
 
 void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::uint8_t* changed, row_scratch& r) {
     constexpr std::int64_t columns = number<packed_site>::columns;
@@ -264,6 +301,15 @@ void coordinates_of(const std::int32_t* site, std::int64_t count, int shift, int
 }
 void coordinates_of(const std::int64_t* site, std::int64_t count, int shift, int bits, std::int32_t* to) {
     HWY_DYNAMIC_DISPATCH(long_coordinates)(site, count, shift, bits, to);
+}
+void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& s, std::int32_t* to) {
+    HWY_DYNAMIC_DISPATCH(narrow_offsets)(site, count, s.keys, s.step, s.first, s.end, to);
+}
+void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& s, std::int64_t* to) {
+    HWY_DYNAMIC_DISPATCH(wide_offsets)(site, count, s.keys, s.step, s.first, s.end, to);
+}
+void offsets_of(const std::int64_t* site, std::int64_t count, const site_steps& s, std::int64_t* to) {
+    HWY_DYNAMIC_DISPATCH(long_offsets)(site, count, s.keys, s.step, s.first, s.end, to);
 }
 
 }  // namespace nearfield::exact

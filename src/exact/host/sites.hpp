@@ -50,4 +50,15 @@ void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int6
 void coordinates_of(const std::int32_t* site, std::int64_t count, int shift, int bits, std::int32_t* to);
 void coordinates_of(const std::int64_t* site, std::int64_t count, int shift, int bits, std::int32_t* to);
 
+/// Strides over axes [first, end) of a problem, by which the coordinates of a site become the number of a cell.
+struct site_steps {
+    const key_layout& keys;
+    const std::int64_t* step;
+    int first, end;
+};
+/// Returns sums of coordinates times strides, -1 without a site. A number in 32 bits is computed modulo 2^32.
+void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& s, std::int32_t* to);
+void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& s, std::int64_t* to);
+void offsets_of(const std::int64_t* site, std::int64_t count, const site_steps& s, std::int64_t* to);
+
 }  // namespace nearfield::exact
