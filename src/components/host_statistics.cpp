@@ -141,14 +141,6 @@ void finish(const measuring& m, std::int64_t row) {
     statistics::put_sums<V>(m.to, row, m.shape[row].shape.size, range, m.sums[row]);
 }
 
-/// Calls body(V{}) with the intensity's type V; a bool is read as its byte.
-template <class Body>
-void with_value(dtype type, const Body& body) {
-    if (type == dtype::float32) body(float{});
-    else if (type == dtype::float64) body(double{});
-    else with_integer(type, body);
-}
-
 void finish_shape(const measuring& m, std::int64_t row) {
     statistics::shape_sums<3> shape = m.shape[row].shape;
     const std::int64_t* const side = m.labels.side + 3 - m.axes;
@@ -165,7 +157,7 @@ void look_through(measuring& m, workers& team, const any_input<host>& labels, co
     const auto find = with_integer(labels.type, []<class T>(T) { return &find_runs<T>; });
     const auto add_shape = m.axes == 3 ? &add_shapes<3> : m.axes == 2 ? &add_shapes<2> : &add_shapes<1>;
     auto add = &add_values_of<std::uint8_t>;
-    if (what.ranges || what.sums) with_value(values.type, [&]<class V>(V) { add = &add_values_of<V>; });
+    if (what.ranges || what.sums) with_number(values.type, [&]<class V>(V) { add = &add_values_of<V>; });
     const pieces all(m.labels, m.piece);
     std::vector<std::unique_ptr<notes>> all_notes(static_cast<std::size_t>(team.threads()));
     team.for_each(all.count(), all.block(), 1, [&](std::int64_t begin, std::int64_t stop, int thread) {
@@ -202,7 +194,7 @@ void measure(const host& on, const any_input<host>& labels, const component_tabl
     team.for_each(m.rows, rows_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
         for (std::int64_t row = first; row < last; ++row) {
             finish_shape(m, row);
-            if (ranges || sums) with_value(tables.intensity.type, [&]<class V>(V) { finish<V>(m, row); });
+            if (ranges || sums) with_number(tables.intensity.type, [&]<class V>(V) { finish<V>(m, row); });
         }
     });
 }
