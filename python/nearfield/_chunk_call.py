@@ -19,9 +19,10 @@ from nearfield import _core
 from nearfield._call import planned
 from nearfield._chunk_classes import Classes
 from nearfield._chunk_device import Gpu
-from nearfield._chunk_files import Chunked, Part, Raw, Source, chunks_for
+from nearfield._chunk_files import Part, Raw, Source, chunks_for
 from nearfield._chunk_lines import coordinate
 from nearfield._chunk_work import used_now
+from nearfield._chunk_zarr import Chunked
 from nearfield._errors import Cancelled
 from nearfield._request import Request
 
