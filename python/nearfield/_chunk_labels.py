@@ -77,7 +77,10 @@ def merge(parts: dict[tuple[int, ...], Faces]) -> tuple[dict[tuple[int, ...], An
     if not parts:
         return {}, 0
     at = sorted(parts)
-    facts = [(each.size, each.more, *map(_numbers, each[2:])) for each in map(parts.__getitem__, at)]
+    facts = [
+        (each.size, each.more, _numbers(each.first), _numbers(each.low), _numbers(each.high))
+        for each in map(parts.__getitem__, at)
+    ]
     tables, count = _core.merge_chunks(facts, [max(k) + 1 for k in zip(*at, strict=True)])
     return {chunk: np.frombuffer(table, np.int64) for chunk, table in zip(at, tables, strict=True)}, count
 
