@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -277,20 +273,6 @@ def test_between_the_passes_on_disk(tmp_path):
     same([away], [nf.distance_transform(seeds, where=part, signed=True)])
 
 
-def test_two_processes_with_little_memory():
-    distributed = pytest.importorskip("distributed")
-    image = np.random.default_rng(5).random((64, 80, 96)) < 0.999
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=None) as on,
-        distributed.Client(on),
-        dask.config.set({"scheduler": "distributed", "array.chunk-size": "200kB"}),
-    ):
-        lazy = da.from_array(image, chunks=(16, 40, 48))
-        same([nfd.distance_transform(lazy)], [nf.distance_transform(image)])
-        labels, _ = nfd.label(~lazy, connectivity=3, return_num=True)
-        same([labels], [nf.label(~image, connectivity=3)])
-
-
 def test_data_arrays_stay_lazy():
     xr = pytest.importorskip("xarray")
     image = np.random.default_rng(7).random((20, 30)) < 0.9
@@ -326,33 +308,6 @@ def test_label_of_dask_image():
     for how in (dict(structure=np.ones((3, 3, 3))), dict(structure=np.eye(3)), dict(wrap_axes=((0, 1),))):
         with pytest.raises(ValueError, match="give"):
             dask_image.label(lazy, **how)
-
-
-def slowly(block):
-    time.sleep(0.1)
-    return block
-
-
-def test_a_worker_that_is_killed():
-    distributed = pytest.importorskip("distributed")
-    image = np.random.default_rng(6).random((64, 80, 96)) < 0.999
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as on,
-        distributed.Client(on) as client,
-        dask.config.set({"scheduler": "distributed", "array.chunk-size": "200kB"}),
-    ):
-        lazy = da.from_array(image, chunks=(8, 40, 48)).map_blocks(slowly)
-        for call, wanted in (
-            (lambda: nfd.distance_transform(lazy), nf.distance_transform(image)),
-            (lambda: nfd.label(~lazy, connectivity=3), nf.label(~image, connectivity=3)),
-        ):
-            before = client.run(os.getpid)
-            future = client.compute(call())
-            time.sleep(1)
-            assert not future.done()
-            os.kill(next(iter(before.values())), signal.SIGKILL)
-            np.testing.assert_array_equal(future.result(), wanted)
-            assert client.run(os.getpid) != before
 
 
 def test_refusals():
