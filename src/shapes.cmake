@@ -1,6 +1,6 @@
 # The rooms of shapes, pictures and paths, which build on distances: adds each room's C++ sources, and its kernels, or
 # the source that replaces them in a build without CUDA.
-set(rooms centroidal chessboard effects fill geodesic isosurface medial_axis mesh mesh_distance metrics morphology
+set(rooms centroidal chessboard chunks effects fill geodesic isosurface medial_axis mesh mesh_distance metrics morphology
   natural_neighbor offset pores raycast render sdf skeleton split thickness voxelize watershed)
 foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp)

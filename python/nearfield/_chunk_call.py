@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,14 +19,16 @@ from nearfield import _core
 from nearfield._call import planned
 from nearfield._chunk_classes import Classes
 from nearfield._chunk_device import Gpu
-from nearfield._chunk_files import Chunked, Part, Raw, Source, chunks_for
+from nearfield._chunk_files import Part, Raw, Source, chunks_for
 from nearfield._chunk_lines import coordinate
 from nearfield._chunk_work import used_now
+from nearfield._chunk_zarr import Chunked
 from nearfield._errors import Cancelled
 from nearfield._request import Request
 
 _SPARE = 48 << 20  # bytes that are not counted; a twelfth more is freed memory that the allocator keeps
 PARTS = 16  # number of parts of a grid that is read ahead
+_MOMENT = 0.1  # seconds
 _AT_ONCE = 4  # chunks of Zarr that are read or written at a time, at least
 
 
@@ -47,6 +49,7 @@ class Asked:
     work: Any = None
     travels: int = 0  #: bytes of a cell that go to a GPU and back
     _handed: dict[str, list[Any]] = field(default_factory=dict)
+    _reserved: list[Future[None]] = field(default_factory=list)
     _twice: bool = True
 
     @property
@@ -167,7 +170,8 @@ class Asked:
         """Makes or reopens the files to fill; if they are filled in slabs of `step` planes, chunks are no thicker.
 
         The call also writes `least` to `beside` bytes, which it gives back as it writes the files. Throws if the disk
-        has too little space, and reserves what raw files take unless it lacks the space for both.
+        has too little space, and reserves what raw files take unless it lacks the space for both. Most file systems do
+        that in a moment; where it takes as long as writing, `put` waits for it, and the first pass does not.
         """
         full = self.source.full_shape
         raw, free = self.work.raw(), self.work.free()
@@ -178,7 +182,7 @@ class Asked:
         if sizes and step and step < min(sizes[0], self.source.shape[0]):
             sizes = (step, *sizes[1:])
         chunks = None if sizes is None else (1,) * self.source.lead + sizes
-        made = {}
+        made, whole = {}, []
         for name in self.targets:
             kind = self.types[name]
             tags = self.source.place.tags_of(name, kind)
@@ -188,11 +192,18 @@ class Asked:
             shape, sizes_of, spacing = of
             made[name] = self.work.output(name, shape, kind, sizes_of, spacing, tags)
             if name not in raw or not beside or free >= taken + beside:
-                made[name].allocate()
+                whole.append(made[name])
+        with_space = ThreadPoolExecutor(1)
+        self._reserved = [with_space.submit(each.allocate) for each in whole]
+        with_space.shutdown(wait=False)
+        for each in wait(self._reserved, _MOMENT).done:
+            each.result()
         return made
 
     def put(self, out: dict[str, Raw | Chunked], start: Sequence[int], fields: Iterable[Any]) -> None:
         """Writes boxes of all `fields`."""
+        for each in self._reserved:
+            each.result()
         lead = (0,) * self.source.lead
         for name, cells in zip(self.fields, fields, strict=True):
             box = cells.reshape((1,) * len(lead) + cells.shape)

@@ -17,6 +17,7 @@ import numpy as np
 from nearfield._chunk_geotiff import Place, place_of
 from nearfield._chunk_nrrd import nrrd_header, read_nrrd_header
 from nearfield._chunk_threads import in_parallel
+from nearfield._chunk_zarr import Chunked, zarr
 
 _AT_ONCE = 1 << 24  # bytes that one thread reads at a time
 SUFFIXES = ".zarr .npy .nrrd .nhdr .tif .tiff"
@@ -95,26 +96,6 @@ def write_all(file: int, array: Any, offset: int) -> int:
         count = os.pwrite(file, memory, offset)
         memory, offset = memory[count:], offset + count
     return offset
-
-
-class Chunked:
-    """An array of Zarr, or of anything else that gives slabs by slices."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-        self.shape, self.dtype = tuple(int(n) for n in array.shape), np.dtype(array.dtype)
-        sizes = getattr(array, "chunks", None)
-        self.chunks = tuple(sizes) if sizes and all(isinstance(n, int) for n in sizes) else None
-
-    def read(self, first: int, stop: int) -> Any:
-        made = np.ascontiguousarray(self.array[first:stop])
-        return made if made.dtype.isnative else made.astype(made.dtype.newbyteorder("="))
-
-    def write(self, start: Sequence[int], box: Any) -> None:
-        self.array[tuple(slice(s, s + n) for s, n in zip(start, box.shape, strict=True))] = box
-
-    def allocate(self) -> None:
-        """What chunks take once they are compressed is not known."""
 
 
 class Source:
@@ -253,14 +234,6 @@ class Part:
     def _of(self, cells: Any) -> Any:
         with np.errstate(over="ignore"):  # of a value beyond those of the cells
             return ~np.isnan(cells) if math.isnan(self.none) else cells != self.none
-
-
-def zarr() -> Any:
-    try:
-        import zarr as library
-    except ImportError:
-        raise ImportError("files of Zarr need the package zarr: pip install zarr") from None
-    return library
 
 
 def _array_given(given: Any) -> Chunked:

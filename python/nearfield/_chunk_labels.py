@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nearfield import _core
+from nearfield._arrays import NUMPY, framework_of
 from nearfield._chunk_lines import space_of
 from nearfield._label import label
 
 
 class Faces(NamedTuple):
-    """Facts about a chunk that `merge` needs; `faces` makes them."""
+    """Facts about a chunk that `merge` needs; `faces` makes them. Labels are int64, in host memory.
 
-    first: Any  #: int64: linear index in the grid of the first cell of each of the window's components
-    low: dict[tuple[int, ...], Any]  #: labels of the chunk's own cells at its low ends
-    high: dict[tuple[int, ...], Any]  #: labels of the cells beyond its high ends
+    There is a low and a high box for each set of axes but the empty one, in the order of the binary numbers of which
+    the first axis is the lowest digit. The low box holds the chunk's first cell along these axes, and the high box the
+    cell beyond its last one; along all other axes both hold the whole chunk.
+    """
+
+    size: tuple[int, ...]  #: number of the chunk's cells along each axis
+    more: tuple[int, ...]  #: 1 for axes along which the window has a cell beyond the chunk, else 0
+    first: Any  #: linear index in the grid of the first cell of each of the window's components
+    low: Any  #: labels of the low boxes, one after another
+    high: Any  #: labels of the high boxes, of those axes that all have a cell beyond the chunk
 
 
 def faces(window: Any, start: Sequence[int], size: Sequence[int], shape: Sequence[int], **how: Any) -> Faces:
@@ -35,29 +43,21 @@ def faces(window: Any, start: Sequence[int], size: Sequence[int], shape: Sequenc
     how
         `connectivity`, `criterion`, `background` of `nearfield.label`.
     """
-    labels = labelled(window, **how)
-    flat = labels.ravel()
-    # Numbers rise in the order of first cells.
-    seen = np.maximum.accumulate(flat)
-    at = np.flatnonzero(np.diff(seen, prepend=0))
-    inside = np.unravel_index(at, labels.shape)
-    cells = [i + s for i, s in zip(inside, start, strict=True)]
-    first = np.ravel_multi_index(cells, tuple(shape), mode="wrap").astype(np.int64)
-    low, high = {}, {}
-    for corner in itertools.product((0, 1), repeat=labels.ndim):
-        if not any(corner):
-            continue
-        low[corner] = labels[tuple(slice(0, 1) if c else slice(0, n) for c, n in zip(corner, size, strict=True))].copy()
-        beyond = labels[tuple(slice(n, n + 1) if c else slice(0, n) for c, n in zip(corner, size, strict=True))]
-        if beyond.size:
-            high[corner] = beyond.copy()
-    return Faces(first, low, high)
+    labels, count = label(window, return_num=True, **how)
+    framework = framework_of(labels)
+    described = framework.describe("labels", labels, False)
+    made = _core.chunk_faces(described, count, list(start), list(size), list(shape), *framework.place(labels), 0)
+    return Faces(tuple(size), tuple(made[0]), *(np.frombuffer(each, np.int64) for each in made[1:]))
 
 
 def labelled(window: Any, **how: Any) -> Any:
     """Labels a window by itself: int64, in host memory."""
     labels = label(window, dtype="int64", **how)
     return labels if isinstance(labels, np.ndarray) else labels.get()
+
+
+def _numbers(values: Any) -> _core.Array:
+    return NUMPY.describe("numbers", np.ascontiguousarray(values, np.int64), False)
 
 
 def merge(parts: dict[tuple[int, ...], Faces]) -> tuple[dict[tuple[int, ...], Any], int]:
@@ -74,44 +74,26 @@ def merge(parts: dict[tuple[int, ...], Faces]) -> tuple[dict[tuple[int, ...], An
         For each window, place k holds the number of its component k + 1: int64, in the order of first cells.
     count : int
     """
-    begin, all_cells = {}, 0
-    for chunk, part in parts.items():
-        begin[chunk] = all_cells
-        all_cells += len(part.first)
-    last = [max(at) for at in zip(*parts, strict=True)]
-    pairs = [np.empty((2, 0), np.int64)]
-    for chunk, part in parts.items():
-        for corner, beyond in part.high.items():
-            other = tuple((c + d) % (m + 1) for c, d, m in zip(chunk, corner, last, strict=True))
-            own = parts[other].low[corner]
-            both = (beyond > 0) & (own > 0)
-            mine, theirs = beyond[both] - 1 + begin[chunk], own[both] - 1 + begin[other]
-            pairs.append(np.unique(np.stack([mine, theirs]), axis=1))
-    root = roots(all_cells, *np.concatenate(pairs, axis=1))
-    first = np.concatenate([part.first for part in parts.values()]) if parts else np.empty(0, np.int64)
-    least = np.full(all_cells, np.iinfo(np.int64).max)
-    np.minimum.at(least, root, first)
-    heads = np.flatnonzero(root == np.arange(all_cells))
-    number = np.zeros(all_cells, np.int64)
-    number[heads[np.argsort(least[heads], kind="stable")]] = np.arange(1, len(heads) + 1)
-    number = number[root]
-    return {chunk: number[begin[chunk] : begin[chunk] + len(part.first)] for chunk, part in parts.items()}, len(heads)
+    if not parts:
+        return {}, 0
+    at = sorted(parts)
+    facts = [
+        (each.size, each.more, _numbers(each.first), _numbers(each.low), _numbers(each.high))
+        for each in map(parts.__getitem__, at)
+    ]
+    tables, count = _core.merge_chunks(facts, [max(k) + 1 for k in zip(*at, strict=True)])
+    return {chunk: np.frombuffer(table, np.int64) for chunk, table in zip(at, tables, strict=True)}, count
 
 
 def roots(count: int, a: Any, b: Any) -> Any:
     """Smallest member of the set of each of `count` items, where a[i] and b[i] are joined."""
-    root = np.arange(count)
-    while True:
-        low, high = np.minimum(root[a], root[b]), np.maximum(root[a], root[b])
-        if np.array_equal(low, high):
-            return root
-        np.minimum.at(root, high, low)
-        while not np.array_equal(root, shorter := root[root]):
-            root = shorter
+    return np.frombuffer(_core.joined_sets(count, _numbers(a), _numbers(b)), np.int64)
 
 
 def renumber(window: Any, size: Sequence[int], table: Any, **how: Any) -> Any:
     """Labels a chunk with the numbers of the whole grid: int64, of shape `size`."""
-    labels = label(window, dtype="int64", **how)[tuple(slice(0, n) for n in size)]
-    xp = space_of(labels)
-    return xp.asarray(np.concatenate([np.zeros(1, np.int64), np.asarray(table, np.int64)]))[labels]
+    labels = label(window, **how)[tuple(slice(0, n) for n in size)]
+    made, framework = space_of(labels).empty(labels.shape, np.int64), framework_of(labels)
+    described = framework.describe("labels", labels, False), _numbers(table), framework.describe("out", made, True)
+    _core.renumber(*described, *framework.place(labels), 0)
+    return made

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from nearfield._chunk_files import Chunked, Raw, boxes, create, read_into, reopen, write_all
+from nearfield._chunk_files import Raw, boxes, create, read_into, reopen, write_all
 from nearfield._chunk_threads import in_parallel
+from nearfield._chunk_zarr import Chunked
 from nearfield._request import said
 
 _FILES = 16  # that hold the fields between two passes, at most

@@ -209,6 +209,23 @@ def pass_along(
     stream: int,
     threads: int,
 ) -> None: ...
+def every_cell_has_site(field: Array, ordinal: int, stream: int, threads: int) -> bool: ...
+def chunk_faces(
+    labels: Array,
+    count: int,
+    start: Sequence[int],
+    size: Sequence[int],
+    grid: Sequence[int],
+    ordinal: int,
+    stream: int,
+    threads: int,
+) -> tuple[list[int], bytes, bytes, bytes]: ...
+def merge_chunks(
+    faces: Sequence[tuple[Sequence[int], Sequence[int], Array, Array, Array]], chunks: Sequence[int]
+) -> tuple[list[bytes], int]: ...
+def joined_sets(count: int, a: Array, b: Array) -> bytes: ...
+def renumber(labels: Array, numbers: Array, out: Array, ordinal: int, stream: int, threads: int) -> None: ...
+def window_halo(limit: float, spacing: Sequence[float], rank: int) -> list[int]: ...
 def skeletonize(
     image: Array,
     anchors: Array | None,

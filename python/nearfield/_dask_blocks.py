@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import dask.array as da
 import numpy as np
@@ -66,9 +66,21 @@ def parts(block: Any, types: Types) -> list[Any]:
     return [block] if len(types) == 1 else [_field(block[k], kind) for k, kind in enumerate(types.values())]
 
 
-def blocks(function: Callable[..., Any], arrays: Sequence[Any], sizes: Any, types: Types) -> Any:
+class Gate(NamedTuple):
+    """A condition that is computed with the blocks: they are made where it is as `wanted`, else they hold nothing."""
+
+    holds: Any  #: array of dask with no axis
+    wanted: bool
+
+
+def blocks(
+    function: Callable[..., Any], arrays: Sequence[Any], sizes: Any, types: Types, gate: Gate | None = None
+) -> Any:
     """Maps function(*blocks) over the grid, whose chunks are `sizes`; several fields are packed."""
     array, several = arrays[0], len(types) > 1
+    if gate is not None:
+        function = functools.partial(_through, function, gate.wanted)
+        arrays = [*arrays, gate.holds]
     had = array.ndim > len(sizes)
     kind = np.dtype(_bits(types.values())) if several else next(iter(types.values()))
     return da.map_blocks(
@@ -80,6 +92,26 @@ def blocks(function: Callable[..., Any], arrays: Sequence[Any], sizes: Any, type
         new_axis=0 if several and not had else None,
         drop_axis=0 if had and not several else None,
     )
+
+
+def _through(function: Callable[..., Any], wanted: bool, *given: Any, block_info: Any = None) -> Any:
+    if bool(given[-1]) != wanted:
+        return nothing(space_of(given[0]), block_info[None]["chunk-shape"], block_info[None]["dtype"])
+    return function(*given[:-1], block_info=block_info)
+
+
+def nothing(xp: Any, shape: Sequence[int], kind: Any) -> Any:
+    """Makes an array that takes no memory, and that dask sends as one cell."""
+    return xp.broadcast_to(xp.zeros((), kind), shape)
+
+
+def passed(array: Any, gate: Gate) -> Any:
+    """Returns the array, of whose blocks nothing is left if the condition is not as wanted."""
+
+    def through(block: Any, holds: Any) -> Any:
+        return block if bool(holds) == gate.wanted else nothing(space_of(block), block.shape, block.dtype)
+
+    return da.map_blocks(through, array, gate.holds, dtype=array.dtype, meta=array._meta)
 
 
 def unpacked(made: Any, types: Types) -> dict[Name, Any]:

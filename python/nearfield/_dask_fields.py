@@ -16,7 +16,19 @@ from dask.array.overlap import ensure_minimum_chunksize
 from nearfield import chunks
 from nearfield._chunk_classes import bits_of, classes_for, differing
 from nearfield._chunk_lines import held, no_site, space_of
-from nearfield._dask_blocks import Name, Types, blocks, field_of, meta_of, on_host, packed, parts, place_of, unpacked
+from nearfield._dask_blocks import (
+    Gate,
+    Name,
+    Types,
+    blocks,
+    field_of,
+    meta_of,
+    on_host,
+    packed,
+    parts,
+    place_of,
+    unpacked,
+)
 from nearfield._request import Request
 
 OfWindow = Callable[..., Any]  #: returns the requested fields of a window, in a tuple if there are several
@@ -41,7 +53,13 @@ def ends_of_window(border: Sequence[str]) -> tuple[str, ...]:
 
 
 def within(
-    image: Any, part: Any, reach: Sequence[int], border: Sequence[str], types: Types, function: OfWindow
+    image: Any,
+    part: Any,
+    reach: Sequence[int],
+    border: Sequence[str],
+    types: Types,
+    function: OfWindow,
+    gate: Gate | None = None,
 ) -> dict[Name, Any]:
     """Computes fields of chunks that depend on `reach` cells round them.
 
@@ -68,10 +86,18 @@ def within(
             fields["index"] = xp.where(fields["index"][0] >= 0, at_site, -1)
         return packed([field[inside] for field in fields.values()])
 
-    return unpacked(blocks(of_block, windows, wide, types), types)
+    return unpacked(blocks(of_block, windows, wide, types, gate), types)
 
 
-def by_lines(image: Any, part: Any, of: chunks.Grid, request: Request, types: Types, scratch: Any) -> dict[Name, Any]:
+def by_lines(
+    image: Any,
+    part: Any,
+    of: chunks.Grid,
+    request: Request,
+    types: Types,
+    scratch: Any = None,
+    gate: Gate | None = None,
+) -> dict[Name, Any]:
     bits = None if part is None else functools.partial(_bits, image, part)
     classes, labels = classes_for(request, image.dtype, bits), "label" in types
     sites, limit = cast(Any, request.sites), request.max_distance
@@ -89,7 +115,7 @@ def by_lines(image: Any, part: Any, of: chunks.Grid, request: Request, types: Ty
         return packed([field for field in made if field is not None])
 
     types_between: Any = classes.held(of) if classes is not None else held(of, image.dtype if labels else None)
-    between = blocks(planes, both, slabs.chunks, types_between)
+    between = blocks(planes, both, slabs.chunks, types_between, gate)
     if scratch is not None:
         meta = between._meta
         da.to_zarr(between.map_blocks(on_host, meta=np.empty(meta.shape, meta.dtype)), scratch, overwrite=True)
@@ -110,7 +136,7 @@ def by_lines(image: Any, part: Any, of: chunks.Grid, request: Request, types: Ty
             made = [classes.signed(field, found.label) for field in made]
         return packed(made)
 
-    made = unpacked(blocks(lines, [pencils], pencils.chunks[lead:], types), types)
+    made = unpacked(blocks(lines, [pencils], pencils.chunks[lead:], types, gate), types)
     return made if part is None else {name: _kept(part, name, field) for name, field in made.items()}
 
 

@@ -5,8 +5,11 @@ answers have the bits that the whole grid gives.
 
 Distances and nearest sites, for any content: apply `planes` to slabs of whole planes of the grid, then `lines` to
 pencils, chunks that are whole along axis 0, then `distance`. Between the two lie 4 or 8 bytes a cell, and as many for
-its site. They change places once: write the results of `planes` in chunks as slabs, and read them as pencils. Within a
-limit there is a simpler way: fields of windows, a window being a chunk with its surroundings within the limit (`halo`).
+its site. They change places once: write the results of `planes` in chunks as slabs, and read them as pencils.
+
+Within a limit there is a simpler way: `nearfield.distance_transform` of windows with `max_distance`, a window being a
+chunk with its surroundings within the limit (`halo`). Without a limit the same windows do where sites are near: if
+`certified` holds for the chunk's part of such a field, that part is the field of the whole grid.
 
 Components: apply `faces` to every window, a chunk with one more cell at the high end of each axis; `merge` to all
 results; `renumber` to every window with its table. For a table, apply `measure` to every window, then `tabulate`.
@@ -24,8 +27,10 @@ array([[2.236068, 2.      , 2.236068],
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
+from nearfield import _core
+from nearfield._arrays import framework_of
 from nearfield._chunk_labels import Faces, faces, merge, renumber
 from nearfield._chunk_lines import Grid, Partial, distance, grid, lines, planes
 from nearfield._chunk_tables import Rows, measure, tabulate
@@ -34,8 +39,18 @@ from nearfield._request import Spacing, spacing_of
 
 def halo(limit: float, spacing: Spacing, axes: int) -> tuple[int, ...]:
     """Number of cells round a chunk, along each axis, on which a field within `limit` depends."""
-    lengths = spacing_of(spacing, axes, 0) or (1.0,)
-    return tuple(math.floor(limit / s) + 1 for s in (lengths * axes if len(lengths) == 1 else lengths))
+    return tuple(_core.window_halo(limit, spacing_of(spacing, axes, 0) or (1.0,), axes))
+
+
+def certified(field: Any) -> bool:
+    """Tells whether every cell of distances, squares or indices has a site.
+
+    If the field is the chunk's part of a window that has `halo(limit)` cells round it and was computed with
+    ``max_distance=limit``, then it has the bits of the whole grid without a limit.
+    """
+    framework = framework_of(field)
+    array = framework.array("field", field)
+    return _core.every_cell_has_site(framework.describe("field", array, False), *framework.place(array), 0)
 
 
 __all__ = [
@@ -43,6 +58,7 @@ __all__ = [
     "Grid",
     "Partial",
     "Rows",
+    "certified",
     "distance",
     "faces",
     "grid",

@@ -24,6 +24,7 @@ array([[ 0,  1,  4,  9, 16, 25],
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -33,7 +34,8 @@ import numpy as np
 import nearfield
 from nearfield import chunks
 from nearfield._components import Components
-from nearfield._dask_blocks import Name, Types, coordinates, meta_of, of_named, wants
+from nearfield._dask_blocks import Gate, Name, Types, coordinates, meta_of, of_named, wants
+from nearfield._dask_content import by_content, content_limit, sites_near
 from nearfield._dask_fields import OfWindow, by_lines, ends_of_window, part_of, serves, within
 from nearfield._dask_labels import numbered, tabled
 from nearfield._distance import distance_type
@@ -59,6 +61,7 @@ def distance_transform(
     return_trusted: bool = False,
     dtype: Any = None,
     scratch: Any = None,
+    try_within: float | str | None = None,
 ) -> Any:
     """`nearfield.distance_transform` of a dask array.
 
@@ -72,6 +75,12 @@ def distance_transform(
     scratch : str or store of Zarr, optional
         Without `max_distance`, or for nearest sites across periodic borders: the first pass runs immediately and is
         written there, so that no worker has to keep it. This needs the package zarr.
+    try_within : float or 'auto', optional
+        Without `max_distance`: if each chunk has a site within this distance of each of its cells, chunks are computed
+        with their surroundings, as with that limit; otherwise by slabs and pencils. The answer is the same. Tasks
+        decide it, or the call itself with `scratch`; for this they read the image once more. 'auto' tries a quarter of
+        a chunk, 0 nothing. Default: 'auto' with `scratch`, else 0. Nearest sites across periodic borders, and labels
+        with `where`, are not tried.
     spacing, sites, squared, signed, multilabel, half_cell, border, max_distance
         As in `nearfield.distance_transform`.
     return_distances, return_indices, return_trusted, dtype
@@ -105,12 +114,14 @@ def distance_transform(
     kind = types.get(field)
     asked: dict[str, Any] = dict(squared=field == "squared", return_distances=kind is not None, dtype=kind)
     asked["return_trusted"] = "trusted" in types
-    how.update(asked, spacing=spacing, border=ends_of_window(of.border), max_distance=limit)
+    how.update(asked, spacing=spacing, border=ends_of_window(of.border))
 
-    def of_window(window: Any, where: Any = None) -> Any:
-        return nearfield.distance_transform(window, where=where, **how, return_indices="index" in types)
+    def of_window(window: Any, where: Any = None, limit: float = limit) -> Any:
+        return nearfield.distance_transform(
+            window, where=where, max_distance=limit, **how, return_indices="index" in types
+        )
 
-    made = _made(image, where, spacing, of, request, types, scratch, of_window)
+    made = _made(image, where, spacing, of, request, types, scratch, try_within, of_window)
     return _answers(made, image, return_indices)
 
 
@@ -127,10 +138,11 @@ def voronoi(
     return_distances: bool = False,
     return_trusted: bool = False,
     scratch: Any = None,
+    try_within: float | str | None = None,
 ) -> Any:
     """`nearfield.voronoi` of a dask array: the nearest of the cells that are not zero, and its value.
 
-    `where` and `scratch` as in `distance_transform`.
+    `where`, `scratch` and `try_within` as in `distance_transform`.
     """
     seeds = _checked("seeds", seeds)
     limit = max_distance_of(max_distance)
@@ -150,12 +162,13 @@ def voronoi(
     of = chunks.grid(seeds.shape, spacing=spacing, border=border, sites=bool(types.keys() & {"index", "label"}))
     wanted = dict(return_indices="index", return_labels="label", return_distances="distance", return_trusted="trusted")
     asked: dict[str, Any] = {word: name in types for word, name in wanted.items()}
-    asked.update(spacing=spacing, border=ends_of_window(of.border), max_distance=limit)
+    asked.update(spacing=spacing, border=ends_of_window(of.border))
 
-    def of_window(window: Any, where: Any = None) -> Any:
-        return nearfield.voronoi(window, where=where, **asked)
+    def of_window(window: Any, where: Any = None, limit: float = limit) -> Any:
+        return nearfield.voronoi(window, where=where, max_distance=limit, **asked)
 
-    made = _made(seeds, where, spacing, of, Request((), sites="nonzero", max_distance=limit), types, scratch, of_window)
+    request = Request((), sites="nonzero", max_distance=limit)
+    made = _made(seeds, where, spacing, of, request, types, scratch, try_within, of_window)
     return _answers(made, seeds, return_indices)
 
 
@@ -169,9 +182,11 @@ def expand_labels(
     where: Any = None,
     return_distances: bool = False,
     scratch: Any = None,
+    try_within: float | str | None = None,
 ) -> Any:
-    """`nearfield.expand_labels` of a dask array; `where` and `scratch` as in `distance_transform`."""
+    """`nearfield.expand_labels` of a dask array; `where`, `scratch` and `try_within` as in `distance_transform`."""
     how: dict[str, Any] = dict(border=border, where=where, return_distances=return_distances, scratch=scratch)
+    how["try_within"] = try_within
     return voronoi(labels, spacing=spacing, max_distance=distance, return_indices=False, return_labels=True, **how)
 
 
@@ -288,12 +303,27 @@ def _made(
     request: Request,
     types: Types,
     scratch: Any,
+    try_within: float | str | None,
     of_window: OfWindow,
 ) -> dict[Name, Any]:
     limit, part = request.max_distance, part_of(where, image)
+    of_lines = functools.partial(by_lines, of=of, request=request, types=types)
+
+    def by_windows(image: Any, part: Any, gate: Gate | None = None, limit: float = limit) -> dict[Name, Any]:
+        reach = chunks.halo(limit, spacing, image.ndim)
+        return within(image, part, reach, of.border, types, functools.partial(of_window, limit=limit), gate)
+
+    lengths = lengths_of(spacing, image.ndim)
+    near = content_limit(try_within, scratch, lengths, image.chunks)
     if serves(limit, of.border, types, scratch):
-        return within(image, part, chunks.halo(limit, spacing, image.ndim), of.border, types, of_window)
-    return by_lines(image, part, of, request, types, scratch)
+        return by_windows(image, part)
+    of_labels = part is not None and request.sites == "other_labels"
+    if near <= 0 or not math.isinf(limit) or of_labels or not serves(near, of.border, types, None):
+        return of_lines(image, part, scratch=scratch)
+    holds = sites_near(image, part, request, lengths, near)
+    if scratch is None:
+        return by_content(image, part, holds, functools.partial(by_windows, limit=near), of_lines)
+    return by_windows(image, part, limit=near) if holds.compute() else of_lines(image, part, scratch=scratch)
 
 
 def _by_ball(

@@ -142,6 +142,19 @@ void add_fields_of_robots(made& to, const shared& all) {
         const auto in = a.to<const std::uint32_t>(a.shape);
         pass_along(on, {.squared = in}, 0, {.squared = a.to<std::uint32_t>(a.shape, 1)});
     });
+    add(to, all, "chunks", [](volume& a, const host& on) {
+        const any_output<host> labels = a.to<std::int32_t>(a.shape);
+        std::int64_t count = 0;
+        label_fields<host> out;
+        out.label = labels, out.count = any_output<host>::contiguous(&count, dtype::int64, std::array{1});
+        label(on, a.in(a.mask), out);
+        using sides = std::vector<std::int64_t>;
+        const sides size(a.shape.size.begin(), a.shape.size.end());
+        const std::vector<chunk_faces> faces{chunk_faces_of(on, labels, count, {sides(3), size, size})};
+        const merged_chunks merged = merge(faces, sides(3, 1));
+        renumber(on, labels, merged.numbers[0], a.to<std::int64_t>(a.shape, 1));
+        static_cast<void>(every_cell_has_site(on, labels));
+    });
     add(to, all, "inflate_costmap", [](volume& a, const host& on) {
         inflate_costmap(on, a.plane(a.gray), a.to<std::uint8_t>(a.image), {.inflation_radius = 0.3});
     });

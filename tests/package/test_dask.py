@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -171,6 +167,60 @@ def test_tables(pair, kind, periodic):
     assert table == wanted.table
 
 
+@settings(max_examples=150)
+@given(
+    images(("uint8", "int32")),
+    st.sampled_from(SPACINGS),
+    BORDERS,
+    st.sampled_from(["auto", 0.7, 1, 2.4, 4, 30]),
+    st.sampled_from(FORMS),
+    st.sampled_from([False, "linear", True]),
+    st.sampled_from([None, 0.3, 0.9]),
+    st.booleans(),
+)
+def test_windows_that_content_allows(pair, spacing, border, near, form, indices, part, trusted):
+    image, lazy = pair
+    how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim])
+    where, lazy_where = mask_of(image.shape, part)
+    asked = dict(how, return_indices=indices, return_trusted=trusted, **form)
+    made = nfd.distance_transform(lazy, where=lazy_where, try_within=near, **asked)
+    wanted = nf.distance_transform(image, where=where, **asked)
+    same(made, wanted) if indices or trusted else same([made], [wanted])
+    more = dict(how, return_labels=True, return_distances=True)
+    same(nfd.voronoi(lazy, where=lazy_where, try_within=near, **more), nf.voronoi(image, where=where, **more))
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_content_decides_the_way(eager, tmp_path, monkeypatch):
+    image = np.random.default_rng(11).random((60, 40, 50)) < 0.9
+    read = []
+
+    def seen(block):
+        read.append(block.shape)
+        return block
+
+    lazy = da.from_array(image, chunks=20).map_blocks(seen, dtype=bool, meta=np.empty((0, 0, 0), bool))
+    how = dict(scratch=str(tmp_path / "between.zarr")) if eager else {}
+    if eager:
+        pytest.importorskip("zarr")
+    passes, windows = [], []
+    planes, field = chunks.planes, nf.distance_transform
+    monkeypatch.setattr(chunks, "planes", lambda *a, **k: passes.append(1) or planes(*a, **k))
+    monkeypatch.setattr(nf, "distance_transform", lambda x, **k: windows.append(x.shape) or field(x, **k))
+    made = nfd.distance_transform(lazy, try_within=8, **how)
+    assert eager or not read, "the call is lazy"
+    same([made], [field(image)])
+    assert not passes and max(windows) == (38, 29, 38) and len(read) == 2 * 18
+    assert eager == (nfd.distance_transform(lazy, **how).chunks == lazy.chunks), "tried by default with scratch alone"
+    passes.clear(), windows.clear()
+    far = nfd.distance_transform(lazy, try_within=0.5, **how)
+    same([far], [field(image)])
+    assert passes and set(windows) <= {(20, 20, 20), (20, 20, 10)}, "chunks alone: windows are not computed"
+    for wrong in (-1, np.inf, "near"):
+        with pytest.raises((ValueError, TypeError), match="try_within"):
+            nfd.distance_transform(lazy, try_within=wrong)
+
+
 def spiral(side):
     """One component that goes through every chunk many times."""
     image, at, step, left = np.zeros((side, side), np.uint8), [0, -1], (0, 1), side
@@ -223,20 +273,6 @@ def test_between_the_passes_on_disk(tmp_path):
     same([away], [nf.distance_transform(seeds, where=part, signed=True)])
 
 
-def test_two_processes_with_little_memory():
-    distributed = pytest.importorskip("distributed")
-    image = np.random.default_rng(5).random((64, 80, 96)) < 0.999
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=None) as on,
-        distributed.Client(on),
-        dask.config.set({"scheduler": "distributed", "array.chunk-size": "200kB"}),
-    ):
-        lazy = da.from_array(image, chunks=(16, 40, 48))
-        same([nfd.distance_transform(lazy)], [nf.distance_transform(image)])
-        labels, _ = nfd.label(~lazy, connectivity=3, return_num=True)
-        same([labels], [nf.label(~image, connectivity=3)])
-
-
 def test_data_arrays_stay_lazy():
     xr = pytest.importorskip("xarray")
     image = np.random.default_rng(7).random((20, 30)) < 0.9
@@ -272,33 +308,6 @@ def test_label_of_dask_image():
     for how in (dict(structure=np.ones((3, 3, 3))), dict(structure=np.eye(3)), dict(wrap_axes=((0, 1),))):
         with pytest.raises(ValueError, match="give"):
             dask_image.label(lazy, **how)
-
-
-def slowly(block):
-    time.sleep(0.1)
-    return block
-
-
-def test_a_worker_that_is_killed():
-    distributed = pytest.importorskip("distributed")
-    image = np.random.default_rng(6).random((64, 80, 96)) < 0.999
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as on,
-        distributed.Client(on) as client,
-        dask.config.set({"scheduler": "distributed", "array.chunk-size": "200kB"}),
-    ):
-        lazy = da.from_array(image, chunks=(8, 40, 48)).map_blocks(slowly)
-        for call, wanted in (
-            (lambda: nfd.distance_transform(lazy), nf.distance_transform(image)),
-            (lambda: nfd.label(~lazy, connectivity=3), nf.label(~image, connectivity=3)),
-        ):
-            before = client.run(os.getpid)
-            future = client.compute(call())
-            time.sleep(1)
-            assert not future.done()
-            os.kill(next(iter(before.values())), signal.SIGKILL)
-            np.testing.assert_array_equal(future.result(), wanted)
-            assert client.run(os.getpid) != before
 
 
 def test_refusals():
