@@ -148,7 +148,8 @@ TEST(Render, SkippingChangesNoHit) {
 }
 
 /// A scene of bytes without shadows, seen from a corner.
-pictures::scene bare_scene(const std::vector<std::uint8_t>& bytes, const shape_t& shape, std::vector<std::uint8_t>& to) {
+pictures::scene bare_scene(const std::vector<std::uint8_t>& bytes, const shape_t& shape,
+                           std::vector<std::uint8_t>& to) {
     const camera c = camera_for(shape.data(), 3);
     const auto vec_of = [](const double* from) { return pictures::vec{from[0], from[1], from[2]}; };
     pictures::scene s;
