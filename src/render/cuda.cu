@@ -6,7 +6,8 @@
 namespace nearfield::pictures {
 namespace {
 
-constexpr int threads_of_block = 128, cells_of_thread = 4, tile_width = 16, tile_height = 8;
+constexpr int threads_of_block = 128, cells_of_thread = 4, tile_width = 16, tile_height = 8,
+              blocks_at_once = 5;  // on a multiprocessor; 3, 4, 5, 6 and 8 took 4.71, 4.57, 4.44, 4.43 and 4.63 ms
 
 __device__ std::int64_t own_item() { return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x; }
 
@@ -26,13 +27,23 @@ __device__ void put_four(std::uint8_t* to, std::int64_t first, std::int64_t cell
     for (int k = 0; k < cells_of_thread; ++k) four |= static_cast<std::uint32_t>(byte(k)) << 8 * k;
     reinterpret_cast<std::uint32_t*>(to)[first / cells_of_thread] = four;
 }
-/// Marks the inside of a volume.
-__global__ void __launch_bounds__(threads_of_block) mark_inside(const __grid_constant__ surface s, std::uint8_t* to) {
+/// Marks the inside of a volume. `packed` says that its cells are contiguous and that fours of them are aligned.
+__global__ void __launch_bounds__(threads_of_block)
+    mark_inside(const __grid_constant__ surface s, bool packed, std::uint8_t* to) {
     const volume& f = s.field;
-    const std::int64_t first = own_item() * cells_of_thread;
+    const std::int64_t item = own_item(), first = item * cells_of_thread, cells = f.cells();
+    if (packed && first + cells_of_thread <= cells) {
+        const std::uint32_t four = f.bytes ? static_cast<const std::uint32_t*>(f.data)[item] : 0;
+        float4 own{};
+        if (!f.bytes) own = static_cast<const float4*>(f.data)[item];
+        return put_four(to, first, cells, [&](int k) {
+            const float value = k == 0 ? own.x : k == 1 ? own.y : k == 2 ? own.z : own.w;
+            return f.bytes ? inside(four >> 8 * k & 0xff, s.level) : inside(value, s.level);
+        });
+    }
     std::int64_t y = cuda::quotient(first, f.size[2]), x = first - y * f.size[2], z = cuda::quotient(y, f.size[1]);
     y -= z * f.size[1];
-    put_four(to, first, f.cells(), [&](int) {
+    put_four(to, first, cells, [&](int) {
         const std::uint8_t mark = inside(f.at(f.place(z, y, x)), s.level);
         if (++x == f.size[2]) x = 0, ++y;
         if (y == f.size[1]) y = 0, ++z;
@@ -72,7 +83,7 @@ __global__ void __launch_bounds__(threads_of_block)
 }
 /// Draws pixels. A block owns a tile of them.
 template <render_mode Mode>
-__global__ void __launch_bounds__(threads_of_block) draw_tiles(const __grid_constant__ scene s) {
+__global__ void __launch_bounds__(threads_of_block, blocks_at_once) draw_tiles(const __grid_constant__ scene s) {
     const std::int64_t across = (s.width + tile_width - 1) / tile_width;
     const int warp = static_cast<int>(threadIdx.x) / cuda::warp, lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const std::int64_t y = blockIdx.x / across * tile_height + warp / 2 * 4 + lane / 8,
@@ -105,8 +116,11 @@ void run(const device& on, const scene& s, const wanted& w) {
     memory.allocate();
     scene whole = s;
     const auto image = any_input<device>::contiguous(memory.get<std::uint8_t>(solid), dtype::uint8, s.what.field.size);
+    const volume& f = s.what.field;
+    const bool packed = f.step[2] == 1 && f.step[1] == n[2] && f.step[0] == n[1] * n[2] &&
+                        reinterpret_cast<std::uintptr_t>(f.data) % (f.bytes ? 4 : sizeof(float4)) == 0;
     if (w.skip || w.clear)
-        start(on, mark_inside, cuda::blocks_for(cells, cells_of_thread), s.what, memory.get<std::uint8_t>(solid));
+        start(on, mark_inside, cuda::blocks_for(cells, cells_of_thread), s.what, packed, memory.get<std::uint8_t>(solid));
     if (w.skip) {
         whole.what.skip = memory.get<std::uint8_t>(skip);
         start(on, mark_blocks, rows * cuda::blocks_for(size[2], 4), memory.get<std::uint8_t>(solid), s.what.field,

@@ -66,48 +66,51 @@ struct scene {
 
 // ---- the surface ----------------------------------------------------------------------------------------------------
 
-/// Gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell.
-NF_HD inline vec slope_at(const surface& s, const double* point) {
+NF_HD inline float in_float(std::uint8_t value) { return value; }
+NF_HD inline float in_float(float value) { return value < 1e18F ? (value > -1e18F ? value : -1e18F) : 1e18F; }
+
+/// Adds the gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell. In
+/// float, of values less the level, which are small near the surface.
+template <class T>
+NF_HD inline void add_slope(const surface& s, const double* point, float* g) {
     const volume& f = s.field;
-    double weight[3][4], slope[3][4];
+    const auto level = static_cast<float>(s.level);
+    float weight[3][4], slope[3][4];
     std::int64_t at[3][4];  // offsets
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t base = base_of(point[axis], f.size[axis]);
-        const double inside = point[axis] - static_cast<double>(base),
-                     a = inside < 0   ? 0
-                         : inside > 1 ? 1
-                                      : inside,
-                     b = 1 - a;
+        const auto inside = static_cast<float>(point[axis] - static_cast<double>(base));
+        const float a = inside < 0 ? 0 : inside > 1 ? 1 : inside, b = 1 - a;
         weight[axis][0] = b * b * b / 6, weight[axis][1] = (4 - a * a * (6 - 3 * a)) / 6;
         weight[axis][2] = (4 - b * b * (6 - 3 * b)) / 6, weight[axis][3] = a * a * a / 6;
         slope[axis][0] = -b * b / 2, slope[axis][1] = a * (3 * a - 4) / 2;
         slope[axis][2] = -(b * (3 * b - 4)) / 2, slope[axis][3] = a * a / 2;
         for (int k = 0; k < 4; ++k) at[axis][k] = clamped(base + k - 1, f.size[axis] - 1) * f.step[axis];
     }
-    vec g;
     for (int z = 0; z < 4; ++z)
         for (int y = 0; y < 4; ++y) {
-            double sum = 0, tilt = 0;
+            const T* const from = static_cast<const T*>(f.data) + (at[0][z] + at[1][y]);
+            float sum = 0, tilt = 0;
             for (int x = 0; x < 4; ++x) {
-                const double v = f.at(at[0][z] + at[1][y] + at[2][x]);
+                const float v = in_float(from[at[2][x]]) - level;
                 sum += weight[2][x] * v, tilt += slope[2][x] * v;
             }
-            g.z += slope[0][z] * weight[1][y] * sum, g.y += weight[0][z] * slope[1][y] * sum;
-            g.x += weight[0][z] * weight[1][y] * tilt;
+            g[0] += slope[0][z] * weight[1][y] * sum, g[1] += weight[0][z] * slope[1][y] * sum;
+            g[2] += weight[0][z] * weight[1][y] * tilt;
         }
-    return g;
 }
 /// Unit normal towards free space: averages slopes around a point, so that the steps of a mask's cells do not show.
 NF_HD inline vec normal_at(const surface& s, const double* point) {
     constexpr double away = 1.1;
-    vec g;
+    float g[3] = {0, 0, 0};
     for (int k = 0; k < 4; ++k) {
         const double z = k < 2 ? away : -away, y = k % 2 == 0 ? away : -away, x = k == 0 || k == 3 ? away : -away;
         const double beside[3] = {point[0] + z, point[1] + y, point[2] + x};
-        g = g + slope_at(s, beside);
+        if (s.field.bytes) add_slope<std::uint8_t>(s, beside, g);
+        else add_slope<float>(s, beside, g);
     }
     const double* h = s.field.length;
-    return unit({s.sense * g.z / h[0], s.sense * g.y / h[1], s.sense * g.x / h[2]});
+    return unit({s.sense * g[0] / h[0], s.sense * g[1] / h[1], s.sense * g[2] / h[2]});
 }
 
 /// A position in the unit of the spacing, in cells.
