@@ -65,7 +65,7 @@ private:
     void start(std::int64_t row, int thread) {
         std::uint8_t* const site = site_.get() + thread * site_cells();
         read(row, site);
-        if (spreads() && std::accumulate(site, site + row_, std::int64_t{0}) > row_ / 32)
+        if (spreads() && sites_of(site) > row_ / 32)
             spread(site, thread, distance(row * row_));
         else fill_between(site, distance(row * row_));
         if (p_.rank - 1 == p_.batch) write(row);
@@ -84,6 +84,14 @@ private:
     }
     /// True if rows with many sites are solved by spread().
     [[nodiscard]] bool spreads() const { return !wraps(p_.rank - 1) && p_.side[p_.rank - 1] == 0; }
+    [[nodiscard]] std::int64_t sites_of(const std::uint8_t* site) const {
+        std::int64_t sum = 0, x = 0;
+        for (std::uint64_t eight = 0; x + 8 <= row_; x += 8) {
+            std::memcpy(&eight, site + x, 8);
+            sum += static_cast<std::int64_t>(eight * 0x0101010101010101 >> 56);
+        }
+        return std::accumulate(site + x, site + row_, sum);
+    }
     /// Finds a row's distances, in time that does not depend on its sites: after steps by 1, 2, 4, ..., s a cell knows
     /// all sites nearer than 2 s.
     void spread(const std::uint8_t* site, int thread, T* to) const {
