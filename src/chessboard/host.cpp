@@ -65,8 +65,7 @@ private:
     void start(std::int64_t row, int thread) {
         std::uint8_t* const site = site_.get() + thread * site_cells();
         read(row, site);
-        if (spreads() && sites_of(site) > row_ / 32)
-            spread(site, thread, distance(row * row_));
+        if (spreads() && sites_of(site) > row_ / 32) spread(site, thread, distance(row * row_));
         else fill_between(site, distance(row * row_));
         if (p_.rank - 1 == p_.batch) write(row);
     }

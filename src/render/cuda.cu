@@ -120,7 +120,8 @@ void run(const device& on, const scene& s, const wanted& w) {
     const bool packed = f.step[2] == 1 && f.step[1] == n[2] && f.step[0] == n[1] * n[2] &&
                         reinterpret_cast<std::uintptr_t>(f.data) % (f.bytes ? 4 : sizeof(float4)) == 0;
     if (w.skip || w.clear)
-        start(on, mark_inside, cuda::blocks_for(cells, cells_of_thread), s.what, packed, memory.get<std::uint8_t>(solid));
+        start(on, mark_inside, cuda::blocks_for(cells, cells_of_thread), s.what, packed,
+              memory.get<std::uint8_t>(solid));
     if (w.skip) {
         whole.what.skip = memory.get<std::uint8_t>(skip);
         start(on, mark_blocks, rows * cuda::blocks_for(size[2], 4), memory.get<std::uint8_t>(solid), s.what.field,

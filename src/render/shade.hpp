@@ -131,10 +131,21 @@ NF_HD inline double clearance(const scene& s, vec at) {
         base[axis] = base_of(point[axis], f.size[axis]);
     }
     if (s.clear == nullptr) return cell_at(s.what, base, point).value();
-    surface bytes;
-    bytes.field = f, bytes.field.data = s.clear, bytes.field.bytes = true;
-    bytes.field.step[0] = f.size[1] * f.size[2], bytes.field.step[1] = f.size[2], bytes.field.step[2] = 1;
-    return cell_at(bytes, base, point).value() * (s.narrow / quarters);
+    const std::int64_t y = f.size[1] > 1 ? f.size[2] : 0, z = f.size[0] > 1 ? f.size[1] * f.size[2] : 0;
+    const std::uint8_t* const first = s.clear + (base[0] * f.size[1] + base[1]) * f.size[2] + base[2];
+    float share[3];
+    for (int axis = 0; axis < 3; ++axis)
+        share[axis] = static_cast<float>(point[axis] - static_cast<double>(base[axis]));
+    const auto along = [&](const std::uint8_t* from) {
+        const float low = from[0];
+        return low + share[2] * (static_cast<float>(from[f.size[2] > 1 ? 1 : 0]) - low);
+    };
+    const auto across = [&](const std::uint8_t* from) {
+        const float low = along(from);
+        return low + share[1] * (along(from + y) - low);
+    };
+    const float low = across(first), quarter = low + share[0] * (across(first + z) - low);
+    return static_cast<double>(quarter) * (s.narrow / quarters);
 }
 
 /// Share of the light that reaches a place: the least ratio of clearance to distance along the ray, scaled.
