@@ -217,8 +217,8 @@ def _field_of(
     grid = VoxelGrid.around(mesh, shape=256, margin=8)
     pitch = grid.spacing[0]
     reach = 6 * pitch  # normals look four cells away along each axis
-    where = {"winding": mesh.open_edges > 0, "device": device, "threads": threads}
-    field = mesh_distance(mesh, grid, signed=True, max_distance=reach, **where)
+    is_open = mesh.open_edges > 0
+    field = mesh_distance(mesh, grid, signed=True, winding=is_open, max_distance=reach, device=device, threads=threads)
     if isinstance(camera, Camera):
         eye, target = (tuple(np.subtract(each, grid.origin[::-1])) for each in (camera.eye, camera.target))
         camera = replace(camera, eye=eye, target=target)

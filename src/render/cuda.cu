@@ -7,7 +7,7 @@ namespace nearfield::pictures {
 namespace {
 
 constexpr int threads_of_block = 128, cells_of_thread = 4, tile_width = 16, tile_height = 8,
-              blocks_at_once = 5;  // on a multiprocessor; 3, 4, 5, 6 and 8 took 4.71, 4.57, 4.44, 4.43 and 4.63 ms
+              blocks_at_once = 5;  // on a multiprocessor; 3, 4, 5, 6 and 8: 4.71, 4.57, 4.44, 4.43, 4.63 ms (H200)
 
 __device__ std::int64_t own_item() { return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x; }
 
@@ -91,6 +91,11 @@ __global__ void __launch_bounds__(threads_of_block, blocks_at_once) draw_tiles(c
     if (y < s.height && x < s.width) draw(s, Mode, y, x);
 }
 
+bool is_packed(const volume& f) {
+    return f.step[2] == 1 && f.step[1] == f.size[2] && f.step[0] == f.size[1] * f.size[2] &&
+           reinterpret_cast<std::uintptr_t>(f.data) % (f.bytes ? 4 : sizeof(float4)) == 0;
+}
+
 template <class... Parameters, class... Arguments>
 void start(const device& on, void (*kernel)(Parameters...), std::int64_t items, const Arguments&... arguments) {
     cuda::launch(on, kernel, cuda::blocks_for(items, threads_of_block), dim3(threads_of_block), 0, arguments...);
@@ -116,11 +121,8 @@ void run(const device& on, const scene& s, const wanted& w) {
     memory.allocate();
     scene whole = s;
     const auto image = any_input<device>::contiguous(memory.get<std::uint8_t>(solid), dtype::uint8, s.what.field.size);
-    const volume& f = s.what.field;
-    const bool packed = f.step[2] == 1 && f.step[1] == n[2] && f.step[0] == n[1] * n[2] &&
-                        reinterpret_cast<std::uintptr_t>(f.data) % (f.bytes ? 4 : sizeof(float4)) == 0;
     if (w.skip || w.clear)
-        start(on, mark_inside, cuda::blocks_for(cells, cells_of_thread), s.what, packed,
+        start(on, mark_inside, cuda::blocks_for(cells, cells_of_thread), s.what, is_packed(s.what.field),
               memory.get<std::uint8_t>(solid));
     if (w.skip) {
         whole.what.skip = memory.get<std::uint8_t>(skip);

@@ -69,8 +69,8 @@ struct scene {
 NF_HD inline float in_float(std::uint8_t value) { return value; }
 NF_HD inline float in_float(float value) { return value < 1e18F ? (value > -1e18F ? value : -1e18F) : 1e18F; }
 
-/// Adds the gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell. In
-/// float, of values less the level, which are small near the surface.
+/// Adds the gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell.
+/// It is computed in float, from values less the level, which are small near the surface.
 template <class T>
 NF_HD inline void add_slope(const surface& s, const double* point, float* g) {
     const volume& f = s.field;
