@@ -8,7 +8,7 @@ using namespace rows_shared;
 using a = arguments;
 
 const std::vector<option> render_rows{
-    input("volume to read, of 3 axes: a mask or gray values; '-' is stdin"),
+    input("volume to read, of 3 axes: a mask or gray values, or a mesh: .stl .obj .ply .off; '-' is stdin"),
     output("file for the picture, by suffix: .png .ppm .tif; with --turntable, numbers come before the suffix", true),
     {"--mode",
      "NAME",
@@ -75,9 +75,10 @@ const std::vector<option> raycast_rows{
 
 verb render_row() {
     return {"render",
-            "Draw a volume as a lit surface, a cloud or a cut",
+            "Draw a volume or a mesh as a lit surface, a cloud or a cut",
             "Renders the surface on which a volume has a value, with soft shadows; or the volume as a cloud; or a cut "
-            "with isolines. Every machine writes the same bytes. docs/rays.md shows examples.",
+            "with isolines. Meshes are drawn by their exact distances on a grid of 256 cells, with z up. Every machine "
+            "writes the same bytes. docs/rays.md shows examples.",
             render_rows,
             "nearfield sample blobs -o blobs.npy --size 64x64x64\n"
             "nearfield render blobs.npy -o blobs.png --size 320x240",

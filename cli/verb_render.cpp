@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 
 #include "cli/colour.hpp"
 #include "cli/each_value.hpp"
@@ -13,6 +15,7 @@
 #include "cli/table_rows.hpp"
 #include "edge/arrays_run.hpp"
 #include "nearfield/effects.hpp"
+#include "nearfield/mesh_distance.hpp"
 #include "nearfield/render.hpp"
 
 namespace nearfield::cli {
@@ -71,6 +74,31 @@ io::array for_rays(io::array image) {
     return made;
 }
 
+bool is_mesh(const std::string& path) {
+    std::string suffix = std::filesystem::path(path).extension().string();
+    for (char& c : suffix) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return suffix == ".stl" || suffix == ".obj" || suffix == ".ply" || suffix == ".off";
+}
+
+/// Makes a volume of a mesh: exact distances near it, positive inside, of 256 cells along the longest side.
+loaded load_mesh(const arguments& args) {
+    if (!args.threshold.empty() || !args.spacing.empty() || (!args.operation.empty() && args.operation != "surface"))
+        refuse(fmt::format("{} is a mesh; leave out --mode, --threshold and --spacing", args.input));
+    mesh m = read_mesh(args.input);
+    for (auto& at : m.vertices) std::swap(at[0], at[2]);  // x is the last axis of a volume
+    const mesh_grid grid = grid_around(m, {256, 256, 256}, 8);
+    loaded made;
+    made.image = io::make_array(dtype::float32, {grid.shape.begin(), grid.shape.end()});
+    made.per_axis.assign(grid.pitch.begin(), grid.pitch.end());
+    const double reach = 6 * grid.pitch[0];  // normals look four cells away along each axis
+    mesh_distance(host{static_cast<int>(args.threads), {}}, m, grid, {made.image.out(), {}},
+                  {true, measure_mesh(m).open_edges > 0, reach});
+    auto* const cells = reinterpret_cast<float*>(made.image.data.get());
+    const auto most = static_cast<float>(reach);
+    for (std::int64_t i = 0; i < made.image.cells(); ++i) cells[i] = std::clamp(-cells[i], -most, most);
+    return made;
+}
+
 void set_values(const arguments& args, const loaded& in, const io::array& volume, request& r) {
     double low = INFINITY, high = -INFINITY;
     for_each_value(volume, [&](std::int64_t, double value) {
@@ -80,7 +108,9 @@ void set_values(const arguments& args, const loaded& in, const io::array& volume
         refuse(fmt::format("{} has the same value everywhere, so there is nothing to draw; give a volume with contents",
                            args.input));
     const bool automatic = args.threshold.empty() || args.threshold == "auto";
-    if (automatic) {  // midway between the two classes
+    if (is_mesh(args.input)) {
+        r.how.threshold = 0;
+    } else if (automatic) {  // midway between the two classes
         const double below = otsu_threshold(volume);
         double above = high;
         for_each_value(volume, [&](std::int64_t, double value) {
@@ -127,7 +157,7 @@ int render_verb(const arguments& args) {
     arguments as_it_is = args;
     as_it_is.threshold.clear();
     in_words_of_options([&] {
-        loaded in = load(args.input, as_it_is);
+        loaded in = is_mesh(args.input) ? load_mesh(args) : load(args.input, as_it_is);
         if (in.image.shape.size() != 3 || in.batch_axes > 0)
             refuse(fmt::format("{} is {}; render takes a volume of 3 axes", args.input, text_of_axes(in.image)));
         io::array picture = io::make_array(dtype::uint8, {r.size[0], r.size[1], 3});

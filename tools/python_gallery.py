@@ -21,7 +21,8 @@ DRAWN = """Each picture is made by the script below it, a file of [docs/examples
 PAGES = {
     "python-gallery.md": (
         "What can be made of it in Python",
-        " Shapes are in\n[python-gallery-shapes.md](python-gallery-shapes.md), objects that touch in\n"
+        " Shapes are in\n[python-gallery-shapes.md](python-gallery-shapes.md), surfaces in\n"
+        "[python-gallery-surfaces.md](python-gallery-surfaces.md), objects that touch in\n"
         "[python-gallery-objects.md](python-gallery-objects.md), paths in\n[python-gallery-paths.md](python-gallery-paths.md), "
         "the published methods in\n"
         "[python-gallery-methods.md](python-gallery-methods.md).",
@@ -37,9 +38,14 @@ PAGES = {
     ),
     "python-gallery-shapes.md": (
         "Shapes measured in Python",
-        " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md), [skeletons.md](skeletons.md), "
-        "[pores.md](pores.md) and [surfaces.md](surfaces.md).",
-        ("thickness_of_pores", "vessels", "few_balls", "mercury", "pore_network", "hollow_gear"),
+        " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md), [skeletons.md](skeletons.md) "
+        "and [pores.md](pores.md).",
+        ("thickness_of_pores", "vessels", "few_balls", "mercury", "pore_network"),
+    ),
+    "python-gallery-surfaces.md": (
+        "Surfaces made in Python",
+        " What the calls do is in [surfaces.md](surfaces.md)\nand [rays.md](rays.md).",
+        ("hollow_gear", "closing_undercuts"),
     ),
     "python-gallery-objects.md": (
         "Objects separated, compared and completed in Python",

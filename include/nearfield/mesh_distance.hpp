@@ -41,8 +41,8 @@ struct mesh_fields {
 /// cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through the
 /// nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are examined.
 /// Time O(cells log(faces)) unless the shape lies round one point. Workspace: 8 bytes a triangle and thread, 144 bytes
-/// a triangle, and that of voxelize() for signed distances; on a device 2.3 KB a triangle, with lists of at most 1 GB,
-/// and 1/12 byte a cell.
+/// a triangle, and that of voxelize() for signed distances; on a device 208 bytes a triangle, 1/12 byte a cell, 0.8 MB
+/// a multiprocessor, and lists of 5 bytes a triangle and cell of the longest side, but at most 1 GB.
 ///
 /// With `samples` a distant cell p takes the triangle of s, the nearest cell to it that is exact. The result exceeds
 /// the distance d of p by at most a cell diagonal c: the straight way from p to its nearest point of the mesh passes a

@@ -66,9 +66,9 @@ struct render_options {
 /// Values are computed in double, each operation rounded once and in the same order: the same bytes on host and device,
 /// for any number of threads.
 ///
-/// Time: O(cells) for the distances; a step of a ray crosses a cube, or free space. Workspace: 2 bytes a cell and that
-/// of chessboard_distance; shadows and ambient light of a volume that is not a distance field take 5 more and that of
-/// distance_transform.
+/// Time: O(cells) for the distances; a step of a ray crosses a cube of blocks of 2^3 cells, or free space. Workspace:
+/// 5/4 bytes a cell and that of chessboard_distance for an eighth of the cells; shadows and ambient light of a volume
+/// that is not a distance field take 5 more and that of distance_transform.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///

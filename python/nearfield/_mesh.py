@@ -158,6 +158,11 @@ def mesh_of(x: Any) -> Mesh:
         raise type(problem)(f"mesh: {problem}") from None
 
 
+def is_mesh(x: Any) -> bool:
+    """True for a Mesh, and for a mesh of trimesh, PyVista or VTK."""
+    return isinstance(x, Mesh) or (hasattr(x, "vertices") and hasattr(x, "faces")) or hasattr(x, "GetPolys")
+
+
 Kind = TypeVar("Kind", bound=Mesh)
 
 

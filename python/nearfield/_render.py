@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import radians, tan
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._dispatch import workplace_of
+from nearfield._mesh import Mesh, is_mesh, mesh_of
 from nearfield._progress import Progress
 from nearfield._rays import as_floats
 from nearfield._request import (
@@ -27,6 +28,7 @@ from nearfield._request import (
     word_of,
 )
 from nearfield._run_at import RunAt, filled
+from nearfield._surfaces import VoxelGrid, mesh_distance
 from nearfield._traced import refuse_traced
 from nearfield._workplace import Workplace
 
@@ -104,15 +106,17 @@ def render(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Renders a volume: its surface with soft shadows, a cloud, or a cut with isolines.
+    """Renders a volume or a mesh: its surface with soft shadows, a cloud, or a cut with isolines.
 
     Parameters
     ----------
-    volume : array of 3 axes
+    volume : array of 3 axes, or a mesh
         A mask, gray values, or a distance field. Bool, uint8 and float32 are used as they are, others as float32; on
-        the CPU or a GPU.
+        the CPU or a GPU. Of a mesh, also one of trimesh, PyVista or VTK, the surface is drawn, by its exact distances
+        on a grid of 256 cells along the longest side, with z up; for other grids see `mesh_distance`.
     camera : Camera, optional
-        Camera of the picture. Default: ``Camera.fit``, which shows the whole volume.
+        Camera of the picture. Default: ``Camera.fit``, which shows the whole volume. Beside a mesh its positions are
+        z, y and x of the mesh's space.
     mode : {'surface', 'volume', 'isolines'}
         'surface' draws the surface on which the volume has the value `threshold`. 'volume' draws all values above it as
         a cloud in the colours of the map. 'isolines' draws a cut across the axis that faces the camera most, with
@@ -166,6 +170,11 @@ def render(
     """
     refuse_traced("volume", volume)
     check_flags(distance=distance)
+    if is_mesh(volume):
+        if mode != "surface" or distance or threshold is not None or spacing is not None:
+            raise ValueError("volume is a mesh; leave out mode, distance, threshold and spacing, or give a field of it")
+        volume, spacing, camera = _field_of(mesh_of(volume), camera, device, threads)
+        threshold = 0
     work = workplace_of("volume", volume)
     if len(work.shape) != 3:
         raise ValueError(f"volume has {len(work.shape)} axes; give one of 3")
@@ -199,6 +208,21 @@ def render(
         _core.render(read, to, request.options(), [float(each) for each in numbers], table, *where.place())
 
     return filled(work, slot, where, call)
+
+
+def _field_of(
+    mesh: Mesh, camera: Camera | None, device: str | None, threads: int | None
+) -> tuple[Any, float, Camera | None]:
+    """Distances near a mesh, positive inside, with axes z, y and x; their pitch; the camera in their space."""
+    grid = VoxelGrid.around(mesh, shape=256, margin=8)
+    pitch = grid.spacing[0]
+    reach = 6 * pitch  # normals look four cells away along each axis
+    is_open = mesh.open_edges > 0
+    field = mesh_distance(mesh, grid, signed=True, winding=is_open, max_distance=reach, device=device, threads=threads)
+    if isinstance(camera, Camera):
+        eye, target = (tuple(np.subtract(each, grid.origin[::-1])) for each in (camera.eye, camera.target))
+        camera = replace(camera, eye=eye, target=target)
+    return np.ascontiguousarray(np.clip(-field, -reach, reach).T), pitch, camera
 
 
 def _view(camera: Camera) -> list[float]:

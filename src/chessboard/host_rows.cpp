@@ -31,6 +31,17 @@ void step_beside(const T* left, const T* middle, const T* right, std::int64_t co
     for (std::int64_t x = 0; x < count; ++x) to[x] = least(to[x], one_more(least(least(left[x], right[x]), middle[x])));
 }
 template <class T>
+T spread(const T* from, std::int64_t by, std::int64_t count, T* HWY_RESTRICT to) {
+    const auto way = static_cast<T>(by), reached = static_cast<T>(unreached<T> - way);
+    T most = 0;
+    for (std::int64_t x = 0; x < count; ++x) {
+        const T beside = least(least(from[x - by], from[x + by]), reached);
+        to[x] = least(from[x], static_cast<T>(beside + way));
+        most = to[x] > most ? to[x] : most;
+    }
+    return most;
+}
+template <class T>
 void write(const T* HWY_RESTRICT from, std::int64_t count, std::uint32_t limit, std::uint32_t none,
            std::uint32_t* HWY_RESTRICT to) {
     for (std::int64_t x = 0; x < count; ++x) to[x] = from[x] > limit ? none : from[x];
@@ -38,7 +49,7 @@ void write(const T* HWY_RESTRICT from, std::int64_t count, std::uint32_t limit, 
 
 template <class T>
 row_loops<T> loops() {
-    return {lower<T>, step<T>, step_beside<T>, write<T>};
+    return {lower<T>, step<T>, step_beside<T>, spread<T>, write<T>};
 }
 row_loops<std::uint16_t> narrow() { return loops<std::uint16_t>(); }
 row_loops<std::uint32_t> wide() { return loops<std::uint32_t>(); }

@@ -12,6 +12,8 @@ struct row_loops {
     void (*step)(const T* from, std::int64_t count, T* to);   ///< to = min(to, from + 1)
     /// to = min(to, min(left, middle, right) + 1)
     void (*step_beside)(const T* left, const T* middle, const T* right, std::int64_t count, T* to);
+    /// to[x] = min(from[x], min(from[x - by], from[x + by]) + by). Returns the largest.
+    T (*spread)(const T* from, std::int64_t by, std::int64_t count, T* to);
     /// Writes written() of core.hpp.
     void (*write)(const T* from, std::int64_t count, std::uint32_t limit, std::uint32_t none, std::uint32_t* to);
 };

@@ -2,7 +2,10 @@
 // nearest in it. Cells of blocks of 16^3 without a triangle within max_distance are written there and then.
 //
 // Lists lie in a pool. If the pool has no room for a block's list, the block keeps its parent's list. So no call waits
-// for a count, and a pool of any size gives the same result.
+// for a count, and a pool of any size gives the same result. Large meshes are solved for groups of the largest blocks
+// in turn, each with the whole pool.
+#include <algorithm>
+
 #include "base/cuda_scan.cuh"
 #include "mesh_distance/cuda_cells.cuh"
 #include "mesh_distance/device_room.hpp"
@@ -32,9 +35,10 @@ struct list_pool {
     std::int64_t room;
 };
 
-/// Gives the block of cells of a block of threads no candidates.
-__device__ void leave(const task& t, const blocks& to, const std::int64_t* first, const written_fields& out) {
-    if (threadIdx.x == 0) to.lists[blockIdx.x] = {nullptr, 0};
+/// Gives a block of cells no candidates.
+__device__ void leave(const task& t, const blocks& to, std::int64_t number, const std::int64_t* first,
+                      const written_fields& out) {
+    if (threadIdx.x == 0) to.lists[number] = {nullptr, 0};
     if (to.some == nullptr) return;
     constexpr int side = 1 << listed_level;
 #pragma unroll 4
@@ -44,21 +48,23 @@ __device__ void leave(const task& t, const blocks& to, const std::int64_t* first
     }
 }
 
-/// A block of threads owns a block of cells. It finds the nearest triangle of the centre, counts the triangles that may
-/// be nearer elsewhere, and lists them. If there are none, it writes the cells of the last level.
+/// A block of threads owns a block of cells of a group. It finds the nearest triangle of the centre, counts the
+/// triangles that may be nearer elsewhere, and lists them. If there are none, it writes the cells of the last level.
 __global__ void __launch_bounds__(most_threads)
-    list_triangles(const __grid_constant__ task t, const __grid_constant__ blocks from,
-                   const __grid_constant__ blocks to, const __grid_constant__ list_pool pool,
-                   const __grid_constant__ written_fields out) {
+    list_triangles(const __grid_constant__ task t, const __grid_constant__ blocks tops,
+                   const __grid_constant__ blocks from, const __grid_constant__ blocks to,
+                   const __grid_constant__ list_pool pool, const __grid_constant__ written_fields out) {
     __shared__ near_word of_warps[most_threads / cuda::warp];
     __shared__ touching held[planes_held];
     __shared__ int counts[most_threads / cuda::warp];
     __shared__ candidates made;
     std::int64_t first[3];
-    to.place(blockIdx.x, first);
+    const std::int64_t number = to.in_group(tops, blockIdx.x);
+    if (number < 0) return;
+    to.place(number, first);
     const candidates given = from.list_at(first);
     const auto threads = static_cast<int>(blockDim.x), own = static_cast<int>(threadIdx.x);
-    if (given.count == 0) return leave(t, to, first, out);
+    if (given.count == 0) return leave(t, to, number, first, out);
     const box at = box::of(t, first, to.level);
     const planes by{t, given, held, threads};
     const rough_bound limits = at.bounds(t, face_of(by.nearest(at.rough, of_warps)));
@@ -67,13 +73,13 @@ __global__ void __launch_bounds__(most_threads)
 #pragma unroll 4
     for (std::int64_t i = own; i < given.count; i += threads) kept += keeps(i) ? 1 : 0;
     int place = cuda::sum_before(kept, counts, all);
-    if (all == 0) return leave(t, to, first, out);
+    if (all == 0) return leave(t, to, number, first, out);
     if (own == 0) {
-        if (to.some != nullptr) to.some[atomicAdd(to.some_count, 1)] = static_cast<std::int32_t>(blockIdx.x);
+        if (to.some != nullptr) to.some[atomicAdd(to.some_count, 1)] = static_cast<std::int32_t>(number);
         const unsigned long long start = atomicAdd(pool.taken, static_cast<unsigned long long>(all));
         const bool fits = start + static_cast<unsigned long long>(all) <= static_cast<unsigned long long>(pool.room);
         made = fits ? candidates{pool.numbers + start, all} : given;
-        to.lists[blockIdx.x] = made;
+        to.lists[number] = made;
     }
     __syncthreads();
     if (made.numbers == given.numbers) return;
@@ -101,24 +107,50 @@ std::vector<blocks> levels_of(const space& in, std::int64_t faces) {
     return made;
 }
 
-/// Returns how many numbers the pool can hold. 10^5 triangles in 512^3 cells take 380 numbers per triangle.
-std::int64_t pool_room(const std::vector<blocks>& levels, std::int64_t faces) {
-    constexpr std::int64_t most = std::int64_t{1} << 28, of_face = 512, of_block = 64;
-    double all = 0;
-    for (std::size_t i = 1; i < levels.size(); ++i) all += static_cast<double>(levels[i].count());
-    const double each = static_cast<double>(faces), some = of_face * each + of_block * all, every = all * each;
-    const double room = some < every ? some : every;
-    return room < static_cast<double>(most) ? static_cast<std::int64_t>(room) : most;
+struct lists {
+    std::vector<blocks> levels;
+    list_pool tops, pool;    ///< of the largest blocks, and of the others in a group of these
+    std::int64_t group = 1;  ///< largest blocks in a group
+};
+
+/// Chooses the room of the pools and the groups. Lists are expected to have as many numbers as triangles times the
+/// longest side: 10^5 triangles in 512^3 cells take 470 for each.
+void set_room(lists& by, std::int64_t faces, std::int64_t room) {
+    constexpr std::int64_t most = std::int64_t{1} << 28, of_block = 64;
+    if (by.levels.size() < 2) return;
+    std::int64_t count = 0;
+    for (std::size_t i = 1; i < by.levels.size(); ++i) count += by.levels[i].count();
+    const std::int64_t all = by.levels[1].count(), expected = faces << by.levels[0].level,
+                       some = std::min(expected / 4 * 5 + of_block * count, count * faces);
+    room = room < 0 ? std::min(some, most) : room;
+    by.tops.room = by.levels.size() == 2 ? room : std::min(room / 4, all * faces);
+    by.pool.room = room - by.tops.room;
+    const std::int64_t groups = expected <= by.pool.room ? 1 : expected / (by.pool.room / 3 * 2 + 1) + 1;
+    by.group = by.levels.size() == 2 ? all : std::max(all / groups, std::int64_t{1});
 }
 
-void list_all(const device& on, const task& t, const std::vector<blocks>& levels, const list_pool& pool,
-              const written_fields& out) {
-    cuda::clear(on, pool.taken, sizeof *pool.taken);
-    cuda::clear(on, levels.back().some_count, 2 * sizeof(int));
-    for (std::size_t i = 1; i < levels.size(); ++i) {
-        const std::int64_t count = levels[i].count();
-        const unsigned threads = count < 1024 ? most_threads : 256;
-        cuda::launch(on, list_triangles, count, dim3(threads), 0, t, levels[i - 1], levels[i], pool, out);
+/// Makes the lists of a level for a group of `count` largest blocks.
+void list_level(const device& on, const task& t, const blocks& tops, std::int64_t count, const blocks& from,
+                const blocks& to, const list_pool& pool, const written_fields& out) {
+    count <<= 3 * (tops.level - to.level);
+    cuda::launch(on, list_triangles, count, dim3(count < 1024 ? most_threads : 256), 0, t, tops, from, to, pool, out);
+}
+
+void solve_exactly(const device& on, const task& t, const lists& by, const written_fields& out) {
+    const std::vector<blocks>& levels = by.levels;
+    const blocks& last = levels.back();
+    cuda::clear(on, last.some_count, 2 * sizeof(int));
+    cuda::clear(on, by.tops.taken, sizeof *by.tops.taken);
+    if (levels.size() < 2) return solve_cells(on, t, last, 1, out);
+    blocks tops = levels[1];
+    list_level(on, t, tops, tops.count(), levels[0], tops, by.tops, out);
+    for (; tops.first < tops.count(); tops.first += by.group) {
+        const std::int64_t rest = tops.count() - tops.first, count = rest < by.group ? rest : by.group;
+        cuda::clear(on, by.pool.taken, sizeof *by.pool.taken);
+        if (tops.first > 0) cuda::clear(on, last.some_count, 2 * sizeof(int));
+        for (std::size_t i = 2; i < levels.size(); ++i)
+            list_level(on, t, tops, count, levels[i - 1], levels[i], by.pool, out);
+        solve_cells(on, t, last, count << 3 * (tops.level - last.level), out);
     }
 }
 
@@ -140,16 +172,6 @@ __global__ void __launch_bounds__(threads_of_block)
     const std::int64_t at[] = {plane, line - plane * t.in.shape[1], i - line * t.in.shape[2]};
     const std::int32_t face = label.read_triangle(at) - 1;
     out.write(t.in, at, answer::of(t.in, squared_at(t.in, at, t.triangles[face]), face));
-}
-
-struct lists {
-    std::vector<blocks> levels;
-    list_pool pool;
-};
-
-void solve_exactly(const device& on, const task& t, const lists& by, const written_fields& out) {
-    list_all(on, t, by.levels, by.pool, out);
-    solve_cells(on, t, by.levels.back(), out);
 }
 
 /// Finds the nearest triangles of cells near the mesh, counted from 1; spreads them as labels to other cells; measures.
@@ -181,23 +203,27 @@ void solve_by_samples(const device& on, const device_problem& p, const task& t, 
 
 void run(const device& on, const device_mesh::parts& of, const device_problem& p) {
     const cuda::device_guard current(on);
-    lists by{levels_of(p.in, of.face_count), {}};
+    lists by{levels_of(p.in, of.face_count), {}, {}};
+    set_room(by, of.face_count, p.room);
     const bool has_signs = p.is_signed && p.out.distance.wanted();
-    by.pool.room = p.room < 0 ? pool_room(by.levels, of.face_count) : p.room;
     cuda::workspace memory(on);
     blocks& last = by.levels.back();
     const bool is_listed = by.levels.size() > 1;
+    last.spill_room = of.face_count > records_held ? std::min(of.face_count, most_spilled) : 0;
     const std::int64_t triangles = memory.reserve<triangle>(of.face_count),
                        rough = memory.reserve<rough_triangle>(of.face_count),
                        some = memory.reserve<std::int32_t>(is_listed ? last.count() : 0),
-                       counts = memory.reserve<int>(2), numbers = memory.reserve<std::int32_t>(by.pool.room),
-                       taken = memory.reserve<unsigned long long>(1),
+                       counts = memory.reserve<int>(2), of_tops = memory.reserve<std::int32_t>(by.tops.room),
+                       numbers = memory.reserve<std::int32_t>(by.pool.room),
+                       taken = memory.reserve<unsigned long long>(2),
+                       spilled = memory.reserve<std::int32_t>(last.spill_room * resident_blocks(last.count())),
                        words = memory.reserve<std::uint32_t>(has_signs ? voxels::words_of(p.grid) : 0);
     std::vector<std::int64_t> places;
     for (const blocks& each : by.levels) places.push_back(memory.reserve<candidates>(each.count()));
     memory.allocate();
     for (std::size_t i = 1; i < by.levels.size(); ++i) by.levels[i].lists = memory.get<candidates>(places[i]);
-    by.pool.numbers = memory.get<std::int32_t>(numbers), by.pool.taken = memory.get<unsigned long long>(taken);
+    by.tops.numbers = memory.get<std::int32_t>(of_tops), by.tops.taken = memory.get<unsigned long long>(taken);
+    by.pool.numbers = memory.get<std::int32_t>(numbers), by.pool.taken = by.tops.taken + 1;
     written_fields out = fields_of(p.out);
     if (has_signs) {
         auto* const inside = memory.get<std::uint32_t>(words);
@@ -205,6 +231,7 @@ void run(const device& on, const device_mesh::parts& of, const device_problem& p
         out.inside = inside, out.words = voxels::words_of(p.in.shape[2]);
     }
     last.some_count = memory.get<int>(counts), last.next = last.some_count + 1;
+    last.spilled = memory.get<std::int32_t>(spilled);
     if (is_listed) last.some = memory.get<std::int32_t>(some);
     task t{p.in, memory.get<triangle>(triangles), memory.get<rough_triangle>(rough), {}};
     for (int k = 0; k < 3; ++k) t.middle[k] = p.in.at(k, static_cast<double>(p.in.shape[k] - 1) / 2);

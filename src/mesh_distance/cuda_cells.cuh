@@ -14,7 +14,8 @@ constexpr int listed_level = 4, block_level = 3, part_level = 2, threads_of_bloc
               warps_of_block = threads_of_block / cuda::warp;
 constexpr int blocks_at_once = 3;               ///< blocks that a multiprocessor holds
 constexpr int planes_held = 2048;               ///< triangles whose planes a block of threads keeps in shared memory
-constexpr int room_in_block = 4 * planes_held;  ///< triangles in a block's list; with more it uses the larger block's
+constexpr int room_in_block = 4 * planes_held;  ///< numbers that a block of threads collects in shared memory
+constexpr std::int64_t most_spilled = 1 << 16;  ///< triangles of a list of 8^3 cells
 constexpr int records_held = 7 * planes_held / 32;  ///< triangles of a list that is in shared memory with them
 
 struct task {
@@ -39,11 +40,28 @@ struct blocks {
     candidates all{};
     std::int64_t size[3] = {};
     int level = 0;
+    std::int64_t first = 0;        ///< number of the first block of a group
     std::int32_t* some = nullptr;  ///< numbers of the blocks that have candidates, or null
     int* some_count = nullptr;
-    int* next = nullptr;  ///< number of eighths of blocks that are taken
+    int* next = nullptr;              ///< number of eighths of blocks that are taken
+    std::int32_t* spilled = nullptr;  ///< room for a list of each resident block of threads
+    std::int64_t spill_room = 0;
 
     [[nodiscard]] NF_HD std::int64_t count() const { return size[0] * size[1] * size[2]; }
+    /// Number of the block in the group of `tops` that is at place `at` of the group: its children are counted first.
+    /// -1 if it lies beyond the grid.
+    __device__ std::int64_t in_group(const blocks& tops, std::int64_t at) const {
+        const int below = tops.level - level, rest = static_cast<int>(at & ((std::int64_t{1} << 3 * below) - 1));
+        std::int64_t first[3];
+        tops.place(tops.first + (at >> 3 * below), first);
+        std::int64_t number = 0;
+        for (int k = 0; k < 3; ++k) {
+            const std::int64_t own = (first[k] >> level) + (rest >> (2 - k) * below & ((1 << below) - 1));
+            if (own >= size[k]) return -1;
+            number = number * size[k] + own;
+        }
+        return number;
+    }
     /// Computes the first cell of a block.
     __device__ void place(std::int64_t number, std::int64_t* first) const {
         const std::int64_t row = cuda::quotient(number, size[2]), plane = cuda::quotient(row, size[1]);
@@ -204,7 +222,8 @@ struct lane_cell {
     }
 };
 
-/// Shared memory of a block of threads: planes while it makes its list, then the list, with its triangles if these fit.
+/// Shared memory of a block of threads: planes and numbers while it makes its list, then triangles of the list with
+/// their numbers.
 union block_words {
     touching held[planes_held];
     std::int32_t numbers[room_in_block];
@@ -215,62 +234,85 @@ union block_words {
 };
 static_assert(sizeof(block_words) == sizeof(touching) * planes_held);
 
-/// The list of 8^3 cells.
+/// The list of 8^3 cells, which the block's warps read together through shared memory.
 struct block_list {
     candidates of;
     block_words* words;
-    bool is_brief;
 
-    /// Copies a triangle into shared memory.
-    __device__ void hold(const task& t, int i) const {
-        const auto* const from = reinterpret_cast<const float4*>(t.rough + of[i]);
-        for (int k = 0; k < 4; ++k) words->brief.records[k][i] = from[k];
+    /// Calls body(count) after the next `count` triangles were copied. A second turn through a list that fits does not
+    /// copy it again. All threads call it.
+    template <class Body>
+    __device__ void for_parts(const task& t, bool again, const Body& body) const {
+        for (std::int64_t first = 0; first < of.count; first += records_held) {
+            const auto count = static_cast<int>(of.count - first < records_held ? of.count - first : records_held);
+            if (!again || of.count > records_held) hold(t, first, count);
+            body(count);
+        }
     }
-    __device__ rough_triangle at(const task& t, std::int64_t i) const {
+    __device__ rough_triangle at(int i) const {
         const auto& held = words->brief.records;
-        return is_brief ? rough_of(held[0][i], held[1][i], held[2][i], held[3][i]) : t.rough[of[i]];
+        return rough_of(held[0][i], held[1][i], held[2][i], held[3][i]);
+    }
+    __device__ std::int32_t number(int i) const { return words->brief.numbers[i]; }
+
+private:
+    __device__ void hold(const task& t, std::int64_t first, int count) const {
+        __syncthreads();
+        for (auto i = static_cast<int>(threadIdx.x); i < count; i += threads_of_block) {
+            const std::int32_t face = of[first + i];
+            words->brief.numbers[i] = face;
+            const auto* const from = reinterpret_cast<const float4*>(t.rough + face);
+            for (int k = 0; k < 4; ++k) words->brief.records[k][i] = from[k];
+        }
+        __syncthreads();
     }
 };
 
-/// Finds and writes the nearest triangles of a warp's 4^3 cells. Lanes have two cells: halves along axis 0. `waiting`
-/// has room for a plane of each lane.
-__device__ inline void solve_part(const task& t, const block_list& given, const std::int64_t* first, touching* waiting,
-                                  const written_fields& out) {
+/// Finds and writes the nearest triangles of a warp's 4^3 cells, unless they lie beyond the grid. Lanes have two cells:
+/// halves along axis 0. `waiting` has room for a plane of each lane. All threads of the block call it.
+__device__ inline void solve_part(const task& t, const block_list& given, const std::int64_t* first, bool in_grid,
+                                  touching* waiting, const written_fields& out) {
     const box at = box::of(t, first, part_level);
-    const std::int64_t count = given.of.count;
     const int lane = cuda::lane_of_thread();
+    const bool some = given.of.count > 0;
     near_word best = nowhere;
-    for (std::int64_t i = lane; i < count; i += cuda::warp)
-        best = smaller(word_of(at.rough.to(given.at(t, i)).squared, given.of[i]), best);
+    given.for_parts(t, false, [&](int count) {
+        for (int i = lane; i < count && in_grid; i += cuda::warp)
+            best = smaller(word_of(at.rough.to(given.at(i)).squared, given.number(i)), best);
+    });
     lane_cell cells[] = {{t.in, {first, 0}, at.centre}, {t.in, {first, 1}, at.centre}};
-    const std::int32_t nearest = count > 0 ? face_of(least_of_warp(best)) : 0;
+    const std::int32_t nearest = some && in_grid ? face_of(least_of_warp(best)) : 0;
     const rough_bound limits = at.bounds(t, nearest);
     for (lane_cell& cell : cells)
-        if (count > 0) cell.measure(t, nearest);
-    for (std::int64_t start = 0; start < count; start += cuda::warp) {
-        const std::int64_t i = start + lane < count ? start + lane : start;
-        const touching plane(at.rough, given.at(t, i));
-        const bool kept = i == start + lane && given.of[i] != nearest && limits.keeps(plane, at.rough.half);
-        if (kept) waiting[lane] = plane;
-        __syncwarp();
-        for (unsigned left = __ballot_sync(cuda::every_lane, kept ? 1 : 0); left != 0; left &= left - 1) {
-            const int next = __ffs(static_cast<int>(left)) - 1;
-            const touching one = waiting[next];
+        if (some) cell.measure(t, nearest);
+    given.for_parts(t, true, [&](int count) {
+        for (int start = 0; start < count && in_grid; start += cuda::warp) {
+            const int i = start + lane < count ? start + lane : start;
+            const touching plane(at.rough, given.at(i));
+            const bool kept = i == start + lane && given.number(i) != nearest && limits.keeps(plane, at.rough.half);
+            if (kept) waiting[lane] = plane;
+            __syncwarp();
+            for (unsigned left = __ballot_sync(cuda::every_lane, kept ? 1 : 0); left != 0; left &= left - 1) {
+                const int next = __ffs(static_cast<int>(left)) - 1;
+                const touching one = waiting[next];
 #pragma unroll
-            for (lane_cell& cell : cells)  // all lanes take the same way, so that they read one triangle
-                if (__any_sync(cuda::every_lane, cell.is_near(one) ? 1 : 0) != 0)
-                    cell.measure(t, given.of[start + next]);
+                for (lane_cell& cell : cells)  // all lanes take the same way, so that they read one triangle
+                    if (__any_sync(cuda::every_lane, cell.is_near(one) ? 1 : 0) != 0)
+                        cell.measure(t, given.number(start + next));
+            }
+            __syncwarp();
         }
-        __syncwarp();
-    }
-    for (int h = 0; h < 2; ++h)
+    });
+    for (int h = 0; h < 2 && in_grid; ++h)
         out.write(t.in, cell_place(first, h).at, answer::of(t.in, cells[h].best.squared, cells[h].best.face));
 }
 
-/// Finds the list of 8^3 cells in shared memory: the triangles of a larger block's list that can be nearest to one. A
-/// list that is too long for that remains the larger block's.
-__device__ inline block_list list_in_block(const task& t, const candidates& given, const std::int64_t* first,
+/// Finds the list of 8^3 cells: the triangles of a larger block's list that can be nearest to one. It lies in shared
+/// memory, or, if it is too long for that, in `spilled`. A list that is too long for either remains the larger block's.
+__device__ inline candidates list_in_block(const task& t, const blocks& from, const std::int64_t* first,
                                            block_words& words) {
+    const candidates given = from.list_at(first);
+    std::int32_t* const spilled = from.spilled + from.spill_room * blockIdx.x;
     __shared__ near_word of_warps[warps_of_block];
     __shared__ int count;
     const box whole = box::of(t, first, block_level);
@@ -289,15 +331,17 @@ __device__ inline block_list list_in_block(const task& t, const candidates& give
         __syncthreads();
         for (; kept != 0; kept &= kept - 1) {
             const int place = atomicAdd(&count, 1), k = __ffsll(static_cast<long long>(kept)) - 1;
-            if (place < room_in_block) words.numbers[place] = given[own + threads_of_block * k];
+            const std::int32_t face = given[own + threads_of_block * k];
+            if (place < room_in_block) words.numbers[place] = face;
+            else if (place < from.spill_room) spilled[place] = face;
         }
     }
     __syncthreads();
-    if (count > room_in_block) return {given, &words, false};
-    const block_list made{{words.numbers, count}, &words, count <= records_held};
-    for (auto i = static_cast<int>(threadIdx.x); made.is_brief && i < count; i += threads_of_block) made.hold(t, i);
-    __syncthreads();
-    return made;
+    if (count <= records_held) return {words.numbers, count};
+    if (count > from.spill_room) return given;
+    for (auto i = static_cast<int>(threadIdx.x); i < count && i < room_in_block; i += threads_of_block)
+        spilled[i] = words.numbers[i];
+    return {spilled, count};  // for_parts() has a barrier before it reads them
 }
 
 /// Solves an eighth of a block that has candidates: 8^3 cells. A warp owns 4^3 of them.
@@ -309,13 +353,14 @@ __device__ inline void solve_eighth(const task& t, const blocks& from, const wri
         first[k] += (number >> (2 - k) & 1) << block_level;
         if (first[k] >= t.in.shape[k]) return;
     }
-    const block_list given = list_in_block(t, from.list_at(first), first, words);
+    const block_list given{list_in_block(t, from, first, words), &words};
     const int part = static_cast<int>(threadIdx.x) / cuda::warp;
+    bool in_grid = true;
     for (int k = 0; k < 3; ++k) {
         first[k] += (part >> (2 - k) & 1) << part_level;
-        if (first[k] >= t.in.shape[k]) return;
+        in_grid = in_grid && first[k] < t.in.shape[k];
     }
-    solve_part(t, given, first, waiting + part * cuda::warp, out);
+    solve_part(t, given, first, in_grid, waiting + part * cuda::warp, out);
 }
 
 /// Solves the blocks that have candidates. Blocks of threads take eighths of them in turn.
@@ -335,9 +380,15 @@ __global__ void __launch_bounds__(threads_of_block, blocks_at_once)
     }
 }
 
-inline void solve_cells(const device& on, const task& t, const blocks& from, const written_fields& out) {
-    const std::int64_t resident = blocks_at_once * cuda::limits().multiprocessors, all = 8 * from.count();
-    cuda::launch(on, find_nearest, all < resident ? all : resident, dim3(threads_of_block), 0, t, from, out);
+/// Returns how many blocks of threads take `count` blocks of cells in turn.
+inline std::int64_t resident_blocks(std::int64_t count) {
+    const std::int64_t resident = blocks_at_once * cuda::limits().multiprocessors;
+    return 8 * count < resident ? 8 * count : resident;
+}
+/// Solves at most `count` blocks.
+inline void solve_cells(const device& on, const task& t, const blocks& from, std::int64_t count,
+                        const written_fields& out) {
+    cuda::launch(on, find_nearest, resident_blocks(count), dim3(threads_of_block), 0, t, from, out);
 }
 
 }  // namespace nearfield::nearest_faces

@@ -18,19 +18,24 @@ struct volume {
     double length[3] = {1, 1, 1};
 
     NF_HD std::int64_t cells() const { return size[0] * size[1] * size[2]; }
-    NF_HD double at(std::int64_t z, std::int64_t y, std::int64_t x) const {
-        const std::int64_t i = z * step[0] + y * step[1] + x * step[2];
-        if (bytes) return static_cast<const std::uint8_t*>(data)[i];
-        const double value = static_cast<const float*>(data)[i];
+    NF_HD std::int64_t place(std::int64_t z, std::int64_t y, std::int64_t x) const {
+        return z * step[0] + y * step[1] + x * step[2];
+    }
+    NF_HD double at(std::int64_t place) const {
+        if (bytes) return static_cast<const std::uint8_t*>(data)[place];
+        const double value = static_cast<const float*>(data)[place];
         return value < 1e18 ? (value > -1e18 ? value : -1e18) : 1e18;
     }
+    /// Step from a cell's first corner to its other one along an axis; both are the same if the axis has one cell.
+    NF_HD std::int64_t side(int axis) const { return size[axis] > 1 ? step[axis] : 0; }
 };
 
 /// The surface on which the field equals `level`. Points with sense * (field - level) > 0 are free.
 struct surface {
     volume field;
     double level = 0, sense = 1;
-    /// Chessboard distance from each cell to one that is not free, at most 255; contiguous. Null: see `distance`.
+    /// Chessboard distance from each block of 2^3 cells to one with a corner that is not free, in blocks, at most 255;
+    /// contiguous. Null: see `distance`.
     const std::uint8_t* skip = nullptr;
     bool distance = false;  ///< true if the field changes no faster than distance does
 };
@@ -71,6 +76,9 @@ struct cell {
     }
 };
 
+/// Number of blocks of two cells along an axis.
+NF_HD constexpr std::int64_t blocks_of(std::int64_t size) { return (size + 1) / 2; }
+
 NF_HD inline std::int64_t clamped(std::int64_t at, std::int64_t most) { return at < 0 ? 0 : at > most ? most : at; }
 /// The first corner, along an axis, of the cell that contains a coordinate.
 NF_HD inline std::int64_t base_of(double x, std::int64_t size) {
@@ -83,12 +91,9 @@ NF_HD inline cell cell_at(const surface& s, const std::int64_t* base, const doub
     cell c;
     for (int axis = 0; axis < 3; ++axis)
         c.base[axis] = base[axis], c.share[axis] = point[axis] - static_cast<double>(base[axis]);
-    for (int k = 0; k < 8; ++k) {
-        const std::int64_t z = base[0] + (k >> 2), y = base[1] + (k >> 1 & 1), x = base[2] + (k & 1);
-        c.corner[k] =
-            s.sense *
-            (f.at(z < f.size[0] ? z : base[0], y < f.size[1] ? y : base[1], x < f.size[2] ? x : base[2]) - s.level);
-    }
+    const std::int64_t first = f.place(base[0], base[1], base[2]), z = f.side(0), y = f.side(1), x = f.side(2);
+    for (int k = 0; k < 8; ++k)
+        c.corner[k] = s.sense * (f.at(first + (k >> 2) * z + (k >> 1 & 1) * y + (k & 1) * x) - s.level);
     return c;
 }
 
@@ -149,7 +154,7 @@ NF_HD inline passage through(const volume& f, const line& l) {
             if (!(l.o[axis] >= 0 && l.o[axis] <= most)) p.last = -1;
             continue;
         }
-        const double zero = -l.o[axis] / l.d[axis], end = (most - l.o[axis]) / l.d[axis];
+        const double over = 1 / l.d[axis], zero = -l.o[axis] * over, end = (most - l.o[axis]) * over;  // as in walk
         const double enter = zero < end ? zero : end, leave = zero < end ? end : zero;
         if (enter > p.first) p.first = enter, p.face = axis;
         if (leave < p.last) p.last = leave;
@@ -171,10 +176,12 @@ struct walk {
     const surface& s;
     const line& l;
     double t;
+    double over[3];  ///< 1 / l.d
     std::int64_t base[3];
 
     NF_HD walk(const surface& s_, const line& l_, double first) : s(s_), l(l_), t(first) {
-        for (int axis = 0; axis < 3; ++axis) base[axis] = base_of(l.at(axis, t), s.field.size[axis]);
+        for (int axis = 0; axis < 3; ++axis)
+            over[axis] = 1 / l.d[axis], base[axis] = base_of(l.at(axis, t), s.field.size[axis]);
     }
     /// Moves to t. Rounding never moves an axis backwards, so every walk ends.
     NF_HD void go_to(double to) {
@@ -187,29 +194,40 @@ struct walk {
     NF_HD void point(double* p) const {
         for (int axis = 0; axis < 3; ++axis) p[axis] = l.at(axis, t);
     }
-    /// Finds the axis and the time at which the line leaves the cells from `below` before the cell to `above` after it.
-    NF_HD int exit(std::int64_t below, std::int64_t above, double& when) const {
+    /// Distance in blocks from the walk's block to one that is not free; 0 if the surface has no such distances.
+    NF_HD std::int64_t free_blocks() const {
+        if (s.skip == nullptr) return 0;
+        const std::int64_t *n = s.field.size, rows = blocks_of(n[1]), row = blocks_of(n[2]);
+        return s.skip[((base[0] >> 1) * rows + (base[1] >> 1)) * row + (base[2] >> 1)];
+    }
+    /// The plane by which the line leaves its cell along an axis, or, if wide > 0, all blocks nearer than `wide`.
+    NF_HD std::int64_t plane(int axis, std::int64_t wide) const {
+        const bool up = l.d[axis] > 0;
+        if (wide == 0) return up ? base[axis] + 1 : base[axis];
+        return ((base[axis] >> 1) + (up ? wide : 1 - wide)) * 2;
+    }
+    /// Finds the axis and the time at which the line leaves its cell or blocks.
+    NF_HD int exit(std::int64_t wide, double& when) const {
         int by = -1;
         when = std::numeric_limits<double>::infinity();
         for (int axis = 2; axis >= 0; --axis) {
             if (l.d[axis] == 0) continue;
-            const auto plane = static_cast<double>(l.d[axis] > 0 ? base[axis] + above : base[axis] - below);
-            const double one = (plane - l.o[axis]) / l.d[axis];
+            const double one = (static_cast<double>(plane(axis, wide)) - l.o[axis]) * over[axis];
             if (one < when) when = one, by = axis;
         }
         return by;
     }
-    /// Leaves these cells along an axis; false if the grid ends there.
-    NF_HD bool leave(int by, std::int64_t below, std::int64_t above, double when) {
-        if (by < 0) return false;
-        const std::int64_t to = l.d[by] > 0 ? base[by] + above : base[by] - below - 1;
-        if (to < 0 || to > s.field.size[by] - 2) return false;
-        if (above == 1 && below == 0) {
-            t = when > t ? when : t;
-        } else {
-            go_to(when > t ? when : t);
-        }
-        base[by] = to;
+    /// Leaves them along this axis; false if the grid ends there. Indices are constants, so that devices keep arrays in
+    /// registers.
+    NF_HD bool leave(int by, std::int64_t wide, double when) {
+        std::int64_t to = -1, last = 0;
+        for (int axis = 0; axis < 3; ++axis)
+            if (axis == by) to = plane(axis, wide) - (l.d[axis] > 0 ? 0 : 1), last = s.field.size[axis] - 2;
+        if (to < 0 || to > last) return false;
+        const double later = when > t ? when : t;
+        if (wide == 0) t = later;
+        else go_to(later);
+        for (int axis = 0; axis < 3; ++axis) base[axis] = axis == by ? to : base[axis];
         return true;
     }
     /// Lower bound of the distance to the surface, in t; see sphere_trace.hpp.
@@ -251,18 +269,15 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
     double when = 0;
     while (w.t <= p.last) {
         ++m.steps;
-        if (s.skip != nullptr) {
-            const std::int64_t wide = s.skip[(w.base[0] * s.field.size[1] + w.base[1]) * s.field.size[2] + w.base[2]];
-            if (wide > 1) {
-                const int by = w.exit(wide - 1, wide - 1, when);
-                if (!w.leave(by, wide - 1, wide - 1, when)) return m;
-                continue;
-            }
+        if (const std::int64_t wide = w.free_blocks(); wide > 0) {
+            const int by = w.exit(wide, when);
+            if (!w.leave(by, wide, when)) return m;
+            continue;
         }
         double point[3];
         w.point(point);
         const cell c = cell_at(s, w.base, point);
-        const int by = w.exit(0, 1, when);
+        const int by = w.exit(0, when);
         if (s.distance) {
             const double free = w.safe(c, c.value(), speed);
             if (when > w.t && w.t + free > when) {
@@ -271,7 +286,7 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
             }
         }
         if (meets(w, c, p, when, m)) return m;
-        if (!w.leave(by, 0, 1, when)) return m;
+        if (!w.leave(by, 0, when)) return m;
     }
     return m;
 }

@@ -1,5 +1,6 @@
 // On the host: computes distances, then draws tiles of pixels, so that a thread's rays read the same cells.
 #include <algorithm>
+#include <vector>
 
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
@@ -21,11 +22,7 @@ public:
         if (s.what.field.bytes) mark<std::uint8_t>(solid.get());
         else mark<float>(solid.get());
         const auto image = any_input<host>::contiguous(solid.get(), dtype::uint8, s.what.field.size);
-        if (w.skip) {
-            skip_ = host_scratch<std::uint8_t>(cells);
-            chessboard_distance(on, image, any_output<host>::contiguous(skip_.get(), dtype::uint8, s.what.field.size),
-                                {.sites = sites::nonzero});
-        }
+        if (w.skip) measure_blocks(solid.get());
         if (!w.clear) return;
         clear_ = host_scratch<std::uint8_t>(cells);
         const host_scratch<float> distance(cells);
@@ -55,6 +52,31 @@ private:
                                   solid[row * n + x] = inside(from[x * step], s_.what.level);
                           }
                       });
+    }
+    /// Finds how many blocks of two cells a side are free around each block.
+    void measure_blocks(const std::uint8_t* solid) {
+        const std::int64_t* const n = s_.what.field.size;
+        const std::int64_t size[] = {blocks_of(n[0]), blocks_of(n[1]), blocks_of(n[2])}, rows = size[0] * size[1];
+        const host_scratch<std::uint8_t> taken(rows * size[2]);
+        skip_ = host_scratch<std::uint8_t>(rows * size[2]);
+        workers team(on_, rows);
+        team.for_each(rows, std::max<std::int64_t>(1, cells_at_once / n[2]), 1,
+                      [&](std::int64_t first, std::int64_t last, int) {
+                          std::vector<std::uint8_t> any(static_cast<std::size_t>(2 * size[2] + 1));
+                          for (std::int64_t row = first; row < last; ++row) {
+                              std::fill(any.begin(), any.end(), std::uint8_t{0});
+                              const std::int64_t z = row / size[1] * 2, y = row % size[1] * 2;
+                              for (std::int64_t k = z; k < std::min(z + 3, n[0]); ++k)
+                                  for (std::int64_t i = y; i < std::min(y + 3, n[1]); ++i)
+                                      for (std::int64_t x = 0; x < n[2]; ++x)
+                                          any[static_cast<std::size_t>(x)] |= solid[(k * n[1] + i) * n[2] + x];
+                              const std::uint8_t* from = any.data();
+                              for (std::int64_t x = 0; x < size[2]; ++x, from += 2)
+                                  taken.get()[row * size[2] + x] = from[0] | from[1] | from[2];
+                          }
+                      });
+        chessboard_distance(on_, any_input<host>::contiguous(taken.get(), dtype::uint8, size),
+                            any_output<host>::contiguous(skip_.get(), dtype::uint8, size), {.sites = sites::nonzero});
     }
     template <class Body>
     void for_cells(const Body& body) {
@@ -89,7 +111,7 @@ void run(const host& on, const scene& s, const wanted& w) {
         for (std::int64_t k = first; k < last; ++k) {
             const std::int64_t top = k / across * tile, left = k % across * tile;
             for (std::int64_t y = top; y < std::min(top + tile, s.height); ++y)
-                for (std::int64_t x = left; x < std::min(left + tile, s.width); ++x) draw(whole, y, x);
+                for (std::int64_t x = left; x < std::min(left + tile, s.width); ++x) draw(whole, whole.mode, y, x);
         }
     });
 }

@@ -66,87 +66,99 @@ struct scene {
 
 // ---- the surface ----------------------------------------------------------------------------------------------------
 
-/// Gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell.
-NF_HD inline vec slope_at(const surface& s, const double* point) {
+NF_HD inline float in_float(std::uint8_t value) { return value; }
+NF_HD inline float in_float(float value) { return value < 1e18F ? (value > -1e18F ? value : -1e18F) : 1e18F; }
+
+/// Adds the gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell.
+/// It is computed in float, from values less the level, which are small near the surface.
+template <class T>
+NF_HD inline void add_slope(const surface& s, const double* point, float* g) {
     const volume& f = s.field;
-    double weight[3][4], slope[3][4];
-    std::int64_t at[3][4];
+    const auto level = static_cast<float>(s.level);
+    float weight[3][4], slope[3][4];
+    std::int64_t at[3][4];  // offsets
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t base = base_of(point[axis], f.size[axis]);
-        const double inside = point[axis] - static_cast<double>(base),
-                     a = inside < 0   ? 0
-                         : inside > 1 ? 1
-                                      : inside,
-                     b = 1 - a;
+        const auto inside = static_cast<float>(point[axis] - static_cast<double>(base));
+        const float a = inside < 0 ? 0 : inside > 1 ? 1 : inside, b = 1 - a;
         weight[axis][0] = b * b * b / 6, weight[axis][1] = (4 - a * a * (6 - 3 * a)) / 6;
         weight[axis][2] = (4 - b * b * (6 - 3 * b)) / 6, weight[axis][3] = a * a * a / 6;
         slope[axis][0] = -b * b / 2, slope[axis][1] = a * (3 * a - 4) / 2;
         slope[axis][2] = -(b * (3 * b - 4)) / 2, slope[axis][3] = a * a / 2;
-        for (int k = 0; k < 4; ++k) at[axis][k] = clamped(base + k - 1, f.size[axis] - 1);
+        for (int k = 0; k < 4; ++k) at[axis][k] = clamped(base + k - 1, f.size[axis] - 1) * f.step[axis];
     }
-    vec g;
     for (int z = 0; z < 4; ++z)
         for (int y = 0; y < 4; ++y) {
-            double sum = 0, tilt = 0;
+            const T* const from = static_cast<const T*>(f.data) + (at[0][z] + at[1][y]);
+            float sum = 0, tilt = 0;
             for (int x = 0; x < 4; ++x) {
-                const double v = f.at(at[0][z], at[1][y], at[2][x]);
+                const float v = in_float(from[at[2][x]]) - level;
                 sum += weight[2][x] * v, tilt += slope[2][x] * v;
             }
-            g.z += slope[0][z] * weight[1][y] * sum, g.y += weight[0][z] * slope[1][y] * sum;
-            g.x += weight[0][z] * weight[1][y] * tilt;
+            g[0] += slope[0][z] * weight[1][y] * sum, g[1] += weight[0][z] * slope[1][y] * sum;
+            g[2] += weight[0][z] * weight[1][y] * tilt;
         }
-    return g;
 }
 /// Unit normal towards free space: averages slopes around a point, so that the steps of a mask's cells do not show.
 NF_HD inline vec normal_at(const surface& s, const double* point) {
     constexpr double away = 1.1;
-    vec g;
+    float g[3] = {0, 0, 0};
     for (int k = 0; k < 4; ++k) {
         const double z = k < 2 ? away : -away, y = k % 2 == 0 ? away : -away, x = k == 0 || k == 3 ? away : -away;
         const double beside[3] = {point[0] + z, point[1] + y, point[2] + x};
-        g = g + slope_at(s, beside);
+        if (s.field.bytes) add_slope<std::uint8_t>(s, beside, g);
+        else add_slope<float>(s, beside, g);
     }
     const double* h = s.field.length;
-    return unit({s.sense * g.z / h[0], s.sense * g.y / h[1], s.sense * g.x / h[2]});
+    return unit({s.sense * g[0] / h[0], s.sense * g[1] / h[1], s.sense * g[2] / h[2]});
 }
 
-/// Distance from a point to the surface, at most 63 cell sides; negative inside if the field is a distance. `place` has
-/// the unit of the spacing.
-NF_HD inline double clearance(const scene& s, vec place) {
+/// A position in the unit of the spacing, in cells.
+NF_HD inline vec in_cells(const scene& s, vec place) {
+    const double* h = s.what.field.length;
+    return {place.z / h[0], place.y / h[1], place.x / h[2]};
+}
+
+/// Distance from a point, in cells, to the surface, at most 63 of the narrowest sides; negative inside if the field is
+/// a distance. Infinite outside the grid.
+NF_HD inline double clearance(const scene& s, vec at) {
     const volume& f = s.what.field;
-    const double point[3] = {place.z / f.length[0], place.y / f.length[1], place.x / f.length[2]};
+    constexpr double none = std::numeric_limits<double>::infinity();
+    const double point[3] = {at.z, at.y, at.x};
     std::int64_t base[3];
     for (int axis = 0; axis < 3; ++axis) {
-        if (!(point[axis] >= 0 && point[axis] <= static_cast<double>(f.size[axis] - 1))) return 64 * s.narrow;
+        if (!(point[axis] >= 0 && point[axis] <= static_cast<double>(f.size[axis] - 1))) return none;
         base[axis] = base_of(point[axis], f.size[axis]);
     }
     if (s.clear == nullptr) return cell_at(s.what, base, point).value();
-    surface bytes;
-    bytes.field = f, bytes.field.data = s.clear, bytes.field.bytes = true;
-    bytes.field.step[0] = f.size[1] * f.size[2], bytes.field.step[1] = f.size[2], bytes.field.step[2] = 1;
-    return cell_at(bytes, base, point).value() * (s.narrow / quarters);
+    const std::int64_t y = f.size[1] > 1 ? f.size[2] : 0, z = f.size[0] > 1 ? f.size[1] * f.size[2] : 0;
+    const std::uint8_t* const first = s.clear + (base[0] * f.size[1] + base[1]) * f.size[2] + base[2];
+    float share[3];
+    for (int axis = 0; axis < 3; ++axis)
+        share[axis] = static_cast<float>(point[axis] - static_cast<double>(base[axis]));
+    const auto along = [&](const std::uint8_t* from) {
+        const float low = from[0];
+        return low + share[2] * (static_cast<float>(from[f.size[2] > 1 ? 1 : 0]) - low);
+    };
+    const auto across = [&](const std::uint8_t* from) {
+        const float low = along(from);
+        return low + share[1] * (along(from + y) - low);
+    };
+    const float low = across(first), quarter = low + share[0] * (across(first + z) - low);
+    return static_cast<double>(quarter) * (s.narrow / quarters);
 }
 
 /// Share of the light that reaches a place: the least ratio of clearance to distance along the ray, scaled.
 NF_HD inline double lit(const scene& s, vec place, vec normal) {
     const double blur = 8;
-    double free = 1;
-    const vec from = place + (1.5 * s.narrow) * normal;
-    double t = s.narrow;
+    double free = 1, t = s.narrow;
+    const vec from = in_cells(s, place + (1.5 * s.narrow) * normal), way = in_cells(s, s.light);
     for (int step = 0; step < 200; ++step) {
-        const double near = clearance(s, from + t * s.light);
+        const double near = clearance(s, from + t * way);
         if (near < 0.02 * s.narrow) return 0;
-        if (near >= 64 * s.narrow && s.clear != nullptr) break;
-        const double share = blur * near / t;
-        free = share < free ? share : free;
+        if (near == std::numeric_limits<double>::infinity()) break;
+        if (blur * near < free * t) free = blur * near / t;
         t += near > 0.5 * s.narrow ? near : 0.5 * s.narrow;
-        const volume& f = s.what.field;
-        const vec now = from + t * s.light;
-        const double at[3] = {now.z / f.length[0], now.y / f.length[1], now.x / f.length[2]};
-        bool inside = true;
-        for (int axis = 0; axis < 3; ++axis)
-            inside = inside && at[axis] >= 0 && at[axis] <= static_cast<double>(f.size[axis] - 1);
-        if (!inside) break;
     }
     return free * free * (3 - 2 * free);
 }
@@ -154,8 +166,9 @@ NF_HD inline double lit(const scene& s, vec place, vec normal) {
 /// Share of the sky that a place sees: compares clearances along its normal with those in open space.
 NF_HD inline double open_sky(const scene& s, vec place, vec normal) {
     double hidden = 0, weight = 0.5, reach = 2 * s.narrow;
+    const vec from = in_cells(s, place), way = in_cells(s, normal);
     for (int k = 0; k < 5; ++k) {
-        const double near = clearance(s, place + reach * normal), lack = (reach - near) / reach;
+        const double near = clearance(s, from + reach * way), lack = (reach - near) / reach;
         if (lack > 0) hidden += weight * (lack < 1 ? lack : 1);
         weight = weight * 0.75, reach = reach * 1.9;
     }
@@ -189,7 +202,7 @@ NF_HD inline paint surface_colour(const scene& s, const line& l, const passage& 
     for (int axis = 0; axis < 3; ++axis) point[axis] = l.at(axis, m.t);
     vec normal = normal_at(s.what, point);
     if (m.at_entry && p.face >= 0) {
-        const double away = l.d[p.face] > 0 ? -1 : 1;
+        const double along = p.face == 0 ? l.d[0] : p.face == 1 ? l.d[1] : l.d[2], away = along > 0 ? -1 : 1;
         normal = {p.face == 0 ? away : 0, p.face == 1 ? away : 0, p.face == 2 ? away : 0};
     }
     return shaded(s, place_of(s, l, m.t), normal, towards, s.colour);
@@ -206,10 +219,9 @@ NF_HD inline paint cloud_colour(const scene& s, const line& l, const passage& p,
     while (static_cast<double>(k) * apart <= p.last && through_all > 0.004) {
         w.go_to(static_cast<double>(k) * apart);
         const volume& f = s.what.field;
-        const std::int64_t wide = s.what.skip[(w.base[0] * f.size[1] + w.base[1]) * f.size[2] + w.base[2]];
-        if (wide > 1) {
+        if (const std::int64_t wide = w.free_blocks(); wide > 0) {
             double when = 0;
-            w.exit(wide - 1, wide - 1, when);
+            w.exit(wide, when);
             const auto next =
                 when < p.last ? static_cast<std::int64_t>(when / apart) : static_cast<std::int64_t>(p.last / apart);
             k = next > k ? next : k + 1;
@@ -277,7 +289,8 @@ NF_HD inline std::uint8_t byte_of(double light) {
     return static_cast<std::uint8_t>(root < 255 ? root : 255);
 }
 
-NF_HD inline void draw(const scene& s, std::int64_t row, std::int64_t column) {
+/// Draws a pixel of a scene whose mode is `mode`, which is a constant where that saves registers.
+NF_HD inline void draw(const scene& s, render_mode mode, std::int64_t row, std::int64_t column) {
     paint sum;
     for (int k = 0; k < s.samples * s.samples; ++k) {
         const double v =
@@ -290,9 +303,9 @@ NF_HD inline void draw(const scene& s, std::int64_t row, std::int64_t column) {
                      {towards.z / h[0], towards.y / h[1], towards.x / h[2]}};
         const passage p = through(s.what.field, l);
         const vec back = -1.0 * towards;
-        sum = sum + (s.mode == render_mode::volume     ? cloud_colour(s, l, p, back)
-                     : s.mode == render_mode::isolines ? isoline_colour(s, l, p, back)
-                                                       : surface_colour(s, l, p, back));
+        sum = sum + (mode == render_mode::volume     ? cloud_colour(s, l, p, back)
+                     : mode == render_mode::isolines ? isoline_colour(s, l, p, back)
+                                                     : surface_colour(s, l, p, back));
     }
     std::uint8_t* const to = s.picture + row * s.step[0] + column * s.step[1];
     const double each = 1.0 / (s.samples * s.samples);

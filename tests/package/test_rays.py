@@ -104,6 +104,25 @@ def test_render():
     np.testing.assert_array_equal(shared, nf.render(away, mode="isolines", width=9, height=9))
 
 
+def test_render_meshes():
+    """A ball as a mesh looks like a ball of gray values; open meshes and cameras in the mesh's space are taken."""
+    z, y, x = np.indices((40, 40, 40)) - 19.5
+    away = np.sqrt(x * x + y * y + z * z)
+    ball = nf.isosurface(away, 15, inside="below", spacing=0.5, origin=(3, 4, 5))
+    camera = nf.Camera((40, 14, -20), (14.75, 13.75, 12.75))
+    pictures = [nf.render(each, camera, width=80, height=60) for each in (ball, nf.Mesh(ball.vertices, ball.faces[9:]))]
+    shifted = nf.Camera((35, 10, -23), (9.75, 9.75, 9.75))
+    wanted = nf.render(15 - away, shifted, threshold=0, spacing=0.5, width=80, height=60)
+    for picture in pictures:
+        inside = [(each != 255).any(axis=2) for each in (picture, wanted)]
+        assert inside[1].sum() > 300
+        assert (inside[0] != inside[1]).sum() < 0.05 * inside[1].sum()
+        assert np.abs(picture[inside[1]].astype(int) - wanted[inside[1]]).mean() < 6
+    assert (nf.render(ball, width=40, height=30)[15, 20] < 250).any()
+    with pytest.raises(ValueError, match="mesh"):
+        nf.render(ball, mode="volume")
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

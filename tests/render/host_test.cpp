@@ -96,6 +96,23 @@ TEST(SphereTrace, RaysThatMeetNothingAndRefusals) {
     expect_refused([&] { sphere_trace(host{}, in, two, two, {.entry = to}, {.spacing = {0.0}}); }, {"spacing"});
 }
 
+/// Chessboard distances between blocks of two cells a side; blocks with a corner of 100 or more have 0.
+std::vector<std::uint8_t> free_blocks(const std::vector<std::uint8_t>& bytes, const shape_t& shape) {
+    const shape_t blocks{(shape[0] + 1) / 2, (shape[1] + 1) / 2, (shape[2] + 1) / 2};
+    std::vector<std::uint8_t> taken(static_cast<std::size_t>(cells_of(blocks))), skip(taken.size());
+    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+        const std::int64_t z = i / shape[2] / shape[1], y = i / shape[2] % shape[1], x = i % shape[2];
+        if (bytes[static_cast<std::size_t>(i)] < 100) continue;
+        for (std::int64_t k = std::max<std::int64_t>(z - 1, 0) / 2; k <= z / 2; ++k)
+            for (std::int64_t j = std::max<std::int64_t>(y - 1, 0) / 2; j <= y / 2; ++j)
+                for (std::int64_t b = std::max<std::int64_t>(x - 1, 0) / 2; b <= x / 2; ++b)
+                    taken[static_cast<std::size_t>((k * blocks[1] + j) * blocks[2] + b)] = 1;
+    }
+    chessboard_distance(host{}, any_input<host>::contiguous(taken.data(), dtype::uint8, blocks),
+                        any_output<host>::contiguous(skip.data(), dtype::uint8, blocks), {.sites = sites::nonzero});
+    return skip;
+}
+
 /// Skipping cubes changes no hit, for bytes of noise and of an object.
 TEST(Render, SkippingChangesNoHit) {
     const shape_t shape{24, 30, 28};
@@ -104,10 +121,7 @@ TEST(Render, SkippingChangesNoHit) {
         for (std::size_t i = 0; i < bytes.size(); ++i)
             bytes[i] = static_cast<std::uint8_t>(bytes[i] * (101 + mix(i) % 155) + mix(i) % 90 * (1 - bytes[i]));
         if (share == 0) bytes = drawn_object(shape);
-        std::vector<std::uint8_t> solid(bytes.size()), skip(bytes.size());
-        for (std::size_t i = 0; i < bytes.size(); ++i) solid[i] = bytes[i] >= 100 ? 1 : 0;
-        chessboard_distance(host{}, any_input<host>::contiguous(solid.data(), dtype::uint8, shape),
-                            any_output<host>::contiguous(skip.data(), dtype::uint8, shape), {.sites = sites::nonzero});
+        const std::vector<std::uint8_t> skip = free_blocks(bytes, shape);
         pictures::surface plain;
         plain.field = {bytes.data(), true, {24, 30, 28}, {30 * 28, 28, 1}, {1, 1, 1}};
         plain.level = 100, plain.sense = -1;
@@ -131,6 +145,34 @@ TEST(Render, SkippingChangesNoHit) {
         }
         EXPECT_LT(with, without);
     }
+}
+
+/// A scene of bytes without shadows, seen from a corner.
+pictures::scene bare_scene(const std::vector<std::uint8_t>& bytes, const shape_t& shape,
+                           std::vector<std::uint8_t>& to) {
+    const camera c = camera_for(shape.data(), 3);
+    const auto vec_of = [](const double* from) { return pictures::vec{from[0], from[1], from[2]}; };
+    pictures::scene s;
+    s.what.field = {bytes.data(), true, {shape[0], shape[1], shape[2]}, {shape[1] * shape[2], shape[2], 1}, {1, 1, 1}};
+    s.what.level = 100, s.what.sense = -1;
+    s.width = s.height = 60, s.picture = to.data(), s.step[0] = 180, s.step[1] = 3, s.step[2] = 1;
+    s.eye = vec_of(c.eye), s.forward = pictures::unit(vec_of(c.target) + -1.0 * s.eye);
+    s.right = {0, -0.01 * s.forward.x, 0.01 * s.forward.y}, s.down = {-0.01, 0, 0}, s.light = {0, 0, 1};
+    s.colour = {0.5, 0.5, 0.5}, s.background = {1, 1, 1};
+    return s;
+}
+
+/// Pictures with blocks that are skipped are those of a walk through all cells, for sizes of all remainders.
+TEST(Render, BlocksChangeNoPixel) {
+    for (const shape_t& shape : {shape_t{24, 30, 28}, {9, 7, 5}, {17, 33, 31}, {1, 6, 16}, {2, 1, 1}, {16, 3, 40}})
+        for (const double share : {0.0, 0.003, 0.05}) {
+            std::vector<std::uint8_t> bytes = make_random(shape, share, 5), with(60 * 60 * 3), without(60 * 60 * 3);
+            for (std::uint8_t& each : bytes) each *= 255;
+            pictures::run(host{2, {}}, bare_scene(bytes, shape, with), {.skip = true});
+            pictures::run(host{2, {}}, bare_scene(bytes, shape, without), {});
+            for (std::size_t i = 0; i < with.size(); ++i) ASSERT_NEAR(with[i], without[i], 1);
+            EXPECT_TRUE(std::set<int>(with.begin(), with.end()).size() > 1 || share < 0.05 || shape[0] <= 2);
+        }
 }
 
 TEST(Render, PicturesOfAllKinds) {
