@@ -64,6 +64,15 @@ TEST_P(SitesBetweenPivots, OfCombs) {
     compare(where([&](auto y, auto x) { return (x == 0 && y % 2 == 0) || (x == columns() - 1 && y % 3 == 0); }));
 }
 
+/// Windows of which steps finish some strips: dense rows, with gaps of 70 to 300 rows at all places within strips.
+TEST_P(SitesBetweenPivots, OfRowsWithGaps) {
+    for (const std::int64_t gap : {70, 130, 300}) {
+        compare(where([&](auto y, auto x) {
+            return y % (2 * gap + 17) < gap && mix(static_cast<std::uint64_t>(y * columns() + x)) % 8 == 0;
+        }));
+    }
+}
+
 /// One image of a batch has such windows; one of the others has no site.
 TEST_P(SitesBetweenPivots, InABatch) {
     const shape_t shape{3, rows(), columns()};

@@ -52,68 +52,109 @@ private:
             for (int i = 0; i < Count; ++i)
                 if (Near || i < count) body(i, c_.cell(m + i));
         };
-        const auto& to = c_.g.out;
-        if constexpr (!Last) {
-            if (c_.g.values) {
-                each([&](int i, std::int64_t cell) {
-                    const V v = min(value(i), to.has_ends() ? border_of(m + i) : no_site<V>());
-                    static_cast<V*>(c_.g.to)[cell] = v > c_.g.limit ? no_site<V>() : v;
-                });
-                return;
-            }
-            each([&](int i, std::int64_t cell) {
-                const site_of_row<K> s = site(i);
-                const bool none = s.key < 0 || (Near && value(i) > c_.g.limit);
-                static_cast<K*>(c_.g.to)[cell] = none ? c_.none() : c_.with_row(s.key, s.row);
-                if constexpr (C::powers) c_.g.after[cell] = value(i);
-            });
-        } else {
-            const auto& out = to.out;
-            V values[Count];
-            bool nowhere[Count];
-#pragma unroll
-            for (int i = 0; i < Count; ++i) values[i] = value(i), nowhere[i] = false;
-            // A closed end wins only if it is strictly nearer than every site of the grid.
-            if (to.has_ends()) {
-#pragma unroll
-                for (int i = 0; i < Count; ++i) {
-                    const V border = border_of(m + i);
-                    if (border < values[i]) values[i] = border, nowhere[i] = true;
-                }
-            }
-            if (to.is_signed() && to.image_bytes == 1)
-                each([&](int i, std::int64_t cell) {
-                    put_signed<Near>(cell, values[i], to.image[cell] == std::byte{0});
-                });
-            else if (to.is_signed())
-                each([&](int i, std::int64_t cell) {
-                    const std::uint64_t bits = load_bits(to.image, to.image_bytes, cell);
-                    put_signed<Near>(cell, values[i], is_zero(bits, to.image_bytes, to.floating));
-                });
-            else if (out.only_distance32)
-                each([&](int i, std::int64_t cell) { out.distance32[cell] = root_of<Near>(values[i]); });
-            else if (out.only_within)
-                each([&](int i, std::int64_t cell) { out.within[cell] = !(values[i] > to.limit); });
-            else put_rare<Count>(m, count, values);
-            if constexpr (Sites)
-                if (out.index || out.index32 || to.label || out.coordinates)
-                    each([&](int i, std::int64_t cell) {
-                        const site_of_row<K> s = site(i);
-                        put_site(cell, s, s.key >= 0 && !nowhere[i] && !(values[i] > to.limit));
-                    });
-        }
+        if constexpr (Last) put_fields<Count, Near, Sites>(m, count, value, site, each);
+        else put_next<Near>(m, value, site, each);
     }
 
-    /// Writes fields of any type, one row after another: a copy of their code for each row would be most of a kernel.
-    template <int Count>
-    __device__ void put_rare(int m, int count, const V (&values)[Count]) const {
+    /// Writes what the next pass reads.
+    template <bool Near, class Value, class Site, class Each>
+    __device__ void put_next(int m, const Value& value, const Site& site, const Each& each) const {
+        const auto& to = c_.g.out;
+        if (c_.g.values) {
+            each([&](int i, std::int64_t cell) {
+                const V v = min(value(i), to.has_ends() ? border_of(m + i) : no_site<V>());
+                static_cast<V*>(c_.g.to)[cell] = v > c_.g.limit ? no_site<V>() : v;
+            });
+            return;
+        }
+        each([&](int i, std::int64_t cell) {
+            const site_of_row<K> s = site(i);
+            const bool none = s.key < 0 || (Near && value(i) > c_.g.limit);
+            static_cast<K*>(c_.g.to)[cell] = none ? c_.none() : c_.with_row(s.key, s.row);
+            if constexpr (C::powers) c_.g.after[cell] = value(i);
+        });
+    }
+
+    template <int Count, bool Near, bool Sites, class Value, class Site, class Each>
+    __device__ void put_fields(int m, int count, const Value& value, const Site& site, const Each& each) const {
+        const auto& to = c_.g.out;
+        V values[Count];
+        bool nowhere[Count];
+#pragma unroll
+        for (int i = 0; i < Count; ++i) values[i] = value(i), nowhere[i] = false;
+        // A closed end wins only if it is strictly nearer than every site of the grid.
+        if (to.has_ends()) {
+#pragma unroll
+            for (int i = 0; i < Count; ++i) {
+                const V border = border_of(m + i);
+                if (border < values[i]) values[i] = border, nowhere[i] = true;
+            }
+        }
+        const bool written = put_alone<Near>(values, each),
+                   sites = Sites && (to.out.index || to.out.index32 || to.label || to.out.coordinates);
+        if (!written || (sites && !Near))
+            each_once<Count>(count, values, [&](int k, V value_of_row) {
+                const std::int64_t cell = c_.cell(m + k);
+                if (!written) put_value<Near>(cell, value_of_row);
+                if constexpr (!Near && Sites)
+                    if (sites) put_site_once<Count>(cell, k, site, nowhere, value_of_row);
+            });
+        if constexpr (Near && Sites)
+            if (sites)
+                each([&](int i, std::int64_t cell) {
+                    const site_of_row<K> s = site(i);
+                    put_site(cell, s, s.key >= 0 && !nowhere[i] && !(values[i] > to.limit));
+                });
+    }
+
+    /// Writes the values of all rows if the fields are a distance or a bit, or signed distances of near rows of bytes.
+    /// Returns false for all others.
+    template <bool Near, int Count, class Each>
+    __device__ bool put_alone(const V (&values)[Count], const Each& each) const {
+        const auto& to = c_.g.out;
+        if (to.is_signed()) {
+            if (!Near || to.image_bytes != 1) return false;
+            each([&](int i, std::int64_t cell) { put_signed<Near>(cell, values[i], to.image[cell] == std::byte{0}); });
+        } else if (to.out.only_distance32) {
+            each([&](int i, std::int64_t cell) { to.out.distance32[cell] = root_of<Near>(values[i]); });
+        } else if (to.out.only_within) {
+            each([&](int i, std::int64_t cell) { to.out.within[cell] = !(values[i] > to.limit); });
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    /// Calls body(k, values[k]) for one row after another: a copy of the code of all fields for each row would be most
+    /// of a kernel.
+    template <int Count, class Body>
+    static __device__ void each_once(int count, const V (&values)[Count], const Body& body) {
 #pragma unroll 1
         for (int k = 0; k < min(Count, count); ++k) {
             V value = values[0];
 #pragma unroll
             for (int i = 1; i < Count; ++i) value = i == k ? values[i] : value;
-            c_.g.out.out.put_value(c_.cell(m + k), value, c_.g.out.limit);
+            body(k, value);
         }
+    }
+    /// Writes a cell's value as any fields.
+    template <bool Near>
+    __device__ void put_value(std::int64_t cell, V value) const {
+        const auto& to = c_.g.out;
+        if (!to.is_signed()) return to.out.put_value(cell, value, to.limit);
+        const std::uint64_t bits = load_bits(to.image, to.image_bytes, cell);
+        put_signed<Near>(cell, value, is_zero(bits, to.image_bytes, to.floating));
+    }
+    /// Writes the site of row k of `Count`.
+    template <int Count, class Site>
+    __device__ void put_site_once(std::int64_t cell, int k, const Site& site, const bool (&nowhere)[Count],
+                                  V value) const {
+        site_of_row<K> s = site(0);
+        bool none = nowhere[0];
+#pragma unroll
+        for (int i = 1; i < Count; ++i)
+            if (i == k) s = site(i), none = nowhere[i];
+        put_site(cell, s, s.key >= 0 && !none && !(value > c_.g.out.limit));
     }
     /// Returns the value of the nearest closed end of this axis and of the axes that are done.
     [[nodiscard]] __device__ V border_of(int m) const {

@@ -30,17 +30,18 @@ constexpr int window_rows = Stored == keys::narrow ? 512 : 256;
 constexpr int line_threads = line_warps * cuda::warp;
 constexpr int pivot_warps = 16;  // warps of a block that finds the pivots of long lines
 
-/// Keys of a lane's line: staged, or in device memory.
+/// Keys of a lane's line, staged or in device memory. One pointer for both halves the code of a strip.
 template <class C>
-struct staged_keys {
+struct keys_of_line {
     static constexpr int together = 2;  ///< keys that a search loads before it looks at the first
-    const typename C::in* keys;         ///< keys of the lane
+    const typename C::in* keys;         ///< key of row `base`
+    std::int64_t step;                  ///< keys from a row to the next
     int base;
     const C& c;
     __device__ typename C::K operator()(int row) const {
         int i = row - base;
         if (C::bent && c.joined()) i = wrapped(i, c.rows());
-        return keys[i * cuda::warp];
+        return keys[i * step];
     }
 };
 template <class C>
@@ -164,13 +165,14 @@ public:
         const bool staged = rows <= min(layout_.rows, n);
         if (staged) stage(base, rows);
         __syncthreads();
-        const staged_keys<C> here{keys_ + lane_, base, c_};
+        const keys_of_line<C> at{staged ? keys_ + lane_ : static_cast<const in*>(c_.g.from) + c_.cell(0),
+                                 staged ? cuda::warp : c_.g.inner, staged ? base : 0, c_};
         auto* const pivots = reinterpret_cast<std::int16_t*>(pivots_) + lane_;
         if (!layout_.is_long && ordered) {
             const auto wanted = [&](int j) {
                 return (j < strips && (left_ >> j & 1) != 0) || (j > 0 && (left_ >> (j - 1) & 1) != 0);
             };
-            if (solve_pivots(pivot_rows<C, std::int16_t>{c_, pivots}, here, least_ + lane_,
+            if (solve_pivots(pivot_rows<C, std::int16_t>{c_, pivots}, at, least_ + lane_,
                              found_by_warps<C>(slots_, line_warps), near_reach, wanted))
                 least = least_ + lane_;
         }
@@ -183,8 +185,7 @@ public:
         const auto winner_of = [&](int j) {
             return layout_.is_long ? known[j * cuda::warp] : static_cast<int>(pivots[j * cuda::warp]);
         };
-        if (staged) solve_strips(here, least, strips, winner_of, ordered);
-        else solve_strips(far_keys<C>{c_}, least, strips, winner_of, ordered);
+        solve_strips(at, least, strips, winner_of, ordered);
     }
 
 private:

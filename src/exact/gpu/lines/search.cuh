@@ -80,37 +80,44 @@ __device__ search_range<typename C::V> range_of(const C& c, const Keys& at, cons
     return range;
 }
 
-/// Calls relax(row, key) for the rows low, low + step and so on up to `high`.
-template <class C, class Keys, class Relax>
-__device__ void relax_rows(const C&, const Keys& at, int low, int high, int step, const Relax& relax) {
+/// Calls relax(row, key) for row_of(i) of the numbers low, low + step and so on up to `high`.
+template <class Keys, class RowOf, class Relax>
+__device__ void relax_rows(const Keys& at, int low, int high, int step, const RowOf& row_of, const Relax& relax) {
 #pragma unroll 1
-    for (int r = low; r <= high; r += Keys::together * step) {
+    for (int i = low; i <= high; i += Keys::together * step) {
         int row[Keys::together];
-        typename C::K key[Keys::together];
+        decltype(at(0)) key[Keys::together];
 #pragma unroll
         for (int k = 0; k < Keys::together; ++k)  // the last one may come more than once, without effect
-            row[k] = min(r + k * step, high), key[k] = at(row[k]);
+            row[k] = row_of(min(i + k * step, high)), key[k] = at(row[k]);
 #pragma unroll
         for (int k = 0; k < Keys::together; ++k) relax(row[k], key[k]);
     }
 }
 
-/// Calls relax(row, key) for the rows of groups that can contain a winner, by the least values in `least`.
+/// Calls relax(row, key) for the rows of a range that can win: all, or of a long range those of groups whose least
+/// value in `least` does not exclude it.
 template <int Count, class C, class Keys, class Relax, class Best>
-__device__ void search_groups(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
-                              const search_range<typename C::V>& range, const Best& best, const Relax& relax) {
-    using V = typename C::V;
-    float limit = upper_bound(range.most);
-    const int m = rows.first, last_row = c.rows() - 1;
+__device__ void search_range_of(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
+                                const search_range<typename C::V>& range, const Best& worst, const Relax& relax) {
+    const bool by_groups = least != nullptr && range.high - range.low >= many_rows_between;
+    const int m = rows.first, last_row = c.rows() - 1, step = by_groups ? 1 : rows.parts;
+    float limit = by_groups ? upper_bound(range.most) : 0;
     int j = 0;
-    for (int r = range.low; r <= range.high; ++j) {
-        const int row = c.row_in(r), g = row / group,
-                  end = min(range.high, r - row + min(g * group + group - 1, last_row));
-        const int away = max(max(r - (m + Count - 1), m - end), 0);
-        const float value = least[g * cuda::warp];
-        if ((j & (rows.parts - 1)) == rows.nth && value < endless() && value + c.nearly(away) <= limit) {
-            relax_rows(c, at, r, end, 1, relax);
-            limit = min(limit, upper_bound(best()));
+#pragma unroll 1
+    for (int r = range.low + (by_groups ? 0 : rows.nth); r <= range.high; ++j) {
+        int end = range.high;
+        bool wins = true;
+        if (by_groups) {
+            const int row = c.row_in(r), g = row / group;
+            end = min(range.high, r - row + min(g * group + group - 1, last_row));
+            const int away = max(max(r - (m + Count - 1), m - end), 0);
+            const float value = least[g * cuda::warp];
+            wins = (j & (rows.parts - 1)) == rows.nth && value < endless() && value + c.nearly(away) <= limit;
+        }
+        if (wins) {
+            relax_rows(at, r, end, step, [](int row) { return row; }, relax);
+            if (by_groups) limit = min(limit, upper_bound(worst()));
         }
         r = end + 1;
     }
@@ -127,23 +134,6 @@ __device__ void consider_end(const C& c, winner<typename C::V, typename C::K>& b
         if (value == best.value && best.key < c.here() && best.key >= 0 && m < c.rows())
             better = !c.differ(best.key, best.row, m);
     if (better) best = {value, c.here(), end};
-}
-
-/// Calls relax(row, key) for the rows of a range that can win.
-template <int Count, class C, class Keys, class Relax>
-__device__ void search_between(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
-                               const search_range<typename C::V>& range,
-                               const winner<typename C::V, typename C::K> (&best)[Count], const Relax& relax) {
-    if (least != nullptr && range.high - range.low >= many_rows_between) {
-        const auto most_of_best = [&] {
-            auto most = best[0].value;
-#pragma unroll
-            for (int i = 1; i < Count; ++i) most = max(most, best[i].value);
-            return most;
-        };
-        return search_groups<Count>(c, at, least, rows, range, most_of_best, relax);
-    }
-    relax_rows(c, at, range.low + rows.nth, range.high, rows.parts, relax);
 }
 
 /// Finds the winners of Count rows.
@@ -171,13 +161,16 @@ __device__ void search(const C& c, const Keys& at, const float* least, const sea
         for (int i = 0; i < Count; ++i) consider(c, best[i], c.value(beside, rows.first + i - r), key, r);
     };
     if (!C::labels && rows.listed.rows != nullptr) {
-#pragma unroll 1
-        for (int k = 0; k < rows.listed.count; ++k) {
-            const int r = rows.listed.first + rows.listed.rows[k * cuda::warp];
-            relax(r, at(r));
-        }
+        const listed_rows& list = rows.listed;
+        relax_rows(at, 0, list.count - 1, 1, [&](int k) { return list.first + list.rows[k * cuda::warp]; }, relax);
     } else {
-        search_between<Count>(c, at, least, rows, range_of<Count>(c, at, rows, own), best, relax);
+        const auto worst = [&] {
+            V most = best[0].value;
+#pragma unroll
+            for (int i = 1; i < Count; ++i) most = max(most, best[i].value);
+            return most;
+        };
+        search_range_of<Count>(c, at, least, rows, range_of<Count>(c, at, rows, own), worst, relax);
     }
     if constexpr (C::labels) {
 #pragma unroll

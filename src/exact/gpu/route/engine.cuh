@@ -187,24 +187,26 @@ private:
             V* const initial = memory_.template get<V>(initial_);
             V* const least = memory_.template get<V>(extremes_) + 2;
             V* const magnitude = least + extremes_blocks;
-            cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads),
-                         0, weighted_arrays(call_), by_.m, p_.cells, initial,
-                         stored_ == keys::wide ? memory_.template get<std::int64_t>(keys_[1]) : nullptr);
-            cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, initial, nullptr, p_.cells,
-                         least, magnitude);
-            cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, least, magnitude, extremes_blocks,
-                         least - 2, least - 1);
-            if (stored_ == keys::wide) search_last(initial);
-            else write_power_first(initial);
+            const weighted_sites from = weighted_arrays(call_);
+            cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, from, by_.m, p_.cells,
+                         nullptr, nullptr, least, magnitude);
+            cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, from, by_.m, extremes_blocks, least,
+                         magnitude, least - 2, least - 1);
+            const bool wide = stored_ == keys::wide;
+            if (wide || !writes_fields())
+                cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads),
+                             dim3(scan_rows_threads), 0, from, by_.m, p_.cells, initial,
+                             wide ? memory_.template get<std::int64_t>(keys_[1]) : nullptr);
+            if (wide) return search_last(initial);
+            if constexpr (std::is_same_v<V, double>) write_power_first(from);
         }
     }
 
-    void write_power_first(const V* initial) {
+    void write_power_first(const weighted_sites& from) {
         const int last = p_.rank - 1, length = static_cast<int>(size(last));
         cuda::launch(on_, write_power_rows<V>, p_.cells / length, dim3(power_threads), power_row<V>::bytes(length),
-                     initial, length, by_.m.periodic[last], by_.m.weight[last], memory_.template get<V>(extremes_),
-                     p_.largest, p_.numbers == tier::float64, static_cast<std::int16_t*>(current()),
-                     memory_.template get<V>(values_of_[0]));
+                     from, by_.m, length, memory_.template get<V>(extremes_), p_.largest, p_.numbers == tier::float64,
+                     static_cast<std::int16_t*>(current()), memory_.template get<V>(values_of_[0]));
     }
 
     /// Searches the last axis of a power diagram of long rows or of many axes, whose lanes read rows, not neighbours.
@@ -320,14 +322,15 @@ private:
                          blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by, how, all, shares,
                          searched_states<V, K, true>{states, size(p_.rank - 1)});
         };
-        if (values_) {
-            cuda::launch(on_, finish<V, V, false, searched_states<V, V, false>>,
-                         blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by, how, all, shares,
-                         searched_states<V, V, false>{static_cast<const V*>(current()), size(p_.rank - 1)});
-            return;
-        }
-        if (stored_ == keys::wide) go(static_cast<const std::int64_t*>(current()));
-        else go(static_cast<const std::int32_t*>(current()));
+        if constexpr (std::is_same_v<V, std::int32_t>)
+            if (values_) {
+                cuda::launch(on_, finish<V, V, false, searched_states<V, V, false>>,
+                             blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by, how, all,
+                             shares, searched_states<V, V, false>{static_cast<const V*>(current()), size(p_.rank - 1)});
+                return;
+            }
+        if (stored_ == keys::wide) return go(static_cast<const std::int64_t*>(current()));
+        if constexpr (!std::is_same_v<V, std::int64_t>) go(static_cast<const std::int32_t*>(current()));
     }
 
     const device& on_;

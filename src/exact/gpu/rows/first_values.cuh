@@ -42,6 +42,27 @@ struct weighted_sites {
             default: return static_cast<V>(reinterpret_cast<const double*>(weights)[element]);
         }
     }
+    template <class V>
+    __device__ std::int64_t element(const metric<V>& m, std::int64_t cell, const strides& step) const {
+        return contiguous ? cell : offset_of(cell, m.size, step.of, m.rank);
+    }
+    /// Returns the bits of a cell of the image.
+    template <class V>
+    __device__ std::uint64_t bits(const metric<V>& m, std::int64_t cell) const {
+        return load_bits(image, image_bytes, element(m, cell, image_step));
+    }
+    /// Returns the first value of a cell with such bits: minus its weight, or no_site. Weights of cells that are not
+    /// sites are not read.
+    template <class V>
+    __device__ V first(const metric<V>& m, std::int64_t cell, std::uint64_t of_image) const {
+        if (is_zero(of_image, image_bytes, floating)) return no_site<V>();
+        const V value = V{0} - weight<V>(element(m, cell, weight_step));  // never -0
+        return value < no_site<V>() ? value : no_site<V>();               // NaN, too
+    }
+    template <class V>
+    __device__ V first(const metric<V>& m, std::int64_t cell) const {
+        return first(m, cell, bits(m, cell));
+    }
 };
 
 inline weighted_sites weighted_arrays(const option_call& call) {
@@ -61,41 +82,41 @@ inline weighted_sites weighted_arrays(const option_call& call) {
     return a;
 }
 
-/// Writes first values and, where wanted, the keys before the first axis: 0 for a site. A thread owns a cell. Weights
-/// of cells that are not sites are not read.
+/// Writes first values and, where wanted, the keys before the first axis: 0 for a site. A thread owns a cell.
 template <class V>
 __global__ void __launch_bounds__(scan_rows_threads)
     start_from_weights(const weighted_sites from, const metric<V> m, std::int64_t cells, V* initial,
                        std::int64_t* keys) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
     if (cell >= cells) return;
-    V value = no_site<V>();
-    const auto element_of = [&](const strides& step) {
-        return from.contiguous ? cell : offset_of(cell, m.size, step.of, m.rank);
-    };
-    const std::int64_t element = element_of(from.image_step);
-    if (!is_zero(load_bits(from.image, from.image_bytes, element), from.image_bytes, from.floating)) {
-        value = V{0} - from.weight<V>(element_of(from.weight_step));  // never -0
-        if (!(value < no_site<V>())) value = no_site<V>();            // NaN, too
-    }
+    const V value = from.first(m, cell);
     initial[cell] = value;
     if (keys != nullptr) keys[cell] = value < no_site<V>() ? 0 : -1;
 }
 
-constexpr int extremes_blocks = 512;
+constexpr int extremes_blocks = 1024;
+constexpr int extremes_cells = 4;  // of a thread, whose loads do not wait for each other
 
-/// Finds the least value and the largest magnitude of the sites: per block of a share, then over all shares.
+/// Finds the least first value and the largest magnitude of the sites: per block of a share, then, from these results,
+/// of all.
 template <class V>
 __global__ void __launch_bounds__(scan_rows_threads)
-    find_extremes(const V* values, const V* magnitudes, std::int64_t count, V* least, V* magnitude) {
+    find_extremes(const weighted_sites from, const metric<V> m, std::int64_t count, const V* lows_of_shares,
+                  const V* highs_of_shares, V* least, V* magnitude) {
     V low = no_site<V>(), high = 0;
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * scan_rows_threads;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x; i < count;
-         i += step) {
-        const V value = values[i];
-        low = min(low, value);
-        if (magnitudes != nullptr) high = max(high, magnitudes[i]);
-        else if (value < no_site<V>()) high = max(high, value < 0 ? -value : value);
+    std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
+    if (lows_of_shares != nullptr)
+        for (; i < count; i += step) low = min(low, lows_of_shares[i]), high = max(high, highs_of_shares[i]);
+    for (; i < count; i += extremes_cells * step) {
+        std::uint64_t bits[extremes_cells];
+#pragma unroll
+        for (int k = 0; k < extremes_cells; ++k) bits[k] = i + k * step < count ? from.bits(m, i + k * step) : 0;
+#pragma unroll
+        for (int k = 0; k < extremes_cells; ++k) {
+            const V value = from.first(m, i + k * step, bits[k]);
+            if (value < no_site<V>()) low = min(low, value), high = max(high, value < 0 ? -value : value);
+        }
     }
     __shared__ V lows[scan_rows_warps], highs[scan_rows_warps];
     for (int o = cuda::warp / 2; o > 0; o /= 2) {

@@ -6,6 +6,7 @@
 #include "exact/core.hpp"
 #include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
+#include "exact/gpu/rows/first_values.cuh"
 #include "exact/plan.hpp"
 
 namespace nearfield::exact::gpu {
@@ -34,12 +35,13 @@ public:
                (3 * static_cast<std::size_t>(words_of(length)) + 2) * 4;
     }
 
-    /// Lists the row's sites; returns false if there is none.
-    __device__ bool list(const V* initial) {
+    /// Lists the row's sites, given the first value of each cell; returns false if there is none.
+    template <class First>
+    __device__ bool list(const First& first) {
         for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
             const int x = w * mark_bits + lane_;
             const std::uint32_t b =
-                __ballot_sync(cuda::every_lane, x < length_ && initial[min(x, length_ - 1)] < no_site<V>());
+                __ballot_sync(cuda::every_lane, x < length_ && first(min(x, length_ - 1)) < no_site<V>());
             if (lane_ == 0) bits_[w] = b;
         }
         __syncthreads();
@@ -50,7 +52,7 @@ public:
             const std::uint32_t b = bits_[w];
             if ((b >> lane_ & 1) == 0) continue;
             const int i = start_[w] + __popc(b & ((1u << lane_) - 1)), x = w * mark_bits + lane_;
-            at_[i] = static_cast<std::int16_t>(x), values_[i] = initial[x];
+            at_[i] = static_cast<std::int16_t>(x), values_[i] = first(x);
         }
         __syncthreads();
         return count_ > 0;
@@ -117,12 +119,13 @@ private:
 
 template <class V>
 __global__ void __launch_bounds__(power_threads)
-    write_power_rows(const V* initial, int length, bool periodic, V weight, const V* extremes, double largest,
+    write_power_rows(const weighted_sites from, const metric<V> m, int length, const V* extremes, double largest,
                      bool rounds, std::int16_t* to, V* values) {
     extern __shared__ uint4 power_memory[];
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * length;
-    power_row<V> row(power_memory, length, periodic, weight);
-    if (!row.list(initial + start)) {
+    const V weight = m.weight[m.rank - 1];
+    power_row<V> row(power_memory, length, m.periodic[m.rank - 1], weight);
+    if (!row.list([&](int x) { return from.first(m, start + x); })) {
         for (int x = static_cast<int>(threadIdx.x); x < length; x += power_threads)
             to[start + x] = INT16_MIN, values[start + x] = no_site<V>();
         return;

@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         to.limit < cap ? first_check : least_steps<Pairs>(words + r.first, r.rows, width, counts, samples);
     if (steps > 0) {
         const tile<Pairs> t{tile_words};
-        if constexpr (Last) fill_roots(t, to.out.unit2);
+        if constexpr (Last) fill_roots(t, to);
         fill_from_words(t, words + r.first, r.rows);
         if (finish_tile(t, target, r, steps)) return;
     } else if constexpr (tests_samples<Pairs>) {

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         else unresolved.add(at.group.number);
     };
     if (to.limit >= cap && mostly_capped<Pairs>(from, inner, r.rows)) return leave();
-    if constexpr (Last) fill_roots(t, to.out.unit2);
+    if constexpr (Last) fill_roots(t, to);
     fill_from_state(t, from, inner, r.rows, width);
     if (!finish_tile(t, target, r, first_check)) leave();
 }
