@@ -30,14 +30,15 @@ struct skeleton_options {
 /// Thins a shape in the order of the distance of its cells to the nearest cell outside.
 ///
 /// A cell is simple if its removal does not change the number of components, tunnels or cavities of the shape. Cells
-/// are sorted into layers by distance: a layer is an eighth of a cell thick, measured along the shortest side of a
-/// cell, and beyond 512 of these sides thinner than 1/2048 of its distance. For each layer, in ascending order, the
-/// call removes simple cells of this layer and of those before it that are not kept, in rounds until one removes
-/// nothing. If no cell lies outside, all cells are the last layer. A round has turns: one turn tests the cells whose
-/// coordinates have given parities, (even, even, even) first, the last axis changing fastest. Along a periodic axis of
-/// odd length the last cell has a turn of its own, after the odd ones. No two cells of a turn touch, so the result does
-/// not depend on an order among them: equal bits on host and device, whatever the number of threads. The only simple
-/// cells left are those kept.
+/// are sorted into layers by distance: a layer is a sixteenth of a cell thick, measured along the shortest side of a
+/// cell; from 16 of these sides on two sixteenths, from 32 on four, and so on. For each layer, in ascending order, the
+/// call removes simple cells of this layer and of those before it that are not kept, in one round for each sixteenth;
+/// after the last layer, in rounds until one removes nothing. Layers without cells have rounds, too. If no cell lies
+/// outside, all cells are the last layer. A round has turns: one turn tests the cells whose coordinates have given
+/// parities, (even, even, even) first, the last axis changing fastest. Along a periodic axis of odd length the last
+/// cell has a turn of its own, after the odd ones. No two cells of a turn touch, so the result does not depend on an
+/// order among them: equal bits on host and device, whatever the number of threads. The only simple cells left are
+/// those kept.
 ///
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image    1 to 3 axes besides those of batches, any sizes, any element type, any strides; not changed. The shape is

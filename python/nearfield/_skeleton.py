@@ -73,7 +73,7 @@ def skeletonize(
 
     Notes
     -----
-    Cells are removed in the order of their exact distance to the nearest cell outside, in layers an eighth of a cell
+    Cells are removed in the order of their exact distance to the nearest cell outside, in layers a sixteenth of a cell
     thick. Within a layer, cells take turns by the parity of their coordinates. Only a simple cell is removed, one whose
     removal changes no component, tunnel or cavity. The CPU and GPUs give the same bits with any number of threads.
     `skeleton_graph` turns the answer into branches.

@@ -116,9 +116,9 @@ NF_HD constexpr verdict look_at(word shape, word before, const rule& by) {
 /// Shape of a call: images of three axes; axes that an image lacks have one cell.
 struct shape_of_call {
     std::int64_t images = 1, size[3]{1, 1, 1};
-    bool wraps[3]{};             ///< periodic and longer than one cell
-    double thickness = 1.0 / 8;  ///< thickness of a layer: 1 / layers_a_cell of a cell's shortest side
-    int layers = 2;              ///< upper bound of the number of layers, including one for cells without a site
+    bool wraps[3]{};              ///< periodic and longer than one cell
+    double thickness = 1.0 / 16;  ///< thickness of a layer: 1 / layers_a_cell of a cell's shortest side
+    int layers = 2;               ///< upper bound of the number of layers, including one for cells without a site
 
     [[nodiscard]] NF_HD constexpr std::int64_t cells() const { return size[0] * size[1] * size[2]; }
     /// Returns the number of subfields along an axis. A turn tests the cells of one subfield: those of equal parities.
@@ -137,10 +137,10 @@ struct shape_of_call {
 
 inline constexpr int most_turns = 27;
 
-/// Cells are tested layer by layer. The first `even_layers` layers are an eighth of a cell thick. Beyond, each octave
-/// of distances has `layers_an_octave` layers, so that a layer is thinner than 1/2048 of its distance. This bounds the
-/// number: one layer per squared distance would make up to 30 times as many, and layers are processed one by one.
-inline constexpr int layers_a_cell = 8, even_layers = 4096, layers_an_octave = even_layers / 2, octaves = 28;
+/// Cells are tested layer by layer. The first `even_layers` layers are a sixteenth of a cell thick. Beyond, each octave
+/// of distances has `layers_an_octave` layers, so that a layer is at most 1/128 of its distance thick. This bounds the
+/// number: layers are processed one by one, and a ball of radius 250 has 52000 squared distances.
+inline constexpr int layers_a_cell = 16, even_layers = 256, layers_an_octave = even_layers / 2, octaves = 33;
 inline constexpr int farthest_layer = octaves * layers_an_octave + even_layers - 1;
 
 /// Returns whether no cell outside exists, so that the distance is infinite.
@@ -161,6 +161,22 @@ NF_HD inline int layer_of(double squared, double thickness) {
     for (; number >= even_layers; number /= 2) ++octave;
     return octave * layers_an_octave + static_cast<int>(number);
 }
+
+/// Returns the distance at which a layer begins, in sixteenths of a cell.
+NF_HD constexpr std::int64_t start_of(int layer) {
+    const int octave = layer < even_layers ? 0 : layer / layers_an_octave - 1;
+    return static_cast<std::int64_t>(layer - octave * layers_an_octave) << octave;
+}
+
+/// Returns how many rounds a layer has at most: one for each sixteenth of a cell up to the layer that follows it. Cells
+/// that still wait then are tested in the rounds of that layer.
+NF_HD constexpr std::uint32_t rounds_before(int layer, int following) {
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    const std::int64_t rounds = start_of(following) - start_of(layer);
+    return static_cast<std::uint32_t>(rounds < most ? rounds : most);
+}
+/// The last layer has rounds until no cell waits.
+inline constexpr std::uint32_t rounds_of_last = std::numeric_limits<std::uint32_t>::max();
 
 /// Thins the cells of positive squared distance. `squared` is contiguous, in C order, of type uint32, uint64 or
 /// float64, and may be overwritten.

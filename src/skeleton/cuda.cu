@@ -73,7 +73,7 @@ private:
         cuda::launch_together(on_, kernel,
                               cuda::grid{std::min(wanted, most), dim3(static_cast<unsigned>(threads)), shared_bytes},
                               thinning_call<Index>{where_, by_, shape_.turns(), std::max(1, most_held / shape_.turns()),
-                                                   found_, first_, list_, counters_, states_, reached_});
+                                                   found_, occupied_, first_, list_, counters_, states_, reached_});
     }
 
     const device& on_;

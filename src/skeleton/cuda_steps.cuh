@@ -19,12 +19,14 @@ constexpr int counter_step = 32;  ///< bytes between counters, so that atomics o
 /// Progress of the thinning.
 struct progress {
     std::int32_t layer, turn;  ///< the next layer and turn to test
-    std::uint32_t round;       ///< counts from 2 through all layers, and leaves out a number before each layer
-    bool fresh;                ///< this is the layer's first round
+    std::uint32_t round;       ///< counts from 2 through all layers, and leaves out a number if no cell waits
+    std::uint32_t began;       ///< the layer's first round
 
-    __device__ int4 packed() const { return {layer, turn, static_cast<std::int32_t>(round), fresh ? 1 : 0}; }
+    __device__ int4 packed() const {
+        return {layer, turn, static_cast<std::int32_t>(round), static_cast<std::int32_t>(began)};
+    }
     static __device__ progress of(const int4& packed) {
-        return {packed.x, packed.y, static_cast<std::uint32_t>(packed.z), packed.w != 0};
+        return {packed.x, packed.y, static_cast<std::uint32_t>(packed.z), static_cast<std::uint32_t>(packed.w)};
     }
 };
 
@@ -32,8 +34,8 @@ template <class Index>
 struct thinning_call {
     cell_grid<Index> where;
     rule by;
-    int turns, room;  ///< number of turns; number of a turn's cells that a block holds
-    const std::int32_t* layers;
+    int turns, room;                        ///< number of turns; number of a turn's cells that a block holds
+    const std::int32_t *layers, *occupied;  ///< number of layers that have cells, and which they are
     /// The cells of turn t in layer l are cells[first[l * turns + t], first[(l + 1) * turns + t]).
     const Index* first;
     /// Cells that wait for the next round of a turn overwrite the first cells of its list, which were tested already.
@@ -101,12 +103,15 @@ struct step {
 template <class Index>
 struct schedule {
     progress now;
+    std::uint32_t rounds = 0;    ///< how many the layer has at most
     Index first = 0, count = 0;  ///< the layer's cells of the turn that has the lane's number
 
     __device__ schedule(const thinning_call<Index>& c, const progress& from) : now(from) { read_layer(c); }
 
     __device__ void read_layer(const thinning_call<Index>& c) {
         const int lane = cuda::lane_of_thread();
+        const std::int32_t* const layer = c.occupied + now.layer;
+        rounds = now.layer + 1 == *c.layers ? rounds_of_last : rounds_before(layer[0], layer[1]);
         if (lane >= c.turns) return;
         first = c.first[now.layer * c.turns + lane];
         count = c.first[(now.layer + 1) * c.turns + lane] - first;
@@ -115,10 +120,9 @@ struct schedule {
     /// Finds the next turn that has cells.
     __device__ step<Index> find(const thinning_call<Index>& c, block_memory<Index>& m) {
         const int lane = cuda::lane_of_thread();
-        // Nothing waits when a layer begins.
         Index waiting = lane < c.turns && lane >= now.turn ? m.counters[now.round % kept_rounds][lane] : 0;
         for (;;) {
-            const Index fresh = now.fresh ? count : 0, all = lane >= now.turn ? waiting + fresh : 0;
+            const Index fresh = now.round == now.began ? count : 0, all = lane >= now.turn ? waiting + fresh : 0;
             if (const unsigned some = __ballot_sync(every_lane, all > 0 ? 1 : 0); some != 0) {
                 const int turn = __ffs(static_cast<int>(some)) - 1;
                 now.turn = turn + 1;
@@ -131,14 +135,14 @@ struct schedule {
             }
             if (threadIdx.x < static_cast<unsigned>(c.turns))
                 m.counters[(now.round - 1) % kept_rounds][lane] = m.counters[(now.round - 2) % kept_rounds][lane] = 0;
-            // The round is over. If cells wait, another round follows; else the next layer, which skips a round
-            // number: a warp that is late must still find the counters of the next round unchanged.
+            // The round is over. The next one begins a layer if no cell waits, or if the layer has no round left. If
+            // none waits, it skips a number: a warp that is late must still find the next counters unchanged.
             waiting = lane < c.turns ? m.counters[(now.round + 1) % kept_rounds][lane] : 0;
             const bool again = __any_sync(every_lane, waiting > 0 ? 1 : 0) != 0;
-            now.round += again ? 1 : 2, now.turn = 0, now.fresh = !again;
-            if (again) continue;
-            waiting = 0;
+            now.round += again ? 1 : 2, now.turn = 0;
+            if (again && now.round - now.began < rounds) continue;
             if (*c.layers == ++now.layer) return {.done = true};
+            now.began = now.round;
             read_layer(c);
         }
     }

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(thin_threads, 1) thin_cells(const __grid_const
     if (*c.layers == 0) return;
     prepare(c, m);
     const sharing lanes(c.where.is_flat());
-    schedule<Index> order(c, {0, 0, 2, true});
+    schedule<Index> order(c, {0, 0, 2, 2});
     step<Index> s = order.find(c, m);
     if (gridDim.x == 1) {
         step_in_one_block<Wraps>(c, m, order, s, static_cast<Index>(-1), lanes);

@@ -26,15 +26,18 @@ public:
     }
 
     void run() {
-        for (std::int64_t layer = 0; layer < lists_.layers; ++layer)
-            for (bool fresh = true, looked = true; looked; fresh = false) {
-                looked = fresh;
+        for (std::size_t layer = 0; layer < lists_.layers.size(); ++layer) {
+            const std::uint32_t rounds = lists_.rounds(layer);
+            bool looked = true;
+            for (std::uint32_t round = 0; looked && round < rounds; ++round) {
+                looked = round == 0;
                 for (int turn = 0; turn < turns_; ++turn) {
-                    if (fresh) look_at_layer(layer * turns_ + turn);
+                    if (round == 0) look_at_layer(static_cast<std::int64_t>(layer) * turns_ + turn);
                     looked = look_at_pending(turn) || looked;
                 }
                 end_round();
             }
+        }
     }
 
 private:

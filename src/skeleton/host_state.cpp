@@ -192,7 +192,7 @@ private:
                 }
             }
             if (total == before) made.first.resize(made.first.size() - turns);
-            else ++made.layers;
+            else made.layers.push_back(static_cast<int>(layer));
         }
         made.first.push_back(total);
         for_each_listed([&](std::int64_t part, std::int64_t cell, std::uint8_t byte, Squared squared) {
@@ -223,12 +223,13 @@ private:
         const std::int64_t turns = shape_.turns();
         for (std::int64_t i = 0; i < count_; ++i) {
             const entry& one = entries.get()[i];
-            if (i == 0 || one.layer != entries.get()[i - 1].layer) ++made.layers;
-            const std::int64_t list = (made.layers - 1) * turns + (one.turn_and_cell >> shift);
+            if (i == 0 || one.layer != entries.get()[i - 1].layer) made.layers.push_back(static_cast<int>(one.layer));
+            const auto before = static_cast<std::int64_t>(made.layers.size()) - 1;
+            const std::int64_t list = before * turns + (one.turn_and_cell >> shift);
             made.first.resize(static_cast<std::size_t>(list) + 1, i);
             made.cells.get()[i] = static_cast<Index>(one.turn_and_cell & ((std::int64_t{1} << shift) - 1));
         }
-        made.first.resize(static_cast<std::size_t>(made.layers * turns) + 1, count_);
+        made.first.resize(made.layers.size() * static_cast<std::size_t>(turns) + 1, count_);
         list_no_more();
         return made;
     }

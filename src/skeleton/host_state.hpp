@@ -103,7 +103,11 @@ struct layer_lists {
     host_scratch<Index> cells;
     /// The cells of turn t in layer l are [first[l * turns + t], first[l * turns + t + 1]).
     std::vector<std::int64_t> first;
-    std::int64_t layers = 0;
+    std::vector<int> layers;  ///< the numbers of those that have cells
+
+    [[nodiscard]] std::uint32_t rounds(std::size_t layer) const {
+        return layer + 1 == layers.size() ? rounds_of_last : rounds_before(layers[layer], layers[layer + 1]);
+    }
 };
 
 /// Fills the bytes and lists the cells of the shape that are not anchors.

@@ -106,8 +106,8 @@ bool is_simple(const surroundings& s, int rank, bool faces) {
     return components_round(s, true, rank, faces) == 1 && components_round(s, false, rank, !faces) == 1;
 }
 
-/// Numbers of layers an eighth of a cell thick, along the shortest side of the axes with more than one cell. Beyond 512
-/// cells layers are thicker, but no case here reaches that.
+/// Where each cell's layer begins, in sixteenths of the shortest side of the axes with more than one cell. Layers are
+/// one sixteenth thick, but two from 256 of them on, four from 512 on and so on.
 std::vector<double> layers_of(const image_of_call& image, const flags_t& shape) {
     double shortest = inf;
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -119,30 +119,42 @@ std::vector<double> layers_of(const image_of_call& image, const flags_t& shape) 
     std::vector<double> layer;
     for (std::int64_t p = 0; p < image.cells(); ++p) {
         const double squared = image.squared(shape, p, equal);
-        layer.push_back(squared == inf ? inf : std::floor(8 * std::sqrt(squared) / (equal ? 1 : shortest)));
+        const double at = 16 * std::sqrt(squared) / (equal ? 1 : shortest);
+        double thickness = 1;
+        while (squared != inf && at / thickness >= 256) thickness *= 2;
+        layer.push_back(squared == inf ? inf : thickness * std::floor(at / thickness));
     }
     return layer;
 }
 
+/// Tests the cells of a turn up to a layer; `begin` has the shape as it was when the round began.
+void look_at_turn(const image_of_call& image, const std::vector<double>& layers, double layer, int turn,
+                  const flags_t& begin, const skeleton_case& c, flags_t& shape, flags_t& held) {
+    const flags_t before = shape;
+    for (std::int64_t p = 0; p < image.cells(); ++p) {
+        const auto k = static_cast<std::size_t>(p);
+        if (before[k] == 0 || held[k] != 0 || layers[k] > layer || image.turn(p) != turn) continue;
+        const surroundings s = image.round(before, p);
+        if ((c.keep == kept_cells::ends && is_end(s, c.faces) && is_end(image.round(begin, p), c.faces)) ||
+            (c.keep == kept_cells::isthmuses && components_round(s, true, image.rank, c.faces) > 1))
+            held[k] = 1;
+        else if (is_simple(s, image.rank, c.faces)) shape[k] = 0;
+    }
+}
+
 flags_t thinned(const image_of_call& image, flags_t shape, flags_t held, const skeleton_case& c) {
     const std::vector<double> layers = layers_of(image, shape);
-    for (const double layer : std::set<double>(layers.begin(), layers.end()))
-        for (bool changed = true; changed;) {
-            changed = false;
+    const std::set<double> all(layers.begin(), layers.end());
+    for (auto at = all.begin(); at != all.end();) {
+        const double layer = *at, next = ++at == all.end() ? inf : *at;
+        // A layer has one round for each sixteenth; the last one has rounds until one changes nothing.
+        bool changed = true;
+        for (double round = layer; changed && (round < next || next == inf); ++round) {
             const flags_t begin = shape;
-            for (int turn = 0; turn < 27; ++turn) {
-                const flags_t before = shape;
-                for (std::int64_t p = 0; p < image.cells(); ++p) {
-                    const auto k = static_cast<std::size_t>(p);
-                    if (before[k] == 0 || held[k] != 0 || layers[k] > layer || image.turn(p) != turn) continue;
-                    const surroundings s = image.round(before, p);
-                    if ((c.keep == kept_cells::ends && is_end(s, c.faces) && is_end(image.round(begin, p), c.faces)) ||
-                        (c.keep == kept_cells::isthmuses && components_round(s, true, image.rank, c.faces) > 1))
-                        held[k] = 1;
-                    else if (is_simple(s, image.rank, c.faces)) shape[k] = 0, changed = true;
-                }
-            }
+            for (int turn = 0; turn < 27; ++turn) look_at_turn(image, layers, layer, turn, begin, c, shape, held);
+            changed = shape != begin;
         }
+    }
     return shape;
 }
 

@@ -97,6 +97,18 @@ TEST(Skeleton, AnyNumbersGiveTheSameOrder) {
     }
 }
 
+/// Distances of more than 16 cells, whose layers are thicker than a sixteenth and have several rounds.
+TEST(Skeleton, ThickLayersAreTheDefinition) {
+    for (std::uint64_t seed = 0; seed < share(0, 60); ++seed) {
+        skeleton_case c;
+        c.shape = {4, 10, 12}, c.spacing = {1, 12, 30}, c.keep = static_cast<kept_cells>(seed % 3);
+        c.ends = {border::open};
+        c.faces = seed % 2 == 0;
+        for (std::uint64_t i = 0; i < 480; ++i) c.mask.push_back(mix(seed * 480 + i) % 50 != 0 ? 1 : 0);
+        ASSERT_EQ(on_host(c, 1, 1), expected(c)) << "seed " << seed;
+    }
+}
+
 TEST(Skeleton, OfABarIsItsMiddleLine) {
     skeleton_case c;
     c.shape = {9, 40}, c.mask.assign(9 * 40, 0);
