@@ -4,6 +4,7 @@
 
 #include "base/lines.hpp"
 #include "thickness/cuda_cells.cuh"
+#include "thickness/cuda_queue.cuh"
 #include "thickness/cuda_tiles.cuh"
 
 namespace nearfield::thickness {

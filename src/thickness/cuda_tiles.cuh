@@ -1,107 +1,23 @@
 // The fast device path for unit grids without periodic axes: each block handles one tile.
 #pragma once
 
-#include "base/cuda.cuh"
+#include "base/cuda_scan.cuh"
 #include "thickness/contained.hpp"
+#include "thickness/cuda_rows.cuh"
 
 namespace nearfield::thickness {
-
-using cuda::every_lane;
-using cuda::warp;
-using word = unsigned long long;  // operand type of CUDA's 64-bit atomics
-
-inline constexpr int tile_threads = 256;
-inline constexpr int lanes_a_slice = 8;
-/// Slices with at least this many rows go to the queue, where each gets a warp.
-inline constexpr int rows_of_long_slice = 64;
-
-struct tiles_call {
-    grid3 g;
-    const std::int32_t* field = nullptr;
-    std::int32_t* painted = nullptr;
-    const std::uint32_t* table = nullptr;  ///< entries of packed_needs()
-    word* queue = nullptr;                 ///< long slices; if it is full, the block paints the slice itself
-    unsigned* queued = nullptr;            ///< number of entries, and number of entries taken
-    unsigned capacity = 0;
-};
-
-/// A slice of a ball in 64 bits. Coordinates stay below 2^15 in both directions, since squared radii stay below 2^29.
-struct slice_record {
-    static constexpr int shift = 1 << 16;
-    word bits;
-    static __device__ slice_record of(int cell, int axis, int s, int below, int above) {
-        return {static_cast<word>(cell) | static_cast<word>(axis) << 11 | static_cast<word>(s + shift) << 13 |
-                static_cast<word>(below + shift) << 30 | static_cast<word>(above + shift) << 47};
-    }
-    __device__ int cell() const { return static_cast<int>(bits & 2047); }
-    __device__ int axis() const { return static_cast<int>(bits >> 11 & 3); }
-    __device__ int slice() const { return static_cast<int>(bits >> 13 & 0x1ffff) - shift; }
-    __device__ int below() const { return static_cast<int>(bits >> 30 & 0x1ffff) - shift; }
-    __device__ int above() const { return static_cast<int>(bits >> 47 & 0x1ffff) - shift; }
-};
-/// An entry of the queue: the slice of a ball whose centre is given by its cell in the whole array.
-__device__ inline word queued_slice(std::int64_t cell, int axis, int s) {
-    return static_cast<word>(cell) << 19 | static_cast<word>(axis) << 17 | static_cast<word>(s + slice_record::shift);
-}
 
 template <int Axes>
 struct tile_memory {
     static constexpr int width = 32, height = Axes == 3 ? 8 : 64, depth = Axes == 3 ? 8 : 1;
     static constexpr int row = width + 2, plane = row * (height + 2), planes = Axes == 3 ? depth + 2 : 1;
-    static constexpr int cells = width * height * depth, most_records = 3072;
+    static constexpr int cells = width * height * depth, most_records = 1536;
     std::int32_t value[planes * plane];  ///< with a rim of one cell
+    placed_slice slices[tile_warps][warp];
     word record[most_records];
     std::uint16_t kept[cells];  ///< centres whose balls lie in no neighbour's ball
     int kept_count, records;
 };
-
-/// Returns the array's step along an axis; it avoids a table, which the compiler would keep in local memory.
-__device__ inline std::int64_t step_along(const grid3& g, int axis) {
-    const std::int64_t line = g.size[2];
-    return axis == 2 ? 1 : axis == 1 ? line : line * g.size[1];
-}
-__device__ inline int pick(int axis, int z, int y, int x) { return axis == 0 ? z : axis == 1 ? y : x; }
-__device__ inline int side(const grid3& g, int axis) { return pick(axis, g.size[0], g.size[1], g.size[2]); }
-
-/// Paints cells from .. to of a lane's row, counted along `step`. A lane paints a short range by itself; all lanes
-/// share long ones. All lanes must call it.
-__device__ inline void paint_stretch(std::int32_t* line, int from, int to, std::int64_t step, std::int32_t r2) {
-    constexpr int enough = 8;
-    const int length = to - from + 1;
-    std::int32_t* const start = line + from * step;
-    if (length <= enough)
-        for (int k = 0; k < length; ++k) atomicMax(start + k * step, r2);
-    for (unsigned left = __ballot_sync(every_lane, length > enough ? 1 : 0); left != 0; left &= left - 1) {
-        const int source = __ffs(static_cast<int>(left)) - 1;
-        const int count = __shfl_sync(every_lane, length, source);
-        const std::int32_t value = __shfl_sync(every_lane, r2, source);
-        const auto there = reinterpret_cast<std::int32_t*>(
-            __shfl_sync(every_lane, reinterpret_cast<unsigned long long>(start), source));
-        const auto apart = static_cast<std::int64_t>(__shfl_sync(every_lane, static_cast<long long>(step), source));
-        for (int k = static_cast<int>(threadIdx.x) % warp; k < count; k += warp) atomicMax(there + k * apart, value);
-    }
-}
-
-/// Position of a slice in the array.
-struct slice_place {
-    std::int32_t* middle;          ///< the slice's middle row
-    std::int64_t row_apart, step;  ///< distance from row to row, and from cell to cell in a row
-    std::int32_t before, behind;   ///< number of the grid's cells on both sides of the middle
-};
-
-/// Paints the uncovered cells of narrowed slices; `Lanes` lanes share a slice, lane by row. All lanes must call it.
-template <int Lanes>
-__device__ void paint_rows(const slice<std::int32_t>& t, const slice_place& at, std::int32_t r2) {
-    const turned<std::int32_t, true> unit{1, 1, 1};
-    for (int b = static_cast<int>(threadIdx.x) % Lanes - t.below; __any_sync(every_lane, b <= t.above ? 1 : 0) != 0;
-         b += Lanes) {
-        leftover left;
-        if (b <= t.above) left = row_of(t, unit, b, half_of(t, unit, b));
-        std::int32_t* const line = at.middle + b * at.row_apart;
-        paint_stretch(line, left.left, least(left.half, at.before), 0 - at.step, r2);
-        paint_stretch(line, left.right, least(left.half, at.behind), at.step, r2);
-    }
-}
 
 /// A block's tile and its position in the grid.
 template <int Axes>
@@ -166,24 +82,26 @@ public:
     /// Cuts the kept balls into slices and paints them, in rounds of as many slices as the list holds.
     __device__ void paint() {
         int next = static_cast<int>(threadIdx.x), s = 0, last = -1, cell = 0;
+        bool lone = false;
         frame f;
         do {
             while (true) {
                 if (s > last) {
                     if (next >= m_.kept_count) break;
                     cell = m_.kept[next], next += tile_threads;
-                    f = frame_at(cell);
+                    f = frame_at(cell, lone);
                     s = 0 - f.first, last = f.last;
                     continue;
                 }
-                s = note(cell, f, s, last);
+                s = note(cell, f, lone, s, last);
                 if (s <= last) break;  // the list is full
             }
             __syncthreads();
             const int count = least(m_.records, memory::most_records);
-            constexpr int of_warp = warp / lanes_a_slice;
-            for (int i = static_cast<int>(threadIdx.x) / warp * of_warp; i < count; i += tile_threads / lanes_a_slice)
-                paint_records(i, count);
+            // Every warp gets as many slices as the others, and at most one a lane at a time.
+            const int rounds = (count + tile_threads - 1) / tile_threads, parts = most(rounds, 1) * tile_warps;
+            for (int part = static_cast<int>(threadIdx.x) / warp; part < parts; part += tile_warps)
+                paint_records(count * part / parts, count * (part + 1) / parts);
             __syncthreads();
             if (threadIdx.x == 0) m_.records = 0;
         } while (__syncthreads_or(s <= last || next < m_.kept_count ? 1 : 0) != 0);
@@ -230,33 +148,33 @@ private:
         if (kept) m_.kept[to] = static_cast<std::uint16_t>((z * memory::height + y) * memory::width + x);
     }
 
-    __device__ frame frame_at(int cell) const {
+    /// Returns a ball's frame; `lone` becomes whether no neighbour comes earlier.
+    __device__ frame frame_at(int cell, bool& lone) const {
         const std::int32_t* at = value_of(cell);
         const std::int32_t r2 = *at;
         int z, y, x;
         place_of(cell, z, y, x);
         const std::int32_t place[3] = {z0_ + z, y0_ + y, x0_ + x};
+        lone = true;
         const box b = box_of<Axes>(r2, unit_metric{}, [&](int vz, int vy, int vx) {
             const int apart = vz * plane + vy * row + vx;
             const std::int32_t other2 = at[apart];
             if (other2 < r2 || (other2 == r2 && apart > 0)) return never<std::int32_t>();
+            lone = false;
             return other2 - r2 - ((vz != 0 ? 1 : 0) + (vy != 0 ? 1 : 0) + (vx != 0 ? 1 : 0));
         });
         return frame_of<Axes>(b, place, c_.g);
     }
 
     /// Records slices s .. last of a ball, and returns the first slice that did not fit.
-    __device__ int note(int cell, const frame& f, int s, int last) {
-        if (f.below + f.above >= rows_of_long_slice) {
+    __device__ int note(int cell, const frame& f, bool lone, int s, int last) {
+        const bool many = f.below + f.above >= (lone ? rows_of_lone_slice : rows_of_long_slice);
+        if (many && *static_cast<volatile unsigned*>(c_.queued) < c_.capacity) {
             int z, y, x;
             place_of(cell, z, y, x);
             const std::int64_t centre = cell_at(z0_ + z, y0_ + y, x0_ + x);
-            for (; s <= last; ++s) {
-                if (*static_cast<volatile unsigned*>(c_.queued) >= c_.capacity) break;
-                const unsigned to = atomicAdd(c_.queued, 1U);
-                if (to >= c_.capacity) break;
-                c_.queue[to] = queued_slice(centre, f.axis, s);
-            }
+            unsigned to = atomicAdd(c_.queued, static_cast<unsigned>(last - s + 1));
+            for (; s <= last && to < c_.capacity; ++s, ++to) c_.queue[to] = queued_slice(centre, f.axis, s);
             if (s > last) return s;
         }
         int to = atomicAdd(&m_.records, last - s + 1);
@@ -265,33 +183,47 @@ private:
         return s;
     }
 
-    /// Paints four slices from `first` on, with eight lanes for each: a lane merges the covers of one of nine
-    /// directions, then paints rows.
-    __device__ void paint_records(int first, int count) {
-        const int lane = static_cast<int>(threadIdx.x) % lanes_a_slice,
-                  mine = first + static_cast<int>(threadIdx.x) % warp / lanes_a_slice;
-        const slice_record q{m_.record[least(mine, count - 1)]};
+    /// Paints slices `first` .. `last` - 1. A lane merges the covers of a slice; then the lanes share all rows.
+    __device__ void paint_records(int first, int last) {
+        const int lane = static_cast<int>(threadIdx.x) % warp;
+        placed_slice* const held = m_.slices[threadIdx.x / warp];
+        placed_slice mine;
+        const int rows = first + lane < last ? place(slice_record{m_.record[first + lane]}, mine) : 0;
+        const int end = cuda::sum_before_in_warp(rows) + rows;
+        mine.t.below += end - rows;
+        if (rows > 0) held[lane] = mine;
+        __syncwarp();
+        const int all = __shfl_sync(every_lane, end, warp - 1);
+        for (int base = 0; base < all; base += warp) {
+            const int k = least(base + lane, all - 1);
+            int owner = 0;  // the first lane whose rows end after k
+            for (int by = warp / 2; by > 0; by /= 2)
+                owner += __shfl_sync(every_lane, end, owner + by - 1) <= k ? by : 0;
+            const placed_slice& p = held[owner];
+            const int b = k - p.t.below;
+            const turned<std::int32_t, true> unit{1, 1, 1};
+            leftover left;
+            if (base + lane < all) left = row_of(p.t, unit, b, half_of(p.t, unit, b));
+            paint_row_of(c_, p, b, left);
+        }
+        __syncwarp();
+    }
+    /// Prepares a slice; returns its number of rows that can hold uncovered cells.
+    __device__ int place(const slice_record& q, placed_slice& p) const {
         const int axis = q.axis(), s = q.slice();
         const std::int32_t* at = value_of(q.cell());
-        const std::int32_t r2 = *at;
-        slice<std::int32_t> t;
-        const std::int32_t cover = merged(at, r2, axis, s, lane);
+        p.r2 = *at;
 #pragma unroll
-        for (int k = 0; k < 8; ++k) t.cover[k] = __shfl_sync(every_lane, cover, k, lanes_a_slice);
-        t.cover[8] = merged(at, r2, axis, s, 8);
-        t.rest = r2 - 1 - s * s;
-        if (mine >= count || !narrow(t, turned<std::int32_t, true>{1, 1, 1}, q.below(), q.above()))
-            t.below = 0, t.above = -1;
+        for (int k = 0; k < 9; ++k) p.t.cover[k] = merged(at, p.r2, axis, s, k);
+        p.t.rest = p.r2 - 1 - s * s;
+        if (!narrow(p.t, turned<std::int32_t, true>{1, 1, 1}, q.below(), q.above())) return 0;
         int z, y, x;
         place_of(q.cell(), z, y, x);
         z += z0_, y += y0_, x += x0_;
-        const int along = row_axis(axis), before = pick(along, z, y, x);
-        const slice_place place{c_.painted + cell_at(z, y, x) + s * step_along(c_.g, axis),
-                                step_along(c_.g, middle_axis(axis)), step_along(c_.g, along), before,
-                                side(c_.g, along) - 1 - before};
-        paint_rows<lanes_a_slice>(t, place, r2);
+        p.middle = cell_at(z, y, x) + s * step_along(c_.g, axis);
+        p.axis_and_before = axis + 4 * pick(row_axis(axis), z, y, x);
+        return p.t.below + p.t.above + 1;
     }
-
     /// Returns the largest cover among the neighbours at (k % 3 - 1, k / 3 - 1) along the row and across it.
     __device__ std::int32_t merged(const std::int32_t* at, std::int32_t r2, int axis, int s, int k) const {
         const int along = axis == 2 ? row : 1, over = axis == 0 ? row : plane,
@@ -318,7 +250,7 @@ private:
     std::int64_t image_;
 };
 
-/// A block handles one tile: threads first test cells, then cut kept balls; then eight threads share a slice.
+/// A block handles one tile: threads first test cells, then cut kept balls; then they paint rows of slices.
 template <int Axes>
 __global__ void __launch_bounds__(tile_threads, 4) paint_tiles(const tiles_call call) {
     __shared__ tile_memory<Axes> memory;
@@ -326,51 +258,6 @@ __global__ void __launch_bounds__(tile_threads, 4) paint_tiles(const tiles_call 
     if (!mine.load()) return;
     mine.keep();
     mine.paint();
-}
-
-/// A warp takes a long slice from the queue; its lanes paint the rows.
-template <int Axes>
-__global__ void __launch_bounds__(tile_threads) paint_queue(const tiles_call call) {
-    const int lane = static_cast<int>(threadIdx.x) % warp;
-    const unsigned count = least(call.queued[0], call.capacity);
-    while (true) {
-        unsigned k = 0;
-        if (lane == 0) k = atomicAdd(call.queued + 1, 1U);
-        k = __shfl_sync(every_lane, k, 0);
-        if (k >= count) return;
-        const word q = call.queue[k];
-        const auto cell = static_cast<std::int64_t>(q >> 19);
-        const int axis = static_cast<int>(q >> 17 & 3), s = static_cast<int>(q & 0x1ffff) - slice_record::shift;
-        const std::int32_t r2 = call.field[cell];
-        const std::int64_t line = cuda::quotient(cell, call.g.size[2]), planes = cuda::quotient(line, call.g.size[1]);
-        const int x = static_cast<int>(cell - line * call.g.size[2]),
-                  y = static_cast<int>(line - planes * call.g.size[1]),
-                  z = static_cast<int>(planes - cuda::quotient(planes, call.g.size[0]) * call.g.size[0]);
-        const int along = row_axis(axis), middle = middle_axis(axis);
-        std::int32_t cover = never<std::int32_t>();
-        if (lane < 27 && lane != 13) {
-            const int a = lane % 3 - 1, b = lane / 3 % 3 - 1, c = lane / 9 - 1;
-            const int vz = axis == 0 ? c : b, vy = axis == 0 ? b : axis == 1 ? c : a, vx = axis == 2 ? c : a;
-            if (z + vz >= 0 && z + vz < call.g.size[0] && y + vy >= 0 && y + vy < call.g.size[1] && x + vx >= 0 &&
-                x + vx < call.g.size[2]) {
-                const std::int64_t apart = (static_cast<std::int64_t>(vz) * call.g.size[1] + vy) * call.g.size[2] + vx;
-                const std::int32_t other2 = call.field[cell + apart];
-                if (other2 > r2 || (other2 == r2 && apart < 0)) cover = other2 - r2 - (a * a + b * b + c * c);
-            }
-        }
-        const std::int32_t next = __shfl_sync(every_lane, cover, (lane + 9) % warp),
-                           after = __shfl_sync(every_lane, cover, (lane + 18) % warp);
-        const std::int32_t merged = most(cover - 2 * s, next, after + 2 * s);
-        slice<std::int32_t> t;
-#pragma unroll
-        for (int n = 0; n < 9; ++n) t.cover[n] = __shfl_sync(every_lane, merged, n);
-        t.rest = r2 - 1 - s * s;
-        const int row = pick(middle, z, y, x), before = pick(along, z, y, x);
-        if (!narrow(t, turned<std::int32_t, true>{1, 1, 1}, row, side(call.g, middle) - 1 - row)) continue;
-        const slice_place place{call.painted + cell + s * step_along(call.g, axis), step_along(call.g, middle),
-                                step_along(call.g, along), before, side(call.g, along) - 1 - before};
-        paint_rows<warp>(t, place, r2);
-    }
 }
 
 /// A warp computes one entry; its lanes handle planes of the entry's ball.

@@ -67,11 +67,12 @@ void expect_bits_of_host(const shape_t& shape, const std::vector<std::int64_t>& 
     EXPECT_EQ(differ(thickness_on_host, thickness_on_device, c), "");
 }
 
-/// Many tiles, shapes that cross them, and radii on both sides of the table of contained balls.
+/// Many tiles, shapes that cross them, radii on both sides of the table of contained balls, and balls whose centre has
+/// no earlier neighbour.
 TEST_F(ThicknessDevice, SmallVolumesAndImages) {
     expect_bits_of_host({20, 35, 70}, soft_shapes({20, 35, 70}, 3, 0.7, 1));
     expect_bits_of_host({130, 140}, soft_shapes({130, 140}, 6, 0.7, 2));
-    expect_bits_of_host({26, 40, 40}, rough_plate(26, 40, 22));
+    expect_bits_of_host({34, 40, 40}, rough_plate(34, 40, 30));
     std::vector<std::int64_t> corner(160 * 170, 1);
     corner[0] = 0;
     expect_bits_of_host({160, 170}, corner);
