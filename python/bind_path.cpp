@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "edge/device_arrays.hpp"
 #include "edge/paths_run.hpp"
 #include "nearfield/roadmap.hpp"
 #include "python/bind_run.hpp"
@@ -69,10 +70,22 @@ std::vector<road_row> roads_of(const roadmap& map) {
     return rows;
 }
 
-/// `first` and `end` are empty, or the corners of the changed box.
+/// Calls on fields of up to so many cells are replayed as graphs. In larger ones the time of launches does not matter,
+/// but a graph's own workspace does.
+constexpr std::int64_t most_replayed = std::int64_t{1} << 25;
+
+/// Appends all that the library sees of an array.
+void describe(const array& a, std::vector<std::uint64_t>& to) {
+    to.insert(to.end(), {a.data, static_cast<std::uint64_t>(a.type), static_cast<std::uint64_t>(a.rank)});
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(a.rank); ++axis)
+        to.insert(to.end(), {static_cast<std::uint64_t>(a.shape[axis]), static_cast<std::uint64_t>(a.stride[axis])});
+}
+
+/// `first` and `end` are empty, or the corners of the changed box. `repeated` belongs to fields with these options.
 void fill(const array& occupancy, const array& distance, const array& site, const array& gradient,
-          const distance_options& grid, bool negative_inside, const cells& first, const cells& end, int ordinal,
-          std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
+          const distance_options& grid, bool negative_inside, const cells& first, const cells& end,
+          edge::repeated_call& repeated, int ordinal, std::uintptr_t stream, bool staged, int threads,
+          const nb::object& progress) {
     const esdf_options o{grid.spacing, grid.max_distance, negative_inside};
     const auto call = [&]<class Place>(const Place& on) {
         const esdf_fields<Place> out{distance.view<void, Place>(), site.view<void, Place>(),
@@ -82,7 +95,13 @@ void fill(const array& occupancy, const array& distance, const array& site, cons
     };
     run(
         {ordinal, stream, staged, threads, progress}, occupancy.cells(), [&](const host& on) { call(on); },
-        [&](const device& on) { call(on); },
+        [&](const device& on) {
+            if (planning() || occupancy.cells() > most_replayed) return call(on);
+            std::vector<std::uint64_t> arguments(first.begin(), first.end());
+            arguments.insert(arguments.end(), end.begin(), end.end());
+            for (const array* each : {&occupancy, &distance, &site, &gradient}) describe(*each, arguments);
+            repeated.run(ordinal, on.stream, std::move(arguments), [&](void* onto) { call(device{onto}); });
+        },
         [&](int on) {
             edge::esdf_on_device(on, occupancy.view<const void, host>(),
                                  {distance.view<void, host>(), site.view<void, host>(), gradient.view<void, host>()},
@@ -126,9 +145,11 @@ void bind_path(nb::module_& module) {
                 return row_of(map.find(start, goal, smooth));
             },
             nb::arg("start"), nb::arg("goal"), nb::arg("smooth"));
+    nb::class_<edge::repeated_call>(module, "RepeatedCall").def(nb::init<>());
     module.def("esdf", &fill, nb::arg("occupancy"), nb::arg("distance"), nb::arg("site"), nb::arg("gradient"),
-               nb::arg("options"), nb::arg("negative_inside"), nb::arg("first"), nb::arg("end"), nb::arg("ordinal"),
-               nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
+               nb::arg("options"), nb::arg("negative_inside"), nb::arg("first"), nb::arg("end"), nb::arg("repeated"),
+               nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
     module.def("inflate_costmap", &inflate, nb::arg("costmap"), nb::arg("out"), nb::arg("resolution"),
                nb::arg("inscribed_radius"), nb::arg("inflation_radius"), nb::arg("cost_scaling_factor"),
                nb::arg("inflate_unknown"), nb::arg("around_unknown"), nb::arg("ordinal"), nb::arg("stream"),

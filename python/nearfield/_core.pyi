@@ -567,6 +567,10 @@ def plan_path(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> list[tuple[bytes, float, float, int, bool, str, int, int, list[int]]]: ...
+
+class RepeatedCall:
+    def __init__(self) -> None: ...
+
 def esdf(
     occupancy: Array,
     distance: Array,
@@ -576,6 +580,7 @@ def esdf(
     negative_inside: bool,
     first: Sequence[int],
     end: Sequence[int],
+    repeated: RepeatedCall,
     ordinal: int,
     stream: int,
     staged: bool,

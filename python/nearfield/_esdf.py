@@ -78,6 +78,7 @@ class Esdf:
         self._immutable = is_jax(work.array) or is_jax(like)
         self._make(work)
         self._fresh = False
+        self._repeated = _core.RepeatedCall()
 
     def _make(self, work: Workplace) -> None:
         vectors = (len(self._shape), *self._shape)
@@ -111,7 +112,7 @@ class Esdf:
         distance, sites, gradient = self._slots
         with keywords_named("occupancy"):
             _core.esdf(where.read(), distance.described, sites.described, gradient.described, self._options,
-                       self._signed, first, end, *where.place())  # fmt: skip
+                       self._signed, first, end, self._repeated, *where.place())  # fmt: skip
         work.finish()
         if self._immutable:
             self._hand_out(work)

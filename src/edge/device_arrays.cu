@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "edge/cuda_check.hpp"
 
@@ -15,6 +16,29 @@ cudaEvent_t recorded(cudaStream_t on) {
     if (status != cudaSuccess) cudaEventDestroy(event);
     check(status, "marking a stream");
     return event;
+}
+
+/// Records a call on a stream of its own, because the default stream cannot be recorded.
+cudaGraphExec_t graph_of(const std::function<void(void*)>& call) {
+    cudaStream_t on = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t made = nullptr;
+    check(cudaStreamCreateWithFlags(&on, cudaStreamNonBlocking), "making a stream");
+    try {
+        check(cudaStreamBeginCapture(on, cudaStreamCaptureModeThreadLocal), "beginning to record a graph");
+        call(on);
+    } catch (...) {
+        cudaStreamEndCapture(on, &graph);
+        if (graph != nullptr) cudaGraphDestroy(graph);
+        cudaStreamDestroy(on);
+        throw;
+    }
+    cudaError_t status = cudaStreamEndCapture(on, &graph);
+    if (status == cudaSuccess) status = cudaGraphInstantiateWithFlags(&made, graph, 0);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    cudaStreamDestroy(on);
+    check(status, "recording a graph");
+    return made;
 }
 
 }  // namespace
@@ -82,5 +106,28 @@ void* mark(int ordinal, void* stream) {
 bool has_passed(void* marked) { return cudaEventQuery(static_cast<cudaEvent_t>(marked)) != cudaErrorNotReady; }
 
 void forget(void* marked) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(marked)); }
+
+// A graph that still runs is freed when it ends.
+repeated_call::~repeated_call() {
+    if (graph_ != nullptr) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_));
+}
+
+void repeated_call::run(int ordinal, void* stream, std::vector<std::uint64_t> arguments,
+                        const std::function<void(void*)>& call) {
+    const std::lock_guard<std::mutex> held(guard_);
+    const current_device current(ordinal);
+    cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &recording), "asking whether a graph is recorded");
+    if (recording != cudaStreamCaptureStatusNone) return call(stream);
+    arguments.push_back(static_cast<std::uint64_t>(ordinal));
+    if (arguments != arguments_) {
+        if (graph_ != nullptr) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_));
+        graph_ = nullptr, arguments_ = std::move(arguments);
+        return call(stream);
+    }
+    if (graph_ == nullptr) graph_ = graph_of(call);
+    check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), static_cast<cudaStream_t>(stream)),
+          "launching a graph");
+}
 
 }  // namespace nearfield::edge

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
 
 namespace nearfield {
 namespace [[gnu::visibility("default")]] edge {
@@ -41,6 +44,25 @@ void read_back(int ordinal, void* stream, void* to, const void* from, std::int64
 [[nodiscard]] void* mark(int ordinal, void* stream);
 [[nodiscard]] bool has_passed(void* marked);
 void forget(void* marked) noexcept;
+
+/// A call that is repeated on a device. Once it comes with the same arguments as the time before, it is recorded as a
+/// CUDA graph, and replayed until the arguments change. The graph keeps the workspace of the call.
+class repeated_call {
+public:
+    repeated_call() = default;
+    ~repeated_call();
+    repeated_call(const repeated_call&) = delete;
+    repeated_call& operator=(const repeated_call&) = delete;
+
+    /// Puts the call on `stream` of device `ordinal`, by call(stream) or as a graph. `arguments` are all values on
+    /// which it depends, addresses among them.
+    void run(int ordinal, void* stream, std::vector<std::uint64_t> arguments, const std::function<void(void*)>& call);
+
+private:
+    std::mutex guard_;
+    std::vector<std::uint64_t> arguments_;
+    void* graph_ = nullptr;
+};
 
 }  // namespace edge
 }  // namespace nearfield

@@ -9,6 +9,7 @@
 #include "geodesic/cuda_flood.cuh"
 #include "geodesic/cuda_graph.cuh"
 #include "geodesic/cuda_plant.cuh"
+#include "geodesic/cuda_squares.cuh"
 #include "geodesic/cuda_steps.cuh"
 
 namespace nearfield::geodesics {
@@ -72,11 +73,12 @@ private:
     [[nodiscard]] bool is_narrow() const {
         return bits_ == 0 && !apart_ && !p_.cost.wanted() && most_ < (std::uint64_t{1} << 31) - 1;
     }
-    /// True if flood() may visit the tiles: they are square, and steps go along their sides for one price.
-    [[nodiscard]] bool may_flood() const {
+    [[nodiscard]] bool may_flood() const { return is_narrow() && is_square(); }
+    /// True if tiles are square, and steps go along their sides for one price.
+    [[nodiscard]] bool is_square() const {
         const tiling& t = p_.where;
         const auto& families = steps_.families;
-        if (!is_narrow() || families.size() != 2 || steps_.rows.size() != 4) return false;
+        if (p_.cost.wanted() || families.size() != 2 || steps_.rows.size() != 4) return false;
         for (const family<Axes>& f : families)
             if (f.skewed || f.between > 0 || f.price != families[0].price) return false;
         for (int axis = t.axes - 2; axis < t.axes; ++axis)
@@ -260,9 +262,13 @@ private:
                 cuda::launch(on_, kernel, blocks, dim3(part_threads), shared, w, e, more...);
             };
             w.from = stage::first, spread<Pricing>(w);
-            by_parts(contract_parts<Word, Axes>, bytes, rules_.samples, true);
+            by_parts(contract_parts<Word, Axes>, bytes, rules_.samples, contraction::survey);
+            by_parts(contract_parts<Word, Axes>, bytes, rules_.samples, contraction::sample);
             w.from = stage::second, spread<Pricing>(w);
-            by_parts(contract_parts<Word, Axes>, bytes, e.parts, false);
+            const bool squares = is_square() && steps_.rows[0].price <= largest_square_price;
+            const std::int64_t warps = cuda::blocks_at_once(contract_squares<Word>, squares_at_once * cuda::warp);
+            cuda::launch(on_, contract_squares<Word>, warps, dim3(squares_at_once * cuda::warp), 0, w, e, squares);
+            by_parts(contract_parts<Word, Axes>, bytes, e.parts, contraction::all);
             const std::int64_t blocks = cuda::blocks_at_once(contract_graph<Word, Axes>, graph_threads);
             cuda::launch(on_, link_parts<Word, Axes>, 4 * blocks, dim3(graph_threads), 0, w, e);
             cuda::launch_together(on_, contract_graph<Word, Axes>, blocks, dim3(graph_threads), w, e);

@@ -72,13 +72,17 @@ __device__ void put_seed(const answer& a, const device_tiling<Axes>& t, const ce
     }
 }
 
-/// Writes the results tile by tile.
+/// Writes the results tile by tile. A thread reads all of its keys before it writes a result.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     write_answer(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ answer a) {
-    for_cells(w.where, [&](std::int64_t place, const std::int64_t* at, bool inside) {
+    const std::int64_t cells = w.where.tiles << w.where.tile_bits;
+    Word keys[cells_of_thread];
+#pragma unroll
+    for (int k = 0; k < cells_of_thread; ++k) keys[k] = own_place(k) < cells ? w.key[own_place(k)] : 0;
+    for_cells(w.where, [&](int k, std::int64_t place, const std::int64_t* at, bool inside) {
         if (!inside) return;
-        const Word key = w.key[place];
+        const Word key = keys[k];
         const std::uint64_t cost = key == 0 ? 0 : static_cast<std::uint64_t>(key - 1) >> w.seed_bits;
         const bool reached = key != 0 && key < work<Word, Axes>::far && cost <= a.most;
         if (a.cost.data != nullptr) put_cost(a.cost, a.cost.template at<Axes>(at), reached, cost, a.unit);

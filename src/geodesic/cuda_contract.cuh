@@ -2,8 +2,8 @@
 // those of eliminated cells. Cells with a step out of their part are not eliminated.
 #pragma once
 
+#include "geodesic/cuda_crossings.cuh"
 #include "geodesic/cuda_rounds.cuh"
-#include "geodesic/cuda_tiles.cuh"
 
 namespace nearfield::geodesics {
 
@@ -17,6 +17,8 @@ inline constexpr int most_rounds = 512;  ///< of elimination on the graph
 /// Memory of elimination. A part consists of the cells of a tile whose numbers have two given bits.
 template <class Word>
 struct elimination {
+    static constexpr std::uint32_t no_node = ~0U;  ///< first_node of a part that is still to be contracted
+
     int low_bit = 0, high_bit = 0;
     std::int64_t parts = 0;
     solver_rules rules{};
@@ -139,10 +141,11 @@ __device__ part_graph<Word> part_in(std::uint64_t* memory, int capacity, std::ui
     return g;
 }
 
-/// Reads a part: its keys, and lists of the steps inside it.
+/// Reads a part: its keys, and lists of the steps inside it. Counts cells with steps out of the part, and all steps.
 template <class Word, int Axes>
 __device__ void read_part(const work<Word, Axes>& w, const elimination<Word>& e, part_graph<Word>& g, std::int64_t part,
-                          std::uint32_t* gates) {
+                          std::uint32_t* gates, std::uint32_t* steps) {
+    std::uint32_t own_steps = 0;
     for (int c = static_cast<int>(threadIdx.x); c < part_cells; c += part_threads) {
         const std::int64_t own = e.place_of(part, c);
         const Word key = w.key[own];
@@ -151,6 +154,7 @@ __device__ void read_part(const work<Word, Axes>& w, const elimination<Word>& e,
         bool gate = false;
         if (key != 0)
             for_steps(w, own, [&](std::int64_t to, std::uint32_t price) {
+                ++own_steps;
                 if (!e.together(own, to) || price > part_lists::heaviest) return void(gate = true);
                 const edge more{e.cell_of(to), price};
                 int k = 0;
@@ -165,6 +169,8 @@ __device__ void read_part(const work<Word, Axes>& w, const elimination<Word>& e,
         const unsigned all = __ballot_sync(cuda::every_lane, gate ? 1 : 0);
         if (threadIdx.x % cuda::warp == 0 && all != 0) atomicAdd(gates, static_cast<std::uint32_t>(__popc(all)));
     }
+    own_steps = __reduce_add_sync(cuda::every_lane, own_steps);
+    if (threadIdx.x % cuda::warp == 0) atomicAdd(steps, own_steps);
 }
 
 /// Writes the remaining cells as nodes of the graph.
@@ -190,36 +196,47 @@ __device__ void write_part(const work<Word, Axes>& w, const elimination<Word>& e
     }
 }
 
-/// A block owns a part at a time. With `sample` it only counts the cells that would remain.
+/// Launches of contract_parts(): count the steps of sampled parts; count the cells of these that would remain, unless
+/// too few steps are missing for that; eliminate cells of all parts.
+enum class contraction : std::uint8_t { survey, sample, all };
+
+/// A block owns a part at a time.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(part_threads, 2)
     contract_parts(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ elimination<Word> e,
-                   bool sample) {
+                   contraction what) {
     extern __shared__ std::uint64_t memory[];
-    if (sample ? e.counts->parked[0] == 0 : !e.wanted()) return;
-    if (sample && blockIdx.x == 0 && threadIdx.x == 0) e.counts->head = e.counts->tail = 0;
-    const std::int64_t every = sample ? max(std::int64_t{1}, e.parts / e.rules.samples) : 1;
+    solver_counts& c = *e.counts;
+    const bool all = what == contraction::all, survey = what == contraction::survey;
+    if (all ? !e.wanted() : c.parked[0] == 0 || (!survey && misses_few_steps(c, e.rules.missing))) return;
+    if (survey && blockIdx.x == 0 && threadIdx.x == 0) c.head = c.tail = 0;
+    const std::int64_t every = all ? 1 : max(std::int64_t{1}, e.parts / e.rules.samples);
     auto* const counters = reinterpret_cast<std::uint32_t*>(memory);
     for (std::int64_t part = blockIdx.x * every; part < e.parts; part += gridDim.x * every) {
-        if (threadIdx.x < 5) counters[threadIdx.x] = 0;
+        if (all && e.first_node[part] != elimination<Word>::no_node) continue;
+        if (threadIdx.x < 6) counters[threadIdx.x] = 0;
         __syncthreads();
         part_graph<Word> g = part_in<Word>(memory + 8, e.rules.most_degree, counters, w.seed_bits);
-        if (!sample) g.record = e.record + part * part_cells, g.words = e.words + part * part_words;
-        read_part(w, e, g, part, counters + 3);
+        if (all) g.record = e.record + part * part_cells, g.words = e.words + part * part_words;
+        read_part(w, e, g, part, counters + 3, counters + 5);
         __syncthreads();
         g.gates = counters[3];
-        const std::uint32_t all = g.living_now(0);
-        // Where tiles are square, elimination would keep most cells of a part without obstacles, after many rounds.
-        const bool keeps_all = sample && w.boards != nullptr && all == part_cells;
-        const int turn = keeps_all ? 0 : eliminate(g);
+        const std::uint32_t cells = g.living_now(0);
+        const int turn = survey ? 0 : eliminate(g);
         const std::uint32_t left = g.living_now(turn);
-        if (sample && threadIdx.x == 0) atomicAdd(&e.counts->sampled, all), atomicAdd(&e.counts->left, left);
-        if (!sample && threadIdx.x == 0) {
-            counters[4] = e.first_node[part] = atomicAdd(&e.counts->nodes, left);
-            if (counters[4] + left > e.most_nodes) e.counts->overflow = 1;
+        if (threadIdx.x == 0) {
+            if (survey) {
+                atomicAdd(&c.steps, counters[5]);
+                atomicAdd(&c.missing, cells * static_cast<std::uint32_t>(w.step_count) - counters[5]);
+            } else if (!all) {
+                atomicAdd(&c.sampled, cells), atomicAdd(&c.left, left);
+            } else {
+                counters[4] = e.first_node[part] = atomicAdd(&c.nodes, left);
+                if (counters[4] + left > e.most_nodes) c.overflow = 1;
+            }
         }
         __syncthreads();
-        if (!sample) write_part(w, e, g, part, turn, counters[4]);
+        if (all) write_part(w, e, g, part, turn, counters[4]);
         __syncthreads();
     }
 }

@@ -63,6 +63,10 @@ struct device_tiling {
     [[nodiscard]] NF_HD int cells_of_tile() const { return 1 << tile_bits; }
     [[nodiscard]] NF_HD int mask(int axis) const { return (1 << bits[axis]) - 1; }
     [[nodiscard]] NF_HD int within(int local, int axis) const { return local >> shift[axis] & mask(axis); }
+    /// Computes the coordinates of a tile's cell from those of its first cell.
+    NF_HD void walk(const std::int64_t* origin, int local, std::int64_t* at) const {
+        for (int axis = 0; axis < Axes; ++axis) at[axis] = origin[axis] + within(local, axis);
+    }
     /// Computes a cell's coordinates; false if it lies outside the grid.
     NF_HD bool locate(std::int64_t tile, int local, std::int64_t* at) const {
         bool inside = true;
@@ -118,23 +122,24 @@ struct device_tiling {
 
 inline constexpr int cells_of_thread = 4, cells_of_block = cells_of_thread * threads_of_block;
 
-/// Calls use(place, coordinates, whether they lie in the grid) for a block's cells, which are consecutive places.
+/// Returns the place of a thread's cell number k. A block's cells are consecutive places.
+__device__ inline std::int64_t own_place(int k) {
+    return (std::int64_t{blockIdx.x} * cells_of_thread + k) * threads_of_block + threadIdx.x;
+}
+/// Calls use(k, place, coordinates, whether they lie in the grid) for a thread's cells.
 template <int Axes, class Use>
 __device__ void for_cells(const device_tiling<Axes>& t, const Use& use) {
     std::int64_t known = -1, origin[Axes], at[Axes];
 #pragma unroll
     for (int k = 0; k < cells_of_thread; ++k) {
-        const std::int64_t place = (std::int64_t{blockIdx.x} * cells_of_thread + k) * threads_of_block + threadIdx.x,
-                           tile = place >> t.tile_bits;
+        const std::int64_t place = own_place(k), tile = place >> t.tile_bits;
         if (tile >= t.tiles) return;
         if (tile != known) t.locate(tile, 0, origin), known = tile;
+        t.walk(origin, static_cast<int>(place & (t.cells_of_tile() - 1)), at);
         bool inside = true;
 #pragma unroll
-        for (int axis = 0; axis < Axes; ++axis) {
-            at[axis] = origin[axis] + t.within(static_cast<int>(place & (t.cells_of_tile() - 1)), axis);
-            inside = inside && at[axis] < t.size[axis];
-        }
-        use(place, at, inside);
+        for (int axis = 0; axis < Axes; ++axis) inside = inside && at[axis] < t.size[axis];
+        use(k, place, at, inside);
     }
 }
 
@@ -170,28 +175,47 @@ __device__ inline void enqueue(const waiting_tiles& q, std::int64_t tile) {
     while (atomicCAS(slot, 0U, static_cast<std::uint32_t>(tile) + 1) != 0) {
     }
 }
-/// Queues a tile whose border has improved. The caller has written and fenced all data that the tile reads.
+/// Queues a tile whose border has improved, unless it waits. The caller has written and fenced all data that the tile
+/// reads.
 __device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint32_t depth) {
-    if (fresh(q.queued + tile) == 0 && atomicCAS(q.queued + tile, 0U, depth + 1) == 0) enqueue(q, tile);
+    if (atomicCAS(q.queued + tile, 0U, depth + 1) == 0) enqueue(q, tile);
 }
 
+/// True if at most this share of the steps that the sample's free cells might have is missing, in thousandths.
+__device__ inline bool misses_few_steps(const solver_counts& c, std::int32_t share) {
+    const std::int64_t steps = fresh(&c.steps), missing = fresh(&c.missing);
+    return missing * 1000 < (steps + missing) * share;
+}
 /// True if elimination leaves at most this share of the sample's free cells, in thousandths.
 __device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share) {
     const std::int64_t sampled = fresh(&c.sampled), left = fresh(&c.left);
     return sampled > 0 && left * 1000 <= sampled * share;
 }
+/// True if few enough cells of the sample remain for elimination at once. Corridors of several cells may keep a quarter
+/// more, because they keep only the cells of their ends; scattered obstacles, which miss more steps, may not.
+__device__ inline bool is_thin(const solver_counts& c, std::int32_t thin) {
+    constexpr std::int32_t scattered = 300;
+    return leaves_at_most(c, misses_few_steps(c, scattered) ? thin + thin / 4 : thin);
+}
 /// True if cells are eliminated: tiles still wait, and the sample promises that few cells remain.
 __device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {
-    return fresh(c.parked + 1) != 0 || (fresh(c.parked) != 0 && leaves_at_most(c, thin));
+    return fresh(c.parked + 1) != 0 || (fresh(c.parked) != 0 && is_thin(c, thin));
 }
 
-/// Takes the next tile; waits for one while another block has any; then -1. All blocks run at once.
-__device__ inline std::int64_t take(const waiting_tiles& q) {
+/// Takes the next tile and reads its entry of `queued`; waits for a tile while another block has any; then -1. All
+/// blocks run at once.
+__device__ inline std::int64_t take(const waiting_tiles& q, std::uint32_t& queued) {
     std::uint32_t* const slot = q.ring + (atomicAdd(&q.counts->head, 1U) & q.mask);
     for (;;) {
-        if (fresh(slot) != 0)
-            if (const std::uint32_t found = atomicExch(slot, 0U); found != 0) return std::int64_t{found} - 1;
-        if (fresh(&q.counts->pending) == 0) return -1;
+        const std::uint32_t seen = fresh(slot), pending = fresh(&q.counts->pending);  // both under way at once
+        if (seen != 0) {
+            queued = fresh(q.queued + seen - 1);  // under way while the slot is emptied
+            const std::uint32_t found = atomicExch(slot, 0U);
+            if (found != 0 && found != seen) queued = fresh(q.queued + found - 1);
+            if (found != 0) return std::int64_t{found} - 1;
+        } else if (pending == 0) {
+            return -1;
+        }
 #ifdef __CUDA_ARCH__
         __nanosleep(64);
 #endif

@@ -8,7 +8,7 @@
 
 #include <cooperative_groups.h>
 
-#include "geodesic/cuda_tiles.cuh"
+#include "geodesic/cuda_crossings.cuh"
 
 namespace nearfield::geodesics {
 
@@ -19,38 +19,70 @@ __device__ bool is_seed(const work<Word, Axes>& w, const tile_memory<Pricing, Wo
     return key != 0 && (key - 1) >> w.seed_bits == 0;
 }
 
-/// Reads a tile, relaxes it, writes improved keys, and queues the tiles that it improves.
+/// Calls use(k, cell) for a thread's cells of a tile: every threads_of_tile-th one.
+template <class Use>
+__device__ void for_own(int cells, const Use& use) {
+#pragma unroll
+    for (int k = 0; k < chunk; ++k) {
+        const int i = k * threads_of_tile + static_cast<int>(threadIdx.x);
+        if (i < cells) use(k, i);
+    }
+}
+
+/// Writes the keys that are lower than `known`, and queues the tiles that they improve. Other tiles read the cells at
+/// the tile's borders only, so they need not wait for the others.
 template <pricing Pricing, class Word, int Axes>
-__device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile,
-                      std::uint32_t depth) {
-    const int cells = w.where.cells_of_tile(), threads = static_cast<int>(blockDim.x);
+__device__ void write_keys(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& c,
+                           const std::int64_t* origin, std::int64_t first, const Word (&known)[chunk],
+                           std::uint32_t depth) {
+    const int cells = w.where.cells_of_tile();
+    for_own(cells, [&](int k, int i) {
+        if (m.key[padded(i)] < known[k]) m.improve(i);
+    });
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < c.count; i += threads_of_tile)
+        if (const int local = local_of(c.entry[i]); m.is_improved(local))
+            lower(w.key + first + local, m.key[padded(local)]);
+    make_offers(w, m, c, origin, depth);
+    for_own(cells, [&](int k, int i) {
+        if (const Word own = m.key[padded(i)]; own < known[k]) lower(w.key + first + i, own);
+    });
+}
+
+/// Reads a tile, relaxes it, writes improved keys, and queues the tiles that it improves. A thread reads all of its
+/// cells before it uses one. One thread calls mark(), which says that the tile no longer waits; keys of other tiles are
+/// read after that. Own keys may be older, because a block that lowers them offers all steps from there.
+template <pricing Pricing, class Word, int Axes, class Mark>
+__device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& crossings,
+                      std::int64_t tile, std::uint32_t depth, const Mark& mark) {
+    __shared__ std::int64_t origin[Axes];
+    const int cells = w.where.cells_of_tile();
     const std::int64_t first = tile << w.where.tile_bits;
-    bool closed = false;
+    Word known[chunk];
+    for_own(cells, [&](int k, int i) { known[k] = fresh(w.key + first + i); });
     m.clear();
+    if (threadIdx.x == 0) mark();
+    if (threadIdx.x == threads_of_tile - 1) w.where.locate(tile, 0, origin);
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < cells; i += threads) {
-        const Word own = fresh(w.key + first + i);
-        m.key[padded(i)] = own, closed = closed || own == 0;
-        const cell_value v = value_at<Pricing>(w, first + i);
-        if constexpr (Pricing != pricing::plain) m.cost[padded(i)] = v.cost;
-        if constexpr (Pricing == pricing::tight) m.total[padded(i)] = v.total;
-        // Seeds must be offered though they do not improve, and so must keys that elimination improved.
-        if (is_seed(w, m, i) || (w.from == stage::last && own != 0 && own < work<Word, Axes>::far)) m.start(i);
-    }
-    const bool lists = (__syncthreads_or(closed ? 1 : 0) != 0 && w.diagonal) || w.family_count == 0;
-    take_offers(w, m, tile);
+    bool open = true;
+    const auto keep_known = [&] {
+        for_own(cells, [&](int k, int i) {
+            m.key[padded(i)] = known[k], open = open && known[k] != 0;
+            const cell_value v = value_at<Pricing>(w, first + i);
+            if constexpr (Pricing != pricing::plain) m.cost[padded(i)] = v.cost;
+            if constexpr (Pricing == pricing::tight) m.total[padded(i)] = v.total;
+            // Seeds must be offered though they do not improve, and so must keys that elimination improved.
+            if (is_seed(w, m, i) || (w.from == stage::last && known[k] != 0 && known[k] < work<Word, Axes>::far))
+                m.start(i);
+        });
+        open = __syncthreads_or(open ? 0 : 1) == 0;
+    };
+    take_offers(w, m, crossings, origin, keep_known);
     __syncthreads();
-    if (lists) settle(w, m);
-    else settle_lines(w, m);
+    if ((!open && w.diagonal) || w.family_count == 0) settle(w, m);
+    else settle_lines(w, m, open && !w.diagonal && Pricing == pricing::plain);
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < cells; i += threads) {
-        const Word own = m.key[padded(i)];
-        if (!lists && own < fresh(w.key + first + i)) m.improve(i);
-        if (m.is_improved(i)) lower(w.key + first + i, own);
-    }
-    __threadfence();
-    __syncthreads();
-    make_offers(w, m, tile, depth + 1);
+    write_keys(w, m, crossings, origin, first, known, depth + 1);
 }
 
 /// Depth from which tiles are left to the next stage; -1 if this stage does nothing.
@@ -62,12 +94,13 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::only: return all;
         case stage::first: return w.first_depth;
         case stage::second:
-            if (fresh(c.parked) == 0 || leaves_at_most(c, w.thin)) return -1;
+            if (fresh(c.parked) == 0 || is_thin(c, w.thin)) return -1;
             return leaves_at_most(c, w.middling) ? w.second_depth : all;
-        default: return eliminates(c, w.thin) && fresh(&c.solved) == 0 ? all : -1;
+        // The inner cells of squares have no keys yet.
+        default: return eliminates(c, w.thin) && (fresh(&c.solved) == 0 || fresh(&c.squares) > 0) ? all : -1;
     }
 }
-/// Queues the tiles that an earlier stage parked; after a failed elimination, every tile.
+/// Queues the tiles that an earlier stage parked; after elimination, every tile.
 template <class Word, int Axes>
 __device__ void requeue(const work<Word, Axes>& w) {
     for (std::int64_t tile = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; tile < w.where.tiles;
@@ -81,7 +114,8 @@ __device__ void requeue(const work<Word, Axes>& w) {
     else __syncthreads();
 }
 
-/// Takes tiles from the queue and visits them until none is left. Parks those that are too deep for the next stage.
+/// Takes tiles from the queue and calls visit(tile, depth, mark) until none is left. Parks those that are too deep for
+/// the next stage. One thread must call mark() before the visit reads keys of other tiles.
 template <class Word, int Axes, class Visit>
 __device__ void take_turns(const work<Word, Axes>& w, const Visit& visit) {
     __shared__ std::uint32_t taken, depth;  // taken: the tile's number plus 1
@@ -93,20 +127,22 @@ __device__ void take_turns(const work<Word, Axes>& w, const Visit& visit) {
         if (threadIdx.x == 0) {
             std::int64_t tile = 0;
             for (;;) {
-                tile = take(w.queue);
-                if (tile < 0 || (depth = fresh(w.queue.queued + tile) - 1) < end) break;
+                std::uint32_t queued = 0;
+                tile = take(w.queue, queued), depth = queued - 1;
+                if (tile < 0 || depth < end) break;
                 w.queue.queued[tile] |= parked_bit;
                 w.queue.counts->parked[w.from == stage::first ? 0 : 1] = 1;
                 atomicAdd(&w.queue.counts->pending, ~0U);
             }
-            if (tile >= 0) atomicExch(w.queue.queued + tile, 0U);
             taken = static_cast<std::uint32_t>(tile + 1);
-            __threadfence();
         }
         __syncthreads();
         const std::uint32_t number = __reduce_max_sync(cuda::every_lane, taken);
         if (number == 0) return;
-        visit(std::int64_t{number} - 1, depth);
+        visit(std::int64_t{number} - 1, depth, [&w, number] {
+            atomicExch(w.queue.queued + number - 1, 0U);
+            __threadfence();
+        });
         __syncthreads();
         if (threadIdx.x == 0) atomicAdd(&w.queue.counts->pending, ~0U);
     }
@@ -120,7 +156,10 @@ __global__ void __launch_bounds__(threads_of_tile, Axes == few_axes ? 2 : 1)
     extern __shared__ std::uint64_t memory[];
     if (w.floods()) return;
     const tile_memory<Pricing, Word> m(memory);
-    take_turns(w, [&](std::int64_t tile, std::uint32_t depth) { visit(w, m, tile, depth); });
+    const crossing_table crossings = crossings_of(w);
+    take_turns(w, [&](std::int64_t tile, std::uint32_t depth, const auto& mark) {
+        visit(w, m, crossings, tile, depth, mark);
+    });
 }
 
 }  // namespace nearfield::geodesics

@@ -1,7 +1,8 @@
-// A tile in shared memory: takes its neighbours' offers, relaxes steps, and makes offers to others. Open tiles, and
-// steps along axes, carry keys along lines of cells. Diagonal steps among obstacles, where lines are short, are relaxed
-// from lists of improved cells.
+// A tile in shared memory, and the relaxation of the steps inside it. Open tiles, and steps along axes, carry keys
+// along lines of cells. Diagonal steps among obstacles, where lines are short, start from lists of improved cells.
 #pragma once
+
+#include <limits>
 
 #include "geodesic/cuda_grid.cuh"
 
@@ -16,19 +17,19 @@ NF_HD constexpr int padded(int local) { return local + (local >> 3) + (local >> 
 /// in this round and in the next one. Rounds use the lists and their marks in turns, and the counts in threes.
 template <pricing Pricing, class Word>
 struct tile_memory {
-    static constexpr int most = 1 << device_tile_bits, words = most / cuda::warp;
+    static constexpr int most = 1 << device_tile_bits, words = most / cuda::warp, called_tiles = 32;
 
     Word* key;
     std::uint32_t* cost;
     std::uint64_t* total;
-    std::uint32_t *improved, *marks, *count;
+    std::uint32_t *improved, *marks, *count, *called;  ///< called: numbers plus 1 of tiles that were queued
     std::uint16_t* list;
 
     static constexpr int cells = padded(most - 1) + 1;
     static constexpr std::size_t bytes =
         static_cast<std::size_t>(cells) *
             (sizeof(Word) + (Pricing == pricing::plain ? 0 : 4) + (Pricing == pricing::tight ? 8 : 0)) +
-        (3 * words + 4) * sizeof(std::uint32_t) + 2 * most * sizeof(std::uint16_t);
+        (3 * words + 4 + called_tiles) * sizeof(std::uint32_t) + 2 * most * sizeof(std::uint16_t);
 
     explicit __device__ tile_memory(std::uint64_t* memory) {
         total = memory;
@@ -36,7 +37,7 @@ struct tile_memory {
         cost = reinterpret_cast<std::uint32_t*>(key + cells);
         improved = cost + (Pricing == pricing::plain ? 0 : cells);
         marks = improved + words, count = marks + 2 * words;
-        list = reinterpret_cast<std::uint16_t*>(count + 4);
+        called = count + 4, list = reinterpret_cast<std::uint16_t*>(called + called_tiles);
     }
     [[nodiscard]] __device__ cell_value value(int at) const {
         cell_value v;
@@ -45,7 +46,7 @@ struct tile_memory {
         return v;
     }
     __device__ void clear() const {
-        for (int i = static_cast<int>(threadIdx.x); i < 3 * words + 4; i += static_cast<int>(blockDim.x))
+        for (int i = static_cast<int>(threadIdx.x); i < 3 * words + 4 + called_tiles; i += static_cast<int>(blockDim.x))
             improved[i] = 0;
     }
     __device__ void improve(int local) const { atomicOr(improved + local / cuda::warp, 1U << local % cuda::warp); }
@@ -59,6 +60,11 @@ struct tile_memory {
         if ((atomicOr(marks + side * words + word, bit) & bit) != 0) return false;
         improve(local);
         return true;
+    }
+    /// False if this visit has queued the tile before; sometimes true then too.
+    [[nodiscard]] __device__ bool calls_first(std::int64_t tile) const {
+        const auto number = static_cast<std::uint32_t>(tile + 1);
+        return atomicExch(called + number % called_tiles, number) != number;
     }
     [[nodiscard]] __device__ std::uint16_t* listed(int side) const { return list + side * most; }
     /// Lists a cell for the first round, once.
@@ -286,68 +292,13 @@ __device__ bool close_lines(const work<Word, Axes>& w, const family<Axes>& f, co
 }
 
 /// Closes the lines of a tile until no step improves a cell, without marking cells. All threads of the block call it.
+/// With `once` the lines of each family are closed once, which suffices if no cell is closed and all cost the same: a
+/// cheapest path then goes along one axis after the other.
 template <pricing Pricing, class Word, int Axes>
-__device__ void settle_lines(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m) {
-    int turn = 0;
-    for (int quiet = 0; quiet < w.family_count; turn = turn + 1 == w.family_count ? 0 : turn + 1)
+__device__ void settle_lines(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, bool once) {
+    int turn = 0, left = once ? w.family_count : std::numeric_limits<int>::max();
+    for (int quiet = 0; quiet < w.family_count && left > 0; turn = turn + 1 == w.family_count ? 0 : turn + 1, --left)
         quiet = __syncthreads_or(close_lines(w, w.families[turn], m) ? 1 : 0) == 0 ? quiet + 1 : 1;
-}
-
-// ---- neighbours -----------------------------------------------------------------------------------------------------
-
-/// Calls use(cell of the tile, place of the neighbour, coordinates, step) for all steps that lead out of the tile, from
-/// cells for which wanted(cell) is true.
-template <class Word, int Axes, class Wanted, class Use>
-__device__ void for_crossings(const work<Word, Axes>& w, std::int64_t tile, const Wanted& wanted, const Use& use) {
-    const device_tiling<Axes>& t = w.where;
-    std::int64_t first[Axes];
-    t.locate(tile, 0, first);
-    const std::uint32_t count = w.queue.counts->crossings;
-    for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-        const int local = static_cast<int>(w.crossing[i] & ((1U << device_tile_bits) - 1));
-        if (!wanted(local)) continue;
-        const device_step& step = w.steps[w.crossing[i] >> device_tile_bits];
-        std::int64_t at[Axes];
-#pragma unroll
-        for (int axis = 0; axis < Axes; ++axis) at[axis] = first[axis] + t.within(local, axis);
-        const std::int64_t to = t.neighbour(at, step.by);
-        if (to >= 0) use(local, to, at, step);
-    }
-}
-template <class Word, int Axes>
-__device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* at, const device_step& step) {
-    for (std::uint32_t b = 0; b < step.between; ++b) {
-        const std::int64_t place = w.where.neighbour(at, w.between[step.first_between + b].by);
-        if (place < 0 || fresh(w.key + place) == 0) return false;
-    }
-    return true;
-}
-
-/// Relaxes the tile's cells from neighbours in other tiles, and lists those that improve.
-template <pricing Pricing, class Word, int Axes>
-__device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile) {
-    const auto open = [&](int local) { return fresh(m.key + padded(local)) != 0; };
-    for_crossings(w, tile, open, [&](int local, std::int64_t from, const std::int64_t* at, const device_step& step) {
-        const int own = padded(local);
-        const Word other = fresh(w.key + from), mine = fresh(m.key + own);
-        if (other == 0 || other >= mine) return;
-        const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
-        if (offered < mine && offered <= w.limit && is_open(w, at, step) && lower(m.key + own, offered) > offered)
-            m.start(local);
-    });
-}
-
-/// Queues the tiles with cells that an improved cell of this tile would improve.
-template <pricing Pricing, class Word, int Axes>
-__device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile,
-                            std::uint32_t depth) {
-    const auto improved = [&](int local) { return m.is_improved(local); };
-    for_crossings(w, tile, improved, [&](int local, std::int64_t to, const std::int64_t* at, const device_step& step) {
-        const int own = padded(local);
-        const Word offered = sum(m.key[own], price_of<Pricing>(w, step.price, m.value(own), value_at<Pricing>(w, to)));
-        if (offered > w.limit || fresh(w.key + to) <= offered || !is_open(w, at, step)) return;
-        wake(w.queue, to >> w.where.tile_bits, depth);
-    });
 }
 
 }  // namespace nearfield::geodesics

@@ -10,26 +10,31 @@ namespace nearfield::geodesics {
 struct solver_rules {
     std::int64_t least_cells = std::int64_t{1} << 20;  ///< smaller grids use the queue of tiles alone
     std::int32_t first_depth = 24;                     ///< depth of a chain of tiles at which a sample is taken
-    std::int32_t second_depth = 4;     ///< depth for a middling `left`, in multiples of the image's sides in tiles
-    std::int32_t thin = 52;            ///< up to this `left`, cells are eliminated at once
-    std::int32_t middling = 110;       ///< up to this `left`, after `second_depth`; above it, never
+    std::int32_t second_depth = 4;  ///< depth for a middling `left`, in multiples of the image's sides in tiles
+    std::int32_t thin = 52;         ///< up to this `left`, cells are eliminated at once; see is_thin()
+    std::int32_t middling = 110;    ///< up to this `left`, after `second_depth`; above it, never
+    /// A sample is taken if obstacles and borders close at least this share of the steps of free cells, in thousandths:
+    /// corridors of width 6 lack 83, caves and blobs less than 70.
+    std::int32_t missing = 75;
     std::int32_t samples = 64;         ///< number of sampled parts
     std::int32_t most_degree = 11;     ///< edges of a cell in a tile
     std::int32_t node_share = 8;       ///< there is memory for one node per so many cells
     std::int32_t most_core = 1 << 14;  ///< nodes that may remain; if more do, the queue goes on
-    std::int32_t rough = 0;            ///< tiles are flooded if more sampled words than this are rough than not
+    std::int32_t rough = 0;            ///< tiles are flooded if solver_counts::rough is above this
 };
 
 /// Counts of one call, which the device writes.
 struct solver_counts {
     std::uint32_t head, tail, pending, crossings;  ///< of the queue; entries of the list of crossings
     std::uint32_t parked[2];                       ///< 1 if tiles were parked at the first or second depth
+    std::uint32_t steps, missing;                  ///< of the sample's free cells: steps that are open and closed
     std::uint32_t sampled, left;                   ///< free cells of the sample, and those that remain
+    std::uint32_t squares;                         ///< parts that contract_squares() contracted
     std::uint32_t nodes, overflow;                 ///< remaining nodes; 1 if there were too many
     std::uint32_t gone, alive[2], front[3];        ///< of the graph: nodes eliminated, remaining, to relax
     std::uint32_t turns, core;                     ///< rounds on the graph, and the nodes that remain
     std::uint32_t solved;                          ///< 1 if elimination solved the call
-    std::int32_t rough;                            ///< sampled words among scattered obstacles, less all others
+    std::int32_t rough;                            ///< 3 for each sampled word among scattered obstacles, -1 for others
 };
 
 /// Serves tests: while it lives, this thread's calls use other rules. It keeps the counts of the last call, which waits

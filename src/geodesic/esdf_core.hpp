@@ -70,6 +70,41 @@ struct field_writing {
         if (index != nullptr) write_site<Axes>(i, at, static_cast<const Number*>(index)[in]);
     }
 
+    template <int Axes>
+    struct cell_fields {
+        double distance;
+        std::int32_t site[Axes];
+        float gradient[Axes];
+    };
+    /// Computes the fields of cell number `i` of the box, whose site has this number in the solved box, or -1.
+    template <int Axes, class Number>
+    NF_HD cell_fields<Axes> fields_of(Number i, const Number (&at)[Axes], Number number) const {
+        cell_fields<Axes> c;
+        Number by[Axes];
+        double away[Axes], square = 0;
+        const bool none = number < 0;
+        split<Axes>(none ? 0 : number, solved_size, by_solved_size, solved_first, by);
+        for (int axis = 0; axis < Axes; ++axis) {
+            away[axis] = none ? 0 : length[axis] * static_cast<double>(at[axis] - by[axis]);
+            square += away[axis] * away[axis];
+            c.site[axis] = none ? -1 : static_cast<std::int32_t>(by[axis]);
+        }
+        c.distance = none ? std::numeric_limits<double>::infinity() : measures ? root_of(square) : 0;
+        if (gradient.data == nullptr) return c;
+        const bool inside = negative_inside && !occupancy.is_zero(offset(occupancy, i, at));
+        const double inverse = square > 0 ? inverse_root(square) : 0;
+        for (int axis = 0; axis < Axes; ++axis) {
+            const float part = square > 0 ? component_of(away[axis], square, inverse) : 0.0F;
+            c.gradient[axis] = inside && square > 0 ? -part : part;
+        }
+        return c;
+    }
+    /// Computes the coordinates of a box's cell.
+    template <int Axes, class Number>
+    NF_HD void locate(Number i, Number (&at)[Axes]) const {
+        split<Axes>(i, size, by_size, first, at);
+    }
+
 private:
     /// Computes the coordinates of a box's cell.
     template <int Axes>
@@ -110,29 +145,17 @@ private:
 
     template <int Axes, class Number>
     NF_HD void write_site(Number i, const Number (&at)[Axes], Number number) const {
-        Number by[Axes];
-        double away[Axes], square = 0;
-        const bool none = number < 0;
-        split<Axes>(none ? 0 : number, solved_size, by_solved_size, solved_first, by);
-        for (int axis = 0; axis < Axes; ++axis) {
-            away[axis] = none ? 0 : length[axis] * static_cast<double>(at[axis] - by[axis]);
-            square += away[axis] * away[axis];
-        }
-        if (measures) put_distance(i, at, none ? std::numeric_limits<double>::infinity() : root_of(square));
+        const cell_fields<Axes> c = fields_of<Axes>(i, at, number);
+        if (measures) put_distance(i, at, c.distance);
         if (site.data != nullptr) {
             auto* const to = static_cast<std::int32_t*>(site.data) + offset(site, i, at);
             for (int axis = 0, k = rank - Axes; axis < Axes; ++axis, ++k)
-                if (k >= 0) to[k * site.component] = none ? -1 : static_cast<std::int32_t>(by[axis]);
+                if (k >= 0) to[k * site.component] = c.site[axis];
         }
         if (gradient.data == nullptr) return;
-        const bool inside = negative_inside && !occupancy.is_zero(offset(occupancy, i, at));
-        const double inverse = square > 0 ? inverse_root(square) : 0;
         auto* const to = static_cast<float*>(gradient.data) + offset(gradient, i, at);
         for (int axis = 0, k = rank - Axes; axis < Axes; ++axis, ++k)
-            if (k >= 0) {
-                const float part = square > 0 ? component_of(away[axis], square, inverse) : 0.0F;
-                to[k * gradient.component] = inside && square > 0 ? -part : part;
-            }
+            if (k >= 0) to[k * gradient.component] = c.gradient[axis];
     }
 };
 

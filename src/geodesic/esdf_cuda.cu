@@ -1,4 +1,6 @@
 // Distance fields for robots on a device. A thread owns a cell.
+#include <cstring>
+
 #include "base/cuda.cuh"
 #include "geodesic/esdf_core.hpp"
 
@@ -11,6 +13,53 @@ template <int Axes, class Number>
 __global__ void __launch_bounds__(threads_of_block) write_cells(const __grid_constant__ field_writing w) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i < w.cells) w.write<Axes>(static_cast<Number>(i));
+}
+
+/// Writes four values; `to` is aligned.
+template <class T>
+__device__ void put_four(T* to, const T (&value)[4]) {
+    uint4 packed;
+    std::memcpy(&packed, value, sizeof packed);
+    *reinterpret_cast<uint4*>(to) = packed;
+}
+
+/// Does the same for whole grids that serves_fours() admits. A thread owns four consecutive cells, for which it finds
+/// coordinates and addresses once.
+__global__ void __launch_bounds__(threads_of_block, 4) write_fours(const __grid_constant__ field_writing w) {
+    constexpr int axes = field_writing::few_axes;
+    const std::int64_t from = 4 * (static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x);
+    if (from >= w.cells) return;
+    const auto first = static_cast<std::int32_t>(from);
+    const int4 found = *reinterpret_cast<const int4*>(static_cast<const std::int32_t*>(w.index) + first);
+    const std::int32_t number[] = {found.x, found.y, found.z, found.w};
+    std::int32_t at[axes], site[axes][4];
+    float distance[4], gradient[axes][4];
+    w.locate<axes>(first, at);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        const auto c = w.fields_of<axes>(first + k, at, number[k]);
+        distance[k] = static_cast<float>(c.distance);
+#pragma unroll
+        for (int axis = 0; axis < axes; ++axis) site[axis][k] = c.site[axis], gradient[axis][k] = c.gradient[axis];
+        for (int axis = axes - 1; axis >= 0 && ++at[axis] == w.size[axis]; --axis) at[axis] = 0;
+    }
+    if (w.measures) put_four(static_cast<float*>(w.distance.data) + first, distance);
+#pragma unroll
+    for (int axis = 0; axis < axes; ++axis) {
+        const int part = axis + w.rank - axes;
+        if (part < 0) continue;
+        if (w.site.data != nullptr)
+            put_four(static_cast<std::int32_t*>(w.site.data) + part * w.site.component + first, site[axis]);
+        if (w.gradient.data != nullptr)
+            put_four(static_cast<float*>(w.gradient.data) + part * w.gradient.component + first, gradient[axis]);
+    }
+}
+bool serves_fours(const field_writing& w) {
+    const void* const all[] = {w.index, w.measures ? w.distance.data : nullptr, w.site.data, w.gradient.data};
+    bool aligned = (w.cells | w.site.component | w.gradient.component) % 4 == 0 && w.index != nullptr;
+    for (const void* each : all) aligned = aligned && reinterpret_cast<std::uintptr_t>(each) % sizeof(uint4) == 0;
+    return aligned && w.flat && !w.wide && w.solved == nullptr && w.axes() == field_writing::few_axes &&
+           (!w.measures || w.distance.type == dtype::float32);
 }
 
 // ---- costmaps -------------------------------------------------------------------------------------------------------
@@ -111,6 +160,9 @@ void start(const device& on, void (*aligned)(inflating), void (*other)(inflating
 void write_fields(const device& on, const field_writing& w) {
     const cuda::device_guard current(on);
     constexpr int few = field_writing::few_axes;
+    if (serves_fours(w))
+        return cuda::launch(on, write_fours, cuda::blocks_for(w.cells, 4 * threads_of_block), dim3(threads_of_block), 0,
+                            w);
     const auto kernel = w.wide            ? write_cells<max_rank, std::int64_t>
                         : w.axes() == few ? write_cells<few, std::int32_t>
                                           : write_cells<max_rank, std::int32_t>;

@@ -20,7 +20,7 @@ struct solver_mode {
 std::vector<solver_mode> modes() {
     solver_rules all;
     all.least_cells = 0, all.node_share = 1, all.most_core = 1 << 30, all.samples = 4;
-    all.first_depth = 0, all.thin = all.middling = 1000;
+    all.first_depth = all.missing = 0, all.thin = all.middling = 1000;
     std::vector<solver_mode> made;
     const auto add = [&](const char* name) -> solver_rules& { return made.emplace_back(name, all).rules; };
     add("elimination");
@@ -123,7 +123,7 @@ protected:
 
 TEST_F(GeodesicSolvers, AreTheHost) {
     const auto cases = std::max(std::uint64_t{8}, static_cast<std::uint64_t>(50 * test_scale()));
-    std::size_t eliminated = 0, given_up = 0, second = 0, both = 0, cores = 0;
+    std::size_t eliminated = 0, given_up = 0, second = 0, both = 0, cores = 0, squares = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
         const geodesic_case c = drawn_for_elimination(seed);
         const geodesic_result wanted = on_host(c, 1);
@@ -134,6 +134,7 @@ TEST_F(GeodesicSolvers, AreTheHost) {
             eliminated += counts_.solved, second += counts_.parked[1];
             both += counts_.solved != 0 && mode.rules.first_depth > 0 ? 1 : 0;
             given_up += counts_.solved == 0 && counts_.nodes > 0 ? 1 : 0, cores += counts_.core > 0 ? 1 : 0;
+            squares += counts_.solved != 0 && counts_.squares > 0 ? 1 : 0;
         }
     }
     EXPECT_GT(eliminated, cases);
@@ -141,6 +142,7 @@ TEST_F(GeodesicSolvers, AreTheHost) {
     EXPECT_GT(given_up, cases / 4);
     EXPECT_GT(second, cases / 8);
     EXPECT_GT(cores, cases / 8);
+    EXPECT_GT(squares, cases / 8) << "flooded from their gates";
 }
 
 /// In mazes and spirals every cell is eliminated.
@@ -153,6 +155,8 @@ TEST_F(GeodesicSolvers, EliminateMazes) {
             ASSERT_EQ(watched(c, modes().front().rules, wanted, fields_wanted::both), wanted) << "width " << wide;
             EXPECT_EQ(counts_.solved, 1U);
             EXPECT_EQ(counts_.core, 0U) << "width " << wide;
+            EXPECT_GT(counts_.squares, 0U) << "width " << wide;
+            EXPECT_EQ(counts_.tail, 9U) << "visits after elimination, which leaves nothing to other tiles";
             EXPECT_LT(counts_.nodes, c.mask.size() / 5) << "width " << wide;
         }
 }

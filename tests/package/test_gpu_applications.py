@@ -51,3 +51,25 @@ def test_fields_for_robots_are_the_host_s(torch, cupy):
             for name in ("distance", "sites", "gradient"):
                 field = getattr(found, name)
                 same(field.get() if isinstance(there, cupy.ndarray) else field.cpu(), getattr(wanted, name))
+
+
+def test_frames_for_robots_are_replayed(torch, cupy):
+    walls, random = np.zeros((40, 50, 60), np.uint8), np.random.default_rng(8)
+    for move, onto in ((torch.from_numpy, torch.Tensor.cuda), (cupy.asarray, cupy.copy)):
+        there = onto(move(walls))
+        back = (lambda a: a.cpu()) if isinstance(there, torch.Tensor) else cupy.asnumpy
+        near = nf.Esdf(walls.shape, like=there, max_distance=4)
+        whole = nf.Esdf(walls.shape, like=there)
+        for frame in range(12):  # the same array, then a copy, and a box that moves every fourth frame
+            first = [5 * (frame // 4)] * 3
+            box = [first, [x + 6 for x in first]]
+            walls[tuple(map(slice, *box))] = random.random((6, 6, 6)) < 0.1
+            there[...] = move(walls)
+            if frame == 7:
+                there = onto(there)
+            near.update(there, box)
+            whole.update(there)
+            for found, options in ((near, {"max_distance": 4}), (whole, {})):
+                wanted = nf.esdf(walls, **options)
+                for name in ("distance", "sites", "gradient"):
+                    same(back(getattr(found, name)), getattr(wanted, name))

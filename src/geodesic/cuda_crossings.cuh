@@ -1,0 +1,121 @@
+// The steps that lead out of a tile: a tile takes its neighbours' offers before it is relaxed, and makes offers to them
+// after it.
+#pragma once
+
+#include "geodesic/cuda_tiles.cuh"
+
+namespace nearfield::geodesics {
+
+/// Returns the local number of an entry of work::crossing.
+__device__ inline int local_of(std::uint32_t crossing) {
+    return static_cast<int>(crossing & ((1U << device_tile_bits) - 1));
+}
+
+/// The list of crossings and the steps, which all visits read; a block keeps a copy if it is small.
+struct crossing_table {
+    static constexpr std::uint32_t most = 2048;
+    static constexpr int most_steps = 32;
+
+    const std::uint32_t* entry;
+    const device_step* steps;
+    std::uint32_t count;
+
+    [[nodiscard]] __device__ const device_step& step(std::uint32_t of) const { return steps[of >> device_tile_bits]; }
+};
+template <class Word, int Axes>
+__device__ crossing_table crossings_of(const work<Word, Axes>& w) {
+    __shared__ std::uint32_t entry[crossing_table::most];
+    __shared__ device_step steps[crossing_table::most_steps];
+    const std::uint32_t count = w.queue.counts->crossings;
+    if (count > crossing_table::most || w.step_count > crossing_table::most_steps) return {w.crossing, w.steps, count};
+    for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) entry[i] = w.crossing[i];
+    for (int i = static_cast<int>(threadIdx.x); i < w.step_count; i += static_cast<int>(blockDim.x))
+        steps[i] = w.steps[i];
+    __syncthreads();
+    return {entry, steps, count};
+}
+
+/// Calls use(cell of the tile, place of the neighbour, its key, step) for the steps that lead out of the tile to open
+/// cells, from cells for which wanted(cell) is true. `origin` has the coordinates of the tile's first cell. A thread
+/// reads several keys before it uses one. All threads call meet() once, while the first keys are under way.
+template <class Word, int Axes, class Wanted, class Meet, class Use>
+__device__ void for_crossings(const work<Word, Axes>& w, const crossing_table& c, const std::int64_t* origin,
+                              const Wanted& wanted, const Meet& meet, const Use& use) {
+    constexpr int at_once = 4;
+    const device_tiling<Axes>& t = w.where;
+    for (std::uint32_t first = threadIdx.x; first == threadIdx.x || first < c.count;
+         first += at_once * threads_of_tile) {
+        std::uint32_t entry[at_once];
+        std::int64_t to[at_once];
+        Word key[at_once];
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) {
+            const std::uint32_t i = first + static_cast<std::uint32_t>(k) * threads_of_tile;
+            to[k] = -1, entry[k] = i < c.count ? c.entry[i] : 0;
+            if (i >= c.count || !wanted(local_of(entry[k]))) continue;
+            std::int64_t at[Axes];
+            t.walk(origin, local_of(entry[k]), at);
+            to[k] = t.neighbour(at, c.step(entry[k]).by);
+        }
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) key[k] = to[k] < 0 ? 0 : fresh(w.key + to[k]);
+        if (first == threadIdx.x) meet();
+#pragma unroll
+        for (int k = 0; k < at_once; ++k)
+            if (key[k] != 0) use(local_of(entry[k]), to[k], key[k], c.step(entry[k]));
+    }
+}
+/// True if the cells that a step passes are open.
+template <class Word, int Axes>
+__device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* at, const device_step& step) {
+    for (std::uint32_t b = 0; b < step.between; ++b) {
+        const std::int64_t place = w.where.neighbour(at, w.between[step.first_between + b].by);
+        if (place < 0 || fresh(w.key + place) == 0) return false;
+    }
+    return true;
+}
+template <class Word, int Axes>
+__device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* origin, int local, const device_step& step) {
+    if (step.between == 0) return true;
+    std::int64_t at[Axes];
+    w.where.walk(origin, local, at);
+    return is_open(w, at, step);
+}
+
+/// Relaxes the tile's cells from neighbours in other tiles, and lists those that improve. keep_known() makes the tile's
+/// own keys known to all threads.
+template <pricing Pricing, class Word, int Axes, class Keep>
+__device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& c,
+                            const std::int64_t* origin, const Keep& keep_known) {
+    const auto any = [](int) { return true; };
+    for_crossings(w, c, origin, any, keep_known, [&](int local, std::int64_t from, Word other, const auto& step) {
+        const int own = padded(local);
+        const Word mine = fresh(m.key + own);
+        if (other >= mine) return;
+        const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
+        if (offered < mine && offered <= w.limit && is_open(w, origin, local, step) &&
+            lower(m.key + own, offered) > offered)
+            m.start(local);
+    });
+}
+
+/// Queues the tiles with cells that an improved cell of this tile would improve, once this tile's keys are written.
+/// Their keys are read before that, when they can only be higher.
+template <pricing Pricing, class Word, int Axes>
+__device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& c,
+                            const std::int64_t* origin, std::uint32_t depth) {
+    const auto improved = [&](int local) { return m.is_improved(local); };
+    const auto written = [] {
+        __threadfence();
+        __syncthreads();
+    };
+    for_crossings(w, c, origin, improved, written, [&](int local, std::int64_t to, Word other, const auto& step) {
+        const int own = padded(local);
+        const Word offered = sum(m.key[own], price_of<Pricing>(w, step.price, m.value(own), value_at<Pricing>(w, to)));
+        const std::int64_t tile = to >> w.where.tile_bits;
+        if (offered <= w.limit && offered < other && is_open(w, origin, local, step) && m.calls_first(tile))
+            wake(w.queue, tile, depth);
+    });
+}
+
+}  // namespace nearfield::geodesics
