@@ -9,9 +9,9 @@ namespace nearfield::watersheds {
 /// warp handles one row.
 static __global__ void __launch_bounds__(threads_of_block) clear_frame(const __grid_constant__ work w) {
     const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    const std::int32_t pitch = w.where.size[2] + 1, rows = (w.where.places - 2 * w.where.base) / pitch;
+    const std::int32_t pitch = w.where.row_pitch, rows = (w.where.places - 2 * w.where.base) / pitch;
     const auto clear = [&](std::int32_t place) {
-        w.key[place] = outside<std::int32_t>, w.basin[place] = nowhere;
+        w.key[place] = outside<std::int32_t>, w.basin[place] = nowhere, w.way[place] = no_cell;
         if (w.value != nullptr) w.value[place] = outside<std::int64_t>;
         if (w.seed_key == nullptr) return;
         w.value[w.where.places + place] = outside<std::int64_t>, w.seed_key[place] = outside<std::int32_t>;
@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(threads_of_block) clear_frame(const __g
     if (thread / cuda::warp >= rows) return;
     const std::int32_t first = w.where.base + static_cast<std::int32_t>(thread / cuda::warp) * pitch;
     std::int32_t at[most_axes];
-    const std::int32_t from = w.where.locate(first, at) ? pitch - 1 : 0;
+    const std::int32_t from = w.where.locate(first, at) ? w.where.size[2] : 0;
     for (std::int32_t x = from + static_cast<std::int32_t>(threadIdx.x) % cuda::warp; x < pitch; x += cuda::warp)
         clear(first + x);
 }
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
         } else {
             w.key[place] = key;
         }
-        w.basin[place] = inside[i] ? place : nowhere;
+        w.way[place] = inside[i] ? flat : no_cell;
     });
 }
 
@@ -158,12 +158,71 @@ struct column<nearby::listed> {
     }
 };
 
+/// Finds the lowest of three keys of a column, of which the least way comes first.
+__device__ inline lowest lowest_of(std::int32_t a, std::int32_t b, std::int32_t c, unsigned way) {
+    lowest found{a, way};
+    if (b < found.key) found = {b, way + 1};
+    if (c < found.key) found = {c, way + 2};
+    return found;
+}
+__device__ inline lowest shuffled(const lowest& of, int from) {
+    return {__shfl_sync(cuda::every_lane, of.key, from), __shfl_sync(cuda::every_lane, of.way, from)};
+}
+
+/// Does what find_lowest() does in volumes with neighbours at corners. A lane finds the lowest places of its own column
+/// and the two beside it along the second axis, and lanes exchange them along the last axis. 24 lanes do so for the
+/// columns beside the warp.
+__device__ inline void find_lowest_in_warp(const work& w, const own_cells& own,
+                                           const std::int32_t (&place)[cells_of_thread],
+                                           lowest (&found)[cells_of_thread]) {
+    static_assert(sides_of(3).bits[2] == 5 && cells_of_thread == 4);
+    bool some = false;
+    for (const std::int32_t each : place) some |= each != nowhere;
+    if (__any_sync(cuda::every_lane, some ? 1 : 0) == 0) return;
+    const std::int32_t by = w.where.pitch[0], row = w.where.pitch[1];
+    const int depth = min(w.where.size[0] - own.at[0], cells_of_thread), lane = static_cast<int>(threadIdx.x) % 32;
+    const int planes = own.at[2] < w.where.size[2] ? depth + 2 : 0;
+    const std::int32_t* const before = w.key + own.place - by - row;
+#pragma unroll
+    for (int y = 0; y < 3; ++y) {
+        std::int32_t key[cells_of_thread + 2];
+#pragma unroll
+        for (int p = 0; p < cells_of_thread + 2; ++p)
+            key[p] = p < planes ? before[y * row + p * by] : outside<std::int32_t>;
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i) {
+            const lowest here = lowest_of(key[i], key[i + 1], key[i + 2], static_cast<unsigned>(y << 2));
+            if (here.key < found[i].key) found[i] = here;
+        }
+    }
+    const int side = lane / 12, cell = lane % 12 / 3, y = lane % 3;
+    lowest beyond;
+    if (lane < 24 && cell < depth && (side == 0 || own.at[2] - lane + 32 <= w.where.size[2])) {
+        const std::int32_t* const at = before - lane + (side == 0 ? -1 : 32) + cell * by + y * row;
+        beyond = lowest_of(at[0], at[by], at[2 * by], static_cast<unsigned>(y << 2));
+    }
+    for (int next = 1; next < 3; ++next)  // of three lanes the first gets the lowest
+        if (const lowest other = shuffled(beyond, (lane + next) % 32); other.key < beyond.key && y == 0) beyond = other;
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i) {
+        lowest left = shuffled(found[i], (lane + 31) % 32), right = shuffled(found[i], (lane + 1) % 32);
+        const lowest end = shuffled(beyond, (lane == 31 ? 12 : 0) + 3 * i);
+        if (lane == 0) left = end;
+        if (lane == 31) right = end;
+        if (found[i].key < left.key) left = {found[i].key, found[i].way | 1 << 4};
+        if (right.key < left.key) left = {right.key, right.way | 2 << 4};
+        found[i] = left;
+    }
+}
+
 /// Finds the lowest neighbour of each of the thread's cells, at `place`, if one is lower than the cell. Several equal
 /// ones are in the order of ties, unless an axis is periodic.
 template <nearby Which>
-__device__ void find_lowest(const work& w, const std::int32_t (&place)[cells_of_thread],
+__device__ void find_lowest(const work& w, const own_cells& own, const std::int32_t (&place)[cells_of_thread],
                             lowest (&found)[cells_of_thread]) {
-    if constexpr (Which == nearby::listed) {
+    if constexpr (Which == nearby::corners3) {
+        find_lowest_in_warp(w, own, place, found);
+    } else if constexpr (Which == nearby::listed) {
         for (int i = 0; i < cells_of_thread; ++i) {
             if (place[i] == nowhere) continue;
             found[i].key = w.key[place[i]];
@@ -209,7 +268,7 @@ __device__ std::int32_t first_of_equals(const work& w, std::int32_t place) {
     std::int32_t to = place;
     w.where.each<Which>(place, [&](std::int32_t there, int) {
         if (w.key[there] == own && there < to && counts<Which>(w, place, there) &&
-            (own != outside<std::int32_t> || w.basin[there] != nowhere))
+            (own != outside<std::int32_t> || w.way[there] != no_cell))
             to = there;
     });
     return to;
@@ -227,10 +286,9 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
 #pragma unroll
     for (std::int32_t& each : place) each = nowhere;
     own.each([&](int i, std::int32_t here) {
-        if (w.basin[here] != nowhere) place[i] = here;
-        else w.way[here] = 255;
+        if (w.way[here] != no_cell) place[i] = here;
     });
-    find_lowest<Which>(w, place, down);
+    find_lowest<Which>(w, own, place, down);
     pointers to(own);
 #pragma unroll
     for (int i = 0; i < cells_of_thread; ++i) {
@@ -249,9 +307,7 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
         w.way[place[i]] = static_cast<std::uint8_t>(w.where.any_wraps ? flat : min(down[i].way, flat));
     }
     shorten(own, to);
-#pragma unroll
-    for (int i = 0; i < cells_of_thread; ++i)
-        if (place[i] != nowhere) w.basin[place[i]] = to.code[i];
+    own.each([&](int i, std::int32_t here) { w.basin[here] = to.code[i]; });
 }
 
 /// Follows the descents, and finds the lowest marker or the lowest seed of every basin.

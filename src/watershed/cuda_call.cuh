@@ -38,7 +38,7 @@ public:
     }
     /// Finds basins and the passes between those that touch.
     void find_passes() {
-        const std::int64_t rows = (w_.where.places - 2 * w_.where.base) / (w_.where.size[2] + 1);
+        const std::int64_t rows = (w_.where.places - 2 * w_.where.base) / w_.where.row_pitch;
         cuda::launch(on_, clear_frame,
                      cuda::blocks_for(std::max<std::int64_t>(w_.where.base, cuda::warp * rows), threads_of_block),
                      dim3(threads_of_block), 0, w_);

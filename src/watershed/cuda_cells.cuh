@@ -131,29 +131,12 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
     });
 }
 
-/// Calls use(number, place) for the tile's cells of which something is not known, dividing them evenly among threads.
-template <class Tile, class Wanted, class Use>
-__device__ void each_unknown(const work& w, const Tile& area, const own_cells& own, const Wanted& wanted,
-                             const Use& use) {
-    __shared__ std::uint16_t list[cells_of_tile];
-    __shared__ int count;
-    if (threadIdx.x == 0) count = 0;
-    __syncthreads();
-    own.each([&](int i, std::int32_t place) {
-        if (wanted(known_of(w, place)))
-            list[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(own.number + i * own.number_by);
-    });
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads_of_block)
-        use(list[i], area.place(w.where, list[i]));
-}
-
 /// Lists the cells that have no neighbour with a smaller level.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
     const tile<Which> area(w.where);
-    each_unknown(
-        w, area, own_cells(area, w.where), [](known what) { return what == known::little; },
+    each_of_tile(
+        w, area, own_cells(area, w.where), [&](int, std::int32_t place) { return known_of(w, place) == known::little; },
         [&](int, std::int32_t place) {
             if (least_beside<Which>(w, place) < w.key[place]) return set_known(w, place, known::closed);
             atomicOr(w.unmet + place / 32, 1U << place % 32);
@@ -283,8 +266,12 @@ __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_
     __shared__ std::int32_t found[cells_of_tile];
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
-    each_unknown(
-        w, area, own, [](known what) { return what == known::little || what == known::closed; },
+    each_of_tile(
+        w, area, own,
+        [&](int, std::int32_t place) {
+            const known what = known_of(w, place);
+            return what == known::little || what == known::closed;
+        },
         [&](int number, std::int32_t place) { found[number] = parent_of<Which>(w, place); });
     __syncthreads();
     pointers to(own);

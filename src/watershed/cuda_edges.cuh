@@ -1,7 +1,6 @@
 // The passes between basins that touch.
 #pragma once
 
-#include "base/cuda_scan.cuh"
 #include "watershed/cuda_basins.cuh"
 
 namespace nearfield::watersheds {
@@ -36,64 +35,81 @@ __device__ inline void note(const work& w, pass_table& table, std::int32_t a, st
     add_edge(w, atomicAdd(w.count + edges_found, 1U), pair, pass);
 }
 
-/// Finds the neighbours of the thread's cells, at `place`, that come after them and lie in other basins. Each has a
-/// bit: 13 bits a cell, by 9 z + 3 y + x - 1, where z is the offset along the slowest axis.
+/// The codes of some places: whether they are in different basins. Codes are negative, and nowhere the largest.
+struct codes_seen {
+    std::uint32_t low = ~0U, above = 0;  ///< the least code, and 1 above the greatest of those that are not nowhere
+
+    __device__ void add(std::int32_t code) {
+        const auto bits = static_cast<std::uint32_t>(code);
+        low = min(low, bits), above = max(above, bits + 1);
+    }
+    __device__ void add(const codes_seen& more) { low = min(low, more.low), above = max(above, more.above); }
+    [[nodiscard]] __device__ bool differ() const { return low + 1 != above; }
+};
+
+/// Finds which of the thread's cells are the first of a block of 2x2x2 or 2x2 places, or of a cell and the neighbours
+/// behind it along the axes, in which basins touch. Two cells that are neighbours at corners share such a block, of
+/// which the first place need not hold a cell. Returns a bit for each cell.
 template <nearby Which>
-__device__ std::uint64_t borders(const work& w, const std::int32_t (&place)[cells_of_thread]) {
+__device__ unsigned mixed(const work& w, const own_cells& own) {
     using planes = column<Which>;
+    const std::int32_t* at = w.basin + own.place;
     const std::int32_t by = planes::pitch(w.where), row = w.where.pitch[1];
-    int first = 0;
-    while (first < cells_of_thread && place[first] == nowhere) ++first;
-    if (first == cells_of_thread) return 0;
-    const std::int32_t* at = w.basin + place[first] - first * by;
-    std::uint64_t bits = 0;
-    std::int32_t before = nowhere;
+    unsigned bits = 0;
+    codes_seen before;
+    // Places behind the last cell of the image's columns exist, and hold no cell.
 #pragma unroll
     for (int p = 0; p <= cells_of_thread; ++p, at += by) {
-        const bool cell = p < cells_of_thread && place[p < cells_of_thread ? p : 0] != nowhere;
-        const std::int32_t own = cell ? at[0] : nowhere;
-        if (cell || before != nowhere) {
-#pragma unroll
-            for (int y = planes::deep ? -1 : 0; y <= (planes::deep ? 1 : 0); ++y)
-#pragma unroll
-                for (int x = -1; x <= 1; ++x) {
-                    const int moved = x * x + y * y, after = 3 * y + x;
-                    if (!planes::corners && (moved > 1 || (moved == 1 && after < 0))) continue;
-                    const std::int32_t there = at[y * row + x];
-                    if (there == nowhere) continue;
-                    if (after > 0 && own != nowhere && own != there) bits |= std::uint64_t{1} << (13 * p + after - 1);
-                    if (p > 0 && (planes::corners || moved == 0) && before != nowhere && before != there)
-                        bits |= std::uint64_t{1} << (13 * (p - 1) + 8 + after);
-                }
+        if (p > own.count) break;
+        codes_seen here;
+        here.add(at[0]);
+        if (!planes::corners && p > 0) before.add(here);
+        if (planes::corners || p < cells_of_thread) {
+            here.add(at[1]);
+            if (planes::deep) here.add(at[row]);
+            if (planes::deep && planes::corners) here.add(at[row + 1]);
         }
-        before = own;
+        if (planes::corners && p > 0) before.add(here);
+        if (p > 0 && before.differ()) bits |= 1U << (p - 1);
+        before = here;
     }
     return bits;
 }
 
-/// Pairs that a block has found: the thread, and above it the number of the bit.
-inline constexpr int most_pairs = 13 * cells_of_tile, thread_bits = 8;
-
-/// Calls use(cell, neighbour) for all pairs, dividing them evenly among the threads.
+/// Calls use(a, b, pass) for basins that touch in the block of places of which this is the first. All of its places are
+/// neighbours. So if it holds two basins, their pass there is the larger one of their least keys. If it holds more, it
+/// offers those pairs of cells that share no block before it.
 template <nearby Which, class Use>
-__device__ void each_pair(const work& w, const tile<Which>& area, std::uint64_t bits, const Use& use) {
-    static_assert(threads_of_block == 1 << thread_bits && 13 * cells_of_thread <= 1 << (16 - thread_bits));
-    __shared__ std::uint16_t pairs[most_pairs];
-    __shared__ int held[threads_of_block / cuda::warp];
-    int all = 0;
-    int to = cuda::sum_before(__popcll(bits), held, all);
-    for (; bits != 0; bits &= bits - 1)
-        pairs[to++] = static_cast<std::uint16_t>((__ffsll(static_cast<long long>(bits)) - 1) << thread_bits |
-                                                 static_cast<int>(threadIdx.x));
-    __syncthreads();
-    const std::int32_t by = column<Which>::pitch(w.where), row = w.where.pitch[1];
-    for (int i = static_cast<int>(threadIdx.x); i < all; i += threads_of_block) {
-        const int bit = pairs[i] >> thread_bits, thread = pairs[i] & (threads_of_block - 1);
-        const int cell = bit / 13, moved = bit - 13 * cell + 1;
-        const int z = moved > 4 ? 1 : 0, y = (moved - 9 * z + 4) / 3 - 1, x = moved - 9 * z - 3 * y;
-        const int first = column<Which>::deep ? thread : ((thread & ~31) << 2) + (thread & 31);
-        const std::int32_t own = area.place(w.where, first) + cell * by;
-        use(own, own + z * by + y * row + x);
+__device__ void each_touch(const work& w, std::int32_t first, const Use& use) {
+    constexpr int places = column<Which>::deep ? 8 : 4;
+    const auto place = [&](int k) {
+        return first + (k & 1) + (k >> 1 & 1) * w.where.pitch[1] + (k >> 2) * w.where.pitch[0];
+    };
+    std::int32_t code[places];
+    codes_seen seen;
+#pragma unroll
+    for (int k = 0; k < places; ++k) code[k] = w.basin[place(k)], seen.add(code[k]);
+    const auto a = static_cast<std::int32_t>(seen.low), b = static_cast<std::int32_t>(seen.above - 1);
+    bool two = true;
+    std::int32_t low_a = outside<std::int32_t>, low_b = low_a;
+#pragma unroll
+    for (int k = 0; k < places; ++k) {
+        two &= code[k] == a || code[k] == b || code[k] == nowhere;
+        if (code[k] == nowhere) continue;
+        (code[k] == a ? low_a : low_b) = min(code[k] == a ? low_a : low_b, w.key[place(k)]);
+    }
+    if (two) return use(-2 - a, -2 - b, max(low_a, low_b));
+    std::uint64_t pairs = 0;
+#pragma unroll
+    for (int i = 0; i < places; ++i)
+#pragma unroll
+        for (int j = i + 1; j < places; ++j)
+            if ((i & j) == 0 && code[i] != code[j] && code[i] != nowhere && code[j] != nowhere)
+                pairs |= std::uint64_t{1} << (8 * i + j);
+    for (; pairs != 0; pairs &= pairs - 1) {
+        const int bit = __ffsll(static_cast<long long>(pairs)) - 1;
+        const std::int32_t here = place(bit / 8), there = place(bit % 8);
+        use(-2 - w.basin[here], -2 - w.basin[there], max(w.key[here], w.key[there]));
     }
 }
 
@@ -123,24 +139,27 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
     __syncthreads();
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
-    const auto touch = [&](std::int32_t here, std::int32_t there) {
-        const std::int32_t a = -2 - w.basin[here], b = -2 - w.basin[there], pass = max(w.key[here], w.key[there]);
+    const auto touch = [&](std::int32_t a, std::int32_t b, std::int32_t pass) {
         if (w.last == nullptr || pass <= max(w.last[a], w.last[b])) note(w, table, a, b, pass);
     };
-    if constexpr (Which != nearby::listed) {
-        std::int32_t place[cells_of_thread];
-#pragma unroll
-        for (std::int32_t& each : place) each = nowhere;
-        own.each([&](int i, std::int32_t here) { place[i] = w.basin[here] == nowhere ? nowhere : here; });
-        each_pair<Which>(w, area, borders<Which>(w, place), touch);
-    } else {
-        own.each([&](int, std::int32_t here) {
-            if (w.basin[here] == nowhere) return;
-            w.where.each<Which, true>(here, [&](std::int32_t there, int) {
-                if (w.basin[there] != w.basin[here] && w.basin[there] != nowhere && alike(w, here, there))
-                    touch(here, there);
-            });
+    const auto touch_neighbours = [&](std::int32_t here) {
+        if (w.basin[here] == nowhere) return;
+        w.where.each<Which, true>(here, [&](std::int32_t there, int) {
+            const std::int32_t a = w.basin[here], b = w.basin[there];
+            if (a != b && b != nowhere && counts<Which>(w, here, there))
+                touch(-2 - a, -2 - b, max(w.key[here], w.key[there]));
         });
+    };
+    if constexpr (Which != nearby::listed) {
+        const unsigned bits = mixed<Which>(w, own);
+        each_of_tile(
+            w, area, own, [&](int i, std::int32_t) { return (bits >> i & 1) != 0; },
+            [&](int, std::int32_t place) {
+                if constexpr (column<Which>::corners) each_touch<Which>(w, place, touch);
+                else touch_neighbours(place);
+            });
+    } else {
+        own.each([&](int, std::int32_t here) { touch_neighbours(here); });
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)

@@ -18,13 +18,14 @@ inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max
 /// Which neighbour a cell points to, in six bits: of known neighbours the offsets plus 1, two bits an axis, the last
 /// axis first, which is the order of ties; of others the number in the list. `flat`: no neighbour is lower.
 inline constexpr unsigned flat = 63, way_bits = 6;
+inline constexpr std::uint8_t no_cell = 255;  ///< the place holds no cell
 /// The knowledge about a cell, above these bits: it needs no steps, and its parent is the cell that it points to; it
 /// needs no steps; it may need steps; no marker reaches it.
 enum class known : unsigned { parent, closed, little, unreached };
 
 /// The padded array of a call. If the image has fewer than three axes, axes of length 1 come first.
 struct grid3 {
-    std::int32_t size[most_axes]{1, 1, 1}, pitch[most_axes]{}, base = 0, places = 0;
+    std::int32_t size[most_axes]{1, 1, 1}, pitch[most_axes]{}, row_pitch = 0, base = 0, places = 0;
     divisor by_plane, by_row;
     int tile_bits[most_axes]{};  ///< the sides of tiles are powers of two
     std::int64_t tiles = 0;
@@ -130,6 +131,7 @@ inline void set_tiles(grid3& g, int axes) {
 inline grid3 grid_of(const problem& p) {
     grid3 g;
     const int skipped = most_axes - p.where.axes;
+    g.row_pitch = static_cast<std::int32_t>(p.where.row_pitch);
     g.base = static_cast<std::int32_t>(p.where.base), g.places = static_cast<std::int32_t>(p.where.places);
     for (int axis = 0; axis < most_axes; ++axis) {
         g.pitch[axis] = g.places;

@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(threads_of_block)
         const std::int64_t item = of.order[i], place = item < w.where.places ? item : item - w.where.places;
         rank += starts ? 1 : 0;
         if (starts || i == 0) w.exact[rank] = of.value[item];
-        if (place == item && w.basin[place] != nowhere) w.key[place] = rank;
+        if (place == item && w.way[place] != no_cell) w.key[place] = rank;
         if (place != item && w.seed_key[place] != outside<std::int32_t>) w.seed_key[place] = rank;
     }
 }

@@ -96,6 +96,22 @@ struct own_cells {
     }
 };
 
+/// Calls use(number, place) for the tile's cells of which wanted(i, place) is true, dividing them evenly among threads.
+template <class Tile, class Wanted, class Use>
+__device__ void each_of_tile(const work& w, const Tile& area, const own_cells& own, const Wanted& wanted,
+                             const Use& use) {
+    __shared__ std::uint16_t list[cells_of_tile];
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    own.each([&](int i, std::int32_t place) {
+        if (wanted(i, place)) list[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(own.number + i * own.number_by);
+    });
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads_of_block)
+        use(list[i], area.place(w.where, list[i]));
+}
+
 /// A thread's knowledge about its cells: a pointer or a code, and the number in the tile of the cell to which a pointer
 /// within the tile leads, or the cell's own number.
 struct pointers {

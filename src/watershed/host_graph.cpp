@@ -45,7 +45,7 @@ host_graph<Key>::host_graph(const host& on, const problem& p, asked how)
       part_(p.parts.data == nullptr ? 0 : p.where.places),
       lowest_(how == asked::minima ? p.where.places : 0) {
     tree_.type = p.image.type, tree_.maxima = p.maxima;
-    workers team(on, (how == asked::minima ? 2 : 5) * p.where.places);
+    workers team(on, (how == asked::minima ? 3 : 5) * p.where.places);
     read_keys(team);
     if (gap_ != outside<Key>) read_keys(team);
     complete_ = distinct_ || (sizeof(Key) == 8 && how != asked::minima);
@@ -199,7 +199,11 @@ void host_graph<Key>::find_minima(workers& team) {
     team.for_each(f.places, block_places, 0, [&](std::int64_t first, std::int64_t last, int) {
         std::fill(state + first, state + last, untouched);
     });
-    complete_ = mark_plateaus(mark_single(team));
+    // A sixteenth of the rows comes first, and shows most images whose plateaus are too large for searches.
+    std::int64_t left = f.places / 32;
+    complete_ = mark_plateaus(mark_single(team, 0, f.rows / 16), left);
+    left += f.places / 32;
+    complete_ = complete_ && mark_plateaus(mark_single(team, f.rows / 16, f.rows), left);
     if (!complete_ || asked_.extrema.data != nullptr) return;
     for (std::int64_t i = 0; i < f.places; ++i)
         if (state[i] == minimal)
@@ -209,10 +213,12 @@ void host_graph<Key>::find_minima(workers& team) {
 }
 
 template <class Key>
-list<std::int32_t> host_graph<Key>::mark_single(workers& team) {
+list<std::int32_t> host_graph<Key>::mark_single(workers& team, std::int64_t from, std::int64_t upto) {
     const Key* const key = key_.get();
+    const frame& f = asked_.where;
     std::vector<list<std::int32_t>> of_thread(static_cast<std::size_t>(team.threads()));
-    for_rows(team, asked_.where, [&](std::int64_t row, const std::int64_t* at, int thread) {
+    for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int thread) {
+        if (row < f.base + from * f.row_pitch || row >= f.base + upto * f.row_pitch) return;
         const auto end = [&](std::int64_t place) {
             bool equal = false;
             near_.of(place, [&](std::int64_t there) { equal = equal || key[there] == key[place]; });
@@ -239,14 +245,13 @@ list<std::int32_t> host_graph<Key>::mark_single(workers& team) {
 }
 
 /// Searches the plateau around each end. A search stops at a cell with a lower neighbour, or that an earlier search
-/// met, so that all searches together visit a cell once. Returns false if plateaus are so large that basins take less
-/// time: a search takes 20 to 70 ns a cell.
+/// met, so that all searches together visit a cell once. Returns false if plateaus have more than `left` cells, so that
+/// basins take less time: a search takes 20 to 70 ns a cell.
 template <class Key>
-bool host_graph<Key>::mark_plateaus(const list<std::int32_t>& ends) {
+bool host_graph<Key>::mark_plateaus(const list<std::int32_t>& ends, std::int64_t& left) {
     const Key* const key = key_.get();
     std::uint8_t* const state = lowest_.get();
     list<std::int32_t> level;
-    std::int64_t left = asked_.where.places / 16;
     for (const std::int32_t place : ends) {
         if (state[place] != untouched) continue;
         bool minimum = true;

@@ -146,9 +146,9 @@ private:
     void number_ends(workers& team, list<std::int32_t>& ends);
     /// Finds only the minima, which do not merge, instead of basins.
     void find_minima(workers& team);
-    /// Marks the ends of descents that have no equal neighbour, and returns those that have one.
-    [[nodiscard]] list<std::int32_t> mark_single(workers& team);
-    [[nodiscard]] bool mark_plateaus(const list<std::int32_t>& ends);
+    /// Marks the ends of descents in some rows that have no equal neighbour, and returns those that have one.
+    [[nodiscard]] list<std::int32_t> mark_single(workers& team, std::int64_t from, std::int64_t upto);
+    [[nodiscard]] bool mark_plateaus(const list<std::int32_t>& ends, std::int64_t& left);
     /// Points cells whose key stands for no cell to an equal neighbour that comes first; counts ends in rows anew.
     void join_highest(workers& team, list<std::int32_t>& ends);
     [[nodiscard]] auto test_of_passes() const -> bool (*)(const height&, Key, Key);

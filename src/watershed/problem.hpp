@@ -39,6 +39,17 @@ array<Void> array_of(const any_view<Void, Place>& v) {
         if (const auto k = static_cast<std::size_t>(axis); v.shape[k] != 1) a.stride[axes++] = v.stride[k];
     return a;
 }
+inline constexpr std::int64_t frame_step = 8;  ///< places in a sector of 32 bytes
+
+/// Returns the places from one row to the next. Long rows begin at sectors, so that those of a tile fill its loads and
+/// stores: with one place between rows a warp's 32 cells lie in five sectors instead of four.
+inline std::int64_t row_pitch_for(const frame& f) {
+    constexpr std::int64_t long_row = 64, most_cells = std::int64_t{1} << 30;
+    std::int64_t cells = 1;
+    for (int axis = 0; axis < f.axes; ++axis) cells *= f.size[axis];
+    const std::int64_t row = f.row_size();
+    return row < long_row || f.axes == 1 || cells > most_cells ? row + 1 : (row + frame_step) / frame_step * frame_step;
+}
 inline frame frame_of(const std::int64_t* shape, const border* beyond, int rank) {
     frame f;
     for (int axis = 0; axis < rank; ++axis) {
@@ -48,9 +59,9 @@ inline frame frame_of(const std::int64_t* shape, const border* beyond, int rank)
         ++f.axes;
     }
     if (f.axes == 0) f.size[0] = 1, f.axes = 1;
-    std::int64_t pitch = 1;
-    for (int axis = f.axes - 1; axis >= 0; --axis) f.pitch[axis] = pitch, f.base += pitch, pitch *= f.size[axis] + 1;
-    f.row_pitch = f.row_size() + 1;
+    std::int64_t pitch = f.row_pitch = row_pitch_for(f);
+    for (int axis = f.axes - 2; axis >= 0; --axis) f.pitch[axis] = pitch, f.base += pitch, pitch *= f.size[axis] + 1;
+    f.pitch[f.axes - 1] = 1, f.base = (f.base + frame_step) / frame_step * frame_step;
     f.rows = f.axes == 1 ? 1 : f.pitch[0] * f.size[0] / f.row_pitch;
     f.places = 2 * f.base + f.rows * f.row_pitch;
     return f;

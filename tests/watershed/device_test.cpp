@@ -194,6 +194,18 @@ TEST_F(WatershedDevice, LargerImagesAreTheHosts) {
         }
 }
 
+/// Rows that are longer than a warp's, and tiles that the image fills in part.
+TEST_F(WatershedDevice, RowsBeyondAWarpAreTheHosts) {
+    for (const shape_t& shape : {shape_t{5, 9, 70}, shape_t{3, 4, 33}, shape_t{4, 8, 64}, shape_t{9, 70}})
+        for (std::uint64_t seed = 0; seed < 6; ++seed) {
+            watershed_case c = landscape(shape, seed, dtype::uint8);
+            c.options.connectivity = static_cast<int>(shape.size());
+            for (std::size_t i = 0; i < c.value.size(); ++i)
+                c.value[i] = static_cast<double>(mix(i + 7 * seed) % (seed < 3 ? 250 : 3));
+            EXPECT_EQ(on_device(c), on_host(c, 1)) << c.text();
+        }
+}
+
 /// A long corridor, in which each front has one cell.
 TEST_F(WatershedDevice, ACorridorIsWalkedToItsEnd) {
     watershed_case c;
