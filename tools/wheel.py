@@ -122,7 +122,7 @@ def main() -> None:
         run(sys.executable, "-m", "wheel", "pack", "-d", asked.to, folder)
         made = asked.to / repaired.name
     size = made.stat().st_size
-    print(f"{made}: {size / 1e6:.1f} MB, with {', '.join(each.name for each in bundled)}")
+    print(f"{made}: {size / 1e6:.1f} MB, with {', '.join(each.name for each in bundled) or 'no shared library'}")
     if size > LARGEST[asked.kind]:
         raise SystemExit(f"wheel.py: more than {LARGEST[asked.kind] / 1e6:.0f} MB")
 

@@ -1,7 +1,7 @@
 #include "base/cuda.cuh"
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -93,12 +93,23 @@ const device_limits& limits() {
             check(cudaDeviceGetAttribute(&value, what, ordinal), doing);
             return value;
         };
+        cudaFuncAttributes code{};
+        check(cudaFuncGetAttributes(&code, reinterpret_cast<const void*>(any_kernel)), "asking what code runs");
+        constexpr int variables = 256;  // bytes for a kernel's own variables
+        int shared = ask(cudaDevAttrMaxSharedMemoryPerBlockOptin, "asking for the shared memory of a block");
+        if (code.ptxVersion < 80) shared = std::min(shared, 64 * 1024);
         here.of = {ask(cudaDevAttrMultiProcessorCount, "counting multiprocessors"),
-                   static_cast<std::size_t>(
-                       ask(cudaDevAttrMaxSharedMemoryPerBlockOptin, "asking for the shared memory of a block")),
-                   ask(cudaDevAttrCooperativeLaunch, "asking for cooperative launches") != 0};
+                   static_cast<std::size_t>(shared - variables),
+                   ask(cudaDevAttrCooperativeLaunch, "asking for cooperative launches") != 0, code.ptxVersion};
     });
     return here.of;
+}
+
+void allow_shared(const void* kernel, std::size_t bytes) {
+    constexpr char asking[] = "asking for shared memory";
+    if (bytes <= 48 * 1024) return;
+    if (bytes > limits().shared_bytes) check(cudaErrorInvalidValue, asking);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), asking);
 }
 
 unsigned checked_blocks(std::int64_t blocks, std::source_location where) {
@@ -111,19 +122,7 @@ unsigned checked_blocks(std::int64_t blocks, std::source_location where) {
     return static_cast<unsigned>(blocks);
 }
 
-bool kernels_overlap() {
-    enum : std::uint8_t { unknown, no, yes };
-    static std::array<std::atomic<std::uint8_t>, max_devices> known{};
-    int ordinal = 0;
-    check(cudaGetDevice(&ordinal), "finding the current device");
-    std::atomic<std::uint8_t>& here = known.at(static_cast<std::size_t>(ordinal));
-    if (here == unknown) {
-        cudaFuncAttributes code{};
-        check(cudaFuncGetAttributes(&code, reinterpret_cast<const void*>(any_kernel)), "asking what code runs");
-        here = code.ptxVersion >= 90 ? yes : no;
-    }
-    return here == yes;
-}
+bool kernels_overlap() { return limits().code >= 90; }
 
 bool has_clusters(bool planning) { return !(planning && none_to_ask()) && kernels_overlap(); }
 

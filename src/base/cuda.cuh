@@ -10,6 +10,7 @@
 
 #include "base/annotate.hpp"
 #include "base/quotient.hpp"
+#include "base/reduce.cuh"
 #include "base/rehearsal.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
@@ -31,13 +32,15 @@ NF_HD constexpr std::int64_t blocks_for(std::int64_t items, std::int64_t of_bloc
 
 using nearfield::quotient;
 
-/// Limits of a device.
+/// Limits of a device. Without one a plan assumes the shared memory of compute capability 8.0.
 struct device_limits {
     std::int64_t multiprocessors = 1;
-    std::size_t shared_bytes = 48 * 1024;  ///< most bytes per block, if its launch asks for them
-    bool blocks_may_wait = false;          ///< blocks of one launch_together() may wait for each other
+    std::size_t shared_bytes = 163 * 1024;  ///< most bytes per block, if its launch asks for them
+    bool blocks_may_wait = false;           ///< blocks of one launch_together() may wait for each other
+    int code = 0;                           ///< ten times the compute capability that the kernels were compiled for
 };
-/// Returns the limits of the current device; a process queries the driver once per device.
+/// Returns the limits of the current device; a process queries the driver once per device. Kernels compiled for compute
+/// capability 7.5 have its 64 KB on any GPU, so that another GPU can test what they do with them.
 const device_limits& limits();
 
 /// Whether a kernel may start while the one before it on the stream still runs.
@@ -66,6 +69,9 @@ struct grid {
     unsigned cluster_blocks = 1;  ///< adjacent blocks that form a cluster, at most 8; needs kernels_overlap()
 };
 
+/// Allows a kernel's blocks this much shared memory; throws error(device) if it exceeds the device's limit.
+void allow_shared(const void* kernel, std::size_t bytes);
+
 /// Converts a number of blocks for the driver; throws error(unsupported) if it exceeds a launch's limit.
 unsigned checked_blocks(std::int64_t blocks, std::source_location where = std::source_location::current());
 
@@ -74,10 +80,7 @@ template <order Order = order::after, class... Parameters, class... Arguments>
 void launch(const device& on, void (*kernel)(Parameters...), const grid& of, Arguments&&... arguments) {
     const auto& [blocks, threads, shared_bytes, cluster_blocks] = of;
     if (blocks == 0 || rehearsing() != nullptr) return;
-    if (shared_bytes > 48 * 1024)
-        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared_bytes)),
-              "asking for shared memory");
+    allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(checked_blocks(blocks));
     config.blockDim = threads;

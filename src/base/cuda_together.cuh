@@ -8,21 +8,12 @@ namespace nearfield::cuda {
 /// Returns whether the current device can launch such kernels.
 inline bool blocks_may_wait() { return limits().blocks_may_wait; }
 
-/// Allows a kernel's blocks this much shared memory.
-template <class... Parameters>
-void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
-    if (bytes > 48 * 1024)
-        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(bytes)),
-              "asking for shared memory");
-}
-
 /// Returns how many blocks of a kernel the current device runs at once, which is the limit of launch_together().
 template <class... Parameters>
 std::int64_t blocks_at_once(void (*kernel)(Parameters...), int threads, std::size_t shared_bytes = 0) {
     int of_one = 0;
     if (rehearsing() != nullptr) return limits().multiprocessors;
-    allow_shared(kernel, shared_bytes);
+    allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, reinterpret_cast<const void*>(kernel), threads,
                                                         shared_bytes),
           "asking how many blocks fit");
@@ -32,7 +23,7 @@ std::int64_t blocks_at_once(void (*kernel)(Parameters...), int threads, std::siz
 template <class... Parameters, class... Arguments>
 void launch_together(const device& on, void (*kernel)(Parameters...), const grid& of, Arguments&&... arguments) {
     if (rehearsing() != nullptr) return;
-    allow_shared(kernel, of.shared_bytes);
+    allow_shared(reinterpret_cast<const void*>(kernel), of.shared_bytes);
     cudaLaunchAttribute together{};
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;

@@ -47,16 +47,60 @@ std::int64_t memory_of_device() {
     return static_cast<std::int64_t>(total);
 }
 
+/// What a key holds.
+struct key_layout {
+    int seed_bits;  ///< bits of a seed's number
+    uint128 most;   ///< above the largest cost
+    bool apart;     ///< true if cost and seed do not fit a key: seeds are spread afterwards
+
+    explicit key_layout(const problem_of<device>& p)
+        : seed_bits(p.wants_seeds() ? std::bit_width(p.image_cells()) : 0), most(dearest_path(p) + 1) {
+        constexpr std::uint64_t wide = std::uint64_t{1} << 63;
+        apart = most >= (wide >> seed_bits) - 1;
+        if (apart) seed_bits = 0;
+    }
+
+private:
+    /// Upper bound of the keys of a tile whose neighbours offer nothing dearer than max_cost.
+    static uint128 dearest_path(const problem_of<device>& p) {
+        std::uint64_t step = 1;
+        for (const geodesics::step& s : p.steps) step = std::max<std::uint64_t>(step, s.price);
+        if (p.cost.wanted()) {
+            const dtype type = p.cost.type;
+            const int bits = size_of(type) == 4 ? 31 : 8 * static_cast<int>(size_of(type));
+            const uint128 dearest = static_cast<uint128>(step << (p.both ? 1 : 0)) << bits;
+            step = std::min<std::uint64_t>(0x7fffffff,
+                                           dearest >> 31 != 0 ? 0x7fffffff : static_cast<std::uint64_t>(dearest));
+        }
+        const uint128 of_tile = static_cast<uint128>(step) << (device_tile_bits + 1);
+        return std::min<uint128>(static_cast<uint128>(step) * p.image_cells(), p.most) + of_tile;
+    }
+};
+
+/// Makes tiles small enough for a block of GPUs with little shared memory: 4096 cells with costs take 75 KB, and 113 KB
+/// if seeds are spread along known costs.
+problem_of<device> in_tiles_that_fit(problem_of<device> p) {
+    const auto bytes = [&, apart = key_layout(p).apart](int bits) {
+        if (apart) return tile_memory<pricing::tight, std::uint64_t>::bytes(bits);
+        if (p.cost.wanted() || p.where.axes > few_axes) return tile_memory<pricing::image, std::uint64_t>::bytes(bits);
+        return tile_memory<pricing::plain, std::uint64_t>::bytes(bits);
+    };
+    int bits = p.where.tile_bits;
+    while (bytes(bits) > cuda::limits().shared_bytes) --bits;
+    if (bits == p.where.tile_bits) return p;
+    std::fill_n(p.where.bits, max_rank, 0), p.where.tile_bits = 0, p.where.tiles = 1;
+    set_sides(p.where, bits, device_side_bits);
+    for (geodesics::step& each : p.steps) each.set_offsets(p.where);
+    return p;
+}
+
 template <int Axes>
 class call {
 public:
     call(const device& on, const problem_of<device>& p)
-        : on_(on), current_(on), p_(p), memory_(on), steps_(p), skipped_(Axes - p.where.axes) {
-        constexpr std::uint64_t wide = std::uint64_t{1} << 63;
-        bits_ = p.wants_seeds() ? std::bit_width(p.image_cells()) : 0;
-        most_ = dearest_path() + 1;
-        apart_ = most_ >= (wide >> bits_) - 1;
-        if (apart_) bits_ = 0;
+        : on_(on), p_(p), memory_(on), steps_(p), skipped_(Axes - p.where.axes) {
+        const key_layout keys(p);
+        bits_ = keys.seed_bits, most_ = keys.most, apart_ = keys.apart;
         reserve();
     }
 
@@ -85,21 +129,6 @@ private:
             if (axis < t.batch || t.bits[axis] != device_tile_bits / 2 || t.wraps[axis]) return false;
         return true;
     }
-    /// Upper bound of the keys of a tile whose neighbours offer nothing dearer than max_cost.
-    [[nodiscard]] uint128 dearest_path() const {
-        std::uint64_t step = 1;
-        for (const geodesics::step& s : p_.steps) step = std::max<std::uint64_t>(step, s.price);
-        if (p_.cost.wanted()) {
-            const dtype type = p_.cost.type;
-            const int bits = size_of(type) == 4 ? 31 : 8 * static_cast<int>(size_of(type));
-            const uint128 dearest = static_cast<uint128>(step << (p_.both ? 1 : 0)) << bits;
-            step = std::min<std::uint64_t>(0x7fffffff,
-                                           dearest >> 31 != 0 ? 0x7fffffff : static_cast<std::uint64_t>(dearest));
-        }
-        const uint128 of_tile = static_cast<uint128>(step) << (device_tile_bits + 1);
-        return std::min<uint128>(static_cast<uint128>(step) * p_.image_cells(), p_.most) + of_tile;
-    }
-
     void reserve() {
         const device_tiling<Axes> t(p_.where);
         cells_ = t.tiles << t.tile_bits;
@@ -188,7 +217,8 @@ private:
             constexpr std::int64_t of_multiprocessor = 4;
             if (w.boards != nullptr && w.from != stage::last) visit_tiles(flood, cuda::warp, 0, of_multiprocessor, w);
         }
-        visit_tiles(relax<Pricing, Word, Axes>, threads_of_tile, tile_memory<Pricing, Word>::bytes, w.where.tiles, w);
+        visit_tiles(relax<Pricing, Word, Axes>, threads_of_tile, tile_memory<Pricing, Word>::bytes(w.where.tile_bits),
+                    w.where.tiles, w);
     }
     /// Launches a kernel that takes tiles from the queue; `most` blocks on a multiprocessor.
     template <class Kernel, class Word>
@@ -308,7 +338,6 @@ private:
     static constexpr std::int64_t controls = sizeof(solver_counts) / sizeof(std::uint32_t);
     const solver_rules rules_ = watched_solver::rules();
     const device& on_;
-    cuda::device_guard current_;
     const problem_of<device>& p_;
     cuda::workspace memory_;
     listed_steps<Axes> steps_;
@@ -324,7 +353,9 @@ private:
 
 }  // namespace
 
-void run(const device& on, const problem_of<device>& p) {
+void run(const device& on, const problem_of<device>& given) {
+    const cuda::device_guard current(on);
+    const problem_of<device> p = in_tiles_that_fit(given);
     if (p.where.axes <= few_axes) call<few_axes>(on, p).run();
     else call<max_rank>(on, p).run();
 }

@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(threads_of_tile, Axes == few_axes ? 2 : 1)
     relax(const __grid_constant__ work<Word, Axes> w) {
     extern __shared__ std::uint64_t memory[];
     if (w.floods()) return;
-    const tile_memory<Pricing, Word> m(memory);
+    const tile_memory<Pricing, Word> m(memory, w.where.tile_bits);
     const crossing_table crossings = crossings_of(w);
     take_turns(w, [&](std::int64_t tile, std::uint32_t depth, const auto& mark) {
         visit(w, m, crossings, tile, depth, mark);

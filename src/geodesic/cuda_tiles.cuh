@@ -25,19 +25,20 @@ struct tile_memory {
     std::uint32_t *improved, *marks, *count, *called;  ///< called: numbers plus 1 of tiles that were queued
     std::uint16_t* list;
 
-    static constexpr int cells = padded(most - 1) + 1;
-    static constexpr std::size_t bytes =
-        static_cast<std::size_t>(cells) *
-            (sizeof(Word) + (Pricing == pricing::plain ? 0 : 4) + (Pricing == pricing::tight ? 8 : 0)) +
-        (3 * words + 4 + called_tiles) * sizeof(std::uint32_t) + 2 * most * sizeof(std::uint16_t);
+    static constexpr int cells_of(int tile_bits) { return padded((1 << tile_bits) - 1) + 1; }
+    static constexpr std::size_t bytes(int tile_bits) {
+        return (3 * words + 4 + called_tiles) * sizeof(std::uint32_t) + 2 * most * sizeof(std::uint16_t) +
+               static_cast<std::size_t>(cells_of(tile_bits)) *
+                   (sizeof(Word) + (Pricing == pricing::plain ? 0 : 4) + (Pricing == pricing::tight ? 8 : 0));
+    }
 
-    explicit __device__ tile_memory(std::uint64_t* memory) {
-        total = memory;
-        key = reinterpret_cast<Word*>(memory + (Pricing == pricing::tight ? cells : 0));
-        cost = reinterpret_cast<std::uint32_t*>(key + cells);
-        improved = cost + (Pricing == pricing::plain ? 0 : cells);
+    __device__ tile_memory(std::uint64_t* memory, int tile_bits) {
+        improved = reinterpret_cast<std::uint32_t*>(memory);
         marks = improved + words, count = marks + 2 * words;
         called = count + 4, list = reinterpret_cast<std::uint16_t*>(called + called_tiles);
+        total = reinterpret_cast<std::uint64_t*>(list + 2 * most);
+        key = reinterpret_cast<Word*>(total + (Pricing == pricing::tight ? cells_of(tile_bits) : 0));
+        cost = reinterpret_cast<std::uint32_t*>(key + cells_of(tile_bits));
     }
     [[nodiscard]] __device__ cell_value value(int at) const {
         cell_value v;
@@ -169,7 +170,8 @@ struct stretch {
             const int local =
                 f.skewed ? moved(t, f, base, lane * chunk + i, wrapped, i) : base | (lane * chunk + i) << shift;
             at[i] = padded(local);
-            key[i] = active ? m.key[at[i]] : 0, value[i] = m.value(at[i]);
+            key[i] = active ? m.key[at[i]] : 0;
+            if (active) value[i] = m.value(at[i]);
             if (i > 0 && f.between > 0 && is_blocked(w, f, m, before)) wrapped |= 1U << i;
             before = local;
         }

@@ -154,15 +154,8 @@ void take_step(problem_of<Place>& p, const priced_step& given, const borders& en
         if (kept) made.by[static_cast<std::size_t>(own++)] = by;
     }
     if (made.by == vector_of_step{}) return;
-    const auto offset = [&](const vector_of_step& v) {
-        std::int64_t sum = 0;
-        for (int axis = 0; axis < p.where.axes; ++axis)
-            sum += std::int64_t{v[static_cast<std::size_t>(axis)]} * (std::int64_t{1} << p.where.shift[axis]);
-        return static_cast<std::int32_t>(sum);
-    };
-    made.offset = offset(made.by);
     made.between = cells_between(made.by, p.where.axes, !cut_corners);
-    for (const vector_of_step& c : made.between) made.between_offset.push_back(offset(c));
+    made.set_offsets(p.where);
     for (const std::int8_t by : made.by) p.reach = std::max<int>(p.reach, std::abs(by));
     p.steps.push_back(std::move(made));
 }

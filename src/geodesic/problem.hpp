@@ -15,6 +15,18 @@ struct step {
     std::int32_t price = 0;
     std::vector<vector_of_step> between{};
     std::vector<std::int32_t> between_offset{};
+
+    void set_offsets(const tiling& where) {
+        const auto of = [&](const vector_of_step& v) {
+            std::int64_t sum = 0;
+            for (int axis = 0; axis < where.axes; ++axis)
+                sum += std::int64_t{v[static_cast<std::size_t>(axis)]} * (std::int64_t{1} << where.shift[axis]);
+            return static_cast<std::int32_t>(sum);
+        };
+        offset = of(by);
+        between_offset.clear();
+        for (const vector_of_step& cell : between) between_offset.push_back(of(cell));
+    }
 };
 
 template <class Place>

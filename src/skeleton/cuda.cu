@@ -70,10 +70,11 @@ private:
         constexpr std::size_t shared_bytes = sizeof(block_memory<Index>);
         const std::int64_t most =
             std::min(cuda::blocks_at_once(kernel, threads, shared_bytes), cuda::limits().multiprocessors);
-        cuda::launch_together(on_, kernel,
-                              cuda::grid{std::min(wanted, most), dim3(static_cast<unsigned>(threads)), shared_bytes},
-                              thinning_call<Index>{where_, by_, shape_.turns(), std::max(1, most_held / shape_.turns()),
-                                                   found_, occupied_, first_, list_, counters_, states_, reached_});
+        cuda::launch_together(
+            on_, kernel, cuda::grid{std::min(wanted, most), dim3(static_cast<unsigned>(threads)), shared_bytes},
+            thinning_call<Index>{where_, by_, shape_.turns(),
+                                 std::max(1, std::min(most_held, held_by_block<Index>) / shape_.turns()), found_,
+                                 occupied_, first_, list_, counters_, states_, reached_});
     }
 
     const device& on_;

@@ -50,6 +50,10 @@ struct thinning_call {
     }
 };
 
+/// Number of cells that a block holds: 4096, or 2048 with 64-bit indices, so that they fit 48 KB.
+template <class Index>
+inline constexpr int held_by_block = held_cells * 4 / static_cast<int>(sizeof(Index));
+
 /// Shared memory of a block.
 template <class Index>
 struct block_memory {
@@ -60,8 +64,8 @@ struct block_memory {
     /// Turns of the neighbours of each turn's cells, away from seams: parities alternate along an axis.
     std::int8_t turn_of[most_turns][27];
     // A block that works by itself has thinning_call::room for each turn:
-    Index held[held_cells];    ///< the first cells of each turn's list
-    Index listed[held_cells];  ///< a hash table of the cells that it has listed; 0 is an empty place
+    Index held[held_by_block<Index>];    ///< the first cells of each turn's list
+    Index listed[held_by_block<Index>];  ///< a hash table of the cells that it has listed; 0 is an empty place
 };
 
 /// Computes the constants and clears the rest. Each thread of a block calls it.
@@ -70,7 +74,7 @@ __device__ void prepare(const thinning_call<Index>& c, block_memory<Index>& m) {
     const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     if (thread < 27) m.step_to[thread] = c.where.step(thread);
     if (thread < c.turns) m.begin[thread] = c.first[thread];
-    for (int i = thread; i < held_cells; i += threads) m.listed[i] = 0;
+    for (int i = thread; i < held_by_block<Index>; i += threads) m.listed[i] = 0;
     if (thread < kept_rounds * most_turns) m.counters[thread / most_turns][thread % most_turns] = 0;
     const int y = c.where.turns[1], x = c.where.turns[2];
     for (int i = thread; i < c.turns * 27; i += threads) {

@@ -292,5 +292,22 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
                   "");
 }
 
+/// Lines of as many rows as fit a block's shared memory, and of one more, on GPUs with 64 KB and with 99 KB: where they
+/// do not fit, pivot rows serve.
+TEST_F(Device, LinesRoundWhatBlocksHold) {
+    const outputs distances{outputs::distance_t::float32, outputs::squared_t::none, false, false},
+        sites{outputs::distance_t::none, outputs::squared_t::none, true, false};
+    for (const std::int64_t rows : {477, 478, 740, 741, 1000, 1024})
+        for (fill kind : {fill::circle, fill::half}) {
+            const solved s = solve({rows, 40}, make_fill(kind, {rows, 40}, 1), spacings()[0]);
+            EXPECT_EQ(check(device_engine(), s, distances, dress{}), "");
+            EXPECT_EQ(check(device_engine(), s, sites, dress{}), "");
+        }
+    const shape_t volume{480, 5, 33};
+    const solved s = solve(volume, make_fill(fill::half, volume, 1), spacings()[0]);
+    EXPECT_EQ(check(device_engine(), s, distances, dress{}), "");
+    EXPECT_EQ(check(device_engine(), s, sites, dress{}), "");
+}
+
 }  // namespace
 }  // namespace nearfield::test

@@ -58,9 +58,25 @@ enum cudaDeviceAttr {
     cudaDevAttrMultiProcessorCount,
     cudaDevAttrMaxSharedMemoryPerBlockOptin
 };
+// NEARFIELD_ON_CPU_PTX stands for a GPU of that compute capability: 80 for one without clusters, 75, 86, 89 and 120 for
+// ones that also have less shared memory.
+inline int code_version() {
+    const char* const version = std::getenv("NEARFIELD_ON_CPU_PTX");
+    return version != nullptr ? std::atoi(version) : 90;
+}
+inline int shared_bytes_of_block() {
+    switch (code_version()) {
+        case 75: return 64 * 1024;
+        case 80: return 163 * 1024;
+        case 86:
+        case 89:
+        case 120: return 99 * 1024;
+        default: return 227 * 1024;
+    }
+}
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
     return *value = which == cudaDevAttrMultiProcessorCount            ? blocks_together()
-                    : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 227 * 1024
+                    : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? shared_bytes_of_block()
                                                                        : 0,
            cudaSuccess;
 }
@@ -150,13 +166,11 @@ struct cudaFuncAttributes {
     int ptxVersion;
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-// NEARFIELD_ON_CPU_PTX=80 stands for a GPU without clusters.
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* of, const void*) {
-    const char* const version = std::getenv("NEARFIELD_ON_CPU_PTX");
-    return of->ptxVersion = version != nullptr ? std::atoi(version) : 90, cudaSuccess;
+    return of->ptxVersion = code_version(), cudaSuccess;
 }
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int bytes) {
-    return bytes <= 227 * 1024 ? cudaSuccess : cudaErrorInvalidValue;
+    return bytes <= shared_bytes_of_block() ? cudaSuccess : cudaErrorInvalidValue;
 }
 constexpr int cudaLaunchAttributeProgrammaticStreamSerialization = 1, cudaLaunchAttributeCooperative = 2,
               cudaLaunchAttributeClusterDimension = 3;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/cuda.cuh"
 #include "base/lines.hpp"
 #include "exact/plan.hpp"
 
@@ -25,11 +26,20 @@ inline constexpr double largest_narrow = 1 << 30;   // values below are int32 in
 inline constexpr std::int32_t cap_distance = 31;
 inline constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are indistinguishable
 
-/// True if lines along an axis fit the searches in shared memory; for int32 numbers.
+/// True if the current device gives a block this much memory.
+inline bool fits_shared(std::size_t bytes) { return bytes <= cuda::limits().shared_bytes; }
+/// Returns the memory of a block that holds 32 lines of so many rows and the winners at their pivots, 4 bytes each, in
+/// rows of 33 words, so that lanes access different banks along a row and along a line.
+inline std::size_t bytes_of_lines(std::int64_t rows) {
+    return static_cast<std::size_t>((rows + 1 + cuda::blocks_for(rows, band_rows) + 1) * (cuda::warp + 1) * 4);
+}
+/// True if lines along an axis fit the searches in shared memory; for int32 numbers. GPUs with 64 KB a block hold 477
+/// rows, those with 99 KB 740.
 inline bool rows_fit_shared(const plan& p, int axis) {
     const auto i = static_cast<std::size_t>(axis);
     const double reach = static_cast<double>(p.size[i] - 1);
-    return p.size[i] <= short_rows && p.largest < short_largest && p.weight[i] * reach * reach < short_reach2;
+    return p.size[i] <= short_rows && p.largest < short_largest && p.weight[i] * reach * reach < short_reach2 &&
+           fits_shared(bytes_of_lines(p.size[i]));
 }
 
 /// True if a pass may search tiles of small values by steps of one cell; for int32 numbers.
@@ -90,6 +100,18 @@ inline bool whole_fits(const plan& p, dtype image) {
     return p.cells / cells_between(p.size.data(), p.first_axis, p.rank) * clusters * whole_blocks <= most_whole;
 }
 
+/// True if what a search along the axis before the last leaves unresolved is searched between pivot rows; tiles leave
+/// nothing of lines of up to `all_rows`.
+inline bool needs_pivots(const plan& p, std::int64_t all_rows) {
+    const int axis = p.rank - 2;
+    return !rows_fit_shared(p, axis) && (p.sites_wanted || p.size[static_cast<std::size_t>(axis)] > all_rows);
+}
+/// Returns the memory of a block that searches a pivot row of so many cells, the results of its 32 warps included.
+inline std::size_t bytes_of_pivot_row(std::int64_t length) {
+    return static_cast<std::size_t>((length + 3) / 4 * 16 + cuda::warp * 8 +
+                                    (cuda::blocks_for(length, cuda::warp) + 2) * 4);
+}
+
 /// True if the engine for plain sites serves a problem, with or without a limit. Windows that the tiles of distances
 /// leave unresolved are searched between pivot rows along the axis before the last. Along other axes lines are finished
 /// in shared memory, or have at most 64 rows.
@@ -104,7 +126,8 @@ inline bool serves_plainly(const plan& p) {
             !rows_fit_shared(p, axis))
             return false;
     }
-    return p.sites_wanted ? site_words_fit(p) : words_fit(p);
+    if (!(p.sites_wanted ? site_words_fit(p) : words_fit(p))) return false;
+    return !needs_pivots(p, all_rows) || fits_shared(bytes_of_pivot_row(p.size[static_cast<std::size_t>(p.rank - 1)]));
 }
 
 }  // namespace nearfield::exact

@@ -53,9 +53,7 @@ private:
     [[nodiscard]] int searched() const { return p_.rank - p_.first_axis; }
 
     void reserve() {
-        const int axis = p_.rank - 2;
-        const bool far = !rows_fit_shared(p_, axis) && (p_.sites_wanted || !tiles_leave_nothing(size(axis)));
-        words_.reserve(memory_, p_.sites_wanted ? sites_.most_windows() : most_tiles(p_), far);
+        words_.reserve(memory_, p_.sites_wanted ? sites_.most_windows() : most_tiles(p_), needs_pivots(p_, all_rows));
         if (p_.sites_wanted) sites_.reserve(memory_);
         // A field of 4 bytes can be the second state: it is written last, when that state is not needed.
         if (searched() > 2) state_[0] = memory_.reserve<std::int32_t>(p_.cells);

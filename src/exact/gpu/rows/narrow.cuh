@@ -191,7 +191,8 @@ __global__ void __launch_bounds__(narrow_threads)
     write_narrow_rows(const row_image<Bits> of, std::int64_t lines, int length, bool periodic, std::int16_t* to) {
     extern __shared__ std::uint32_t row_memory[];
     const int warp = static_cast<int>(threadIdx.x) / cuda::warp, words = (length + mark_bits - 1) / mark_bits;
-    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * narrow_warps + warp, start = line * length;
+    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / cuda::warp) + warp,
+                       start = line * length;
     if (line >= lines) return;
     const row_words row(row_memory + warp * (row_words::bytes(words, Labels) / 4), words);
     if constexpr (Labels) fill_changes(row, of, start, length, periodic);
@@ -245,10 +246,12 @@ void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std:
         return;
     }
     const int words = (length + mark_bits - 1) / mark_bits;
+    // A row of 32767 cells takes up to 16 KB.
+    const std::size_t of_warp = row_words::bytes(words, labels),
+                      warps = std::min<std::size_t>(narrow_warps, cuda::limits().shared_bytes / of_warp);
     cuda::launch(on, labels ? write_narrow_rows<Bits, true> : write_narrow_rows<Bits, false>,
-                 blocks_for(lines, narrow_warps), dim3(narrow_threads),
-                 static_cast<std::size_t>(narrow_warps * row_words::bytes(words, labels)), of, lines, length, periodic,
-                 to);
+                 blocks_for(lines, static_cast<std::int64_t>(warps)), dim3(static_cast<unsigned>(warps * cuda::warp)),
+                 warps * of_warp, of, lines, length, periodic, to);
 }
 
 }  // namespace

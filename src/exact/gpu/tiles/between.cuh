@@ -54,9 +54,6 @@ struct lines_with_pivots {
           pivots(line + (rows + 1) * row_pitch),
           rows(rows),
           bands((rows + band_rows - 1) / band_rows) {}
-    static std::size_t bytes(std::int64_t rows) {
-        return static_cast<std::size_t>((rows + 1 + blocks_for(rows, band_rows) + 1) * row_pitch) * sizeof(row_word);
-    }
     __device__ int row_of(int pivot) const { return min(pivot * band_rows, rows - 1); }
     __device__ row_word& at(int row) const { return line[row * row_pitch]; }
     __device__ row_word& pivot(int nth) const { return pivots[nth * row_pitch]; }

@@ -120,10 +120,11 @@ struct tile_cut {
 };
 /// Partitions lines. Short lines: the smallest number of pairs that holds a line. Long ones: windows as equal in size
 /// as whole squares allow; of the two tile sizes the one with fewer rows in all, repeated rows included, and of equal
-/// ones the smaller, which makes more blocks.
+/// ones the smaller, which makes more blocks. GPUs with 64 KB a block have no room for the larger one.
 inline tile_cut cut_lines(std::int64_t rows) {
+    const bool large_fits = fits_shared(tile<512>::words * sizeof(std::uint32_t));
     for (const int pairs : {32, 52, 64, 96, 128, 192, 256, 384, 512})
-        if (rows <= 2 * pairs) return {pairs, {1, static_cast<int>(rows)}};
+        if (rows <= 2 * pairs && (large_fits || pairs < 512)) return {pairs, {1, static_cast<int>(rows)}};
     const auto cut = [&]<int Pairs>() {
         // A lane finishes whole rows or none, and a window consists of whole squares of 32 rows.
         constexpr int unit = lane_pairs<Pairs> % 16 == 0 ? square_rows : square_rows * 3;
@@ -133,6 +134,7 @@ inline tile_cut cut_lines(std::int64_t rows) {
         return tile_cut{Pairs, {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * unit) * unit)}};
     };
     const tile_cut large = cut.template operator()<512>(), small = cut.template operator()<384>();
+    if (!large_fits) return small;
     return small.into.count * small.pairs <= large.into.count * large.pairs ? small : large;
 }
 
@@ -203,7 +205,7 @@ private:
         cuda::launch_overlapped(
             on_, kernel,
             std::min(tiles, (bands_of(rows_) == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)), threads,
-            lines_with_pivots::bytes(rows_), from, unresolved_, to_);
+            bytes_of_lines(rows_), from, unresolved_, to_);
     }
     void finish_between_pivots(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;

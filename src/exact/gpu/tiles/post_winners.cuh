@@ -210,13 +210,6 @@ struct pivot_knots {
     }
 };
 
-/// Returns the shared memory of winners_at_pivots. The launch requests all of it, and raises the limit by the
-/// request.
-inline std::size_t winner_bytes(std::int64_t length) {
-    return static_cast<std::size_t>(pivot_squares::cells(static_cast<int>(length))) * sizeof(std::int32_t) +
-           winner_warps * sizeof(least_column) +
-           static_cast<std::size_t>(blocks_for(length, cuda::warp) + 2) * sizeof(int);
-}
 /// Returns the blocks that share a pivot row, so that two fit each multiprocessor of a large GPU.
 inline int winner_shares(const pivot_lines& lines) {
     return static_cast<int>(std::clamp<std::int64_t>(2 * multiprocessors / (lines.images * lines.pivots), 1, 4));
@@ -270,7 +263,7 @@ inline void find_pivot_winners(const device& on, const word_lines& from, const u
     const int shares = winner_shares(pivots);
     cuda::launch_overlapped(on, winners_at_pivots,
                             std::min(pivots.images * pivots.pivots * shares, 2 * multiprocessors), dim3(winner_threads),
-                            winner_bytes(pivots.length), unresolved, pivots, shares);
+                            bytes_of_pivot_row(pivots.length), unresolved, pivots, shares);
 }
 
 }  // namespace nearfield::exact
