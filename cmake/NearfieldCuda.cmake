@@ -1,5 +1,5 @@
 # Sets NEARFIELD_HAS_CUDA and enables the language when kernels are wanted and can be compiled.
-#   ON    kernels for CMAKE_CUDA_ARCHITECTURES, by default for every GPU since Ampere: what a package for others needs
+#   ON    kernels for CMAKE_CUDA_ARCHITECTURES, by default for every GPU since Turing: what a package for others needs
 #   AUTO  kernels for the GPU of this machine, or for CMAKE_CUDA_ARCHITECTURES where it is given; without a GPU and without it
 #         none, since they would take minutes to compile and nothing here could run them
 set(NEARFIELD_HAS_CUDA OFF)
@@ -24,25 +24,24 @@ if(NEARFIELD_CUDA STREQUAL "AUTO" AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(capability "")  # a driver that does not start says so, with its version
   endif()
   string(REGEX MATCHALL "[0-9]+\\.[0-9]" capability "${capability}")
-  list(FILTER capability EXCLUDE REGEX "^[1-7]\\.")
+  list(FILTER capability EXCLUDE REGEX "^([1-6]\\.|7\\.[0-4])")
   list(TRANSFORM capability REPLACE "\\." "")
   list(TRANSFORM capability APPEND "-real")
   list(REMOVE_DUPLICATES capability)
   if(NOT capability)
-    set(nearfield_why_no_cuda "there was no NVIDIA GPU of compute capability 8.0 or later where it was built, and NEARFIELD_CUDA=ON was not given")
+    set(nearfield_why_no_cuda "there was no NVIDIA GPU of compute capability 7.5 or later where it was built, and NEARFIELD_CUDA=ON was not given")
     return()
   endif()
   set(CMAKE_CUDA_ARCHITECTURES ${capability} CACHE STRING "CUDA architectures")
 endif()
 
-# An explicit list: `native` fails where there is no GPU. PTX of the newest runs on GPUs still to come. Blocks hold up to 96 KB in
-# shared memory (packaging/README.md); compute capability 8.0 and later have it.
+# An explicit list: `native` fails where there is no GPU. PTX of the newest runs on GPUs still to come.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 100-real 120 CACHE STRING "CUDA architectures")
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90-real 100-real 120 CACHE STRING "CUDA architectures")
 endif()
 foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
-  if(architecture MATCHES "^[1-7][0-9](-|$)")
-    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has ${architecture}; kernels need compute capability 8.0 or later: give 80 or more, or NEARFIELD_CUDA=OFF")
+  if(architecture MATCHES "^([1-6][0-9]|70|72)(-|$)")
+    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has ${architecture}; kernels need compute capability 7.5 or later: give 75 or more, or NEARFIELD_CUDA=OFF")
   endif()
 endforeach()
 # The runtime is linked statically, so that one binary also starts on a machine without a driver.

@@ -13,7 +13,7 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 # 80 runs on 86 and 89 as well. PTX of the newest is for GPUs still to come.
 [ "${1:-}" = --gpu ] && kind=gpu options=(--config-settings=cmake.define.NEARFIELD_CUDA=ON
-    "--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=${NEARFIELD_ARCHITECTURES:-80-real;90-real;100-real;120}")
+    "--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=${NEARFIELD_ARCHITECTURES:-75-real;80-real;90-real;100-real;120}")
 
 say() { printf '\n== %4ds  %s\n' "$SECONDS" "$*"; }
 fail() { printf '\nwheel.sh: %s\n' "$*" >&2; exit 1; }
