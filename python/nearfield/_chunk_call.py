@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,6 @@ from nearfield._request import Request
 
 _SPARE = 48 << 20  # bytes that are not counted; a twelfth more is freed memory that the allocator keeps
 PARTS = 16  # number of parts of a grid that is read ahead
-_MOMENT = 0.1  # seconds
 _AT_ONCE = 4  # chunks of Zarr that are read or written at a time, at least
 
 
@@ -49,7 +48,6 @@ class Asked:
     work: Any = None
     travels: int = 0  #: bytes of a cell that go to a GPU and back
     _handed: dict[str, list[Any]] = field(default_factory=dict)
-    _reserved: list[Future[None]] = field(default_factory=list)
     _twice: bool = True
 
     @property
@@ -170,8 +168,7 @@ class Asked:
         """Makes or reopens the files to fill; if they are filled in slabs of `step` planes, chunks are no thicker.
 
         The call also writes `least` to `beside` bytes, which it gives back as it writes the files. Throws if the disk
-        has too little space, and reserves what raw files take unless it lacks the space for both. Most file systems do
-        that in a moment; where it takes as long as writing, `put` waits for it, and the first pass does not.
+        has too little space, and reserves what raw files take unless it lacks the space for both.
         """
         full = self.source.full_shape
         raw, free = self.work.raw(), self.work.free()
@@ -182,7 +179,7 @@ class Asked:
         if sizes and step and step < min(sizes[0], self.source.shape[0]):
             sizes = (step, *sizes[1:])
         chunks = None if sizes is None else (1,) * self.source.lead + sizes
-        made, whole = {}, []
+        made = {}
         for name in self.targets:
             kind = self.types[name]
             tags = self.source.place.tags_of(name, kind)
@@ -192,18 +189,11 @@ class Asked:
             shape, sizes_of, spacing = of
             made[name] = self.work.output(name, shape, kind, sizes_of, spacing, tags)
             if name not in raw or not beside or free >= taken + beside:
-                whole.append(made[name])
-        with_space = ThreadPoolExecutor(1)
-        self._reserved = [with_space.submit(each.allocate) for each in whole]
-        with_space.shutdown(wait=False)
-        for each in wait(self._reserved, _MOMENT).done:
-            each.result()
+                made[name].allocate()
         return made
 
     def put(self, out: dict[str, Raw | Chunked], start: Sequence[int], fields: Iterable[Any]) -> None:
         """Writes boxes of all `fields`."""
-        for each in self._reserved:
-            each.result()
         lead = (0,) * self.source.lead
         for name, cells in zip(self.fields, fields, strict=True):
             box = cells.reshape((1,) * len(lead) + cells.shape)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from unittest import mock
 
 import numpy as np
@@ -198,22 +197,6 @@ def test_a_full_disk_loses_nothing(tmp_path):
         outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy")
     assert np.load(tmp_path / "b.npy").tolist() == [0, 1, 2]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.npy", "b.npy"]
-    outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy")
-    same(tmp_path / "b.npy", nf.distance_transform(image))
-
-
-def test_a_disk_that_tells_late_that_it_is_full(tmp_path):
-    """The first pass is done meanwhile, and kept."""
-    image = volume((60, 70, 80), 0.01)
-    np.save(tmp_path / "a.npy", image)
-
-    def late(*_):
-        time.sleep(0.3)
-        raise OSError(28, "No space left on device")
-
-    with mock.patch.object(os, "posix_fallocate", late), pytest.raises(OSError, match="what is done is kept"):
-        outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy")
-    assert "slab:0" in (tmp_path / "b.npy.unfinished" / "journal").read_text()
     outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy")
     same(tmp_path / "b.npy", nf.distance_transform(image))
 
