@@ -85,7 +85,7 @@ private:
     [[nodiscard]] __device__ unsigned junctions() const {
         unsigned of[4];
         for (unsigned row = open_;;) {
-            beside(row, of);
+            static_cast<void>(beside(row, of));
             const unsigned through = (of[0] & of[1]) | (of[2] & of[3]) | ((of[0] | of[1]) & (of[2] | of[3]));
             const unsigned dead = row & ~through & ~gate_;
             row &= ~dead;
