@@ -40,7 +40,7 @@ void name_planes(picture& image, const sheet& on) {
 
 void draw_legend(picture& image, const sheet& on, double largest, bool is_signed, const std::vector<double>& levels,
                  const std::string& unit) {
-    const int size = std::clamp(on.legend_height / 220, 1, 3), margin = 10 * size;
+    const int size = legend_letters(on.legend_height), margin = 10 * size;
     const int bar_width = 14 * size, bar_height = on.legend_height - 4 * margin, left = on.legend_left + margin,
               top = on.legend_top + 2 * margin;
     if (!(largest > 0) || bar_height < 40 || on.legend_width < bar_width + 60 * size) return;

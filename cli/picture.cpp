@@ -9,6 +9,7 @@
 
 #include "cli/parse.hpp"
 #include "cli/slabs.hpp"
+#include "cli/solid.hpp"
 #include "cli/values.hpp"
 
 namespace nearfield::cli {
@@ -136,6 +137,17 @@ double round_step(double largest, double steps) {
     return 10 * power;
 }
 
+/// Draws the solid of values in their colours, to the right of the legend.
+void put_solid(picture& image, const sheet& on, const io::array& values, double largest, bool squared) {
+    const solid seen = see_solid(on, values, legend_room(on.legend_height));
+    with_elements(values.data.get(), values.type, [&](const auto* cells) {
+        seen.put(image, [&](std::size_t pixel) {
+            const double value = std::abs(static_cast<double>(cells[seen.cell[pixel]]));
+            return ramp(largest > 0 ? std::min((squared ? std::sqrt(value) : value) / largest, 1.0) : 0);
+        });
+    });
+}
+
 }  // namespace
 
 io::array to_array(const picture& image) {
@@ -191,6 +203,7 @@ picture draw_distance(const sheet& on, const io::array& values, const distance_s
     }
     if (style.numbers) write_numbers(image, on, values);
     name_planes(image, on);
+    if (style.solid) put_solid(image, on, values, largest, style.squared);
     draw_legend(image, on, largest, style.is_signed, levels, style.unit);
     return image;
 }

@@ -44,6 +44,7 @@ struct distance_style {
     bool is_signed = false;  ///< true for colours of two signs, and a line at 0
     bool numbers = false;    ///< true for flat cells that show their values; see require_room_for_numbers
     bool flat = false;       ///< true to draw each cell in its own colour, without interpolation
+    bool solid = false;      ///< true to draw a volume's solid, the cells that are not 0, beside the legend
     std::string unit{};      ///< unit of distances, for the legend
 };
 /// Draws values as colours of the ramp, light sites, gray infinities and anti-aliased isolines. A sheet of three planes
@@ -70,8 +71,8 @@ struct voronoi_style {
                                    const std::function<std::int64_t(std::int64_t)>& group_of,
                                    const voronoi_style& style = {});
 
-/// Draws labels, each in a colour that differs from all labels beside it; 0 is black. `labels` has the shape for which
-/// `on` was arranged.
+/// Draws labels, each in a colour that differs from all labels beside it; 0 is black. Beside three planes of a volume
+/// stands its solid, lit. `labels` has the shape for which `on` was arranged.
 struct label_style {
     /// Gray or colour image of the same grid, drawn below the labels, which are then outlines with a light tint inside.
     /// If it is nullptr or has no shape, labels are areas.
@@ -84,6 +85,7 @@ struct label_style {
 [[nodiscard]] picture draw_trust(const sheet& on, const io::array& trusted);
 
 /// Draws the change between two masks (not zero is inside): kept cells light, lost ones orange, new blue, others dark.
+/// Beside three planes of a volume stands the solid of `after`, lit.
 [[nodiscard]] picture draw_change(const sheet& on, const io::array& before, const io::array& after);
 
 /// Groups of sites in `seeds`: equal labels if the values are few integers, else connected sites of one image of the

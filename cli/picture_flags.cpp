@@ -1,6 +1,7 @@
 // Draws masks: trusted results, and the changes that an operation made.
 #include "cli/picture.hpp"
 #include "cli/slabs.hpp"
+#include "cli/solid.hpp"
 #include "cli/values.hpp"
 
 namespace nearfield::cli {
@@ -45,11 +46,15 @@ picture draw_trust(const sheet& on, const io::array& trusted) {
 picture draw_change(const sheet& on, const io::array& before, const io::array& after) {
     constexpr rgb outside{24, 24, 28}, stays{235, 233, 226}, gone{219, 122, 52}, fresh{66, 135, 197};
     const cell_test was = set_in(before.type), is = set_in(after.type);
-    return in_colours(on, [&](std::int64_t cell) {
+    const auto colour_of = [&](std::int64_t cell) {
         if (cell < 0) return outside;
         const bool shape = was(before.data.get(), cell), kept = is(after.data.get(), cell);
         return shape ? (kept ? stays : gone) : kept ? fresh : outside;
-    });
+    };
+    picture image = in_colours(on, colour_of);
+    const solid seen = see_solid(on, after);
+    seen.put(image, [&](std::size_t pixel) { return colour_of(seen.cell[pixel]); });
+    return image;
 }
 
 }  // namespace nearfield::cli

@@ -9,6 +9,7 @@
 #include "cli/picture.hpp"
 #include "cli/seeded_hash.hpp"
 #include "cli/slabs.hpp"
+#include "cli/solid.hpp"
 #include "cli/values.hpp"
 
 namespace nearfield::cli {
@@ -41,6 +42,19 @@ numbered_plane take_plane(const plane& shows, const io::array& labels, numbers& 
                 taken.number.push_back(
                     label == 0 ? -1 : known.try_emplace(key, static_cast<std::int32_t>(known.size())).first->second);
             }
+    });
+    return taken;
+}
+
+/// Does the same for the pixels of a solid.
+numbered_plane take_solid(const solid& seen, const io::array& labels, numbers& known) {
+    numbered_plane taken{seen.height, seen.width, {}};
+    with_elements(labels.data.get(), labels.type, [&](const auto* cells) {
+        for (const std::int64_t cell : seen.cell) {
+            const std::uint64_t key = cell < 0 ? 0 : static_cast<std::uint64_t>(cells[cell]);
+            taken.number.push_back(
+                key == 0 ? -1 : known.try_emplace(key, static_cast<std::int32_t>(known.size())).first->second);
+        }
     });
     return taken;
 }
@@ -196,6 +210,10 @@ picture draw_labels(const sheet& on, const io::array& labels, const label_style&
         planes.push_back(take_plane(each.shows, labels, known));
         add_pairs(planes.back(), pairs);
     }
+    const bool over = style.over != nullptr && !style.over->shape.empty();
+    const solid seen = over ? solid{} : see_solid(on, labels);
+    const numbered_plane of_solid = take_solid(seen, labels, known);
+    add_pairs(of_solid, pairs);
     std::vector<rgb> colours;
     for (const oklab& each : spread_colours(known.size(), std::move(pairs))) colours.push_back(to_rgb(each));
     std::vector<std::string> texts(style.numbers ? known.size() : 0);
@@ -205,7 +223,6 @@ picture draw_labels(const sheet& on, const io::array& labels, const label_style&
     picture image(on);
     for (std::size_t i = 0; i < on.panels.size(); ++i) {
         const panel& part = on.panels[i];
-        const bool over = style.over != nullptr && !style.over->shape.empty();
         const std::vector<rgb> photo = over ? take_photo(part.shows, *style.over) : std::vector<rgb>{};
         const label_painter painter{part, planes[i], colours, photo, on.pitch};
         for_slabs(part.height, [&](std::int64_t begin, std::int64_t end) {
@@ -215,6 +232,7 @@ picture draw_labels(const sheet& on, const io::array& labels, const label_style&
         });
         if (style.numbers) write_numbers_of(image, part, planes[i], texts);
     }
+    seen.put(image, [&](std::size_t pixel) { return colours[static_cast<std::size_t>(of_solid.number[pixel])]; });
     name_planes(image, on);
     return image;
 }

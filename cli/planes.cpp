@@ -183,7 +183,7 @@ sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>&
 sheet with_legend(sheet on, int least_height) {
     if (on.legend_width > 0 || on.height < least_height) return on;
     on.legend_left = on.width, on.legend_height = on.height;
-    on.legend_width = 86 * std::clamp(on.height / 220, 1, 3);
+    on.legend_width = legend_room(on.height);
     on.width += on.legend_width;
     return on;
 }

@@ -1,6 +1,7 @@
 // The planes of an array that a picture shows, and their places on it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,6 +48,10 @@ struct page {
 /// Throws invalid_argument for a slice that does not fit and for an array without cells.
 [[nodiscard]] sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis,
                             const page& drawn, bool rows_up);
+
+/// Returns the size of the letters of a legend of this height, and the width that such a legend takes.
+inline int legend_letters(int height) { return std::clamp(height / 220, 1, 3); }
+inline int legend_room(int height) { return 86 * legend_letters(height); }
 
 /// Adds room for a legend at the right if the sheet has none and is at least `least_height` pixels high.
 [[nodiscard]] sheet with_legend(sheet on, int least_height = 80);

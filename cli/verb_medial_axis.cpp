@@ -121,7 +121,7 @@ picture draw_axis(const sheet& on, const axis_run& run) {
     auto* const to = reinterpret_cast<float*>(shown.data.get());
     for (std::int64_t i = 0, n = shown.cells(); i < n; ++i)
         to[i] = axis[i] != 0 || distance[i] == 0 ? distance[i] : std::numeric_limits<float>::infinity();
-    return draw_distance(on, shown, {.flat = true, .unit = run.input.image.unit});
+    return draw_distance(on, shown, {.flat = true, .solid = true, .unit = run.input.image.unit});
 }
 
 void save(const arguments& args, const destinations& to, const axis_run& run) {

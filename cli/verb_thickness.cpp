@@ -156,8 +156,9 @@ void save(const arguments& args, const destinations& to, const thickness_run& ru
     if (!to.picture.empty()) {
         const sheet on = arrange(run.values.shape, run.input.per_axis, page_of(args, run.input), run.input.rows_up);
         io::write(to.picture,
-                  to_array(draw_distance(with_legend(on), run.values,
-                                         {.squared = args.squared, .flat = true, .unit = run.input.image.unit})));
+                  to_array(draw_distance(
+                      with_legend(on), run.values,
+                      {.squared = args.squared, .flat = true, .solid = true, .unit = run.input.image.unit})));
     }
     if (!to.table.empty()) write_text(to.table, table_of(args, run));
 }
