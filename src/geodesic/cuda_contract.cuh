@@ -141,11 +141,12 @@ __device__ part_graph<Word> part_in(std::uint64_t* memory, int capacity, std::ui
     return g;
 }
 
-/// Reads a part: its keys, and lists of the steps inside it. Counts cells with steps out of the part, and all steps.
+/// Reads a part: its keys, and lists of the steps inside it. Counts cells with steps out of the part, all steps, and
+/// cells that a seed has reached.
 template <class Word, int Axes>
 __device__ void read_part(const work<Word, Axes>& w, const elimination<Word>& e, part_graph<Word>& g, std::int64_t part,
-                          std::uint32_t* gates, std::uint32_t* steps) {
-    std::uint32_t own_steps = 0;
+                          std::uint32_t* gates, std::uint32_t* steps, std::uint32_t* reached) {
+    std::uint32_t own_steps = 0, own_reached = 0;
     for (int c = static_cast<int>(threadIdx.x); c < part_cells; c += part_threads) {
         const std::int64_t own = e.place_of(part, c);
         const Word key = w.key[own];
@@ -162,6 +163,7 @@ __device__ void read_part(const work<Word, Axes>& w, const elimination<Word>& e,
                 if (k == degree || g.at(v, k, 0).weight > price) g.put(v, k, more, 0);
                 degree = max(degree, k + 1);
             });
+        own_reached += key != 0 && key < work<Word, Axes>::far ? 1 : 0;
         g.key[c] = key, g.fresh[c] = 0;
         g.state[c] = static_cast<std::uint8_t>(degree | (gate ? gate_bit : 0));
         if (g.record != nullptr) g.record[c] = not_gone;
@@ -170,7 +172,8 @@ __device__ void read_part(const work<Word, Axes>& w, const elimination<Word>& e,
         if (threadIdx.x % cuda::warp == 0 && all != 0) atomicAdd(gates, static_cast<std::uint32_t>(__popc(all)));
     }
     own_steps = __reduce_add_sync(cuda::every_lane, own_steps);
-    if (threadIdx.x % cuda::warp == 0) atomicAdd(steps, own_steps);
+    own_reached = __reduce_add_sync(cuda::every_lane, own_reached);
+    if (threadIdx.x % cuda::warp == 0) atomicAdd(steps, own_steps), atomicAdd(reached, own_reached);
 }
 
 /// Writes the remaining cells as nodes of the graph.
@@ -214,11 +217,11 @@ __global__ void __launch_bounds__(part_threads, 2)
     auto* const counters = reinterpret_cast<std::uint32_t*>(memory);
     for (std::int64_t part = blockIdx.x * every; part < e.parts; part += gridDim.x * every) {
         if (all && e.first_node[part] != elimination<Word>::no_node) continue;
-        if (threadIdx.x < 6) counters[threadIdx.x] = 0;
+        if (threadIdx.x < 7) counters[threadIdx.x] = 0;
         __syncthreads();
         part_graph<Word> g = part_in<Word>(memory + 8, e.rules.most_degree, counters, w.seed_bits);
         if (all) g.record = e.record + part * part_cells, g.words = e.words + part * part_words;
-        read_part(w, e, g, part, counters + 3, counters + 5);
+        read_part(w, e, g, part, counters + 3, counters + 5, counters + 6);
         __syncthreads();
         g.gates = counters[3];
         const std::uint32_t cells = g.living_now(0);
@@ -229,7 +232,7 @@ __global__ void __launch_bounds__(part_threads, 2)
                 atomicAdd(&c.steps, counters[5]);
                 atomicAdd(&c.missing, cells * static_cast<std::uint32_t>(w.step_count) - counters[5]);
             } else if (!all) {
-                atomicAdd(&c.sampled, cells), atomicAdd(&c.left, left);
+                atomicAdd(&c.sampled, cells), atomicAdd(&c.reached, counters[6]), atomicAdd(&c.left, left);
             } else {
                 counters[4] = e.first_node[part] = atomicAdd(&c.nodes, left);
                 if (counters[4] + left > e.most_nodes) c.overflow = 1;

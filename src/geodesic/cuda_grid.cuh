@@ -192,10 +192,12 @@ __device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share
     return sampled > 0 && left * 1000 <= sampled * share;
 }
 /// True if few enough cells of the sample remain for elimination at once. Corridors of several cells may keep a quarter
-/// more, because they keep only the cells of their ends; scattered obstacles, which miss more steps, may not.
+/// more, because they keep only the cells of their ends; scattered obstacles, which miss more steps, may not. Nor may
+/// grids of which many seeds have reached a quarter: their tiles are done soon.
 __device__ inline bool is_thin(const solver_counts& c, std::int32_t thin) {
     constexpr std::int32_t scattered = 300;
-    return leaves_at_most(c, misses_few_steps(c, scattered) ? thin + thin / 4 : thin);
+    const bool wide = misses_few_steps(c, scattered) && std::int64_t{4} * fresh(&c.reached) < fresh(&c.sampled);
+    return leaves_at_most(c, wide ? thin + thin / 4 : thin);
 }
 /// True if cells are eliminated: tiles still wait, and the sample promises that few cells remain.
 __device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {

@@ -28,7 +28,7 @@ struct solver_counts {
     std::uint32_t head, tail, pending, crossings;  ///< of the queue; entries of the list of crossings
     std::uint32_t parked[2];                       ///< 1 if tiles were parked at the first or second depth
     std::uint32_t steps, missing;                  ///< of the sample's free cells: steps that are open and closed
-    std::uint32_t sampled, left;                   ///< free cells of the sample, and those that remain
+    std::uint32_t sampled, reached, left;          ///< free cells of the sample, those with a cost, those that remain
     std::uint32_t squares;                         ///< parts that contract_squares() contracted
     std::uint32_t nodes, overflow;                 ///< remaining nodes; 1 if there were too many
     std::uint32_t gone, alive[2], front[3];        ///< of the graph: nodes eliminated, remaining, to relax

@@ -161,6 +161,25 @@ TEST_F(GeodesicSolvers, EliminateMazes) {
         }
 }
 
+/// Corridors of several cells may keep a quarter more cells, unless seeds have reached a quarter of the grid.
+TEST_F(GeodesicSolvers, LeaveManySeedsToTiles) {
+    geodesic_case c = wide_spiral(150, 3);
+    const auto first = static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin());
+    c.seeds[first] = 3;
+    geodesic_result wanted = on_host(c, 1);
+    solver_rules rules = modes().front().rules;
+    ASSERT_EQ(watched(c, rules, wanted, fields_wanted::both), wanted);
+    ASSERT_GT(counts_.left, 0U);
+    rules.thin = static_cast<std::int32_t>(900 * counts_.left / counts_.sampled), rules.middling = -1;
+    EXPECT_EQ(watched(c, rules, wanted, fields_wanted::both), wanted);
+    EXPECT_EQ(counts_.solved, 1U);
+    for (std::size_t i = first; i < c.mask.size(); i += 2) c.seeds[i] = c.mask[i] != 0 ? 3 : 0;
+    wanted = on_host(c, 1);
+    EXPECT_EQ(watched(c, rules, wanted, fields_wanted::both), wanted);
+    EXPECT_GT(counts_.sampled, 0U);
+    EXPECT_EQ(counts_.nodes, 0U);
+}
+
 /// If the queue ends before elimination is considered, or elimination declines, no sample is taken.
 TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
     solver_rules rules = modes().front().rules;
