@@ -146,41 +146,21 @@ TEST_F(DeviceLines, WholeNumbersInDouble) {
             }
 }
 
-/// Signed images of unit spacing are searched from both sides only where distances are all that is asked for; with half
-/// cells only large ones are.
+/// Signed images of unit spacing are searched from both sides: sites near, far, on one side alone, and none.
+/// Signed images of unit spacing are joined from plain searches only where distances are all that is asked for.
 TEST(DeviceLinesPlan, BothSidesAreOfDistancesAlone) {
-    const auto joins = [](const shape_t& shape, bool index, bool half_cell = false) {
+    const auto joins = [](const shape_t& shape, bool index) {
         fields<device> out;
         out.distance = any_output<device>::contiguous(nullptr, dtype::float32, shape);
         if (index) out.index = any_output<device>::contiguous(nullptr, dtype::int32, shape);
         const auto image = any_input<device>::contiguous(nullptr, dtype::uint8, shape);
-        const distance_options options{.sign = sign::inside_negative, .half_cell = half_cell};
+        const distance_options options{.sign = sign::inside_negative};
         return plan(device{nullptr}, image, out, options).text().find("both sides joined") != std::string::npos;
     };
     EXPECT_TRUE(joins({300, 700}, false));
     EXPECT_FALSE(joins({300, 700}, true));
     EXPECT_FALSE(joins({1, 300, 1, 700}, true)) << "an image in four axes";
     EXPECT_FALSE(joins({30, 40, 50}, false)) << "a volume";
-    EXPECT_TRUE(joins({2048, 2048}, false, true));
-    EXPECT_FALSE(joins({2048, 2048}, true, true));
-    EXPECT_FALSE(joins({2047, 2048}, false, true));
-}
-
-/// Distances to faces of images that are large enough: sites near, far, on one side alone, and none.
-TEST_F(DeviceLines, BothSidesOfFaces) {
-    std::uint64_t k = 0;
-    for (const double zeros : {0.0, 0.00001, 0.5, 1.0})
-        for (const dtype type : {dtype::float32, dtype::float64}) {
-            const shape_t shape = ++k % 2 == 0 ? shape_t{1500, 2800} : shape_t{2, 1025, 2050};
-            const distance_options options{.spacing = k % 3 == 0 ? spacing(0.3) : spacing(1.0),
-                                           .sign = k % 3 == 1 ? sign::outside_negative : sign::inside_negative,
-                                           .half_cell = true,
-                                           .batch_axes = static_cast<int>(shape.size()) - 2};
-            ASSERT_EQ(differs(shape, dtype::uint8, random_labels<std::uint32_t>(shape, 1, zeros, k), options,
-                              {.distance = type}),
-                      "")
-                << text_of(shape) << ", case " << k;
-        }
 }
 
 TEST_F(DeviceLines, BothSidesOfThinVolumes) {

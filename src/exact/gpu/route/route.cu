@@ -38,25 +38,16 @@ bool uses_words(const plan& p, const any_input<device>& image, const fields<devi
 /// True if the fields of a call are made from indices that the engine without options finds.
 bool uses_indices(const gpu::fields_by_index& several) { return several.serve() && serves_plainly(several.sites()); }
 
-/// Solves a call by one search with all of its options. If `passes` are given it starts nothing, returns the bytes of
-/// workspace, and adds the passes of a call with options.
-std::int64_t solve_at_once(const device& on, const plan& p, const arrays<device>& a, call_plan* passes = nullptr) {
-    if (uses_words(p, a.image, a.out)) return pass_on({on, p, a.image, a.out, p.rule, passes != nullptr});
-    const std::array<item, 1> only{item_for(p, a.image, a.out)};
-    return with_options({on, p, a.image, a.out, a.weights, only, passes});
-}
-
 /// Returns the bytes of workspace and, for a call with options, the passes.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
     const gpu::fields_by_index several(on, p, a);
     if (uses_indices(several))
         return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
-    const gpu::both_sides sides(on, p, a);
-    if (!sides.serve()) return solve_at_once(on, p, a, &passes);
-    std::int64_t most = 0;
-    for (const std::size_t side : {0, 1})
-        most = std::max(most, solve_at_once(on, sides.of(side), {a.image, sides.out(side), a.weights}, &passes));
-    return sides.workspace_bytes() + most;
+    if (const gpu::both_sides sides(on, p, a); sides.serve())
+        return sides.workspace_bytes() + pass_on({on, sides.of(0), a.image, sides.out(0), sides.of(0).rule, true});
+    if (uses_words(p, a.image, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    const std::array<item, 1> only{item_for(p, a.image, a.out)};
+    return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
 
 /// Adds the passes of the engine without options.
@@ -116,10 +107,15 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
         if (gpu::both_sides sides(on, p, a); sides.serve()) {
             sides.begin();
             for (const std::size_t side : {0, 1})
-                static_cast<void>(solve_at_once(on, sides.of(side), {a.image, sides.out(side), a.weights}));
+                static_cast<void>(pass_on({on, sides.of(side), a.image, sides.out(side), sides.of(side).rule, false}));
             return sides.join();
         }
-        static_cast<void>(solve_at_once(on, p, a));
+        if (uses_words(p, a.image, a.out)) {
+            static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
+            return;
+        }
+        const std::array<item, 1> only{item_for(p, a.image, a.out)};
+        static_cast<void>(with_options({on, p, a.image, a.out, a.weights, only}));
     } catch (const error& problem) {
         if (problem.code() != error_code::out_of_memory) throw;
         fail_with_fit(problem, on, p, a);
@@ -147,8 +143,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     if (!uses_indices(several)) {
         const gpu::both_sides sides(on, p, {a.image, out, a.weights});
         for (const std::size_t side : {0, 1})
-            if (sides.serve() && uses_words(sides.of(side), a.image, sides.out(side)))
-                describe_plain(sides.of(side), a.image.type, to);
+            if (sides.serve()) describe_plain(sides.of(side), a.image.type, to);
         if (sides.serve()) to.passes.push_back({-1, "both sides joined", blocks_for(p.cells, 1024), 1024, 1});
         else if (uses_words(p, a.image, out)) describe_plain(p, a.image.type, to);
         return to;

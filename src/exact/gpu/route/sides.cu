@@ -2,23 +2,12 @@
 
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
-#include "exact/gpu/route/calls.hpp"
 
 namespace nearfield::exact::gpu {
 namespace {
 
 constexpr int join_threads = 256;
 constexpr int join_cells = 4;  // of a thread
-/// In smaller images launches cost more than searches of both sides at once.
-constexpr std::int64_t least_faced = 1 << 22;
-
-/// True if searches without signs serve one side of a signed image.
-bool serves_side(const plan& p) {
-    if (!p.half_cell) return p.plain() && serves_plainly(p);
-    plan centred = p;
-    centred.half_cell = false;
-    return centred.plain() && values_suffice(p) && p.cells >= least_faced;
-}
 
 template <class T>
 __global__ void __launch_bounds__(join_threads)
@@ -59,7 +48,8 @@ bool both_sides::could_serve(const plan& p, const arrays<device>& a) const {
     const bool alone = out.distance.wanted() && !out.squared.wanted() && !out.index.wanted() &&
                        !out.coordinates.wanted() && !out.label.wanted() && !out.trusted.wanted();
     return alone && p.is_signed() && p.by == classes::zero && !p.background && p.rank - p.first_axis == 2 &&
-           p.plain_outputs && serves_side(plans_[0]) && is_contiguous(p.size.data(), p.image_stride.data(), p.rank) &&
+           p.plain_outputs && plans_[0].plain() && serves_plainly(plans_[0]) &&
+           is_contiguous(p.size.data(), p.image_stride.data(), p.rank) &&
            has_contiguous_fields(p, item_for(p, a.image, a.out));
 }
 
