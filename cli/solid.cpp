@@ -50,6 +50,29 @@ blocks blocks_of(const io::array& values) {
 }
 
 using vec = std::array<double, 3>;
+
+/// Makes a camera that has all solid blocks in its picture.
+camera view_of(const blocks& b, const vec& length, double aspect, bool up) {
+    std::int64_t low[3] = {b.shape[0], b.shape[1], b.shape[2]}, end[3] = {}, size[3];
+    for (std::size_t i = 0; i < b.cell.size(); ++i) {
+        if (b.cell[i] < 0) continue;
+        const auto at = static_cast<std::int64_t>(i);
+        const std::int64_t place[3] = {at / b.shape[2] / b.shape[1], at / b.shape[2] % b.shape[1], at % b.shape[2]};
+        for (int axis = 0; axis < 3; ++axis)
+            low[axis] = std::min(low[axis], place[axis]), end[axis] = std::max(end[axis], place[axis] + 1);
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        if (end[axis] == 0) low[axis] = 0;
+        size[axis] = std::max<std::int64_t>(end[axis] - low[axis], 1);
+    }
+    camera view = camera_for(size, 3, spacing(length.data(), length.size()), 35, 25, aspect);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        for (double* const each : {view.eye, view.target}) each[axis] += static_cast<double>(low[axis]) * length[axis];
+    if (!up) view.eye[0] = 2 * view.target[0] - view.eye[0], view.up[0] = -1;
+    view.field_of_view *= 0.95;
+    return view;
+}
+
 vec cross(const vec& a, const vec& b) {
     return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
@@ -119,15 +142,12 @@ solid see_solid(const sheet& on, const io::array& values, int beside) {
             each.shows.column_spacing * static_cast<double>(b.side);
     }
     s.left = on.legend_left + beside, s.top = on.legend_top, s.width = width, s.height = height;
-    constexpr double paper[3] = {250 / 255.0, 249 / 255.0, 246 / 255.0};
-    const spacing lengths(length.data(), length.size());
-    render_options how{.spacing = lengths,
-                       .camera = camera_for(b.shape.data(), 3, lengths, 35, 25, static_cast<double>(width) / height),
-                       .colour = {white, white, white},
-                       .background = {paper[0], paper[1], paper[2]},
-                       .samples = 2};
-    how.camera.field_of_view *= 0.75;  // whole volumes in their corners would stay small
-    if (!on.panels[0].rows_up) how.camera.eye[0] = 2 * how.camera.target[0] - how.camera.eye[0], how.camera.up[0] = -1;
+    const double aspect = static_cast<double>(width) / height;
+    const render_options how{.spacing = spacing(length.data(), length.size()),
+                             .camera = view_of(b, length, aspect, on.panels[0].rows_up),
+                             .colour = {white, white, white},
+                             .background = {250 / 255.0, 249 / 255.0, 246 / 255.0},
+                             .samples = 2};
     io::array drawn = io::make_array(dtype::uint8, {height, width, 3});
     render(host{}, b.mask.in(), drawn.out(), how);
     const auto* const pixels = reinterpret_cast<const rgb*>(drawn.data.get());

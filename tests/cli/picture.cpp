@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/sample.hpp"
+#include "cli/solid.hpp"
 #include "nearfield/nearfield.hpp"
 
 namespace nearfield::cli {
@@ -345,6 +346,41 @@ TEST(LabelPicture, TakesEveryTypeAndNumbersOfABatchApart) {
     const panel& first = on.panels[0];
     const panel& second = on.panels[1];
     EXPECT_NE(drawn.at(first.left, first.top), drawn.at(second.left, second.top));
+}
+
+/// Two slabs, one above the other. What the rays of the solid meet agrees with what render() draws.
+TEST(Solid, StandsInTheFreeCornerAsThePlanesDo) {
+    for (const bool rows_up : {false, true}) {
+        io::array slabs = io::make_array(dtype::uint8, {40, 50, 60});
+        auto* const cells = reinterpret_cast<std::uint8_t*>(slabs.data.get());
+        for (std::int64_t i = 0; i < slabs.cells(); ++i) {
+            const std::int64_t z = i / 3000, x = i % 60;
+            cells[i] = x < 10 || x >= 50 ? 0 : z >= 5 && z < 15 ? 1 : z >= 25 && z < 35 ? 2 : 0;
+        }
+        const sheet on = arrange(slabs.shape, {2, 1, 1}, {}, rows_up);
+        const solid seen = see_solid(on, slabs);
+        ASSERT_EQ(seen.width, on.legend_width);
+        double height[3] = {}, count[3] = {}, disagree = 0;
+        for (std::size_t i = 0; i < seen.cell.size(); ++i) {
+            const int value = seen.cell[i] < 0 ? 0 : cells[seen.cell[i]];
+            ASSERT_TRUE(value != 0 || seen.cell[i] < 0);
+            height[value] += static_cast<double>(i) / seen.width, count[value] += 1;
+            disagree += (seen.light[i] == rgb{250, 249, 246}) == (value != 0);
+        }
+        EXPECT_GT(count[1], 0.02 * static_cast<double>(seen.cell.size()));
+        EXPECT_GT(count[2], 0.02 * static_cast<double>(seen.cell.size()));
+        EXPECT_EQ(height[1] / count[1] > height[2] / count[2], rows_up);
+        EXPECT_LT(disagree, 0.03 * (count[1] + count[2]));
+        picture image(on);
+        seen.put(image, [&](std::size_t) { return rgb{200, 0, 0}; });
+        const auto first =
+            std::find_if(seen.cell.begin(), seen.cell.end(), [](std::int64_t cell) { return cell >= 0; });
+        const auto at = static_cast<int>(first - seen.cell.begin());
+        const rgb painted = image.at(seen.left + at % seen.width, seen.top + at / seen.width);
+        EXPECT_TRUE(painted.green == 0 && painted.blue == 0) << "the solid is white, times the colour";
+    }
+    const io::array volume = io::make_array(dtype::uint8, {4, 5, 6});
+    EXPECT_EQ(see_solid(arrange({4, 5}, {1, 1}, {}, false), volume).width, 0) << "an image has no corner";
 }
 
 TEST(TrustPicture, HasAColourForEach) {
