@@ -83,9 +83,13 @@ const device_limits& limits() {
     };
     static std::array<asked, max_devices> known;
     static const device_limits unknown;
-    if (rehearsing() != nullptr && none_to_ask()) return unknown;
     int ordinal = 0;
-    check(cudaGetDevice(&ordinal), "finding the current device");
+    const cudaError_t found = cudaGetDevice(&ordinal);
+    if (means_no_gpu(found)) {  // a plan; what needs a device fails without one before
+        static_cast<void>(cudaGetLastError());
+        return unknown;
+    }
+    check(found, "finding the current device");
     asked& here = known.at(static_cast<std::size_t>(ordinal));
     std::call_once(here.once, [&] {
         const auto ask = [ordinal](cudaDeviceAttr what, const char* doing) {
