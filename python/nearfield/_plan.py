@@ -26,6 +26,7 @@ from nearfield._geodesic import geodesic, travel_cost
 from nearfield._granulometry import granulometry, porosimetry
 from nearfield._label import label
 from nearfield._medial_axis import medial_axis, reconstruct
+from nearfield._mesh import is_mesh
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
 from nearfield._pores import pore_network
@@ -238,6 +239,8 @@ def _plan_of_function(
         names = ", ".join(each.__name__ for each in _PLANNED)
         raise TypeError(f"{said(getattr(function, '__name__', function))} has no plan; give one of {names}")
     types = list(image_dtype) if isinstance(image_dtype, list | tuple) else image_dtype
+    if function is render and arguments and is_mesh(arguments[0]):
+        raise TypeError("render has a plan for volumes only; give a volume, or its shape")
     with _ONE_AT_A_TIME:
         images, device = (list(arguments), None) if function in _OF_MESHES else _stand_ins(arguments, types)
         if device is not None:

@@ -222,7 +222,10 @@ def _field_of(
     if isinstance(camera, Camera):
         eye, target = (tuple(np.subtract(each, grid.origin[::-1])) for each in (camera.eye, camera.target))
         camera = replace(camera, eye=eye, target=target)
-    return np.ascontiguousarray(np.clip(-field, -reach, reach).T), pitch, camera
+    inside = np.clip(-field, -reach, reach)
+    if is_open:  # its faces are sheets, which may have no inside
+        inside = np.maximum(inside, 0.75 * pitch - np.abs(inside), dtype=inside.dtype)
+    return np.ascontiguousarray(inside.T), pitch, camera
 
 
 def _view(camera: Camera) -> list[float]:

@@ -119,8 +119,12 @@ def test_render_meshes():
         assert (inside[0] != inside[1]).sum() < 0.05 * inside[1].sum()
         assert np.abs(picture[inside[1]].astype(int) - wanted[inside[1]]).mean() < 6
     assert (nf.render(ball, width=40, height=30)[15, 20] < 250).any()
+    sheet = nf.Mesh([[0, 0, 0], [0, 9, 0], [0, 9, 9], [0, 0, 9.0]], [[0, 1, 2], [0, 2, 3]])
+    assert (nf.render(sheet, width=40, height=30) != 255).any(axis=2).mean() > 0.05
     with pytest.raises(ValueError, match="mesh"):
         nf.render(ball, mode="volume")
+    with pytest.raises(TypeError, match="volumes only"):
+        nf.plan(nf.render, ball)
 
 
 @pytest.mark.parametrize(
