@@ -91,11 +91,15 @@ loaded load_mesh(const arguments& args) {
     made.image = io::make_array(dtype::float32, {grid.shape.begin(), grid.shape.end()});
     made.per_axis.assign(grid.pitch.begin(), grid.pitch.end());
     const double reach = 6 * grid.pitch[0];  // normals look four cells away along each axis
-    mesh_distance(host{static_cast<int>(args.threads), {}}, m, grid, {made.image.out(), {}},
-                  {true, measure_mesh(m).open_edges > 0, reach});
+    const bool is_open = measure_mesh(m).open_edges > 0;
+    mesh_distance(host{static_cast<int>(args.threads), {}}, m, grid, {made.image.out(), {}}, {true, is_open, reach});
     auto* const cells = reinterpret_cast<float*>(made.image.data.get());
-    const auto most = static_cast<float>(reach);
-    for (std::int64_t i = 0; i < made.image.cells(); ++i) cells[i] = std::clamp(-cells[i], -most, most);
+    const auto most = static_cast<float>(reach), half = static_cast<float>(0.75 * grid.pitch[0]);
+    for (std::int64_t i = 0; i < made.image.cells(); ++i) {
+        cells[i] = std::clamp(-cells[i], -most, most);
+        // Faces of an open mesh are sheets, which may have no inside.
+        if (is_open) cells[i] = std::max(cells[i], half - std::abs(cells[i]));
+    }
     return made;
 }
 
