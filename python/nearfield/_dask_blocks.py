@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+import dask
 import dask.array as da
 import numpy as np
 
@@ -24,12 +25,19 @@ def of_named(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def either(image: Any, *more: Any, **keywords: Any) -> Any:
         if type(image).__module__.partition(".")[0] != "xarray":
-            return function(image, *more, **keywords)
+            with dask.config.set(_rechunking(image)):
+                return function(image, *more, **keywords)
         from nearfield.compat import xarray
 
-        return xarray.run_lazily(function, image, more, keywords)
+        with dask.config.set(_rechunking(getattr(image, "data", None))):
+            return xarray.run_lazily(function, image, more, keywords)
 
     return either
+
+
+def _rechunking(image: Any) -> dict[str, str]:
+    """Blocks of CuPy change their chunks in tasks: dask's transfer between workers reads blocks as bytes of the host."""
+    return {} if isinstance(getattr(image, "_meta", None), np.ndarray) else {"array.rechunk.method": "tasks"}
 
 
 def wants(indices: Indices) -> bool:

@@ -148,6 +148,24 @@ def test_dask(gpu, tmp_path):
     np.testing.assert_array_equal(made.get(), nf.distance_transform(seeds))
 
 
+def test_dask_on_a_cluster(gpu):
+    """Clusters change chunks by a transfer that reads blocks as bytes of the host, if they may."""
+    dask = pytest.importorskip("dask")
+    da = pytest.importorskip("dask.array")
+    distributed = pytest.importorskip("distributed")
+    nfd = pytest.importorskip("nearfield.dask")
+    seeds = image()
+    lazy = da.from_array(gpu.asarray(seeds), chunks=(9, 8, 10), asarray=False)
+    how = {"array.rechunk.method": "p2p", "array.chunk-size": "20kB"}
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+    with cluster, distributed.Client(cluster), dask.config.set(how):
+        made = [nfd.distance_transform(lazy, max_distance=limit).compute() for limit in (None, 12)]
+        parts = nfd.label(lazy, connectivity=3).compute()
+    for limit, field in zip((None, 12), made, strict=True):
+        np.testing.assert_array_equal(field.get(), nf.distance_transform(seeds, max_distance=limit))
+    np.testing.assert_array_equal(parts.get(), nf.label(seeds, connectivity=3))
+
+
 def test_where_there_is_none(tmp_path):
     if nf.devices():
         pytest.skip("there is a GPU")
