@@ -36,7 +36,7 @@ def of_named(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _rechunking(image: Any) -> dict[str, str]:
-    """Blocks of CuPy change their chunks in tasks: dask's transfer between workers reads blocks as bytes of the host."""
+    """Blocks of CuPy change their chunks in tasks: dask's p2p transfer reads blocks as bytes of the host."""
     return {} if isinstance(getattr(image, "_meta", None), np.ndarray) else {"array.rechunk.method": "tasks"}
 
 
