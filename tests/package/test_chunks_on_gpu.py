@@ -62,14 +62,14 @@ def test_out_of_core(gpu, tmp_path, how):
     seeds = image((40, 37, 50), 0.002)
     np.save(tmp_path / "a.npy", seeds)
     files = {name: tmp_path / f"{name}.npy" for name in ("target", "coordinates", "trusted")}
-    outofcore.distance_transform(tmp_path / "a.npy", **files, sites="nonzero", memory="2GB", **how)
+    outofcore.distance_transform(tmp_path / "a.npy", **files, sites="nonzero", memory="8GB", **how)
     wanted = nf.distance_transform(seeds, sites="nonzero", return_indices=True, return_trusted=True, **how)
     for name, field in zip(files, wanted, strict=True):
         made = np.load(files[name])
         assert made.dtype == field.dtype
         np.testing.assert_array_equal(made, field)
     how = {k: how[k] for k in how if k not in ("squared", "dtype")}
-    outofcore.voronoi(tmp_path / "a.npy", None, labels=tmp_path / "l.npy", memory="2GB", **how)
+    outofcore.voronoi(tmp_path / "a.npy", None, labels=tmp_path / "l.npy", memory="8GB", **how)
     wanted = nf.voronoi(seeds, return_indices=False, return_labels=True, **how)
     np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), wanted)
 
@@ -99,7 +99,7 @@ def test_distances_to_other_classes(gpu, tmp_path, how, part):
 
     with mock.patch.object(_chunk_classes, "space_of", space_of):
         to = tmp_path / "away.npy"
-        outofcore.distance_transform(tmp_path / "a.npy", to, indices=tmp_path / "at.npy", memory="2GB", **how)
+        outofcore.distance_transform(tmp_path / "a.npy", to, indices=tmp_path / "at.npy", memory="8GB", **how)
     away, near = nf.distance_transform(labels.astype(np.uint16), return_indices="linear", **how)
     np.testing.assert_array_equal(np.load(to), away)
     np.testing.assert_array_equal(np.load(tmp_path / "at.npy"), near)
@@ -110,7 +110,7 @@ def test_cells_that_take_no_part(gpu, tmp_path, how):
     seeds, where = image((40, 37, 50), 0.002), image((40, 37, 50), 0.8) != 0
     np.save(tmp_path / "a.npy", seeds)
     how = dict(how, where=where, sites="nonzero")
-    outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "away.npy", memory="2GB", **how)
+    outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "away.npy", memory="8GB", **how)
     np.testing.assert_array_equal(np.load(tmp_path / "away.npy"), nf.distance_transform(seeds, **how))
 
 
