@@ -1,5 +1,5 @@
-// A row of n cells has at least two bits more at its end, the pads: bit n lies behind its last cell, and the highest bit
-// of a row's last word lies before the first cell of the next row. They are zero, except while a ring grows.
+// A row of n cells has at least two more bits, the pads: bit n lies behind its last cell, and the highest bit of a row's
+// last word lies before the first cell of the next row. They are zero, except while a ring grows.
 #include "chessboard/host_levels.hpp"
 
 #include <algorithm>
