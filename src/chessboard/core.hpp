@@ -1,7 +1,6 @@
 // Shared by host and device: the problem, and the access to cells and distances.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -64,24 +63,6 @@ NF_HD inline void with_output(dtype type, const Body& body) {
 /// The output value of a distance; `none` if it exceeds the limit or the type, whose maximum is `none`.
 NF_HD constexpr std::uint32_t written(std::uint32_t distance, std::uint32_t limit, std::uint32_t none) {
     return distance > limit || distance > none ? none : distance;
-}
-
-// ---- sets of the cells within 0, 1, 2, ... steps of a site ----------------------------------------------------------
-
-constexpr std::int64_t most_levels = 16;  ///< number of sets after the first one
-
-/// True if another set is worth making after set k, of which `reached` has the number of cells: if sets of up to `most`
-/// steps may reach all cells. Noise runs out of cells ever faster, smooth masks do not.
-template <class Count>
-NF_HD bool goes_on(const problem& p, const Count* reached, int k, std::int64_t most) {
-    if (k >= most || (k > 0 && reached[k] == reached[k - 1])) return false;
-    const auto all = static_cast<double>(p.cells), left = all - static_cast<double>(reached[k]);
-    if (p.limit <= most) return true;
-    double cube = static_cast<double>(reached[0]);
-    for (int axis = p.batch; axis < p.rank; ++axis) cube *= static_cast<double>(2 * most + 1);
-    if (k == 0) return cube >= all * std::log(all);
-    const auto allowed = static_cast<double>(k < 4 ? most << (4 - k) : 2 * (most - k));
-    return k == 1 || std::log(left) <= allowed * std::log((all - static_cast<double>(reached[k - 1])) / left);
 }
 
 void run(const host& on, const problem& p);

@@ -1,9 +1,10 @@
-// A row of n cells has at least two more bits, the pads: bit n lies behind its last cell, and the highest bit of a row's
+// A row of n cells has at least two more bits, the pads: bit n lies behind its last cell, and the highest bit of its
 // last word lies before the first cell of the next row. They are zero, except while a ring grows.
 #include "chessboard/host_levels.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <vector>
 
 #include "base/rehearsal.hpp"
@@ -14,6 +15,7 @@
 namespace nearfield::chessboard {
 namespace {
 
+constexpr std::int64_t most_levels = 16;      ///< number of sets after the first one
 constexpr std::int64_t words_at_once = 2048;  ///< of a tile: with what it reads it stays in a core's first cache
 
 class levels {
@@ -39,7 +41,7 @@ public:
         if (rehearsing() != nullptr)
             for (std::int64_t k = 0; k < std::min(most_, p_.limit); ++k) add_set();
         for (int k = 0; reached[k] < p_.cells && k < p_.limit; ++k) {
-            if (!goes_on(p_, reached, k, most_)) return false;
+            if (!goes_on(reached, k)) return false;
             reached[k + 1] = grow();
         }
         write();
@@ -57,6 +59,19 @@ private:
         return set_.back().get();
     }
 
+    /// True if another set is worth making after set k, of which `reached` has the number of cells: if the sets may
+    /// reach all cells. Noise runs out of cells ever faster, smooth masks do not.
+    [[nodiscard]] bool goes_on(const std::int64_t* reached, int k) const {
+        if (k >= most_ || (k > 0 && reached[k] == reached[k - 1])) return false;
+        if (p_.limit <= most_) return true;
+        const auto all = static_cast<double>(p_.cells), left = all - static_cast<double>(reached[k]);
+        if (k == 0) {  // a site reaches the cells of a cube at most
+            const double cube = std::pow(2 * most_ + 1, p_.rank - p_.batch);
+            return static_cast<double>(reached[0]) * cube >= all * std::log(all);
+        }
+        const auto allowed = static_cast<double>(k < 4 ? most_ << (4 - k) : 2 * (most_ - k));
+        return k == 1 || std::log(left) <= allowed * std::log((all - static_cast<double>(reached[k - 1])) / left);
+    }
     std::int64_t read() {
         std::uint64_t* const to = add_set();
         to[rows_ * words_] = 0;
