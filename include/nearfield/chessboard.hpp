@@ -32,8 +32,10 @@ struct step_options {
 /// Distances are exact integers, the same on host and device for any number of threads. chamfer_transform with weights
 /// {1} gives the same city-block distance, and with {1, 1, ...} the same chessboard distance; it names sites too.
 ///
-/// Time O(cells) for up to three axes: on the host two SIMD sweeps along every axis, on a device one pass along every
-/// axis. Workspace on the host: 2 bytes a cell while distances are below 65534, else 4. On a device: a bit a cell and 8
+/// Time O(cells) for up to three axes: on the host a pass over bits for each of up to 16 steps if all cells are near
+/// sites, else two SIMD sweeps along every axis; on a device one pass along every axis. Workspace on the host: 2 bytes
+/// a cell while distances are below 65534, else 4; for passes over bits up to 17 words of 64 bits for 64 cells and for
+/// the rest of each row, at most 8 bytes a cell. On a device: a bit a cell and 8
 /// bytes a row, except for rows of at most 1024 cells whose ends do not meet; 2 bytes a cell while distances are below
 /// 65535, else 4, if two axes are searched, and twice that if more are; a seventh of those 2 or 4 bytes for periodic
 /// axes and for those longer than 256 cells.

@@ -43,7 +43,8 @@ struct offset_result {
 ///
 /// The answer is closed: every edge belongs to two faces, which run along it in opposite directions. This follows from
 /// the table of isosurface(), so the call does not check it; measure_mesh() does. The answer has no faces if nothing
-/// is left inside. If `hollow`, one of its shells is the mesh itself or, if that is not closed, the isosurface at 0.
+/// is left inside. If `hollow`, one of its shells is the mesh itself, with its faces turned if its volume is negative,
+/// or, if it is not closed, the isosurface at 0.
 ///
 /// Time and workspace: mesh_distance() within the distance, or voxelize() and distance_transform(); furthermore
 /// isosurface(), and 4 bytes a cell. The host computes thicknesses, in some microseconds a vertex, with 48 bytes for

@@ -19,7 +19,8 @@ struct mesh_grid {
     friend bool operator==(const mesh_grid&, const mesh_grid&) = default;
 };
 
-/// Makes the smallest grid of cubes of side `pitch` that has the mesh and `margin` cells on every side, centred.
+/// Makes the smallest grid of cubes of side `pitch` that has all faces and `margin` cells on every side, centred. If
+/// there are no faces it has all vertices.
 /// Throws nearfield::error: a pitch that is not positive, a mesh without vertices, 2^31 cells or more along an axis.
 [[nodiscard]] mesh_grid grid_around(const mesh& of, double pitch, std::int64_t margin = 1);
 /// Makes the grid of that shape with the smallest cubes.

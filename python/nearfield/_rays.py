@@ -54,7 +54,8 @@ def raycast(
         Cells that are not zero are occupied. Any element type, on the CPU or a GPU.
     rays : pair of arrays, each (n, axes) or (axes,)
         Origins and directions in cells, in the order of the mask's axes; cell centres are at integers. A direction may
-        have any length but 0. `Camera.rays` makes the rays of a picture.
+        have any length but 0. `Camera.rays` makes the rays of a picture. A ray whose origin has a coordinate
+        beyond 2^19 cells in size, or that has NaN, infinity or no direction, hits nothing.
     skips : {'none', 'cubes', 'octants'}
         How to pass empty cells: one by one, by cubes of chessboard distances, or by cubes that lie ahead, which are
         larger and take longer to find (CPU only). The hits are the same.

@@ -1,6 +1,7 @@
-// On the host: distances along rows, then two sweeps along every other axis. A sweep takes each slab one step from the
-// slab before; in the chessboard metric also from all neighbours across the solved axes. This suffices, because a
-// shortest path can be ordered so: first its steps along the last axis alone, at last those along all axes.
+// On the host, unless host_levels.hpp has solved the problem: distances along rows, then two sweeps along every other
+// axis. A sweep takes each slab one step from the slab before; in the chessboard metric also from all neighbours across
+// the solved axes. This suffices, because a shortest path can be ordered so: first its steps along the last axis alone,
+// at last those along all axes.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,10 +10,10 @@
 #include <numeric>
 #include <utility>
 
-#include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
-#include "chessboard/core.hpp"
+#include "chessboard/host_cells.hpp"
+#include "chessboard/host_levels.hpp"
 #include "chessboard/host_rows.hpp"
 
 namespace nearfield::chessboard {
@@ -24,11 +25,11 @@ constexpr std::int64_t large_slab = 1 << 15;  ///< cells of a slab from which on
 template <class T>
 class engine {
 public:
-    engine(const host& on, const problem& p)
+    engine(workers& crew, const problem& p)
         : p_(p),
           row_(p.size[p.rank - 1]),
           rows_(p.cells / row_),
-          crew_(on, (1 + p.rank - p.batch) * p.cells),
+          crew_(crew),
           distance_(p.cells),
           line_(crew_.threads() * line_cells()),
           site_(crew_.threads() * site_cells()),
@@ -64,22 +65,10 @@ private:
 
     void start(std::int64_t row, int thread) {
         std::uint8_t* const site = site_.get() + thread * site_cells();
-        read(row, site);
+        read_sites(p_, row, site);
         if (spreads() && sites_of(site) > row_ / 32) spread(site, thread, distance(row * row_));
         else fill_between(site, distance(row * row_));
         if (p_.rank - 1 == p_.batch) write(row);
-    }
-    void read(std::int64_t row, std::uint8_t* site) const {
-        const std::int64_t step = p_.image_step[p_.rank - 1];
-        with_bits(p_.image_type, [&]<class Bits>(Bits, Bits counts) {
-            const Bits* from =
-                static_cast<const Bits*>(p_.image) + offset_of(row * row_, p_.size, p_.image_step, p_.rank);
-            const auto one = [counts, flip = p_.nonzero](Bits bits) { return ((bits & counts) == 0) != flip ? 1 : 0; };
-            if (step == 1)
-                for (std::int64_t x = 0; x < row_; ++x) site[x] = static_cast<std::uint8_t>(one(from[x]));
-            else
-                for (std::int64_t x = 0; x < row_; ++x) site[x] = static_cast<std::uint8_t>(one(from[x * step]));
-        });
     }
     /// True if rows with many sites are solved by spread().
     [[nodiscard]] bool spreads() const { return !wraps(p_.rank - 1) && p_.side[p_.rank - 1] == 0; }
@@ -234,24 +223,11 @@ private:
         }
     }
 
-    void write(std::int64_t row) const {
-        const T* const from = distance(row * row_);
-        const std::int64_t step = p_.out_step[p_.rank - 1];
-        const auto limit = static_cast<std::uint32_t>(p_.limit);
-        if (step == 1 && size_of(p_.out_type) == 4) {
-            const std::uint32_t most = p_.out_type == dtype::int32 ? 0x7fffffffU : 0xffffffffU;
-            auto* const to = static_cast<std::uint32_t*>(p_.out) + offset_of(row * row_, p_.size, p_.out_step, p_.rank);
-            return rows<T>().write(from, row_, limit, most, to);
-        }
-        with_output(p_.out_type, [&]<class Out>(Out, std::uint32_t most) {
-            Out* to = static_cast<Out*>(p_.out) + offset_of(row * row_, p_.size, p_.out_step, p_.rank);
-            for (std::int64_t x = 0; x < row_; ++x) to[x * step] = static_cast<Out>(written(from[x], limit, most));
-        });
-    }
+    void write(std::int64_t row) const { write_distances(p_, row, distance(row * row_), rows<T>().write); }
 
     const problem& p_;
     std::int64_t row_, rows_;
-    workers crew_;
+    workers& crew_;
     host_scratch<T> distance_, line_;
     host_scratch<std::uint8_t> site_;
     host_scratch<T> spread_;  ///< two rows for each thread, each with a row of cells before it and behind it
@@ -260,8 +236,10 @@ private:
 }  // namespace
 
 void run(const host& on, const problem& p) {
-    if (p.most < unreached<std::uint16_t>) engine<std::uint16_t>(on, p).solve();
-    else engine<std::uint32_t>(on, p).solve();
+    workers crew(on, (2 + p.rank - p.batch) * p.cells);
+    if (solve_by_levels(p, crew)) return;
+    if (p.most < unreached<std::uint16_t>) engine<std::uint16_t>(crew, p).solve();
+    else engine<std::uint32_t>(crew, p).solve();
 }
 
 }  // namespace nearfield::chessboard

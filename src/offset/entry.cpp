@@ -73,6 +73,13 @@ std::vector<double> thickness_of(const host& on, const mesh& outer, const mesh& 
     return made;
 }
 
+/// A mesh with the other side of its faces outwards.
+mesh reversed(const mesh& of) {
+    mesh made;
+    append_mesh(made, of, true);
+    return made;
+}
+
 void check_arguments(double distance, const offset_options& options) {
     if (!std::isfinite(distance)) fail(fmt::format("distance is {}; give a finite length", distance));
     if (options.pitch < 0 || !std::isfinite(options.pitch))
@@ -100,7 +107,8 @@ offset_result solve(const Place& on, const mesh& of, double distance, const offs
     if (options.sharp) how.method = isosurface_method::dual_contouring;
     made.surface = isosurface(on, field, distance, how);
     if (options.hollow) {
-        const mesh own = measure_mesh(of).closed ? of : isosurface(on, field, 0, how);
+        const mesh_measures given = measure_mesh(of);
+        const mesh own = !given.closed ? isosurface(on, field, 0, how) : given.volume < 0 ? reversed(of) : of;
         const mesh &outer = distance > 0 ? made.surface : own, &inner = distance > 0 ? own : made.surface;
         if (!inner.faces.empty()) made.thickness = thickness_of(quiet_host(on), outer, inner);
         mesh both;

@@ -18,11 +18,21 @@ namespace {
 
 using meshes::box;
 
+/// The box of the faces; of all vertices if there are no faces.
 box checked_box(const mesh& m, std::int64_t margin) {
     meshes::check_mesh("mesh", m);
     if (m.vertices.empty()) fail("mesh has no vertices, so there is no grid round it; give a grid");
     if (margin < 0 || margin > 1 << 20) fail(fmt::format("margin is {}; give 0 to 2^20 cells", margin));
-    return meshes::box_of(m);
+    if (m.faces.empty()) return meshes::box_of(m);
+    const auto& first = m.vertices[static_cast<std::size_t>(m.faces[0][0])];
+    box made{first, first, false};
+    for (const auto& face : m.faces)
+        for (const std::int32_t v : face)
+            for (std::size_t k = 0; k < 3; ++k) {
+                const double x = m.vertices[static_cast<std::size_t>(v)][k];
+                made.low[k] = std::min(made.low[k], x), made.high[k] = std::max(made.high[k], x);
+            }
+    return made;
 }
 
 mesh_grid centred(const box& b, const std::array<std::int64_t, 3>& shape, double pitch) {

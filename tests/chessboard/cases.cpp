@@ -106,6 +106,36 @@ step_case of_length(std::int64_t n, border ends, bool diagonal, std::uint64_t se
     return c;
 }
 
+/// True for the eleven cells or ten in the middle of every axis.
+bool in_hole(std::int64_t cell, const shape_t& shape) {
+    const shape_t at = place_of(cell, shape);
+    for (std::size_t axis = 0; axis < at.size(); ++axis)
+        if (std::abs(2 * at[axis] - shape[axis]) > 10) return false;
+    return true;
+}
+
+/// One more than the least of `found` beside a cell.
+std::int32_t stepped(const step_case& c, const std::vector<std::int32_t>& found, std::int64_t cell) {
+    const shape_t at = place_of(cell, c.shape);
+    std::int64_t steps = 1;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) steps *= 3;
+    std::int32_t least = none - 1;
+    for (std::int64_t step = 0; step < steps; ++step) {
+        std::int64_t other = 0, moved = 0, left = step;
+        bool beyond = false, outside = false;
+        for (std::size_t axis = 0; axis < at.size(); ++axis, left /= 3) {
+            const std::int64_t n = c.shape[axis], by = left % 3 - 1, to = at[axis] + by;
+            const border ends = c.options.border[static_cast<int>(axis)];
+            moved += by != 0 ? 1 : 0;
+            if (to < 0 || to >= n) (ends == border::closed ? beyond : outside) |= ends != border::periodic;
+            other = other * n + (to + n) % n;
+        }
+        if (moved == 0 || (moved > 1 && !c.diagonal) || outside) continue;
+        least = std::min(least, beyond ? 0 : found[static_cast<std::size_t>(other)]);
+    }
+    return least + 1;
+}
+
 void check(const step_runner& run, const step_case& c, std::uint64_t seed) {
     const std::vector<std::int32_t> found = run(c);
     const std::vector<shape_t> sites = sites_of(c);
@@ -136,6 +166,29 @@ void check_lengths(const step_runner& run) {
                     check(run, of_length(n, ends, diagonal, seed), seed);
                     if (testing::Test::HasFatalFailure()) return;
                 }
+}
+
+void check_dense(const step_runner& run) {
+    std::uint64_t seed = 0;
+    for (const shape_t& shape : {shape_t{700, 300}, {3, 500, 130}, {40, 33, 63}, {9, 90, 640}, {250, 2, 62}})
+        for (const double density : {0.01, 0.1, 0.5})
+            for (const bool diagonal : {true, false}) {
+                step_case c;
+                ++seed;
+                border ends[3];
+                for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                    ends[axis] = static_cast<border>(mix(3 * seed + axis) % 3);
+                c.shape = shape, c.diagonal = diagonal, c.mask = make_random(shape, density, seed);
+                c.options.sites = sites::nonzero, c.options.border = borders(ends, shape.size());
+                for (std::int64_t cell = 0; cell < cells_of(shape); ++cell)
+                    if (in_hole(cell, shape)) c.mask[static_cast<std::size_t>(cell)] = 0;
+                const std::vector<std::int32_t> found = run(c);
+                for (std::int64_t cell = 0; cell < cells_of(shape); ++cell) {
+                    const auto at = static_cast<std::size_t>(cell);
+                    ASSERT_EQ(found[at], c.mask[at] != 0 ? 0 : stepped(c, found, cell))
+                        << "seed " << seed << ", cell " << cell << ", shape " << testing::PrintToString(shape);
+                }
+            }
 }
 
 }  // namespace nearfield::test

@@ -35,4 +35,8 @@ void check_steps(const step_runner& run, bool sides, std::uint64_t first, std::u
 /// cells of 16 bits, 256 of 32 bits, which lengths beyond 65534 take) and a stretch of marks (1024).
 void check_lengths(const step_runner& run);
 
+/// Checks larger images and volumes with many sites and a hole, with all kinds of ends: a distance is 0 at a site,
+/// elsewhere one more than the least beside it. This defines distances, if there is a site.
+void check_dense(const step_runner& run);
+
 }  // namespace nearfield::test

@@ -53,6 +53,10 @@ TEST_F(ChessboardDevice, Lengths) {
     check_lengths([](const step_case& c) { return on_device(c, false); });
 }
 
+TEST_F(ChessboardDevice, Dense) {
+    check_dense([](const step_case& c) { return on_device(c, false); });
+}
+
 /// The host answers for grids that are too large for all pairs: sites close by and far away, in tiles and beyond them.
 TEST_F(ChessboardDevice, AsTheHost) {
     for (const shape_t& shape : {shape_t{50, 60, 70}, shape_t{3, 700, 40}, shape_t{1500, 90}, shape_t{5, 4, 6, 7, 40}})

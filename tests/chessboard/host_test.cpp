@@ -24,6 +24,10 @@ TEST(Chessboard, Lengths) {
     check_lengths([](const step_case& c) { return on_host(c, 1 + static_cast<int>(c.mask.size() % 3)); });
 }
 
+TEST(Chessboard, Dense) {
+    for (const int threads : {1, 2, 3}) check_dense([&](const step_case& c) { return on_host(c, threads); });
+}
+
 /// Slabs so large that threads share one, and more than 65533 cells along an axis.
 TEST(Chessboard, LargerGridsAreTheChamferTransforms) {
     for (const shape_t& shape : {shape_t{9, 260, 300}, shape_t{40, 40, 41}, shape_t{3, 70000}, shape_t{5, 40000}}) {

@@ -70,6 +70,11 @@ TEST(Offset, HollowAndVanishing) {
         EXPECT_TRUE(measure_mesh(r.surface).closed);
         EXPECT_EQ(measure_mesh(r.surface).euler, 4);
         EXPECT_NEAR(measure_mesh(r.surface).volume, std::abs(4 * pi / 3 * std::pow(5 + d, 3) - whole), 3) << d;
+        mesh inside_out;
+        append_mesh(inside_out, ball, true);
+        const offset_result same = offset(host{2, {}}, inside_out, d, o);
+        EXPECT_EQ(same.surface.vertices, r.surface.vertices);
+        EXPECT_EQ(measure_mesh(same.surface).volume, measure_mesh(r.surface).volume);
     }
     o.hollow = false;
     const offset_result none = offset(host{2, {}}, ball, -6, o);

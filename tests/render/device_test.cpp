@@ -48,23 +48,34 @@ TEST_F(RenderDevice, TracesTheHostsBits) {
     }
 }
 
-TEST_F(RenderDevice, DrawsTheHostsBytes) {
-    const shape_t shape{41, 43, 47};
-    const auto volume = drawn_object(shape);
-    for (const render_options& o : picture_options(shape)) {
+/// Compares pictures of a volume.
+void check_pictures(const stream& on, const std::vector<std::uint8_t>& volume, const shape_t& shape, double threshold) {
+    for (render_options o : picture_options(shape)) {
+        o.threshold = threshold;
         std::vector<std::uint8_t> found(3 * picture_width * picture_height);
         const device_memory in(volume.size()), out(found.size());
         const auto draw = [&] {
-            render(device(on().get()), any_input<device>::contiguous(in.data(), dtype::uint8, shape),
+            render(device(on.get()), any_input<device>::contiguous(in.data(), dtype::uint8, shape),
                    any_output<device>::contiguous(out.data(), dtype::uint8, shape_t{picture_height, picture_width, 3}),
                    o);
         };
-        const recorded work(draw, on());
-        copy(in.data(), volume.data(), volume.size(), cudaMemcpyHostToDevice);
+        const recorded work(draw, on);
+        expect_cuda(cudaMemcpyAsync(in.data(), volume.data(), volume.size(), cudaMemcpyHostToDevice, on.get()), "in");
         work.replay();
-        copy(found.data(), out.data(), found.size(), cudaMemcpyDeviceToHost);
-        on().wait();
-        EXPECT_EQ(found, drawn_on_host(volume, shape, o, 1));
+        expect_cuda(cudaMemcpyAsync(found.data(), out.data(), found.size(), cudaMemcpyDeviceToHost, on.get()), "out");
+        on.wait();
+        EXPECT_EQ(found, drawn_on_host(volume, shape, o, 1)) << testing::PrintToString(shape);
+    }
+}
+
+/// Gray values, the mask of their inside, and single cells; rows of whole words and of parts of words.
+TEST_F(RenderDevice, DrawsTheHostsBytes) {
+    for (const shape_t& shape : {shape_t{41, 43, 47}, shape_t{40, 44, 64}, shape_t{9, 30, 16}}) {
+        std::vector<std::uint8_t> volume = drawn_object(shape);
+        check_pictures(on(), volume, shape, 100);
+        for (std::uint8_t& one : volume) one = one < 100 ? 0 : 1;
+        check_pictures(on(), volume, shape, 0.5);
+        check_pictures(on(), make_random(shape, 0.02, 3), shape, 1);
     }
 }
 

@@ -166,6 +166,11 @@ TEST(Voxelize, VolumesThreadsAndStrides) {
     voxelize(host{2, {}}, m, g, to);
     for (std::size_t i = 0; i < one.size(); ++i) ASSERT_TRUE(spread[2 * i] == one[i] && spread[2 * i + 1] == 9);
     EXPECT_EQ(grid_around(m, {20, 30, 12}, 1).pitch[0], 8.0 / 18);
+    mesh more = m;
+    more.vertices.push_back({1e6, -1e6, 0});  // no face has it
+    EXPECT_EQ(grid_around(more, 0.1, 2), g);
+    more.faces.clear();
+    EXPECT_NEAR(grid_around(more, {22, 22, 3}, 1).pitch[0], (1e6 + 4) / 20, 1e-6);
 }
 
 TEST(Voxelize, Refusals) {
