@@ -33,7 +33,7 @@ public:
 
     void run() {
         merge_basins();
-        if (w_.extrema.data != nullptr) each_place(write_extrema);
+        if (w_.extrema.data != nullptr) each_tile(write_extrema);
         finish();
     }
     /// Finds basins and the passes between those that touch.
@@ -42,7 +42,7 @@ public:
         cuda::launch(on_, clear_frame,
                      cuda::blocks_for(std::max<std::int64_t>(w_.where.base, cuda::warp * rows), threads_of_block),
                      dim3(threads_of_block), 0, w_);
-        with_value(w_.image.type, [&]<class Value>(Value) {
+        with_number(w_.image.type, [&]<class Value>(Value) {
             each_tile(read_keys<Value>);
             if constexpr (sizeof(Value) == 8) ranks_.run(on_, w_);
             with_neighbours([&]<nearby Which>() { each_tile(descend<Which>); });
@@ -54,21 +54,18 @@ public:
     /// Merges all basins that connect; it overwrites their lowest cells.
     void merge_without_root() {
         each_basin(clear_tops);
-        with_value(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
     }
     /// Finds the lowest marker of each basin, whose cells have been found before.
     void find_markers() {
-        with_value(w_.image.type, [&]<class Value>(Value) { each_tile(find_basins<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { each_tile(find_basins<Value>); });
     }
     /// Writes passes and labels, given the levels and numbers of basins.
     void finish() {
         if (w_.passes.data != nullptr)
-            with_value(w_.image.type, [&]<class Value>(Value) { each_place(write_passes<Value>); });
+            with_number(w_.image.type, [&]<class Value>(Value) { each_tile(write_passes<Value>); });
         if (w_.label.data == nullptr) return;
-        with_neighbours([&]<nearby Which>() {
-            each_tile(raise<Which>), each_tile(find_open<Which>), together(count_steps<Which>);
-            each_tile(choose_parents<Which>);
-        });
+        with_neighbours([&]<nearby Which>() { each_tile(raise<Which>), together(settle<Which>); });
         if (!w_.lines) return each_tile(write_labels<false>);
         each_place(follow_parents);  // as cells look at their neighbours' ends
         each_tile(write_labels<true>);
@@ -86,7 +83,7 @@ public:
         const std::int64_t at = list.reserve<peak>(count);
         list.allocate();
         w_.peaks = list.get<peak>(at);
-        with_value(w_.image.type, [&]<class Value>(Value) { each_place(write_peaks<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { each_place(write_peaks<Value>); });
         cuda::fetch(on_, found.data(), w_.peaks, found.size() * sizeof(peak));
         return found;
     }
@@ -110,7 +107,7 @@ private:
     void merge_basins() {
         if (w_.heights) w_.last = w_.level;  // which is written later
         find_passes();
-        with_value(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
         each_basin(find_levels);
         if (w_.heights) number();
     }
