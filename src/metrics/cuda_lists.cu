@@ -4,24 +4,20 @@
 // that find none within some rows are far. If a job has few of them, a warp looks in more rows for each one. Distances
 // of the rest come from the exact engine.
 #include <algorithm>
-#include <limits>
 
 #include "base/cuda_scan.cuh"
 #include "metrics/cuda_common.cuh"
+#include "metrics/near.hpp"
 
 namespace nearfield::metrics {
 namespace {
-
-constexpr int near_rows = 6, far_rows = 64;  ///< rows to each side in which points are looked for
-/// A point in more than near_rows takes a warp some 10 ns of a device, a cell of a box in the engine 20 ps.
-__device__ std::uint32_t most_far(const job& j) { return static_cast<std::uint32_t>(256 + j.words() / 32); }
 
 /// The lists of a group, and what is known of its jobs.
 struct lists {
     const job* jobs;
     int count;
     bool elements, doubles;
-    std::int64_t words;  ///< of a side
+    std::int64_t room;  ///< words of a side
     const std::uint32_t* bits[2];
     word* taken;         ///< of each side of each job: the places of its list that blocks have reserved
     std::uint32_t* far;  ///< of each job: the number of its points that found no other
@@ -30,104 +26,58 @@ struct lists {
     std::uint8_t* code;
 
     [[nodiscard]] __device__ int job_of(std::int64_t word_of_side) const {
-        return last_upto(count, word_of_side, [&](int k) { return jobs[k].bits; });
+        return last_upto(count, word_of_side, [&](int k) { return jobs[k].base; });
     }
 };
 
-/// Coordinates in a job's box, the last one of bits in its rows.
-struct spot {
-    std::int32_t z, y, x;
+/// Returns the coordinates of a bit of a job.
+__device__ inline spot spot_of(const job& j, std::int64_t bit) {
+    const auto at = static_cast<std::uint32_t>(bit / 32), words = static_cast<std::uint32_t>(j.row_words()),
+               rows = static_cast<std::uint32_t>(j.size[1]), row = at / words, plane = row / rows;
+    return {static_cast<std::int32_t>(plane), static_cast<std::int32_t>(row - plane * rows),
+            static_cast<std::int32_t>((at - row * words) * 32 + bit % 32)};
+}
 
-    __device__ spot(const job& j, std::int64_t bit) {
-        const auto at = static_cast<std::uint32_t>(bit / 32), words = static_cast<std::uint32_t>(j.row_words()),
-                   rows = static_cast<std::uint32_t>(j.size[1]), row = at / words, plane = row / rows;
-        z = static_cast<std::int32_t>(plane), y = static_cast<std::int32_t>(row - plane * rows);
-        x = static_cast<std::int32_t>((at - row * words) * 32 + bit % 32);
-    }
-};
-
-/// Looks for the nearest of a side's points. Squares are sums in the engine's order, exact in a double if the engine
-/// counts them.
-struct nearest {
+/// Looks for the nearest of a side's points in the bits of rows.
+struct nearest_bit : nearest {
     const std::uint32_t* bits;
-    std::int32_t planes, rows, words;
-    double by_z, by_y, by_x, least;
+    std::int32_t words;
 
-    __device__ nearest(const job& j, const std::uint32_t* of_side)
-        : bits(of_side + j.bits),
-          planes(static_cast<std::int32_t>(j.size[0])),
-          rows(static_cast<std::int32_t>(j.size[1])),
-          words(static_cast<std::int32_t>(j.row_words())),
-          by_z(j.square[0]),
-          by_y(j.square[1]),
-          by_x(j.square[2]),
-          least(0) {}
+    __device__ nearest_bit(const job& j, const std::uint32_t* of_side)
+        : nearest(j), bits(of_side + j.base), words(static_cast<std::int32_t>(j.row_words())) {}
 
-    /// The least square of points beyond so many planes and rows. Axes of length 1 have none.
-    [[nodiscard]] __device__ double beyond(int steps) const {
-        constexpr double none = std::numeric_limits<double>::infinity();
-        const double far = static_cast<double>(steps + 1) * (steps + 1);
-        return fmin(planes > 1 ? by_z * far : none, rows > 1 ? by_y * far : none);
-    }
-    /// Looks in the row that lies so far from a point, if the box has it.
+    /// Looks in the row that lies so far from a point.
     __device__ void look(const spot& at, int z, int y) {
-        const std::int32_t plane = at.z + z, row = at.y + y;
-        if (plane < 0 || plane >= planes || row < 0 || row >= rows) return;
-        const double square_y = by_y * (static_cast<double>(y) * y), square_z = by_z * (static_cast<double>(z) * z);
-        const std::uint32_t* const line = bits + (static_cast<std::int64_t>(plane) * rows + row) * words;
+        const std::uint32_t* const line = bits + (static_cast<std::int64_t>(at.z + z) * rows + at.y + y) * words;
         const std::int32_t own = at.x / 32, bit = at.x % 32;
-        const auto offer = [&](std::int32_t x) {
-            const double square = by_x * (static_cast<double>(x) * x) + square_y + square_z;
-            if (square < least) least = square;
-        };
-        const auto nearer = [&](std::int32_t x) {
-            return by_x * (static_cast<double>(x) * x) + square_y + square_z < least;
-        };
         const std::uint32_t here = line[own];
-        if (const std::uint32_t after = here >> bit; after != 0) offer(__ffs(static_cast<int>(after)) - 1);
-        if (const std::uint32_t before = here << (31 - bit); before != 0) offer(__clz(static_cast<int>(before)));
-        for (std::int32_t k = own - 1, x = bit + 1; k >= 0 && nearer(x); --k, x += 32)
-            if (line[k] != 0) offer(x + __clz(static_cast<int>(line[k])));
-        for (std::int32_t k = own + 1, x = 32 - bit; k < words && nearer(x); ++k, x += 32)
-            if (line[k] != 0) offer(x + __ffs(static_cast<int>(line[k])) - 1);
+        if (const std::uint32_t after = here >> bit; after != 0) offer(z, y, __ffs(static_cast<int>(after)) - 1);
+        if (const std::uint32_t before = here << (31 - bit); before != 0) offer(z, y, __clz(static_cast<int>(before)));
+        for (std::int32_t k = own - 1, x = bit + 1; k >= 0 && square(z, y, x) < least; --k, x += 32)
+            if (line[k] != 0) offer(z, y, x + __clz(static_cast<int>(line[k])));
+        for (std::int32_t k = own + 1, x = 32 - bit; k < words && square(z, y, x) < least; ++k, x += 32)
+            if (line[k] != 0) offer(z, y, x + __ffs(static_cast<int>(line[k])) - 1);
     }
-    /// Looks in the rows near a point. Returns whether no point beyond them is nearer.
+    /// Returns whether a near point is the nearest one.
     __device__ bool in_near_rows(const spot& at) {
-        const double most = beyond(near_rows);
-        least = most;
-        for (int z = 0; z <= near_rows && by_z * (z * z) < least; ++z)
-            for (int y = 0; y <= near_rows && by_y * (y * y) + by_z * (z * z) < least; ++y)
-                for (int turn = 0; turn < 4; ++turn)
-                    if ((z != 0 || turn < 2) && (y != 0 || turn % 2 == 0))
-                        look(at, turn < 2 ? z : -z, turn % 2 == 0 ? y : -y);
-        return least < most || !(most < std::numeric_limits<double>::infinity());
+        return in_rows(at, near_rows, [&](int z, int y) { look(at, z, y); });
     }
     /// Does the same in more rows, in rings. All lanes of a warp call it for one point.
     __device__ bool in_far_rows(const spot& at) {
-        constexpr double none = std::numeric_limits<double>::infinity();
         const int last = max(max(at.z, planes - 1 - at.z), max(at.y, rows - 1 - at.y));
-        least = none;
+        least = std::numeric_limits<double>::infinity();
         for (int ring = 0; ring <= far_rows; ++ring) {
             for (int k = lane_of_thread(); k < max(8 * ring, 1); k += cuda::warp) {
                 const int side = k / max(2 * ring, 1), along = k - side * 2 * ring - ring;
-                look(at, side < 2 ? (side == 0 ? -ring : ring) : (side == 2 ? along : -along),
-                     side < 2 ? (side == 0 ? along : -along) : (side == 2 ? ring : -ring));
+                const int z = side < 2 ? (side == 0 ? -ring : ring) : (side == 2 ? along : -along),
+                          y = side < 2 ? (side == 0 ? along : -along) : (side == 2 ? ring : -ring);
+                if (has_row(at, z, y)) look(at, z, y);
             }
             for (int by = cuda::warp / 2; by > 0; by /= 2)
                 least = fmin(least, __shfl_xor_sync(cuda::every_lane, least, by));
             if (ring >= last || least <= beyond(ring)) return true;
         }
         return false;
-    }
-    [[nodiscard]] __device__ std::uint64_t key(const job& j, bool doubles) const {
-        return doubles ? key_of(j.unit2 * least) : static_cast<std::uint64_t>(j.unit2 * least);
-    }
-    /// Returns whether the least square is the engine's: sums of whole numbers must be exact, others are rounded in the
-    /// same order.
-    [[nodiscard]] __device__ bool exact(const job& j) const {
-        constexpr double most = 4503599627370496.0;  // 2^52
-        const bool whole = by_z == floor(by_z) && by_y == floor(by_y) && by_x == floor(by_x);
-        return !whole || (least < most && j.unit2 * least < most);
     }
 };
 
@@ -156,18 +106,18 @@ __device__ std::uint8_t code_of_point(const problem& p, const job& j, const Code
 template <class Code>
 __global__ void __launch_bounds__(threads_of_block)
     list_points(const __grid_constant__ problem p, const __grid_constant__ lists l, const Code* codes) {
-    static_assert(bits_step == threads_of_block);
+    static_assert(points_step == threads_of_block);
     __shared__ std::uint16_t found[32 * threads_of_block];
     __shared__ int held[threads_of_block / cuda::warp];
     __shared__ std::int64_t start;
     __shared__ std::uint32_t far;
-    const std::int64_t blocks = l.words / threads_of_block;
+    const std::int64_t blocks = l.room / threads_of_block;
     const int side = blockIdx.x < blocks ? 0 : 1;
     const std::int64_t first = (blockIdx.x - side * blocks) * threads_of_block;
     const int k = l.job_of(first);
     const job& j = l.jobs[k];
-    const std::int64_t own = first - j.bits + threadIdx.x;
-    std::uint32_t bits = own < j.words() ? l.bits[side][j.bits + own] : 0;
+    const std::int64_t own = first - j.base + threadIdx.x;
+    std::uint32_t bits = own < j.words() ? l.bits[side][j.base + own] : 0;
     int all = 0, to = cuda::sum_before(__popc(bits), held, all);
     if (all == 0) return;
     for (; bits != 0; bits &= bits - 1)
@@ -177,15 +127,15 @@ __global__ void __launch_bounds__(threads_of_block)
         far = 0;
     }
     __syncthreads();
-    nearest point(j, l.bits[1 - side]);
+    nearest_bit point(j, l.bits[1 - side]);
     const bool alone = j.points[1 - side] == 0;
     const bool looks = *static_cast<volatile std::uint32_t*>(l.far + k) <= most_far(j);
     for (int i = static_cast<int>(threadIdx.x); i < all; i += threads_of_block) {
-        const std::int64_t bit = 32 * (first - j.bits) + found[i];
-        const spot at(j, bit);
+        const std::int64_t bit = 32 * (first - j.base) + found[i];
+        const spot at = spot_of(j, bit);
         std::uint64_t key = 0;
         if (!alone) {
-            if (looks && point.in_near_rows(at) && point.exact(j)) key = point.key(j, l.doubles);
+            if (looks && point.in_near_rows(at) && point.exact()) key = point.key(l.doubles);
             else key = far_bit | static_cast<std::uint64_t>(bit), atomicAdd(&far, 1U);
         }
         l.key[start + i] = key, l.code[start + i] = code_of_point(p, j, codes, side, at);
@@ -207,7 +157,7 @@ __global__ void __launch_bounds__(threads_of_block) look_farther(const __grid_co
                        own = (blockIdx.x - k * blocks_of_job) * (threads_of_block / cuda::warp) +
                              threadIdx.x / cuda::warp;
     for (int side = 0; side < 2; ++side) {
-        nearest point(j, l.bits[1 - side]);
+        nearest_bit point(j, l.bits[1 - side]);
         for (std::int64_t i = own * cuda::warp; i < j.points[side]; i += warps * cuda::warp) {
             const std::int64_t mine = i + lane_of_thread();
             const std::uint64_t key = mine < j.points[side] ? l.key[j.start[side] + mine] : 0;
@@ -215,9 +165,9 @@ __global__ void __launch_bounds__(threads_of_block) look_farther(const __grid_co
                 const int lane = __ffs(static_cast<int>(far)) - 1;
                 const std::uint64_t its = __shfl_sync(cuda::every_lane, key, lane);
                 const bool known =
-                    point.in_far_rows(spot(j, static_cast<std::int64_t>(its & ~far_bit))) && point.exact(j);
+                    point.in_far_rows(spot_of(j, static_cast<std::int64_t>(its & ~far_bit))) && point.exact();
                 if (lane_of_thread() != lane) continue;
-                if (known) l.key[j.start[side] + mine] = point.key(j, l.doubles);
+                if (known) l.key[j.start[side] + mine] = point.key(l.doubles);
                 else l.left[k] = 1;
             }
         }
@@ -229,11 +179,11 @@ __global__ void __launch_bounds__(threads_of_block)
     write_mask(const job* jobs, int count, std::int64_t cells, const std::uint32_t* bits, std::uint8_t* mask) {
     const std::int64_t i = thread_of_grid();
     if (i >= cells) return;
-    const job& j = jobs[last_upto(count, i, [&](int k) { return jobs[k].base; })];
-    const std::int64_t cell = i - j.base, row = cuda::quotient(cell, j.size[2]),
+    const job& j = jobs[last_upto(count, i, [&](int k) { return jobs[k].far; })];
+    const std::int64_t cell = i - j.far, row = cuda::quotient(cell, j.size[2]),
                        x = j.first[2] % 32 + cell - row * j.size[2];
     if (cell >= j.cells()) return;
-    mask[i] = static_cast<std::uint8_t>(bits[j.bits + row * j.row_words() + x / 32] >> x % 32 & 1);
+    mask[i] = static_cast<std::uint8_t>(bits[j.base + row * j.row_words() + x / 32] >> x % 32 & 1);
 }
 
 /// Replaces far keys of one side's lists by those of squared distances.
@@ -246,9 +196,9 @@ __global__ void __launch_bounds__(threads_of_block)
          i += static_cast<std::int64_t>(blocks_of_job) * threads_of_block) {
         std::uint64_t& own = key[j.start[side] + i];
         if ((own & far_bit) == 0) continue;
-        const spot at(j, static_cast<std::int64_t>(own & ~far_bit));
+        const spot at = spot_of(j, static_cast<std::int64_t>(own & ~far_bit));
         using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
-        own = key_of(static_cast<as>(squared[j.base + (at.z * j.size[1] + at.y) * j.size[2] + at.x - j.first[2] % 32]));
+        own = key_of(static_cast<as>(squared[j.far + (at.z * j.size[1] + at.y) * j.size[2] + at.x - j.first[2] % 32]));
     }
 }
 
@@ -272,7 +222,7 @@ std::vector<std::uint8_t> list_near(const device& on, const problem& p, const vo
             static_cast<int>(jobs),
             p.elements,
             p.squared == dtype::float64,
-            g.words,
+            g.room,
             {g.bits[0], g.bits[1]},
             memory.get<word>(taken),
             memory.get<std::uint32_t>(far),
@@ -282,7 +232,7 @@ std::vector<std::uint8_t> list_near(const device& on, const problem& p, const vo
     copy_to(on, memory.get<job>(job_at), g.jobs);
     clear(on, l.taken, 16 * jobs), clear(on, l.far, 4 * jobs), clear(on, l.left, jobs);
     const auto start = [&]<class Code>(Code) {
-        cuda::launch(on, list_points<Code>, 2 * (g.words / threads_of_block), dim3(threads_of_block), 0, p, l,
+        cuda::launch(on, list_points<Code>, 2 * (g.room / threads_of_block), dim3(threads_of_block), 0, p, l,
                      static_cast<const Code*>(codes));
     };
     if (p.wide_codes()) start(std::uint32_t{});

@@ -65,7 +65,7 @@ struct line_of_points {
         cuda::put_by_warp(which >= 0 ? code : 0, 0U, mine, [&](std::uint32_t of_code, const found_points& of) {
             const std::int32_t to = m.job_of_row[row + of_code - 1];
             const job& j = m.jobs[to];
-            atomicOr(m.bits[side] + j.bits + ((z - j.first[0]) * j.size[1] + y - j.first[1]) * j.row_words() + x / 32 -
+            atomicOr(m.bits[side] + j.base + ((z - j.first[0]) * j.size[1] + y - j.first[1]) * j.row_words() + x / 32 -
                          j.first[2] / 32,
                      of.bits);
             if (held != nullptr) add(held + of_code - 1, of);
@@ -73,13 +73,15 @@ struct line_of_points {
         });
     }
     /// Marks the line's cells. A missing axis has the same cells on both sides.
-    __device__ void mark_cells(std::int32_t lane) const {
+    __device__ void mark_cells() const {
         const Code* const own = cells(0, 0);
         const Code* beside[4];
         for (int k = 0; k < 4; ++k) {
             const int by = k % 2 == 0 ? -1 : 1;
             beside[k] = !p.has(k / 2) ? own : k < 2 ? cells(by, 0) : cells(0, by);
         }
+        if constexpr (sizeof(Code) == 1) return mark_fours(own, beside);
+        const std::int32_t lane = lane_of_thread();
         for (std::int32_t x = lane; x - lane < p.size[2]; x += cuda::warp) {
             const Code code = at(own, x);
             bool inner = at(own, x - 1) == code && at(own, x + 1) == code;
@@ -89,16 +91,61 @@ struct line_of_points {
             if (__any_sync(cuda::every_lane, inner ? 0 : 1) != 0) put(x, inner ? 0 : code, 1);
         }
     }
+    /// Does so for 128 cells at a time, four a lane.
+    __device__ void mark_fours(const Code* own, const Code* const (&beside)[4]) const {
+        const auto n = static_cast<std::int32_t>(p.size[2]);
+        for (std::int32_t first = 0; first < n; first += warp_codes) {
+            const std::int32_t x = first + lane_codes * lane_of_thread();
+            const std::uint32_t mine = four_codes(own, x, n);
+            std::uint32_t after = __shfl_down_sync(cuda::every_lane, mine, 1);
+            if (lane_of_thread() == cuda::warp - 1) after = at(own, first + warp_codes);
+            std::uint32_t differ = (mine ^ codes_before(mine, at(own, first - 1))) | (mine ^ (mine >> 8 | after << 24));
+#pragma unroll
+            for (const Code* const line : beside) differ |= mine ^ four_codes(line, x, n);
+            const std::uint32_t points = bytes_not_zero(differ) & bytes_not_zero(mine);
+            if (__any_sync(cuda::every_lane, points != 0 ? 1 : 0) == 0) continue;
+            for (int group = 0; group < lane_codes; ++group) {
+                const std::uint32_t code = byte_of_group(mine, group), is_point = byte_of_group(points, group);
+                put(first + cuda::warp * group + lane_of_thread(), is_point != 0 ? code : 0, 1);
+            }
+        }
+    }
     /// Marks the line's corners, one more than there are cells.
-    __device__ void mark_corners(std::int32_t lane) const {
+    __device__ void mark_corners() const {
         const Code* around[4];
         for (int k = 0; k < 4; ++k) around[k] = cells(p.has(0) && k < 2 ? -1 : 0, p.has(1) && k % 2 == 0 ? -1 : 0);
+        if constexpr (sizeof(Code) == 1) return mark_corners_by_fours(around);
+        const std::int32_t lane = lane_of_thread();
         for (std::int32_t x = lane; x - lane <= p.size[2]; x += cuda::warp) {
             Code cell[8];
             bool some = false;
 #pragma unroll
             for (int k = 0; k < 8; ++k) cell[k] = at(around[k % 4], k < 4 ? x - 1 : x), some |= cell[k] != cell[0];
             if (__any_sync(cuda::every_lane, some ? 1 : 0) != 0) mark_corner(x, cell, some);
+        }
+    }
+    /// Does so for 128 corners at a time, four a lane.
+    __device__ void mark_corners_by_fours(const Code* const (&around)[4]) const {
+        const auto n = static_cast<std::int32_t>(p.size[2]);
+        for (std::int32_t first = 0; first <= n; first += warp_codes) {
+            std::uint32_t four[8], differ = 0;
+#pragma unroll
+            for (int k = 0; k < 4; ++k) {
+                four[k + 4] = four_codes(around[k], first + lane_codes * lane_of_thread(), n);
+                four[k] = codes_before(four[k + 4], at(around[k], first - 1));
+            }
+#pragma unroll
+            for (const std::uint32_t each : four) differ |= each ^ four[0];
+            if (__any_sync(cuda::every_lane, differ != 0 ? 1 : 0) == 0) continue;
+            differ = bytes_not_zero(differ);
+            for (int group = 0; group < lane_codes; ++group) {
+                const bool some = byte_of_group(differ, group) != 0;
+                if (__any_sync(cuda::every_lane, some ? 1 : 0) == 0) continue;
+                Code cell[8];
+#pragma unroll
+                for (int k = 0; k < 8; ++k) cell[k] = static_cast<Code>(byte_of_group(four[k], group));
+                mark_corner(first + cuda::warp * group + lane_of_thread(), cell, some);
+            }
         }
     }
     __device__ void mark_corner(std::int32_t x, const Code (&cell)[8], bool some) const {
@@ -143,8 +190,8 @@ __global__ void __launch_bounds__(threads_of_block)
                                         begin + k - plane * points(1),
                                         side,
                                         sizeof(Code) == 1 ? held : nullptr};
-        if (p.elements) line.mark_corners(lane_of_thread());
-        else line.mark_cells(lane_of_thread());
+        if (p.elements) line.mark_corners();
+        else line.mark_cells();
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); sizeof(Code) == 1 && i < codes_held; i += threads_of_block)
@@ -176,7 +223,7 @@ void mark(const device& on, const problem& p, const weights& w, const void* code
     copy_to(on, m.jobs, g.jobs);
     copy_to(on, memory.get<weights>(weight), std::vector<weights>{w});
     copy_to(on, memory.get<std::int32_t>(row), job_of_row);
-    for (int side = 0; side < 2; ++side) m.bits[side] = g.bits[side], clear(on, g.bits[side], 4 * g.words);
+    for (int side = 0; side < 2; ++side) m.bits[side] = g.bits[side], clear(on, g.bits[side], 4 * g.room);
     const auto start = [&]<class Code>(Code) {
         cuda::launch(on, mark_points<Code>, 2 * m.images * m.blocks_of_image, dim3(threads_of_block), 0, p, m,
                      static_cast<const Code*>(codes));

@@ -164,22 +164,26 @@ std::span<const std::int64_t> size_of_box(const problem& p, const job& j) {
 }
 /// Adds a job to a group, unless it would hold more than `most` cells.
 bool add_job(group& g, job j, std::int64_t most) {
-    const std::int64_t cells = (j.cells() + base_step - 1) / base_step * base_step;
+    const std::int64_t cells = (j.cells() + cells_step - 1) / cells_step * cells_step;
     if (!g.jobs.empty() && g.cells + cells > most) return false;
-    j.base = g.cells, g.cells += cells;
+    j.far = g.cells, g.cells += cells;
     g.jobs.push_back(j);
     return true;
 }
+/// Room for one side's points: bytes on the host, words on a device.
+std::int64_t room_for(const host&, const job& j) { return j.cells(); }
+std::int64_t room_for(const device&, const job& j) { return j.words(); }
 
 /// Makes jobs for the rows from `row` on, as many as fit; advances `row` to the first that did not.
-group next_group(const task& t, const std::vector<tally>& rows, std::size_t& row, std::int64_t most) {
+template <class Place>
+group next_group(const Place& on, const task& t, const std::vector<tally>& rows, std::size_t& row) {
     const problem& p = t.p;
     group g;
     for (; row < rows.size() && std::ssize(g.jobs) < most_jobs; ++row) {
         const tally& of = rows[row];
         if (of.cells[0] == 0 && of.cells[1] == 0) continue;
         job j;
-        j.row = static_cast<std::int64_t>(row), j.bits = g.words;
+        j.row = static_cast<std::int64_t>(row), j.base = g.room;
         for (int axis = 0; axis < most_axes; ++axis) {
             j.first[axis] = of.low[axis];
             j.size[axis] = of.high[axis] - of.low[axis] + 1 + (p.elements && p.has(axis) ? 1 : 0);
@@ -191,8 +195,8 @@ group next_group(const task& t, const std::vector<tally>& rows, std::size_t& row
             j.square[most_axes - p.axes + axis] = length * length;
         }
         j.unit2 = units.unit2;
-        if (!add_job(g, j, most)) break;
-        g.words += (j.words() + bits_step - 1) / bits_step * bits_step;
+        if (!add_job(g, j, most_cells(on))) break;
+        g.room += (room_for(on, j) + points_step - 1) / points_step * points_step;
     }
     return g;
 }
@@ -203,6 +207,10 @@ void suppose_whole(const problem& p, std::vector<tally>& rows) {
     for (int axis = 0; axis < most_axes; ++axis) rows.front().low[axis] = 0, rows.front().high[axis] = p.size[axis] - 1;
 }
 
+/// Returns a job's mask. On a device it is made from bits.
+const std::uint8_t* mask_for(const host&, const group& g, int side, const job& j) { return g.mask[side] + j.base; }
+const std::uint8_t* mask_for(const device&, const group& g, int side, const job& j) { return g.mask[side] + j.far; }
+
 /// Measures distances to the points of the other side.
 template <class Place>
 void measure_distances(const Place& on, const task& t, const group& g, int side) {
@@ -211,41 +219,34 @@ void measure_distances(const Place& on, const task& t, const group& g, int side)
         if (j.points[1 - side] == 0) continue;
         const std::span<const std::int64_t> sizes = size_of_box(t.p, j);
         nearfield::job<Place> call;
-        call.image = any_input<Place>::contiguous(g.mask[1 - side] + j.base, dtype::uint8, sizes);
+        call.image = any_input<Place>::contiguous(mask_for(on, g, 1 - side, j), dtype::uint8, sizes);
         call.out.squared = any_output<Place>::contiguous(
-            static_cast<std::byte*>(g.squared) + j.base * size_of(t.p.squared), t.p.squared, sizes);
+            static_cast<std::byte*>(g.squared) + j.far * size_of(t.p.squared), t.p.squared, sizes);
         calls.push_back(call);
     }
     if (!calls.empty()) distance_transform(on, std::span<const nearfield::job<Place>>(calls), t.distances);
 }
 
 /// Measures the far points of those jobs of a group that have some, as many jobs at a time as fit.
-void measure_far(const device& on, const task& t, const group& g, const std::vector<std::uint8_t>& far) {
+template <class Place>
+void measure_far(const Place& on, const task& t, const group& g, const std::vector<std::uint8_t>& far) {
+    constexpr bool makes_masks = std::is_same_v<Place, device>;
     for (std::size_t next = 0; next < g.jobs.size();) {
         group some = g;
         some.jobs.clear(), some.cells = 0;
         for (; next < g.jobs.size(); ++next)
             if (far[next] != 0 && !add_job(some, g.jobs[next], most_cells(on))) break;
         if (some.jobs.empty()) return;
-        with_bytes(on, some.cells * (1 + size_of(t.p.squared)), [&](void* memory) {
-            some.mask[0] = some.mask[1] = static_cast<std::uint8_t*>(memory), some.squared = some.mask[0] + some.cells;
+        const std::int64_t of_mask = makes_masks ? some.cells : 0;
+        with_bytes(on, of_mask + some.cells * size_of(t.p.squared), [&](void* memory) {
+            some.squared = static_cast<std::uint8_t*>(memory) + of_mask;
+            if (makes_masks) some.mask[0] = some.mask[1] = static_cast<std::uint8_t*>(memory);
             for (int side = 0; side < 2; ++side) {
-                fill_mask(on, some, 1 - side);
-                measure_distances(on, t, some, side);
-                look_up(on, t.p.squared, some, side);
+                if constexpr (makes_masks) fill_mask(on, some, 1 - side);
+                measure_distances(part_of(on, 0.5 * side, 0.5 * side + 0.45), t, some, side);
+                look_up(part_of(on, 0.5 * side + 0.45, 0.5 * side + 0.5), t.p.squared, some, side);
             }
         });
-    }
-}
-
-/// Lists the points of a group's jobs with their distances.
-void list_points(const device& on, const task& t, const void* codes, const group& g) {
-    measure_far(on, t, g, list_near(on, t.p, codes, g));
-}
-void list_points(const host& on, const task& t, const void*, const group& g) {
-    for (int side = 0; side < 2; ++side) {
-        measure_distances(part_of(on, side == 0 ? 0 : 0.5, side == 0 ? 0.45 : 0.95), t, g, side);
-        gather(part_of(on, side == 0 ? 0.45 : 0.95, side == 0 ? 0.5 : 1), t.p.squared, g, side);
     }
 }
 
@@ -266,17 +267,16 @@ wanted_ranks ranks_of(const problem& p, const job& j, int side) {
     return wanted;
 }
 
-/// Lends a group memory for its points: bits on a device, else masks and squared distances.
-void with_points(const device& on, const task&, group& g, const std::function<void()>& use) {
-    with_bytes(on, 2 * g.words * 4, [&](void* memory) {
-        for (int side = 0; side < 2; ++side) g.bits[side] = static_cast<std::uint32_t*>(memory) + side * g.words;
+/// Lends a group memory for its points.
+void with_points(const device& on, group& g, const std::function<void()>& use) {
+    with_bytes(on, 2 * g.room * 4, [&](void* memory) {
+        for (int side = 0; side < 2; ++side) g.bits[side] = static_cast<std::uint32_t*>(memory) + side * g.room;
         use();
     });
 }
-void with_points(const host& on, const task& t, group& g, const std::function<void()>& use) {
-    with_bytes(on, g.cells * (2 + size_of(t.p.squared)), [&](void* memory) {
-        for (int side = 0; side < 2; ++side) g.mask[side] = static_cast<std::uint8_t*>(memory) + side * g.cells;
-        g.squared = g.mask[1] + g.cells;
+void with_points(const host& on, group& g, const std::function<void()>& use) {
+    with_bytes(on, 2 * g.room, [&](void* memory) {
+        for (int side = 0; side < 2; ++side) g.mask[side] = static_cast<std::uint8_t*>(memory) + side * g.room;
         use();
     });
 }
@@ -284,7 +284,7 @@ void with_points(const host& on, const task& t, group& g, const std::function<vo
 template <class Place>
 std::vector<side_sums> solve_group(const Place& on, const task& t, const void* codes, group& g) {
     std::vector<side_sums> sums;
-    with_points(on, t, g, [&] {
+    with_points(on, g, [&] {
         mark(part_of(on, 0, 0.1), t.p, t.w, codes, g);
         if (rehearsing() != nullptr) g.jobs.front().points[0] = g.jobs.front().points[1] = 1;
         std::int64_t points = 0;
@@ -297,7 +297,8 @@ std::vector<side_sums> solve_group(const Place& on, const task& t, const void* c
         with_bytes(on, 9 * points, [&](void* lists) {
             g.key = static_cast<std::uint64_t*>(lists);
             g.code = reinterpret_cast<std::uint8_t*>(g.key + points);
-            list_points(part_of(on, 0.1, 0.9), t, codes, g);
+            const std::vector<std::uint8_t> far = list_near(part_of(on, 0.1, 0.5), t.p, codes, g);
+            measure_far(part_of(on, 0.5, 0.9), t, g, far);
             sums = sum(part_of(on, 0.9, 1), t.p, t.w, g, wanted);
         });
     });
@@ -313,7 +314,7 @@ void measure_rows(const Place& on, const task& t, const void* codes, std::vector
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (int side = 0; side < 2; ++side) rows[i].cells[side] = counts[i].cells[side];
     for (std::size_t next = 0, first = 0; next < rows.size(); first = next) {
-        group g = next_group(t, counts, next, most_cells(on));
+        group g = next_group(on, t, counts, next);
         if (g.jobs.empty()) continue;
         const auto share = [&](std::size_t row) {
             return 0.15 + 0.85 * static_cast<double>(row) / static_cast<double>(rows.size());

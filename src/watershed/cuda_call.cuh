@@ -173,7 +173,8 @@ private:
     }
     void together(void (*kernel)(const work)) const {
         if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w_);
-        const std::int64_t most = cuda::blocks_for(w_.where.places, threads_of_block);
+        constexpr std::int64_t places_of_block = 16384;  // fewer blocks meet sooner
+        const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_block);
         cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most),
                               dim3(threads_of_block), w_);
     }
