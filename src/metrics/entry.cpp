@@ -18,9 +18,9 @@ namespace nearfield {
 namespace metrics {
 namespace {
 
-constexpr std::int64_t most_jobs = 1024;
+constexpr std::int64_t most_jobs = 4096;
 
-/// Largest number of box cells that are processed together.
+/// Largest number of box cells that are measured together. Four times as many are listed together.
 constexpr std::int64_t most_cells(const host&) { return std::int64_t{1} << 26; }
 constexpr std::int64_t most_cells(const device&) { return std::int64_t{1} << 28; }
 
@@ -195,7 +195,7 @@ group next_group(const Place& on, const task& t, const std::vector<tally>& rows,
             j.square[most_axes - p.axes + axis] = length * length;
         }
         j.unit2 = units.unit2;
-        if (!add_job(g, j, most_cells(on))) break;
+        if (!add_job(g, j, 4 * most_cells(on))) break;
         g.room += (room_for(on, j) + points_step - 1) / points_step * points_step;
     }
     return g;

@@ -7,12 +7,6 @@
 
 namespace nearfield::metrics {
 
-inline constexpr int near_rows = 6, far_rows = 64;  ///< rows to each side in which points are looked for
-
-/// Number of far points of a job up to which each looks for its nearest one in more rows; with more of them the engine
-/// takes less time. A far point takes a warp some 10 ns of a device, and a cell of a box in the engine 20 ps.
-NF_HD inline std::int64_t most_far(const job& j) { return 256 + j.cells() / 1024; }
-
 /// Coordinates in a job's box. On a device the last one counts bits of a row.
 struct spot {
     std::int32_t z, y, x;

@@ -65,7 +65,11 @@ public:
         if (w_.passes.data != nullptr)
             with_number(w_.image.type, [&]<class Value>(Value) { each_tile(write_passes<Value>); });
         if (w_.label.data == nullptr) return;
-        with_neighbours([&]<nearby Which>() { each_tile(raise<Which>), together(settle<Which>); });
+        with_neighbours([&]<nearby Which>() {
+            each_tile(raise<Which>), in_turn(find_open<Which>, w_.where.places);
+            together(count_steps<Which>), in_turn(choose_parents<Which>, w_.where.places);
+        });
+        in_turn(shorten_all, w_.where.places);
         if (!w_.lines) return each_tile(write_labels<false>);
         each_place(follow_parents);  // as cells look at their neighbours' ends
         each_tile(write_labels<true>);
@@ -111,11 +115,12 @@ private:
         each_basin(find_levels);
         if (w_.heights) number();
     }
-    /// Launches a kernel whose blocks take basins in turn.
-    void each_basin(void (*kernel)(const work)) const {
-        const std::int64_t blocks = cuda::blocks_for(w_.most_basins, threads_of_block);
+    /// Launches a kernel whose blocks take items in turn.
+    void in_turn(void (*kernel)(const work), std::int64_t most) const {
+        const std::int64_t blocks = cuda::blocks_for(most, threads_of_block);
         cuda::launch(on_, kernel, std::min(blocks, 8 * cuda::limits().multiprocessors), dim3(threads_of_block), 0, w_);
     }
+    void each_basin(void (*kernel)(const work)) const { in_turn(kernel, w_.most_basins); }
 
     /// Reserves memory. Two neighbours cannot both be the lowest, so at most every second cell along the last axis is a
     /// basin. With labels in w_.parts, cells of different labels are no neighbours, and every cell may be a basin.

@@ -190,8 +190,17 @@ __device__ std::int32_t parent_of(const work& w, std::int32_t place) {
     return best;
 }
 
-/// Shortens the ways of all cells within their tiles. Only calls with long ways need it.
-__device__ inline void shorten_all(const work& w) {
+/// Points the listed cells to their parents.
+template <nearby Which>
+__global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
+    each_listed(w, [&](std::int32_t place) { w.parent[place] = parent_of<Which>(w, place); });
+}
+
+/// Shortens the ways of all cells within their tiles, in calls with long ways.
+static __global__ void __launch_bounds__(threads_of_block) shorten_all(const __grid_constant__ work w) {
+    constexpr std::uint32_t many_fronts = 64, large_share = 16;
+    const auto places = static_cast<std::uint32_t>(w.where.places);
+    if (w.count[fronts_walked] <= many_fronts && w.count[open_found] <= places / large_share) return;
     for (std::int64_t number = blockIdx.x; number < w.where.tiles; number += gridDim.x) {
         const tile<> area(w.where, static_cast<std::uint32_t>(number));
         const own_cells own(area, w.where);
@@ -205,22 +214,6 @@ __device__ inline void shorten_all(const work& w) {
         own.each([&](int i, std::int32_t place) { w.parent[place] = to.code[i]; });
         __syncthreads();
     }
-}
-
-/// Finds the parents of the listed cells: which of them are open, their steps, and the neighbours that come first.
-template <nearby Which>
-__global__ void __launch_bounds__(threads_of_block) settle(const __grid_constant__ work w) {
-    constexpr int many_fronts = 64, large_share = 16;
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
-                       mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    find_open<Which>(w, mine, stride);
-    meet();
-    const int fronts_walked = count_steps<Which>(w, mine, stride);
-    const std::uint32_t cells = w.count[open_found];
-    for (std::int64_t i = mine; i < cells; i += stride) w.parent[w.open[i]] = parent_of<Which>(w, w.open[i]);
-    if (fronts_walked <= many_fronts && cells <= static_cast<std::uint32_t>(w.where.places) / large_share) return;
-    meet();
-    shorten_all(w);
 }
 
 static __global__ void __launch_bounds__(threads_of_block) follow_parents(const __grid_constant__ work w) {

@@ -6,7 +6,7 @@
 namespace nearfield::watersheds {
 
 /// Limits of the hash table in shared memory in which a block merges the passes of its tile, one entry per pair.
-inline constexpr int most_tries = 16, most_noted = 512;
+inline constexpr int most_tries = 16, most_noted = 1024;
 
 struct pass_table {
     unsigned long long pair[most_noted];
@@ -30,8 +30,8 @@ __device__ inline void add_edge(const work& w, std::uint32_t at, std::uint64_t p
 __device__ inline void note(const work& w, pass_table& table, std::int32_t a, std::int32_t b, std::int32_t pass) {
     const auto low = static_cast<std::uint32_t>(a < b ? a : b), high = static_cast<std::uint32_t>(a < b ? b : a);
     const unsigned long long pair = static_cast<unsigned long long>(low) << 32 | high;
-    auto slot = (low * 0x9e3779b1U ^ high * 0x85ebca77U) >> 23;
-    static_assert(most_noted == 1 << 9);
+    auto slot = (low * 0x9e3779b1U ^ high * 0x85ebca77U) >> 22;
+    static_assert(most_noted == 1 << 10);
     for (int tries = 0; tries < most_tries; ++tries, slot = (slot + 1) % most_noted) {
         unsigned long long old = static_cast<volatile unsigned long long*>(table.pair)[slot];
         if (old == no_key) {

@@ -189,7 +189,8 @@ enum counter : int {
     wide_labels,
     fronts,
     alone = fronts + 3,
-    changes = alone + 3,
+    fronts_walked = alone + 3,
+    changes,
     counters = changes + 3
 };
 

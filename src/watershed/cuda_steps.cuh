@@ -53,33 +53,40 @@ __device__ inline bool reach(const work& w, std::int32_t place, std::int32_t ste
     return true;
 }
 
+/// Calls use(place) for the listed cells. Blocks take them in turn.
+template <class Use>
+__device__ void each_listed(const work& w, const Use& use) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+    const std::uint32_t cells = w.count[open_found];
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x; i < cells;
+         i += stride)
+        use(w.open[i]);
+}
+
 /// Decides which of the listed cells are open: they have no neighbour with a smaller level.
 template <nearby Which>
-__device__ void find_open(const work& w, std::int64_t mine, std::int64_t stride) {
-    const std::uint32_t cells = w.count[open_found];
-    for (std::int64_t i = mine; i < cells; i += stride) {
-        const std::int32_t place = w.open[i];
-        if (known_of(w, place) != known::little) continue;
+__global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
+    each_listed(w, [&](std::int32_t place) {
+        if (known_of(w, place) != known::little) return;
         if (least_beside<Which>(w, place) < w.key[place]) set_known(w, place, known::closed);
         else atomicOr(w.unmet + place / 32, 1U << place % 32);
-    }
+    });
 }
 
 /// Puts the open cells beside those that need no steps into the first front, of `grown` cells. Only this front compares
 /// levels: an open cell has no neighbour with a smaller level, so that two of them that touch have the same.
 template <nearby Which>
-__device__ void begin_front(const work& w, std::int64_t mine, std::int64_t stride, std::uint32_t* grown) {
-    const std::uint32_t cells = w.count[open_found];
-    for (std::int64_t i = mine; i < cells; i += stride) {
-        const std::int32_t place = w.open[i], own = w.key[place];
-        if (known_of(w, place) != known::little) continue;
+__device__ void begin_front(const work& w, std::uint32_t* grown) {
+    each_listed(w, [&](std::int32_t place) {
+        if (known_of(w, place) != known::little) return;
+        const std::int32_t own = w.key[place];
         bool beside = false;
         w.where.each<Which>(place, [&](std::int32_t there, int) {
             beside |= w.key[there] == own && (own != outside<std::int32_t> || has_level(w, there)) &&
                       known_of(w, there) != known::little;
         });
         if (beside && reach(w, place, 1)) w.queue[atomicAdd(grown, 1U)] = place;
-    }
+    });
 }
 
 /// A front of the breadth-first search: cells [first, last) of the queue need round + 1 steps. Three counters rotate,
@@ -141,20 +148,24 @@ __device__ void walk_alone(const work& w, front& now) {
 }
 
 /// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
-/// the next one. Returns the number of fronts.
+/// the next one. One kernel handles all fronts.
 template <nearby Which>
-__device__ int count_steps(const work& w, std::int64_t mine, std::int64_t stride) {
-    begin_front<Which>(w, mine, stride, w.count + fronts);
+__global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
+                       mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    begin_front<Which>(w, w.count + fronts);
     for (front now;; ++now.round) {
         meet();
-        if (!now.next(w)) return now.round;
-        if (now.last - now.first <= few_cells) {
+        bool more = now.next(w);
+        if (more && now.last - now.first <= few_cells) {
             if (blockIdx.x == 0) walk_alone<Which>(w, now);
             meet();
             const volatile std::uint32_t* const reached = w.count + alone;
             now.round = static_cast<int>(reached[0]), now.first = reached[1], now.last = reached[2];
-            if (now.first == now.last) return now.round;
+            more = now.first < now.last;
         }
+        if (!more && mine == 0) w.count[fronts_walked] = static_cast<std::uint32_t>(now.round);
+        if (!more) return;
         walk<Which>(w, now, mine, stride);
     }
 }
