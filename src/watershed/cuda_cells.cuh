@@ -115,21 +115,28 @@ __device__ void point_to_parent(const work& w, const tile<Which>& area, std::int
     }
 }
 
-/// Shortens the ways of the thread's cells within the tile and stores them. Lists the cells that point to themselves.
+/// Shortens the ways of the thread's cells within the tile and stores them. Lists the cells that point to themselves,
+/// those of a row of a warp together, as lanes read their neighbours later.
 __device__ inline void store_parents(const work& w, const own_cells& own, pointers& to) {
     __shared__ int held[threads_of_block / cuda::warp];
     __shared__ std::uint32_t start;
-    unsigned listed = 0;
-    own.each([&](int i, std::int32_t place) { listed |= to.code[i] == place ? 1U << i : 0U; });
-    int all = 0;
-    const int before = cuda::sum_before(__popc(listed), held, all);
+    unsigned rows[cells_of_thread];
+    int listed = 0, all = 0;
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; ++i) {
+        const bool open = i < own.count && to.code[i] == own.place + i * own.place_by;
+        rows[i] = __ballot_sync(cuda::every_lane, open ? 1 : 0), listed += open ? 1 : 0;
+    }
+    const int before = __shfl_sync(cuda::every_lane, cuda::sum_before(listed, held, all), 0);
     if (threadIdx.x == 0 && all > 0) start = atomicAdd(w.count + open_found, static_cast<std::uint32_t>(all));
     shorten(own, to);
     std::int32_t* list = w.open + start + before;
-    own.each([&](int i, std::int32_t place) {
-        w.parent[place] = to.code[i];
-        if ((listed >> i & 1) != 0) *list++ = place;
-    });
+#pragma unroll
+    for (int i = 0; i < cells_of_thread; list += __popc(rows[i]), ++i) {
+        const std::int32_t place = own.place + i * own.place_by;
+        if (i < own.count) w.parent[place] = to.code[i];
+        if ((rows[i] >> cuda::lane_of_thread() & 1) != 0) list[__popc(rows[i] & cuda::lanes_before())] = place;
+    }
 }
 
 /// Raises cells to their levels, and decides what is known of them. Cells whose parents are known point to them, and
