@@ -61,8 +61,8 @@ struct surface_distances {
 /// lie. For this purpose areas are rounded to 62 - log2(corners of the image) bits.
 ///
 /// Time O(cells of the image + of the boxes round each label's two masks). Workspace: 2 bytes a cell, 8 for more than
-/// 255 labels; 9 a point of surfaces; 6 to 10 a cell of these boxes and that of distance_transform, on a device 1/4 a
-/// cell and the rest for boxes with points far from the other surface. At most 2^26 (2^28) cells or one box at a time.
+/// 255 labels; 9 a point of surfaces; 2 a cell of these boxes, on a device 1/4 and up to 16 for each row of a box; 4 to
+/// 9 more and that of distance_transform for boxes with far points, of which 2^26 (2^28) cells at a time.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, labels, options; no memory; no GPU.
 ///
