@@ -64,11 +64,14 @@ nb::bytes peaks_of(const array& image, const array* mask, const array* labels, c
     return bytes_of(found);
 }
 
-/// Sorts peaks that Python has as bytes.
-nb::bytes sorted(const nb::bytes& rows, const std::vector<std::int64_t>& shape, double apart) {
+/// Sorts peaks that Python has as bytes, on a device if `ordinal` names one.
+nb::bytes sorted(const nb::bytes& rows, const std::vector<std::int64_t>& shape, double apart, int ordinal,
+                 std::uintptr_t stream) {
     std::vector<peak> found(rows.size() / sizeof(peak));
     std::memcpy(found.data(), rows.c_str(), rows.size());
-    return bytes_of(sorted_peaks(std::move(found), shape, true, apart));
+    if (ordinal < 0) return bytes_of(sorted_peaks(std::move(found), shape, true, apart));
+    const edge::current_device current(ordinal);
+    return bytes_of(sorted_peaks(device{reinterpret_cast<void*>(stream)}, std::move(found), shape, true, apart));
 }
 
 void separate(const array& mask, const array& out, const split_options& options, int ordinal, std::uintptr_t stream,
@@ -171,7 +174,8 @@ void bind_watershed(nb::module_& module) {
     module.def("peaks", &peaks_of, nb::arg("image"), nb::arg("mask").none(), nb::arg("labels").none(),
                nb::arg("options"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
                nb::arg("progress").none());
-    module.def("sorted_peaks", &sorted, nb::arg("rows"), nb::arg("shape"), nb::arg("apart"));
+    module.def("sorted_peaks", &sorted, nb::arg("rows"), nb::arg("shape"), nb::arg("apart"), nb::arg("ordinal"),
+               nb::arg("stream"));
     nb::class_<split_options>(module, "SplitOptions")
         .def(
             "__init__",

@@ -60,9 +60,9 @@ struct surface_distances {
 /// / 100. For elements it is NumPy's "inverted_cdf" with weights: the least distance within which p percent of the area
 /// lie. For this purpose areas are rounded to 62 - log2(corners of the image) bits.
 ///
-/// Time O(cells of the image + cells of the boxes round each label's two masks). Workspace: 2 bytes a cell, 8 for more
-/// than 255 labels; 6 to 10 bytes a cell of these boxes, in groups of at most 2^26 cells (device: 2^28) or one box; 9
-/// bytes a point of their surfaces; that of distance_transform.
+/// Time O(cells of the image + of the boxes round each label's two masks). Workspace: 2 bytes a cell, 8 for more than
+/// 255 labels; 9 a point of surfaces; 2 a cell of these boxes, on a device 1/4 and up to 16 for each row of a box; 4 to
+/// 9 more and that of distance_transform for boxes with far points, of which 2^26 (2^28) cells at a time.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, labels, options; no memory; no GPU.
 ///

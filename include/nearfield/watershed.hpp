@@ -93,9 +93,12 @@ struct peak {
                                       const any_input<device>& labels = {});
 
 /// Peaks of an image of that shape in the order of their values, maxima the highest first, minima the lowest; of equal
-/// ones the first cell. Of two nearer to each other than `apart`, in cells, only the first stays.
+/// ones the first cell. Of two nearer to each other than `apart`, in cells, only the first stays. With a device it
+/// sorts and thins long lists; the call waits.
 [[nodiscard]] std::vector<peak> sorted_peaks(std::vector<peak> found, const std::vector<std::int64_t>& shape,
                                              bool maxima, double apart = 0);
+[[nodiscard]] std::vector<peak> sorted_peaks(const device& on, std::vector<peak> found,
+                                             const std::vector<std::int64_t>& shape, bool maxima, double apart = 0);
 
 /// An extremum of an image, by its first cell in raster order.
 struct extremum {

@@ -380,7 +380,7 @@ def peaks(
     options = options_of(axes, axes if connectivity is None else connectivity, border, True, False, h, squared)
     with words("distance"):
         rows = Call(work, device, threads, None).peaks(_positive(work), labels, options)
-    return sorted_peaks(rows, work.shape, apart)
+    return sorted_peaks(rows, work, apart)
 
 
 def _positive(work: Workplace) -> Any:
@@ -390,8 +390,9 @@ def _positive(work: Workplace) -> Any:
     return work.array > 0
 
 
-def sorted_peaks(rows: bytes, shape: tuple[int, ...], apart: float) -> Array:
-    """Coordinates of peaks, the highest first; of equal ones the first in raster order."""
-    cells = np.frombuffer(_core.sorted_peaks(rows, shape, apart), PEAK)["cell"]
-    made: Array = np.stack(np.unravel_index(cells, shape), axis=1).astype(np.int64)
+def sorted_peaks(rows: bytes, work: Workplace, apart: float) -> Array:
+    """Coordinates of peaks of an image, the highest first; of equal ones the first in raster order."""
+    place = work.place
+    cells = np.frombuffer(_core.sorted_peaks(rows, work.shape, apart, place.ordinal, place.stream), PEAK)["cell"]
+    made: Array = np.stack(np.unravel_index(cells, work.shape), axis=1).astype(np.int64)
     return made

@@ -9,7 +9,7 @@ namespace nearfield {
 
 /// Calls body(T{}) with the integer type that the dtype names; a bool is read as a byte.
 template <class Body>
-decltype(auto) with_integer(dtype type, const Body& body) {
+constexpr decltype(auto) with_integer(dtype type, const Body& body) {
     switch (type) {
         case dtype::int8: return body(std::int8_t{});
         case dtype::int16: return body(std::int16_t{});
@@ -24,7 +24,7 @@ decltype(auto) with_integer(dtype type, const Body& body) {
 
 /// Calls body(T{}) with the type of the numbers, float32 and float64 included; float16 has none.
 template <class Body>
-decltype(auto) with_number(dtype type, const Body& body) {
+constexpr decltype(auto) with_number(dtype type, const Body& body) {
     if (type == dtype::float32) return body(float{});
     if (type == dtype::float64) return body(double{});
     return with_integer(type, body);

@@ -4,6 +4,7 @@
 
 #include "base/cuda_scan.cuh"
 #include "base/result.hpp"
+#include "base/with_integer.hpp"
 #include "isosurface/device_room.hpp"
 
 namespace nearfield::isosurfaces {
@@ -11,22 +12,6 @@ namespace {
 
 constexpr int threads_of_block = 256;
 
-/// Calls body(zero of the field's element type).
-template <class Body>
-__device__ void with_element(dtype type, const Body& body) {
-    switch (type) {
-        case dtype::int8: return body(std::int8_t{});
-        case dtype::int16: return body(std::int16_t{});
-        case dtype::uint16: return body(std::uint16_t{});
-        case dtype::int32: return body(std::int32_t{});
-        case dtype::uint32: return body(std::uint32_t{});
-        case dtype::int64: return body(std::int64_t{});
-        case dtype::uint64: return body(std::uint64_t{});
-        case dtype::float32: return body(float{});
-        case dtype::float64: return body(double{});
-        default: return body(std::uint8_t{});
-    }
-}
 /// True if a node of an axis lies in the field, not in the rim.
 __device__ bool has_value(const problem<device>& p, std::size_t axis, std::int64_t node) {
     return node >= p.rim && node < p.field.shape[axis] + p.rim;
@@ -37,8 +22,8 @@ __device__ double value_at(const problem<device>& p, std::int64_t i, std::int64_
     if (!has_value(p, 0, i) || !has_value(p, 1, j) || !has_value(p, 2, k)) return value;
     const std::int64_t at =
         (i - p.rim) * p.field.stride[0] + (j - p.rim) * p.field.stride[1] + (k - p.rim) * p.field.stride[2];
-    with_element(p.field.type,
-                 [&]<class T>(T) { value = static_cast<double>(static_cast<const T*>(p.field.data)[at]); });
+    with_number(p.field.type,
+                [&]<class T>(T) { value = static_cast<double>(static_cast<const T*>(p.field.data)[at]); });
     return value;
 }
 
@@ -124,7 +109,7 @@ __global__ void __launch_bounds__(threads_of_block)
     if (line < 0) return;
     const std::int64_t i = cuda::quotient(line, bits.nodes[1]), j = line - i * bits.nodes[1];
     const bool has_values = has_value(p, 0, i) && has_value(p, 1, j);
-    with_element(p.field.type, [&]<class T>(T) {
+    with_number(p.field.type, [&]<class T>(T) {
         const T* const from = static_cast<const T*>(p.field.data) + (i - p.rim) * p.field.stride[0] +
                               (j - p.rim) * p.field.stride[1] - p.rim * p.field.stride[2];
         for (std::int64_t w = 0; w < bits.words; w += at_once) {

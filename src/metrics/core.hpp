@@ -2,7 +2,8 @@
 //
 // Labels become codes of 1 or 4 bytes (0: not asked for). Each label of an image with cells in either input is a job.
 // It has a box around its cells, in the box a mask of each surface's points, and for each side a list of the squared
-// distances to the other side's points, from the exact engine. Sums and ranks of the lists ignore their order.
+// distances to the other side's points. Each point looks for the other side's points near it, and the exact engine
+// serves jobs with many points that find none. Sums and ranks of the lists ignore their order.
 #pragma once
 
 #include <cmath>
@@ -18,7 +19,8 @@
 namespace nearfield::metrics {
 
 inline constexpr int most_axes = 3, most_asked = 16, most_ranks = 2 * most_asked;
-inline constexpr std::int64_t base_step = 4096;  ///< masks of a job start at multiples of this many cells
+inline constexpr std::int64_t cells_step = 64;    ///< squared distances of a job start at multiples of this many
+inline constexpr std::int64_t points_step = 256;  ///< points of a job start at multiples of this many bytes or words
 
 /// An exact sum of doubles: words that hold 32 bits each and have 32 more for carries.
 struct parts {
@@ -73,18 +75,25 @@ struct tally {
 struct job {
     std::int64_t row = 0;            ///< image * labels + label
     std::int64_t first[3], size[3];  ///< its box, in points; point i of an axis is cell i, or the corner before it
-    std::int64_t base = 0;           ///< start of its masks and distances in those of the group
+    std::int64_t base = 0;           ///< start of its points: a byte for each on the host, on a device words of bits
+    std::int64_t far = 0;            ///< start of its mask and of its squared distances, if the engine measures them
     std::int64_t points[2] = {0, 0}, start[2] = {0, 0};  ///< lengths and starts of its lists
     std::uint64_t weight[2] = {0, 0};                    ///< sum of the points' ranks
+    double square[3] = {1, 1, 1}, unit2 = 1;             ///< squares of its cells' lengths, in units of unit2
 
     NF_HD constexpr std::int64_t cells() const { return size[0] * size[1] * size[2]; }
+    /// Words of bits for a row of the box; the image's cells 32 k to 32 k + 31 share one.
+    NF_HD constexpr std::int64_t row_words() const { return (first[2] % 32 + size[2] + 31) / 32; }
+    NF_HD constexpr std::int64_t words() const { return size[0] * size[1] * row_words(); }
 };
 
 /// Jobs that are processed together, and the addresses of their arrays.
 struct group {
     std::vector<job> jobs;
-    std::int64_t cells = 0;  ///< size of one side's masks
-    std::uint8_t* mask[2] = {};
+    std::int64_t cells = 0;      ///< of the masks and squared distances of its jobs
+    std::int64_t room = 0;       ///< size of one side's points
+    std::uint8_t* mask[2] = {};  ///< on the host the points, 0 or the index of their weight; on a device for the engine
+    std::uint32_t* bits[2] = {};  ///< on a device the points
     void* squared = nullptr;
     std::uint64_t* key = nullptr;  ///< the points' squared distances, as integers in the same order
     std::uint8_t* code = nullptr;  ///< the points' mask values
@@ -167,13 +176,21 @@ void encode(const device& on, const problem& p, const coding& by, const any_inpu
 std::vector<tally> count(const host& on, const problem& p, const void* codes);
 std::vector<tally> count(const device& on, const problem& p, const void* codes);
 
-/// Fills the masks of a group, and sets the numbers of points and the sums of their weights in its jobs.
+/// Marks the points of a group, and sets their numbers and the sums of their weights in its jobs.
 void mark(const host& on, const problem& p, const weights& w, const void* codes, group& g);
 void mark(const device& on, const problem& p, const weights& w, const void* codes, group& g);
 
-/// Lists the keys and codes of one side's points; keys are 0 if the other side has no points.
-void gather(const host& on, dtype squared, const group& g, int side);
-void gather(const device& on, dtype squared, const group& g, int side);
+/// A key with this bit is the number of a point among those of its job. The point's distance is not known yet.
+inline constexpr std::uint64_t far_bit = std::uint64_t{1} << 63;
+/// Lists the keys and codes of both sides' points; keys are 0 if the other side has no points. Returns which jobs have
+/// keys with `far_bit`.
+std::vector<std::uint8_t> list_near(const host& on, const problem& p, const void* codes, const group& g);
+std::vector<std::uint8_t> list_near(const device& on, const problem& p, const void* codes, const group& g);
+/// Fills the masks of one side from its bits.
+void fill_mask(const device& on, const group& g, int side);
+/// Replaces the keys with `far_bit` of one side by those of squared distances.
+void look_up(const host& on, dtype squared, const group& g, int side);
+void look_up(const device& on, dtype squared, const group& g, int side);
 
 /// Computes the sums of both sides of each job.
 std::vector<side_sums> sum(const host& on, const problem& p, const weights& w, const group& g,

@@ -59,19 +59,28 @@ __device__ auto own_values(const picture& image, std::int64_t first) {
     return found;
 }
 
-/// Notes the values. A thread looks at a value only where it differs from the one before.
+/// Notes the values. A thread looks at a value only where it differs from the one before. Values of one byte are noted
+/// in the block's memory first.
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
     note_values(const __grid_constant__ picture image, std::uint8_t* seen) {
+    constexpr bool holds = sizeof(T) == 1;
+    __shared__ std::uint8_t held[holds ? threads_of_block : 1];
+    if (holds) held[threadIdx.x] = 0;
+    __syncthreads();
+    const auto note = [](std::uint8_t* place) {
+        if (*static_cast<volatile std::uint8_t*>(place) == 0) *static_cast<volatile std::uint8_t*>(place) = 1;
+    };
     const auto values = own_values<T>(image, thread_of_grid() * cells_of_thread<T>);
     T last = 0;
 #pragma unroll
     for (int k = 0; k < cells_of_thread<T>; ++k) {
         if (values.at[k] == 0 || values.at[k] == last) continue;
         last = values.at[k];
-        volatile std::uint8_t* const place = seen + place_of(last);
-        if (*place == 0) *place = 1;
+        note((holds ? held : seen) + place_of(last));
     }
+    __syncthreads();
+    if (holds && held[threadIdx.x] != 0) note(seen + threadIdx.x);
 }
 
 /// Writes codes. A thread looks up a value only where it differs from the one before.
@@ -127,27 +136,66 @@ struct stretch {
     }
 };
 
-/// Adds a line of an image to the tallies of its codes. A warp takes 32 cells at a time.
-template <class Code>
-__device__ void count_line(const problem& p, int side, std::int64_t line, const Code* mine, const Code* other,
-                           tally* rows) {
-    const std::int64_t n = p.size[2];
+/// A line whose cells are added to the tallies of their codes.
+struct line_of_cells {
+    const problem& p;
+    int side;
+    std::int64_t line;
+    tally* rows;
     stretch now;
-    for (std::int64_t first = 0; first < n; first += cuda::warp) {
-        const std::int64_t x = first + lane_of_thread();
-        const std::uint32_t code = x < n ? mine[x] : 0;
-        const unsigned common = __ballot_sync(cuda::every_lane, side == 0 && x < n && other[x] == code ? 1 : 0);
+
+    /// Goes on with a code whose first cell is given, unless the stretch has it.
+    __device__ void take(std::uint32_t code, std::int64_t first) {
+        if (code != now.code) now.flush(p, side, line, rows), now = {code, 0, 0, first, 0};
+    }
+    /// Adds 32 cells, one a lane. `same` tells that the other side has the same code.
+    __device__ void add(std::int64_t first, std::uint32_t code, bool same) {
+        const unsigned common = __ballot_sync(cuda::every_lane, same ? 1 : 0);
         for (unsigned left = __ballot_sync(cuda::every_lane, code != 0 ? 1 : 0); left != 0;) {
             const int source = __ffs(static_cast<int>(left)) - 1;
             const std::uint32_t its = __shfl_sync(cuda::every_lane, code, source);
             const unsigned members = __ballot_sync(cuda::every_lane, code == its ? 1 : 0);
-            if (its != now.code) now.flush(p, side, line, rows), now = {its, 0, 0, first + source, 0};
+            take(its, first + source);
             now.cells += __popc(members), now.common += __popc(members & common);
             now.last = first + 31 - __clz(static_cast<int>(members));
             left &= ~members;
         }
     }
-    now.flush(p, side, line, rows);
+    /// Adds 128 cells, four a lane; at once if all have one code.
+    __device__ void add_fours(std::int64_t first, std::uint32_t mine, std::uint32_t others) {
+        const std::uint32_t differ = bytes_not_zero(mine ^ others);
+        const std::uint32_t code = __shfl_sync(cuda::every_lane, mine, 0) & 255;
+        if (__all_sync(cuda::every_lane, mine == code * 0x01010101U ? 1 : 0) == 0) {
+            for (int group = 0; group < lane_codes; ++group)
+                add(first + 32 * group, byte_of_group(mine, group), byte_of_group(differ, group) == 0);
+        } else if (code != 0) {
+            take(code, first);
+            now.cells += warp_codes, now.last = first + warp_codes - 1;
+            now.common += warp_codes - __reduce_add_sync(cuda::every_lane, static_cast<unsigned>(__popc(differ)));
+        }
+    }
+};
+
+/// Adds a line of an image to the tallies of its codes. Only the first side compares it with the other one.
+template <class Code>
+__device__ void count_line(const problem& p, int side, std::int64_t line, const Code* mine, const Code* other,
+                           tally* rows) {
+    const std::int64_t n = p.size[2];
+    line_of_cells to{p, side, line, rows, {}};
+    if constexpr (sizeof(Code) == 1) {
+        for (std::int64_t first = 0; first < n; first += warp_codes) {
+            const std::int64_t x = first + lane_codes * lane_of_thread();
+            const std::uint32_t own = four_codes(mine, x, n);
+            to.add_fours(first, own, side == 0 ? four_codes(other, x, n) : ~own);
+        }
+    } else {
+        for (std::int64_t first = 0; first < n; first += cuda::warp) {
+            const std::int64_t x = first + lane_of_thread();
+            const Code code = x < n ? mine[x] : 0;
+            to.add(first, code, side == 0 && x < n && other[x] == code);
+        }
+    }
+    to.now.flush(p, side, line, rows);
 }
 
 /// A block owns lines of one image on one side, a warp every eighth of them. Codes of one byte are counted in the

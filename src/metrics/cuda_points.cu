@@ -1,45 +1,29 @@
-// On a device: marks points of surfaces, lists their distances, and computes sums and ranks of the lists.
+// On a device: marks points of surfaces.
 #include <algorithm>
 
 #include "base/cuda_by_warp.cuh"
-#include "base/cuda_scan.cuh"
 #include "metrics/cuda_common.cuh"
 
 namespace nearfield::metrics {
 namespace {
 
-constexpr std::int64_t points_of_block = 4096;
-/// Mask values that a thread reads at once, of cells in a row of the job's box. All cells of a block belong to one job,
-/// because masks of jobs begin at multiples of base_step.
-struct alignas(16) own_values {
-    static constexpr int words = 4;
-    std::uint32_t word[words];
-
-    __device__ std::uint8_t at(int i) const { return static_cast<std::uint8_t>(word[i / 4] >> 8 * (i % 4)); }
-};
-static_assert(base_step == sizeof(own_values) * threads_of_block);
-
-__device__ int job_of_block(const job* jobs, int count) {
-    return last_upto(count, static_cast<std::int64_t>(blockIdx.x) * base_step, [&](int k) { return jobs[k].base; });
-}
-
 /// A warp's findings about the points of a job's surface.
 struct found_points {
     word points, weight;
+    std::uint32_t bits;  ///< of the points among the warp's
+
     __device__ void reduce() {
-        for (int by = cuda::warp / 2; by > 0; by /= 2) {
-            points += __shfl_xor_sync(cuda::every_lane, points, by);
-            weight += __shfl_xor_sync(cuda::every_lane, weight, by);
-        }
+        bits = __reduce_or_sync(cuda::every_lane, bits), points = static_cast<word>(__popc(bits));
+        for (int by = cuda::warp / 2; by > 0; by /= 2) weight += __shfl_xor_sync(cuda::every_lane, weight, by);
     }
 };
 
-/// Everything that marking needs: the planes of the image in which the group's jobs lie, and their masks.
+/// Everything that marking needs: the planes of the image in which the group's jobs lie, and their bits.
 struct marking {
     const weights* by;
     const std::int32_t* job_of_row;  ///< negative: not in this group
     job* jobs;
-    std::uint8_t* mask[2];
+    std::uint32_t* bits[2];
     std::int64_t first_image, images, first_plane, planes, blocks_of_image;
 };
 constexpr int lines_of_block = 32;
@@ -72,28 +56,32 @@ struct line_of_points {
     __device__ Code at(const Code* cells, std::int32_t x) const {
         return cells == nullptr || x < 0 || x >= p.size[2] ? Code{0} : cells[x];
     }
-    /// Writes the mask's value of a point of a code. All lanes call it; lanes without a point give code 0.
-    __device__ void put(std::int64_t x, std::uint32_t code, std::uint8_t value) const {
+    /// Sets the bit of a point of a code, whose weight has the index `value`. All lanes call it, with consecutive x of
+    /// one word; lanes without a point give code 0.
+    __device__ void put(std::int32_t x, std::uint32_t code, std::uint8_t value) const {
         const std::int32_t which = code == 0 ? -1 : m.job_of_row[row + code - 1];
-        found_points mine{0, 0};
-        if (which >= 0) {
-            const job& j = m.jobs[which];
-            m.mask[side][j.base + ((z - j.first[0]) * j.size[1] + y - j.first[1]) * j.size[2] + x - j.first[2]] = value;
-            mine = {1, m.by->rank[value]};
-        }
+        found_points mine{0, 0, 0};
+        if (which >= 0) mine = {1, m.by->rank[value], 1U << x % 32};
         cuda::put_by_warp(which >= 0 ? code : 0, 0U, mine, [&](std::uint32_t of_code, const found_points& of) {
+            const std::int32_t to = m.job_of_row[row + of_code - 1];
+            const job& j = m.jobs[to];
+            atomicOr(m.bits[side] + j.base + ((z - j.first[0]) * j.size[1] + y - j.first[1]) * j.row_words() + x / 32 -
+                         j.first[2] / 32,
+                     of.bits);
             if (held != nullptr) add(held + of_code - 1, of);
-            else add_to_job(m, m.job_of_row[row + of_code - 1], side, of);
+            else add_to_job(m, to, side, of);
         });
     }
     /// Marks the line's cells. A missing axis has the same cells on both sides.
-    __device__ void mark_cells(std::int32_t lane) const {
+    __device__ void mark_cells() const {
         const Code* const own = cells(0, 0);
         const Code* beside[4];
         for (int k = 0; k < 4; ++k) {
             const int by = k % 2 == 0 ? -1 : 1;
             beside[k] = !p.has(k / 2) ? own : k < 2 ? cells(by, 0) : cells(0, by);
         }
+        if constexpr (sizeof(Code) == 1) return mark_fours(own, beside);
+        const std::int32_t lane = lane_of_thread();
         for (std::int32_t x = lane; x - lane < p.size[2]; x += cuda::warp) {
             const Code code = at(own, x);
             bool inner = at(own, x - 1) == code && at(own, x + 1) == code;
@@ -103,16 +91,61 @@ struct line_of_points {
             if (__any_sync(cuda::every_lane, inner ? 0 : 1) != 0) put(x, inner ? 0 : code, 1);
         }
     }
+    /// Does so for 128 cells at a time, four a lane.
+    __device__ void mark_fours(const Code* own, const Code* const (&beside)[4]) const {
+        const auto n = static_cast<std::int32_t>(p.size[2]);
+        for (std::int32_t first = 0; first < n; first += warp_codes) {
+            const std::int32_t x = first + lane_codes * lane_of_thread();
+            const std::uint32_t mine = four_codes(own, x, n);
+            std::uint32_t after = __shfl_down_sync(cuda::every_lane, mine, 1);
+            if (lane_of_thread() == cuda::warp - 1) after = at(own, first + warp_codes);
+            std::uint32_t differ = (mine ^ codes_before(mine, at(own, first - 1))) | (mine ^ (mine >> 8 | after << 24));
+#pragma unroll
+            for (const Code* const line : beside) differ |= mine ^ four_codes(line, x, n);
+            const std::uint32_t points = bytes_not_zero(differ) & bytes_not_zero(mine);
+            if (__any_sync(cuda::every_lane, points != 0 ? 1 : 0) == 0) continue;
+            for (int group = 0; group < lane_codes; ++group) {
+                const std::uint32_t code = byte_of_group(mine, group), is_point = byte_of_group(points, group);
+                put(first + cuda::warp * group + lane_of_thread(), is_point != 0 ? code : 0, 1);
+            }
+        }
+    }
     /// Marks the line's corners, one more than there are cells.
-    __device__ void mark_corners(std::int32_t lane) const {
+    __device__ void mark_corners() const {
         const Code* around[4];
         for (int k = 0; k < 4; ++k) around[k] = cells(p.has(0) && k < 2 ? -1 : 0, p.has(1) && k % 2 == 0 ? -1 : 0);
+        if constexpr (sizeof(Code) == 1) return mark_corners_by_fours(around);
+        const std::int32_t lane = lane_of_thread();
         for (std::int32_t x = lane; x - lane <= p.size[2]; x += cuda::warp) {
             Code cell[8];
             bool some = false;
 #pragma unroll
             for (int k = 0; k < 8; ++k) cell[k] = at(around[k % 4], k < 4 ? x - 1 : x), some |= cell[k] != cell[0];
             if (__any_sync(cuda::every_lane, some ? 1 : 0) != 0) mark_corner(x, cell, some);
+        }
+    }
+    /// Does so for 128 corners at a time, four a lane.
+    __device__ void mark_corners_by_fours(const Code* const (&around)[4]) const {
+        const auto n = static_cast<std::int32_t>(p.size[2]);
+        for (std::int32_t first = 0; first <= n; first += warp_codes) {
+            std::uint32_t four[8], differ = 0;
+#pragma unroll
+            for (int k = 0; k < 4; ++k) {
+                four[k + 4] = four_codes(around[k], first + lane_codes * lane_of_thread(), n);
+                four[k] = codes_before(four[k + 4], at(around[k], first - 1));
+            }
+#pragma unroll
+            for (const std::uint32_t each : four) differ |= each ^ four[0];
+            if (__any_sync(cuda::every_lane, differ != 0 ? 1 : 0) == 0) continue;
+            differ = bytes_not_zero(differ);
+            for (int group = 0; group < lane_codes; ++group) {
+                const bool some = byte_of_group(differ, group) != 0;
+                if (__any_sync(cuda::every_lane, some ? 1 : 0) == 0) continue;
+                Code cell[8];
+#pragma unroll
+                for (int k = 0; k < 8; ++k) cell[k] = static_cast<Code>(byte_of_group(four[k], group));
+                mark_corner(first + cuda::warp * group + lane_of_thread(), cell, some);
+            }
         }
     }
     __device__ void mark_corner(std::int32_t x, const Code (&cell)[8], bool some) const {
@@ -157,178 +190,13 @@ __global__ void __launch_bounds__(threads_of_block)
                                         begin + k - plane * points(1),
                                         side,
                                         sizeof(Code) == 1 ? held : nullptr};
-        if (p.elements) line.mark_corners(lane_of_thread());
-        else line.mark_cells(lane_of_thread());
+        if (p.elements) line.mark_corners();
+        else line.mark_cells();
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); sizeof(Code) == 1 && i < codes_held; i += threads_of_block)
         if (held[i].points != 0) add_to_job(m, m.job_of_row[image * p.labels + i], side, held[i]);
 }
-
-/// Lists points. `taken` counts the places of each job's list that blocks have reserved.
-template <class T>
-__global__ void __launch_bounds__(threads_of_block)
-    gather_points(const job* jobs, int count, int side, const std::uint8_t* mask, const T* squared, word* taken,
-                  std::uint64_t* key, std::uint8_t* code) {
-    __shared__ int held[threads_of_block / cuda::warp];
-    __shared__ std::int64_t start;
-    const int k = job_of_block(jobs, count);
-    const job& j = jobs[k];
-    constexpr int cells = sizeof(own_values);
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * base_step + cells * threadIdx.x;
-    own_values values{};  // other blocks belong to jobs that are left out
-    if (first >= j.base && first < j.base + j.cells()) values = *reinterpret_cast<const own_values*>(mask + first);
-    int mine = 0, all = 0;
-#pragma unroll
-    for (int i = 0; i < cells; ++i) mine += values.at(i) != 0 ? 1 : 0;
-    if (__syncthreads_or(mine) == 0) return;
-    const int before = cuda::sum_before(mine, held, all);
-    if (threadIdx.x == 0)
-        start = j.start[side] + static_cast<std::int64_t>(atomicAdd(taken + k, static_cast<word>(all)));
-    __syncthreads();
-    std::int64_t to = start + before;
-#pragma unroll
-    for (int i = 0; i < cells; ++i) {
-        if (values.at(i) == 0) continue;
-        using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
-        key[to] = j.points[1 - side] == 0 ? 0 : key_of(static_cast<as>(squared[first + i]));
-        code[to++] = values.at(i);
-    }
-}
-
-/// A side of a job: its part of the lists, and its first block. A side without points has the same block as the next
-/// one, and last_upto() prefers the later.
-struct list_part {
-    std::int64_t start, points, block;
-};
-struct lists {
-    const list_part* part;
-    int count;
-    const std::uint64_t* key;
-    const std::uint8_t* code;
-
-    [[nodiscard]] __device__ int part_of_block() const {
-        return last_upto(count, blockIdx.x, [&](int k) { return part[k].block; });
-    }
-    /// Calls body(key, code) for the thread's points.
-    template <class Body>
-    __device__ void for_own_points(const list_part& of, const Body& body) const {
-        const std::int64_t first = (blockIdx.x - of.block) * points_of_block;
-        std::int64_t end = first + points_of_block;
-        if (end > of.points) end = of.points;
-        for (std::int64_t i = first + threadIdx.x; i < end; i += threads_of_block)
-            body(key[of.start + i], code[of.start + i]);
-    }
-};
-
-__device__ void put(parts& to, const parts& mine) {
-    for (int i = 0; i < 3; ++i) add_all(reinterpret_cast<word*>(&to.part[i]), mine.part[i]);
-}
-
-__global__ void __launch_bounds__(threads_of_block)
-    sum_points(const __grid_constant__ problem p, const weights* w, const __grid_constant__ lists of, side_sums* sums) {
-    const int part = of.part_of_block();
-    side_sums& to = sums[part];
-    const bool doubles = p.squared == dtype::float64;
-    parts area, moment;
-    std::uint64_t largest = 0;
-    of.for_own_points(of.part[part], [&](std::uint64_t key, std::uint8_t code) {
-        area.add(w->area_parts[code]);
-        moment.add(parts_of(w->area[code] * distance_of(key, doubles), p.per_moment));
-        if (key > largest) largest = key;
-    });
-    put(to.area, area), put(to.moment, moment);
-    for (int t = 0; t < p.tolerances; ++t) {
-        parts within;
-        of.for_own_points(of.part[part], [&](std::uint64_t key, std::uint8_t code) {
-            if (distance_of(key, doubles) <= p.tolerance[t]) within.add(w->area_parts[code]);
-        });
-        put(to.within[t], within);
-    }
-    for (int by = cuda::warp / 2; by > 0; by /= 2) {
-        const std::uint64_t other = __shfl_down_sync(cuda::every_lane, largest, by);
-        if (other > largest) largest = other;
-    }
-    if (lane_of_thread() == 0) atomicMax(reinterpret_cast<word*>(&to.largest), static_cast<word>(largest));
-}
-
-/// Adds up, by next digit, the weights of the keys whose leading digits equal those of each rank.
-__global__ void __launch_bounds__(threads_of_block)
-    count_digits(int ranks, const weights* w, const __grid_constant__ lists of, const side_sums* sums, int shift,
-                 word* counts) {
-    static_assert(digits == threads_of_block);
-    __shared__ word here[digits];
-    const int part = of.part_of_block();
-    for (int k = 0; k < ranks; ++k) {
-        here[threadIdx.x] = 0;
-        __syncthreads();
-        const std::uint64_t leading = sums[part].at_rank[k];
-        std::uint64_t zeros = 0;  // digit 0 is the most frequent one, as few points are far
-        of.for_own_points(of.part[part], [&](std::uint64_t key, std::uint8_t code) {
-            if (!begins_with(key, shift, leading)) return;
-            if (const auto digit = key >> shift & (digits - 1); digit == 0) zeros += w->rank[code];
-            else atomicAdd(here + digit, static_cast<word>(w->rank[code]));
-        });
-        add_all(here, zeros);
-        __syncthreads();
-        if (here[threadIdx.x] != 0)
-            atomicAdd(counts + (static_cast<std::int64_t>(part) * ranks + k) * digits + threadIdx.x, here[threadIdx.x]);
-    }
-}
-
-/// Selects the next digit. A thread owns a rank of a side.
-__global__ void __launch_bounds__(threads_of_block)
-    take_digits(int ranks, int sides, const word* counts, wanted_ranks* wanted, side_sums* sums) {
-    const std::int64_t i = thread_of_grid(), side = i / ranks, k = i - side * ranks;
-    if (side >= sides) return;
-    take_digit(reinterpret_cast<const std::uint64_t*>(counts) + i * digits, wanted[side].of[k], sums[side].at_rank[k]);
-}
-
-/// Memory of a call that sums up a group.
-class summing {
-public:
-    summing(const device& on, const problem& p, const group& g)
-        : on_(on), p_(p), sides_(2 * std::ssize(g.jobs)), memory_(on) {
-        for (const job& j : g.jobs)
-            for (int side = 0; side < 2; ++side) {
-                parts_.push_back({j.start[side], j.points[side], blocks_});
-                blocks_ += cuda::blocks_for(j.points[side], points_of_block);
-            }
-    }
-
-    std::vector<side_sums> run(const weights& w, const group& g, const std::vector<wanted_ranks>& wanted) {
-        const auto part = memory_.reserve<list_part>(sides_), weight = memory_.reserve<weights>(1),
-                   sum = memory_.reserve<side_sums>(sides_), rank = memory_.reserve<wanted_ranks>(sides_);
-        const std::int64_t counts = sides_ * p_.ranks() * digits, count = memory_.reserve<word>(counts);
-        memory_.allocate();
-        auto* const sums = memory_.get<side_sums>(sum);
-        const auto* const by = memory_.get<weights>(weight);
-        std::vector<side_sums> found(static_cast<std::size_t>(sides_));
-        copy_to(on_, memory_.get<list_part>(part), parts_);
-        copy_to(on_, memory_.get<weights>(weight), std::vector<weights>{w});
-        copy_to(on_, memory_.get<wanted_ranks>(rank), wanted);
-        clear(on_, sums, sides_ * static_cast<std::int64_t>(sizeof(side_sums)));
-        const lists of{memory_.get<list_part>(part), static_cast<int>(sides_), g.key, g.code};
-        cuda::launch(on_, sum_points, blocks_, dim3(threads_of_block), 0, p_, by, of, sums);
-        for (int shift = p_.squared == dtype::uint32 ? 24 : 56; shift >= 0 && counts > 0; shift -= digit_bits) {
-            clear(on_, memory_.get<word>(count), 8 * counts);
-            cuda::launch(on_, count_digits, blocks_, dim3(threads_of_block), 0, p_.ranks(), by, of, sums, shift,
-                         memory_.get<word>(count));
-            cuda::launch(on_, take_digits, cuda::blocks_for(sides_ * p_.ranks(), threads_of_block),
-                         dim3(threads_of_block), 0, p_.ranks(), static_cast<int>(sides_), memory_.get<word>(count),
-                         memory_.get<wanted_ranks>(rank), sums);
-        }
-        copy_from(on_, found, sums);
-        return found;
-    }
-
-private:
-    const device& on_;
-    const problem& p_;
-    std::int64_t sides_, blocks_ = 0;
-    std::vector<list_part> parts_;
-    cuda::workspace memory_;
-};
 
 }  // namespace
 
@@ -355,7 +223,7 @@ void mark(const device& on, const problem& p, const weights& w, const void* code
     copy_to(on, m.jobs, g.jobs);
     copy_to(on, memory.get<weights>(weight), std::vector<weights>{w});
     copy_to(on, memory.get<std::int32_t>(row), job_of_row);
-    for (int side = 0; side < 2; ++side) m.mask[side] = g.mask[side], clear(on, g.mask[side], g.cells);
+    for (int side = 0; side < 2; ++side) m.bits[side] = g.bits[side], clear(on, g.bits[side], 4 * g.room);
     const auto start = [&]<class Code>(Code) {
         cuda::launch(on, mark_points<Code>, 2 * m.images * m.blocks_of_image, dim3(threads_of_block), 0, p, m,
                      static_cast<const Code*>(codes));
@@ -363,30 +231,6 @@ void mark(const device& on, const problem& p, const weights& w, const void* code
     if (p.wide_codes()) start(std::uint32_t{});
     else start(std::uint8_t{});
     copy_from(on, g.jobs, m.jobs);
-}
-
-void gather(const device& on, dtype squared, const group& g, int side) {
-    const cuda::device_guard current(on);
-    cuda::workspace memory(on);
-    const std::int64_t jobs = std::ssize(g.jobs);
-    const auto job_at = memory.reserve<job>(jobs), taken = memory.reserve<word>(jobs);
-    memory.allocate();
-    copy_to(on, memory.get<job>(job_at), g.jobs);
-    clear(on, memory.get<word>(taken), 8 * jobs);
-    const auto start = [&]<class T>(T) {
-        cuda::launch(on, gather_points<T>, g.cells / base_step, dim3(threads_of_block), 0, memory.get<job>(job_at),
-                     static_cast<int>(jobs), side, g.mask[side], static_cast<const T*>(g.squared),
-                     memory.get<word>(taken), g.key, g.code);
-    };
-    if (squared == dtype::uint32) start(std::uint32_t{});
-    else if (squared == dtype::uint64) start(std::uint64_t{});
-    else start(double{});
-}
-
-std::vector<side_sums> sum(const device& on, const problem& p, const weights& w, const group& g,
-                           const std::vector<wanted_ranks>& wanted) {
-    const cuda::device_guard current(on);
-    return summing(on, p, g).run(w, g, wanted);
 }
 
 }  // namespace nearfield::metrics

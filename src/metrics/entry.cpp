@@ -11,15 +11,16 @@
 #include "base/check.hpp"
 #include "base/lend.hpp"
 #include "base/rehearsal.hpp"
+#include "exact/room.hpp"
 #include "metrics/core.hpp"
 
 namespace nearfield {
 namespace metrics {
 namespace {
 
-constexpr std::int64_t most_jobs = 1024;
+constexpr std::int64_t most_jobs = 4096;
 
-/// Largest number of box cells that are processed together.
+/// Largest number of box cells that are measured together. Four times as many are listed together.
 constexpr std::int64_t most_cells(const host&) { return std::int64_t{1} << 26; }
 constexpr std::int64_t most_cells(const device&) { return std::int64_t{1} << 28; }
 
@@ -57,7 +58,8 @@ struct task {
     problem p;
     weights w;
     distance_options distances;
-    double shortest = 1;  ///< length of a cell's shortest side
+    exact::counting units;  ///< of squared distances in a box as large as the image
+    bool one_unit = false;  ///< of boxes of any size
     std::vector<std::int64_t> labels;
 };
 
@@ -79,10 +81,13 @@ void set_axes(const any_input<Place>& a, const surface_options& options, task& t
         p.size[to] = a.shape[k], length[to] = lengths[k];
         points[k - batch] = a.shape[k] + (p.elements ? 1 : 0);
     }
-    t.shortest = *std::min_element(length + most_axes - p.axes, length + most_axes);
     t.distances.spacing = spacing(lengths.data() + batch, static_cast<std::size_t>(p.axes));
     t.distances.sites = sites::nonzero;
     p.squared = squared_distance_type(points.data(), p.axes, t.distances);
+    const std::array<std::int64_t, most_axes> least{1, 1, 1};
+    const exact::counting of_least = exact::counting_of(least.data(), p.axes, t.distances);
+    t.units = exact::counting_of(points.data(), p.axes, t.distances);
+    t.one_unit = t.units.length == of_least.length && t.units.unit2 == of_least.unit2;
 }
 
 /// Sets the areas of points, and the units of sums.
@@ -154,22 +159,44 @@ coding coding_of(const std::vector<std::int64_t>& labels) {
 
 // ---- groups ---------------------------------------------------------------------------------------------------------
 
+std::span<const std::int64_t> size_of_box(const problem& p, const job& j) {
+    return {j.size + most_axes - p.axes, static_cast<std::size_t>(p.axes)};
+}
+/// Adds a job to a group, unless it would hold more than `most` cells.
+bool add_job(group& g, job j, std::int64_t most) {
+    const std::int64_t cells = (j.cells() + cells_step - 1) / cells_step * cells_step;
+    if (!g.jobs.empty() && g.cells + cells > most) return false;
+    j.far = g.cells, g.cells += cells;
+    g.jobs.push_back(j);
+    return true;
+}
+/// Room for one side's points: bytes on the host, words on a device.
+std::int64_t room_for(const host&, const job& j) { return j.cells(); }
+std::int64_t room_for(const device&, const job& j) { return j.words(); }
+
 /// Makes jobs for the rows from `row` on, as many as fit; advances `row` to the first that did not.
-group next_group(const problem& p, const std::vector<tally>& rows, std::size_t& row, std::int64_t most) {
+template <class Place>
+group next_group(const Place& on, const task& t, const std::vector<tally>& rows, std::size_t& row) {
+    const problem& p = t.p;
     group g;
     for (; row < rows.size() && std::ssize(g.jobs) < most_jobs; ++row) {
         const tally& of = rows[row];
         if (of.cells[0] == 0 && of.cells[1] == 0) continue;
         job j;
-        j.row = static_cast<std::int64_t>(row), j.base = g.cells;
+        j.row = static_cast<std::int64_t>(row), j.base = g.room;
         for (int axis = 0; axis < most_axes; ++axis) {
             j.first[axis] = of.low[axis];
             j.size[axis] = of.high[axis] - of.low[axis] + 1 + (p.elements && p.has(axis) ? 1 : 0);
         }
-        const std::int64_t cells = (j.cells() + base_step - 1) / base_step * base_step;
-        if (!g.jobs.empty() && g.cells + cells > most) break;
-        g.cells += cells;
-        g.jobs.push_back(j);
+        const exact::counting units =
+            t.one_unit ? t.units : exact::counting_of(size_of_box(p, j).data(), p.axes, t.distances);
+        for (int axis = 0; axis < p.axes; ++axis) {
+            const double length = units.length[static_cast<std::size_t>(axis)];
+            j.square[most_axes - p.axes + axis] = length * length;
+        }
+        j.unit2 = units.unit2;
+        if (!add_job(g, j, 4 * most_cells(on))) break;
+        g.room += (room_for(on, j) + points_step - 1) / points_step * points_step;
     }
     return g;
 }
@@ -180,69 +207,47 @@ void suppose_whole(const problem& p, std::vector<tally>& rows) {
     for (int axis = 0; axis < most_axes; ++axis) rows.front().low[axis] = 0, rows.front().high[axis] = p.size[axis] - 1;
 }
 
-/// Measures distances to the points of a side up to `reach`. A device is busy with a box of `large` cells, and serves
-/// limits in a list of boxes by slower ways.
+/// Returns a job's mask. On a device it is made from bits.
+const std::uint8_t* mask_for(const host&, const group& g, int side, const job& j) { return g.mask[side] + j.base; }
+const std::uint8_t* mask_for(const device&, const group& g, int side, const job& j) { return g.mask[side] + j.far; }
+
+/// Measures distances to the points of the other side.
 template <class Place>
-void measure_distances(const Place& on, const task& t, const group& g, int side, double reach) {
-    constexpr std::int64_t large = std::int64_t{1} << 19;
-    distance_options limited = t.distances;
-    limited.max_distance = reach;
+void measure_distances(const Place& on, const task& t, const group& g, int side) {
     std::vector<nearfield::job<Place>> calls;
     for (const job& j : g.jobs) {
         if (j.points[1 - side] == 0) continue;
-        const std::span<const std::int64_t> sizes(j.size + most_axes - t.p.axes, static_cast<std::size_t>(t.p.axes));
+        const std::span<const std::int64_t> sizes = size_of_box(t.p, j);
         nearfield::job<Place> call;
-        call.image = any_input<Place>::contiguous(g.mask[1 - side] + j.base, dtype::uint8, sizes);
+        call.image = any_input<Place>::contiguous(mask_for(on, g, 1 - side, j), dtype::uint8, sizes);
         call.out.squared = any_output<Place>::contiguous(
-            static_cast<std::byte*>(g.squared) + j.base * size_of(t.p.squared), t.p.squared, sizes);
-        if (std::isfinite(reach) && j.cells() > large) distance_transform(on, call.image, call.out, limited);
-        else calls.push_back(call);
+            static_cast<std::byte*>(g.squared) + j.far * size_of(t.p.squared), t.p.squared, sizes);
+        calls.push_back(call);
     }
-    if (!calls.empty()) distance_transform(on, std::span<const nearfield::job<Place>>(calls), limited);
+    if (!calls.empty()) distance_transform(on, std::span<const nearfield::job<Place>>(calls), t.distances);
 }
 
-/// Measures both sides of a group's jobs. Points without a site within `reach` get the key that is `unreached`.
+/// Measures the far points of those jobs of a group that have some, as many jobs at a time as fit.
 template <class Place>
-std::vector<side_sums> measure_sides(const Place& on, const task& t, const group& g,
-                                     const std::vector<wanted_ranks>& wanted, double reach) {
-    for (int side = 0; side < 2; ++side) {
-        measure_distances(part_of(on, side == 0 ? 0 : 0.45, side == 0 ? 0.4 : 0.85), t, g, side, reach);
-        gather(part_of(on, side == 0 ? 0.4 : 0.85, side == 0 ? 0.45 : 0.9), t.p.squared, g, side);
+void measure_far(const Place& on, const task& t, const group& g, const std::vector<std::uint8_t>& far) {
+    constexpr bool makes_masks = std::is_same_v<Place, device>;
+    for (std::size_t next = 0; next < g.jobs.size();) {
+        group some = g;
+        some.jobs.clear(), some.cells = 0;
+        for (; next < g.jobs.size(); ++next)
+            if (far[next] != 0 && !add_job(some, g.jobs[next], most_cells(on))) break;
+        if (some.jobs.empty()) return;
+        const std::int64_t of_mask = makes_masks ? some.cells : 0;
+        with_bytes(on, of_mask + some.cells * size_of(t.p.squared), [&](void* memory) {
+            some.squared = static_cast<std::uint8_t*>(memory) + of_mask;
+            if (makes_masks) some.mask[0] = some.mask[1] = static_cast<std::uint8_t*>(memory);
+            for (int side = 0; side < 2; ++side) {
+                if constexpr (makes_masks) fill_mask(on, some, 1 - side);
+                measure_distances(part_of(on, 0.5 * side, 0.5 * side + 0.45), t, some, side);
+                look_up(part_of(on, 0.5 * side + 0.45, 0.5 * side + 0.5), t.p.squared, some, side);
+            }
+        });
     }
-    return sum(part_of(on, 0.9, 1), t.p, t.w, g, wanted);
-}
-std::uint64_t unreached(dtype squared) {
-    if (squared == dtype::float64) return key_of(std::numeric_limits<double>::infinity());
-    return squared == dtype::uint32 ? std::numeric_limits<std::uint32_t>::max()
-                                    : std::numeric_limits<std::uint64_t>::max();
-}
-
-/// Measures a group's jobs on a device. Surfaces are mostly near each other, and up to 30 cells a device measures
-/// distances in tiles alone (the rest took 4 of 6 ms for 20 labels in 300x512x512, H200, 2026-11-29). Jobs with points
-/// beyond that are measured again. A rehearsal does both.
-std::vector<side_sums> measure_group(const device& on, const task& t, const group& g,
-                                     const std::vector<wanted_ranks>& wanted) {
-    constexpr double cells_in_tiles = 30;
-    std::vector<side_sums> sums = measure_sides(on, t, g, wanted, cells_in_tiles * t.shortest);
-    group again = g;
-    again.jobs.clear();
-    std::vector<std::size_t> which;
-    std::vector<wanted_ranks> wanted_again;
-    for (std::size_t k = 0; k < g.jobs.size(); ++k) {
-        const bool far = std::max(sums[2 * k].largest, sums[2 * k + 1].largest) == unreached(t.p.squared);
-        if (!far && rehearsing() == nullptr) continue;
-        again.jobs.push_back(g.jobs[k]), which.push_back(k);
-        for (const std::size_t side : {2 * k, 2 * k + 1}) wanted_again.push_back(wanted[side]);
-    }
-    if (which.empty()) return sums;
-    constexpr double everywhere = std::numeric_limits<double>::infinity();
-    const std::vector<side_sums> found = measure_sides(on, t, again, wanted_again, everywhere);
-    for (std::size_t i = 0; i < which.size(); ++i) std::copy_n(&found[2 * i], 2, &sums[2 * which[i]]);
-    return sums;
-}
-std::vector<side_sums> measure_group(const host& on, const task& t, const group& g,
-                                     const std::vector<wanted_ranks>& wanted) {
-    return measure_sides(on, t, g, wanted, std::numeric_limits<double>::infinity());
 }
 
 /// The ranks that determine a side's percentiles.
@@ -262,12 +267,24 @@ wanted_ranks ranks_of(const problem& p, const job& j, int side) {
     return wanted;
 }
 
+/// Lends a group memory for its points.
+void with_points(const device& on, group& g, const std::function<void()>& use) {
+    with_bytes(on, 2 * g.room * 4, [&](void* memory) {
+        for (int side = 0; side < 2; ++side) g.bits[side] = static_cast<std::uint32_t*>(memory) + side * g.room;
+        use();
+    });
+}
+void with_points(const host& on, group& g, const std::function<void()>& use) {
+    with_bytes(on, 2 * g.room, [&](void* memory) {
+        for (int side = 0; side < 2; ++side) g.mask[side] = static_cast<std::uint8_t*>(memory) + side * g.room;
+        use();
+    });
+}
+
 template <class Place>
 std::vector<side_sums> solve_group(const Place& on, const task& t, const void* codes, group& g) {
     std::vector<side_sums> sums;
-    with_bytes(on, g.cells * (2 + size_of(t.p.squared)), [&](void* memory) {
-        for (int side = 0; side < 2; ++side) g.mask[side] = static_cast<std::uint8_t*>(memory) + side * g.cells;
-        g.squared = g.mask[1] + g.cells;
+    with_points(on, g, [&] {
         mark(part_of(on, 0, 0.1), t.p, t.w, codes, g);
         if (rehearsing() != nullptr) g.jobs.front().points[0] = g.jobs.front().points[1] = 1;
         std::int64_t points = 0;
@@ -280,7 +297,9 @@ std::vector<side_sums> solve_group(const Place& on, const task& t, const void* c
         with_bytes(on, 9 * points, [&](void* lists) {
             g.key = static_cast<std::uint64_t*>(lists);
             g.code = reinterpret_cast<std::uint8_t*>(g.key + points);
-            sums = measure_group(part_of(on, 0.1, 1), t, g, wanted);
+            const std::vector<std::uint8_t> far = list_near(part_of(on, 0.1, 0.5), t.p, codes, g);
+            measure_far(part_of(on, 0.5, 0.9), t, g, far);
+            sums = sum(part_of(on, 0.9, 1), t.p, t.w, g, wanted);
         });
     });
     return sums;
@@ -295,7 +314,7 @@ void measure_rows(const Place& on, const task& t, const void* codes, std::vector
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (int side = 0; side < 2; ++side) rows[i].cells[side] = counts[i].cells[side];
     for (std::size_t next = 0, first = 0; next < rows.size(); first = next) {
-        group g = next_group(t.p, counts, next, most_cells(on));
+        group g = next_group(on, t, counts, next);
         if (g.jobs.empty()) continue;
         const auto share = [&](std::size_t row) {
             return 0.15 + 0.85 * static_cast<double>(row) / static_cast<double>(rows.size());

@@ -1,51 +1,8 @@
-// On the host: marks points of surfaces line by line, lists their distances, and computes sums and ranks.
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-
-#include "base/parallel.hpp"
-#include "metrics/core.hpp"
+// On the host: marks points of surfaces line by line, and computes sums and ranks of lists.
+#include "metrics/host_lines.hpp"
 
 namespace nearfield::metrics {
 namespace {
-
-constexpr std::int64_t cells_at_once = 1 << 14;
-
-/// Numbers the lines of all jobs' boxes, and yields for each its job and its number within the job.
-struct line_numbers {
-    std::vector<std::int64_t> first;
-
-    explicit line_numbers(const group& g) : first{0} {
-        for (const job& j : g.jobs) first.push_back(first.back() + j.size[0] * j.size[1]);
-    }
-    template <class Body>
-    void for_each(workers& team, const group& g, const Body& body) const {
-        const std::int64_t cells = std::max<std::int64_t>(g.cells / first.back(), 1);
-        team.for_each(first.back(), std::max<std::int64_t>(cells_at_once / cells, 1), cells,
-                      [&](std::int64_t from, std::int64_t to, int) {
-                          while (from < to) {
-                              const auto at = std::upper_bound(first.begin(), first.end(), from) - first.begin() - 1;
-                              const auto k = static_cast<std::size_t>(at);
-                              const std::int64_t last = std::min(to, first[k + 1]);
-                              body(k, from - first[k], last - first[k]);
-                              from = last;
-                          }
-                      });
-    }
-};
-
-/// Calls body(index) for the bytes that are not 0; skips eight zero bytes at once.
-template <class Body>
-void for_marked(const std::uint8_t* mask, std::int64_t count, const Body& body) {
-    for (std::int64_t i = 0; i < count;) {
-        std::uint64_t eight = 1;
-        if (i + 8 <= count) std::memcpy(&eight, mask + i, 8);
-        const std::int64_t end = std::min(i + 8, count);
-        for (; eight != 0 && i < end; ++i)
-            if (mask[i] != 0) body(i);
-        i = end;
-    }
-}
 
 /// Marks points, line by line, in one job's box.
 template <class Code>
@@ -138,27 +95,6 @@ void mark_all(const host& on, const problem& p, const weights& w, const Code* co
     });
 }
 
-template <class T>
-void gather_all(const host& on, const group& g, int side) {
-    using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
-    std::vector<std::int64_t> next;
-    for (const job& j : g.jobs) next.push_back(j.start[side]);
-    workers team(on, 2 * g.cells);
-    line_numbers(g).for_each(team, g, [&](std::size_t k, std::int64_t first, std::int64_t last) {
-        const job& j = g.jobs[k];
-        const std::int64_t from = j.base + first * j.size[2], count = (last - first) * j.size[2];
-        const std::uint8_t* const mask = g.mask[side] + from;
-        const T* const squared = static_cast<const T*>(g.squared) + from;
-        const bool nowhere = j.points[1 - side] == 0;
-        std::int64_t points = 0;
-        for_marked(mask, count, [&](std::int64_t) { ++points; });
-        std::int64_t to = std::atomic_ref(next[k]).fetch_add(points, std::memory_order_relaxed);
-        for_marked(mask, count, [&](std::int64_t i) {
-            g.key[to] = nowhere ? 0 : key_of(static_cast<as>(squared[i])), g.code[to++] = mask[i];
-        });
-    });
-}
-
 side_sums sum_side(const problem& p, const weights& w, const group& g, const job& j, int side) {
     side_sums sums;
     const bool doubles = p.squared == dtype::float64;
@@ -192,12 +128,6 @@ void search_ranks(const problem& p, const weights& w, const group& g, const job&
 void mark(const host& on, const problem& p, const weights& w, const void* codes, group& g) {
     if (p.wide_codes()) mark_all(on, p, w, static_cast<const std::uint32_t*>(codes), g);
     else mark_all(on, p, w, static_cast<const std::uint8_t*>(codes), g);
-}
-
-void gather(const host& on, dtype squared, const group& g, int side) {
-    if (squared == dtype::uint32) gather_all<std::uint32_t>(on, g, side);
-    else if (squared == dtype::uint64) gather_all<std::uint64_t>(on, g, side);
-    else gather_all<double>(on, g, side);
 }
 
 std::vector<side_sums> sum(const host& on, const problem& p, const weights& w, const group& g,

@@ -12,7 +12,9 @@ void encode(const device&, const problem&, const coding&, const any_input<device
 }
 std::vector<tally> count(const device&, const problem&, const void*) { refuse_device(); }
 void mark(const device&, const problem&, const weights&, const void*, group&) { refuse_device(); }
-void gather(const device&, dtype, const group&, int) { refuse_device(); }
+std::vector<std::uint8_t> list_near(const device&, const problem&, const void*, const group&) { refuse_device(); }
+void fill_mask(const device&, const group&, int) { refuse_device(); }
+void look_up(const device&, dtype, const group&, int) { refuse_device(); }
 std::vector<side_sums> sum(const device&, const problem&, const weights&, const group&,
                            const std::vector<wanted_ranks>&) {
     refuse_device();

@@ -9,6 +9,7 @@
 
 #include "base/annotate.hpp"
 #include "base/wide.hpp"
+#include "base/with_integer.hpp"
 #include "nearfield/watershed.hpp"
 
 namespace nearfield::watersheds {
@@ -208,23 +209,6 @@ NF_HD inline void put_integer(const target& a, std::int64_t offset, std::int64_t
         case 2: static_cast<std::uint16_t*>(a.data)[offset] = static_cast<std::uint16_t>(value); break;
         case 4: static_cast<std::uint32_t*>(a.data)[offset] = static_cast<std::uint32_t>(value); break;
         default: static_cast<std::int64_t*>(a.data)[offset] = value; break;
-    }
-}
-
-/// Calls run(Value{}) with the type of the image's elements as Value.
-template <class Run>
-void with_value(dtype type, const Run& run) {
-    switch (type) {
-        case dtype::int8: return run(std::int8_t{});
-        case dtype::int16: return run(std::int16_t{});
-        case dtype::uint16: return run(std::uint16_t{});
-        case dtype::int32: return run(std::int32_t{});
-        case dtype::uint32: return run(std::uint32_t{});
-        case dtype::int64: return run(std::int64_t{});
-        case dtype::uint64: return run(std::uint64_t{});
-        case dtype::float32: return run(float{});
-        case dtype::float64: return run(double{});
-        default: return run(std::uint8_t{});
     }
 }
 

@@ -285,9 +285,11 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
     lowest down[cells_of_thread];
 #pragma unroll
     for (std::int32_t& each : place) each = nowhere;
+    bool some = false;
     own.each([&](int i, std::int32_t here) {
-        if (w.way[here] != no_cell) place[i] = here;
+        if (w.way[here] != no_cell) place[i] = here, some = true;
     });
+    if (__syncthreads_or(some ? 1 : 0) == 0) return own.each([&](int, std::int32_t here) { w.basin[here] = nowhere; });
     find_lowest<Which>(w, own, place, down);
     pointers to(own);
 #pragma unroll

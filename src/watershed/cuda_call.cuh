@@ -33,7 +33,7 @@ public:
 
     void run() {
         merge_basins();
-        if (w_.extrema.data != nullptr) each_place(write_extrema);
+        if (w_.extrema.data != nullptr) each_tile(write_extrema);
         finish();
     }
     /// Finds basins and the passes between those that touch.
@@ -42,7 +42,7 @@ public:
         cuda::launch(on_, clear_frame,
                      cuda::blocks_for(std::max<std::int64_t>(w_.where.base, cuda::warp * rows), threads_of_block),
                      dim3(threads_of_block), 0, w_);
-        with_value(w_.image.type, [&]<class Value>(Value) {
+        with_number(w_.image.type, [&]<class Value>(Value) {
             each_tile(read_keys<Value>);
             if constexpr (sizeof(Value) == 8) ranks_.run(on_, w_);
             with_neighbours([&]<nearby Which>() { each_tile(descend<Which>); });
@@ -54,21 +54,22 @@ public:
     /// Merges all basins that connect; it overwrites their lowest cells.
     void merge_without_root() {
         each_basin(clear_tops);
-        with_value(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
     }
     /// Finds the lowest marker of each basin, whose cells have been found before.
     void find_markers() {
-        with_value(w_.image.type, [&]<class Value>(Value) { each_tile(find_basins<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { each_tile(find_basins<Value>); });
     }
     /// Writes passes and labels, given the levels and numbers of basins.
     void finish() {
         if (w_.passes.data != nullptr)
-            with_value(w_.image.type, [&]<class Value>(Value) { each_place(write_passes<Value>); });
+            with_number(w_.image.type, [&]<class Value>(Value) { each_tile(write_passes<Value>); });
         if (w_.label.data == nullptr) return;
         with_neighbours([&]<nearby Which>() {
-            each_tile(raise<Which>), each_tile(find_open<Which>), together(count_steps<Which>);
-            each_tile(choose_parents<Which>);
+            each_tile(raise<Which>), in_turn(find_open<Which>, w_.where.places);
+            together(count_steps<Which>), in_turn(choose_parents<Which>, w_.where.places);
         });
+        in_turn(shorten_all, w_.where.places);
         if (!w_.lines) return each_tile(write_labels<false>);
         each_place(follow_parents);  // as cells look at their neighbours' ends
         each_tile(write_labels<true>);
@@ -86,7 +87,7 @@ public:
         const std::int64_t at = list.reserve<peak>(count);
         list.allocate();
         w_.peaks = list.get<peak>(at);
-        with_value(w_.image.type, [&]<class Value>(Value) { each_place(write_peaks<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { each_place(write_peaks<Value>); });
         cuda::fetch(on_, found.data(), w_.peaks, found.size() * sizeof(peak));
         return found;
     }
@@ -110,15 +111,16 @@ private:
     void merge_basins() {
         if (w_.heights) w_.last = w_.level;  // which is written later
         find_passes();
-        with_value(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
         each_basin(find_levels);
         if (w_.heights) number();
     }
-    /// Launches a kernel whose blocks take basins in turn.
-    void each_basin(void (*kernel)(const work)) const {
-        const std::int64_t blocks = cuda::blocks_for(w_.most_basins, threads_of_block);
+    /// Launches a kernel whose blocks take items in turn.
+    void in_turn(void (*kernel)(const work), std::int64_t most) const {
+        const std::int64_t blocks = cuda::blocks_for(most, threads_of_block);
         cuda::launch(on_, kernel, std::min(blocks, 8 * cuda::limits().multiprocessors), dim3(threads_of_block), 0, w_);
     }
+    void each_basin(void (*kernel)(const work)) const { in_turn(kernel, w_.most_basins); }
 
     /// Reserves memory. Two neighbours cannot both be the lowest, so at most every second cell along the last axis is a
     /// basin. With labels in w_.parts, cells of different labels are no neighbours, and every cell may be a basin.
@@ -176,7 +178,8 @@ private:
     }
     void together(void (*kernel)(const work)) const {
         if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w_);
-        const std::int64_t most = cuda::blocks_for(w_.where.places, threads_of_block);
+        constexpr std::int64_t places_of_block = 16384;  // fewer blocks meet sooner
+        const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_block);
         cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most),
                               dim3(threads_of_block), w_);
     }

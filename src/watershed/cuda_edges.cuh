@@ -11,6 +11,14 @@ inline constexpr int most_tries = 16, most_noted = 1024;
 struct pass_table {
     unsigned long long pair[most_noted];
     std::int32_t pass[most_noted];
+    std::uint16_t taken[most_noted];  ///< the slots of the pairs
+    std::uint32_t count;
+
+    __device__ void clear() {
+        if (threadIdx.x == 0) count = 0;
+        for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
+            pair[i] = no_key, pass[i] = outside<std::int32_t>;
+    }
 };
 
 __device__ inline void add_edge(const work& w, std::uint32_t at, std::uint64_t pair, std::int32_t pass) {
@@ -26,7 +34,10 @@ __device__ inline void note(const work& w, pass_table& table, std::int32_t a, st
     static_assert(most_noted == 1 << 10);
     for (int tries = 0; tries < most_tries; ++tries, slot = (slot + 1) % most_noted) {
         unsigned long long old = static_cast<volatile unsigned long long*>(table.pair)[slot];
-        if (old == no_key) old = atomicCAS(table.pair + slot, no_key, pair);
+        if (old == no_key) {
+            old = atomicCAS(table.pair + slot, no_key, pair);
+            if (old == no_key) table.taken[atomicAdd(&table.count, 1U)] = static_cast<std::uint16_t>(slot);
+        }
         if (old != no_key && old != pair) continue;
         // Most pairs have been noted with as low a pass before, and reads are faster than atomics.
         if (pass < static_cast<volatile std::int32_t*>(table.pass)[slot]) atomicMin(table.pass + slot, pass);
@@ -132,11 +143,7 @@ __global__ void __launch_bounds__(threads_of_block) find_last(const __grid_const
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_constant__ work w) {
     __shared__ pass_table table;
-    __shared__ std::uint32_t noted, first;
-    if (threadIdx.x == 0) noted = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
-        table.pair[i] = no_key, table.pass[i] = outside<std::int32_t>;
-    __syncthreads();
+    __shared__ std::uint32_t first;
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
     const auto touch = [&](std::int32_t a, std::int32_t b, std::int32_t pass) {
@@ -152,6 +159,8 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
     };
     if constexpr (Which != nearby::listed) {
         const unsigned bits = mixed<Which>(w, own);
+        if (__syncthreads_or(static_cast<int>(bits)) == 0) return;
+        table.clear();
         each_of_tile(
             w, area, own, [&](int i, std::int32_t) { return (bits >> i & 1) != 0; },
             [&](int, std::int32_t place) {
@@ -159,16 +168,15 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
                 else touch_neighbours(place);
             });
     } else {
+        table.clear();
+        __syncthreads();
         own.each([&](int, std::int32_t here) { touch_neighbours(here); });
     }
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
-        if (table.pair[i] != no_key) atomicAdd(&noted, 1U);
+    if (threadIdx.x == 0) first = atomicAdd(w.count + edges_found, table.count);
     __syncthreads();
-    if (threadIdx.x == 0) first = atomicAdd(w.count + edges_found, noted), noted = 0;
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
-        if (table.pair[i] != no_key) add_edge(w, first + atomicAdd(&noted, 1U), table.pair[i], table.pass[i]);
+    for (std::uint32_t i = threadIdx.x; i < table.count; i += threads_of_block)
+        add_edge(w, first + i, table.pair[table.taken[i]], table.pass[table.taken[i]]);
 }
 
 }  // namespace nearfield::watersheds

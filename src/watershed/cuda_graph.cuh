@@ -282,7 +282,7 @@ inline region_tree kept_basins::regions_by(attribute by, bool roots) const {
 inline double kept_basins::factor() const {
     const device_list<word> largest(home_, list<word>{0});
     list<word> found(1);
-    with_value(asked_.image.type, [&]<class Value>(Value) {
+    with_number(asked_.image.type, [&]<class Value>(Value) {
         if constexpr (std::is_floating_point_v<Value>)
             each_of(asked_.where.places, find_largest<Value>, keys(), largest.get());
     });
@@ -301,7 +301,7 @@ inline double kept_basins::fill(lakes_of_tree& lakes, bool volumes) const {
     const device_list<word> to(home_, sums);
     const lakes_on_device there{into.get(), pass.get(), first.get(), ends.get(), to.get(), by};
     const std::int64_t fillers = cuda::blocks_for(asked_.where.places, places_of_filler * cuda::warp) * cuda::warp;
-    with_value(asked_.image.type, [&]<class Value>(Value) { each_of(fillers, fill_lakes<Value>, keys(), there); });
+    with_number(asked_.image.type, [&]<class Value>(Value) { each_of(fillers, fill_lakes<Value>, keys(), there); });
     fetch(sums, to.get());
     for (std::size_t i = 0; i < end.size(); ++i) {
         lakes.cells.push_back(static_cast<std::int64_t>(sums[3 * i]));

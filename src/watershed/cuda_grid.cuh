@@ -188,7 +188,9 @@ enum counter : int {
     open_found,
     wide_labels,
     fronts,
-    changes = fronts + 3,
+    alone = fronts + 3,
+    fronts_walked = alone + 3,
+    changes,
     counters = changes + 3
 };
 
@@ -218,7 +220,7 @@ struct work {
     std::uint32_t most_edges, most_basins;
     std::uint32_t* count;
     std::uint32_t* flags;   ///< one bit per place: it has a marker; used if the call gives no markers
-    std::uint32_t* before;  ///< for each block of 4096 places, the number of markers before it
+    std::uint32_t* before;  ///< for each block of 16384 places, the number of markers before it
 
     array3<const void> image, mask, markers, seed, parts;
     array3<void> label, passes, extrema;

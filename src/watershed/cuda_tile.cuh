@@ -7,18 +7,19 @@ namespace nearfield::watersheds {
 
 inline constexpr int cells_of_thread = cells_of_tile / threads_of_block;
 
-/// The tile of a block. If the neighbours are known, so are its sides, and shifts by them are constants.
+/// A tile, by default that of the block. If the neighbours are known, so are its sides, and shifts by them are
+/// constants.
 template <nearby Which = nearby::listed>
 struct tile {
     std::int32_t first[most_axes];
     int bits[most_axes];
 
-    __device__ explicit tile(const grid3& where) {
+    __device__ explicit tile(const grid3& where, std::uint32_t number = blockIdx.x) {
         constexpr int axes = Which == nearby::sides2 || Which == nearby::corners2 ? 2 : 3;
         for (int axis = 0; axis < most_axes; ++axis)
             bits[axis] = Which == nearby::listed ? where.tile_bits[axis] : sides_of(axes).bits[axis];
-        const std::uint32_t plane = where.tiles_of_plane.quotient(blockIdx.x),
-                            in_plane = blockIdx.x - plane * where.tiles_of_plane.by,
+        const std::uint32_t plane = where.tiles_of_plane.quotient(number),
+                            in_plane = number - plane * where.tiles_of_plane.by,
                             row = where.tiles_of_row.quotient(in_plane);
         first[0] = static_cast<std::int32_t>(plane << bits[0]), first[1] = static_cast<std::int32_t>(row << bits[1]);
         first[2] = static_cast<std::int32_t>(in_plane - row * where.tiles_of_row.by << bits[2]);

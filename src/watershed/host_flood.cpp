@@ -103,7 +103,7 @@ template <class Key>
 void host_graph<Key>::write_passes(workers& team, const problem& p, const list<Key>& level,
                                    const list<std::uint8_t>& reached) const {
     const frame& f = p.where;
-    with_value(asked_.image.type, [&]<class Value>(Value) {
+    with_number(asked_.image.type, [&]<class Value>(Value) {
         if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
             for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
                 Value* const to = static_cast<Value*>(p.passes.data) + p.passes.offset(at, f.axes);
@@ -124,7 +124,7 @@ void host_graph<Key>::reconstruct(const host& on, const problem& p) const {
     workers team(on, 2 * f.places);
     list<Key> level(tree_.cell.size(), outside<Key>);
     list<std::uint8_t> reached(tree_.cell.size(), 0);
-    with_value(asked_.image.type, [&]<class Value>(Value) {
+    with_number(asked_.image.type, [&]<class Value>(Value) {
         if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
             for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
                 const Value* const from = static_cast<const Value*>(p.seed.data) + p.seed.offset(at, f.axes);

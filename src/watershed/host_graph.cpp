@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/rehearsal.hpp"
+
 namespace nearfield::watersheds {
 
 std::vector<std::int32_t> neighbours::between(const step& s) const {
@@ -26,6 +28,7 @@ std::unique_ptr<whole_graph> complete_graph(const host& on, const problem& p, as
 
 std::unique_ptr<whole_graph> graph_of(const host& on, const problem& p, asked how) {
     std::unique_ptr<whole_graph> made;
+    if (rehearsing() != nullptr && how == asked::minima) how = asked::once;  // plateaus may be too large to be searched
     for (const asked each : {how, asked::once}) {
         if (size_of(p.image.type) <= 4) made = complete_graph<std::int32_t>(on, p, each);
         if (made == nullptr && (size_of(p.image.type) == 8 || each != asked::minima))
@@ -70,7 +73,7 @@ void host_graph<Key>::read_keys(workers& team) {
     if (asked_.parts.data != nullptr) read_parts(team);
     constexpr Key first = std::numeric_limits<Key>::lowest();
     std::atomic<bool> ambiguous{false}, at_first{false}, at_zero{false};
-    with_value(asked_.image.type, [&]<class Value>(Value) {
+    with_number(asked_.image.type, [&]<class Value>(Value) {
         if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
             const std::int64_t along = asked_.image.stride[f.axes - 1], masked = asked_.mask.stride[f.axes - 1];
             for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
@@ -303,7 +306,7 @@ template <class Key>
 auto host_graph<Key>::test_of_passes() const -> bool (*)(const height&, Key, Key) {
     bool (*test)(const height&, Key, Key) = nullptr;
     if (how_ == asked::once && asked_.markers.data == nullptr && asked_.seed.data == nullptr)
-        with_value(asked_.image.type, [&]<class Value>(Value) {
+        with_number(asked_.image.type, [&]<class Value>(Value) {
             if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
                 test = [](const height& h, Key least, Key pass) { return h.reached<Value>(least, pass); };
         });

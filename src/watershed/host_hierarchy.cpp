@@ -64,7 +64,7 @@ region_tree host_graph<Key>::regions_by(const host& on, attribute by, bool roots
         workers team(on, 2 * asked_.where.places);
         list<Key> end;
         lakes = tree_.number_lakes(end);
-        with_value(asked_.image.type, [&]<class Value>(Value) {
+        with_number(asked_.image.type, [&]<class Value>(Value) {
             if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
                 if (volumes) factor = factor_of<Value>(team);
                 fill_lakes<Value>(team, end, factor, lakes);

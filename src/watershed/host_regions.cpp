@@ -106,7 +106,7 @@ region_tree merge_tree<Key>::regions(attribute by, bool roots, const fill& fill_
     tree.amount.assign(cell.size(), 0), tree.heights = by == attribute::height;
     if (tree.heights) tree.into = into, tree.order = order;
     else tree.into.assign(cell.size(), -1);
-    with_value(type, [&]<class Value>(Value) {
+    with_number(type, [&]<class Value>(Value) {
         if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
             for (const std::int32_t each : tree.order) {
                 const auto own = static_cast<std::size_t>(each);

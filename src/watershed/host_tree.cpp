@@ -53,7 +53,7 @@ template <class Key>
 bool merge_tree<Key>::stays(std::size_t basin, const height& least) const {
     bool high = into[basin] < 0;
     if (!high)
-        with_value(type, [&]<class Value>(Value) {
+        with_number(type, [&]<class Value>(Value) {
             if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) high = least.reached<Value>(low[basin], pass[basin]);
         });
     return high;
@@ -73,7 +73,7 @@ std::vector<extremum> merge_tree<Key>::extrema(const frame& where, const height&
         if (!stays(i, least)) continue;
         number[i] = static_cast<std::int32_t>(found.size());
         extremum one{number_in_image(where, cell[i]), 0, 0, into[i]};
-        with_value(type, [&]<class Value>(Value) {
+        with_number(type, [&]<class Value>(Value) {
             const auto value = [&](Key k) { return static_cast<double>(value_of<Value>(turned(k, maxima))); };
             if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
                 one.value = value(low[i]), one.saddle = one.into >= 0 ? value(pass[i]) : no_pass();
@@ -132,7 +132,7 @@ double merge_tree<Key>::pass_between(std::int64_t a, std::int64_t b, Key higher)
         (a_first ? a : b) = into[next];
     }
     double found = no_pass();
-    with_value(type, [&]<class Value>(Value) {
+    with_number(type, [&]<class Value>(Value) {
         if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
             if (reached) found = static_cast<double>(value_of<Value>(turned(higher, maxima)));
     });

@@ -3,8 +3,9 @@
 #include <array>
 #include <bit>
 
-#include "watershed/core.hpp"
+#include "base/call.hpp"
 #include "watershed/host_sort.hpp"
+#include "watershed/sorted.hpp"
 
 namespace nearfield {
 namespace {
@@ -48,9 +49,7 @@ private:
         const std::uint64_t mixed = number / run * 0x9e3779b97f4a7c15U;
         return static_cast<std::size_t>((mixed >> 32) * run + number % run) & (newest_.size() - 1);
     }
-    [[nodiscard]] std::int64_t side(std::int64_t at) const {
-        return static_cast<std::int64_t>(static_cast<double>(at) / apart_);
-    }
+    [[nodiscard]] std::int64_t side(std::int64_t at) const { return watersheds::side_of(at, apart_); }
     [[nodiscard]] bool meets(const coordinates& at, std::int64_t bucket) const {
         for (std::int32_t i = newest_[slot(bucket)]; i >= 0; i = before_[static_cast<std::size_t>(i)])
             if (is_close(at, static_cast<std::size_t>(i))) return true;
@@ -74,17 +73,35 @@ private:
     std::vector<std::int32_t> newest_;  ///< the last cell kept in each chain, or -1
 };
 
+void sort_by_cell(std::vector<peak>& found) {
+    if (!std::ranges::is_sorted(found, {}, &peak::cell)) std::ranges::sort(found, {}, &peak::cell);
+}
+
 }  // namespace
 
 std::vector<peak> sorted_peaks(std::vector<peak> found, const std::vector<std::int64_t>& shape, bool maxima,
                                double apart) {
-    if (!std::ranges::is_sorted(found, {}, &peak::cell)) std::ranges::sort(found, {}, &peak::cell);
+    sort_by_cell(found);
     watersheds::sort_by(
         found, [&](const peak& p) { return watersheds::turned(watersheds::ordered<std::int64_t>(p.value), maxima); });
     if (!(apart > 1)) return found;
     kept_cells kept(shape, apart, found.size());
     std::erase_if(found, [&](const peak& each) { return !kept.keep(each.cell); });
     return found;
+}
+
+std::vector<peak> sorted_peaks(const device& on, std::vector<peak> found, const std::vector<std::int64_t>& shape,
+                               bool maxima, double apart) {
+    constexpr std::size_t few = 2048;  // the host sorts and thins these before a device begins
+    return in_call([&] {
+        std::vector<std::int64_t> sizes;
+        for (const std::int64_t n : shape)
+            if (n != 1) sizes.push_back(n);
+        if (found.size() < few || sizes.size() > watersheds::most_thinned_axes)
+            return sorted_peaks(std::move(found), shape, maxima, apart);
+        sort_by_cell(found);
+        return watersheds::sort_peaks(on, found, sizes, maxima, apart);
+    });
 }
 
 }  // namespace nearfield

@@ -105,6 +105,11 @@ def test_functions_tell_memory(function, arguments, keywords, output):
     assert output is None or told.output_bytes == output * CELLS
 
 
+def test_plateaus_may_need_basins():
+    """Regional extrema are searched cell by cell only if plateaus are small, which a plan cannot know."""
+    assert nf.plan(nf.peaks, SHAPE).workspace_bytes >= 8 * CELLS
+
+
 def test_is_what_c_plus_plus_tells():
     assert nf.plan(nf.distance_transform, SHAPE, threads=2) == nf.plan(SHAPE, threads=2)
     told = nf.plan(nf.erosion, SHAPE, 3)

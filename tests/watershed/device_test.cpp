@@ -224,6 +224,26 @@ TEST_F(WatershedDevice, TwentyRunsAreOne) {
     for (std::uint64_t run = 0; run < share(0, 20); ++run) ASSERT_EQ(on_device(c), once);
 }
 
+/// Lists long enough for the device, with many equal values; in chains, each peak decides about the next one.
+TEST_F(WatershedDevice, SortsAndThinsPeaksAsTheHost) {
+    static const stream on;
+    for (const shape_t& shape : {shape_t{1500, 1000}, shape_t{60, 1, 70, 80}, shape_t{1, 40000}})
+        for (const double apart : {0.0, 1.5, 7.0, 40.5})
+            for (const bool maxima : {false, true}) {
+                std::vector<peak> list;
+                const std::int64_t cells = shape[0] * shape[1] * (shape.size() > 2 ? shape[2] * shape[3] : 1);
+                for (std::int64_t cell = 3; cell < cells; cell += 1 + cells / 9000) {
+                    const auto random = static_cast<double>(mix(static_cast<std::uint64_t>(cell)) % 40);
+                    list.push_back(
+                        {cell, shape.size() == 2 && shape[0] == 1 ? static_cast<double>(cell) : random - 20});
+                }
+                const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
+                EXPECT_EQ(sorted_peaks(device(on.get()), list, sizes, maxima, apart),
+                          sorted_peaks(list, sizes, maxima, apart))
+                    << apart;
+            }
+}
+
 TEST_F(WatershedDevice, ManyAxesAreRefused) {
     const shape_t shape{2, 2, 2, 2, 2};
     const device_memory memory(512);

@@ -83,7 +83,7 @@ def peak_local_max(
     found = np.stack(np.unravel_index(rows["cell"], values.shape), axis=1)
     margin = np.asarray(_margins(exclude_border, min_distance, values.ndim))
     inner = ((found >= margin) & (found < np.asarray(values.shape) - margin)).all(axis=1)
-    found = sorted_peaks(rows[inner].tobytes(), values.shape, min_distance)
+    found = sorted_peaks(rows[inner].tobytes(), work, min_distance)
     if labels is not None and not np.isinf(num_peaks_per_label):
         of_peak = np.asarray(labels)[tuple(found.T)]
         rank = [int((of_peak[:i] == each).sum()) for i, each in enumerate(of_peak)]
