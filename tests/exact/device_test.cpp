@@ -309,8 +309,8 @@ TEST_F(Device, LinesRoundWhatBlocksHold) {
     EXPECT_EQ(check(device_engine(), s, sites, dress{}), "");
 }
 
-/// Lines of at most 512 cells are packed many a block, in bytes at any alignment and in wider cells. The grids have more
-/// rows than the kernel for small ones takes.
+/// Lines of at most 512 cells are packed many a block, in bytes at any alignment and in wider cells. The grids have
+/// more rows than the kernel for small ones takes.
 TEST_F(Device, PackedLinesOfEveryLength) {
     const outputs distances{outputs::distance_t::float32, outputs::squared_t::none, false, false},
         sites{outputs::distance_t::none, outputs::squared_t::none, true, false};

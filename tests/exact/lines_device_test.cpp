@@ -286,5 +286,27 @@ TEST_F(DeviceLines, RunsOfLabels) {
         }
 }
 
+/// A warp has several rows of less than 128 cells, and a row of more: for sites, labels and signs, open and periodic.
+TEST_F(DeviceLines, RowsOfEveryLength) {
+    constexpr dtype types[] = {dtype::uint8, dtype::int16, dtype::int32, dtype::int64, dtype::uint8};
+    std::uint64_t k = 0;
+    for (const std::int64_t length : {2, 3, 4, 5, 7, 8, 31, 32, 33, 40, 63, 64, 65, 96, 97, 100, 126, 127, 128, 129})
+        for (const border beyond : {border::open, border::periodic})
+            for (const int by : {0, 1, 2}) {
+                ++k;
+                const shape_t shape = k % 2 == 0 ? shape_t{83, length} : shape_t{9, 11, length};
+                const codes_t codes = random_labels<std::uint32_t>(shape, by == 1 ? 3 : 1, k % 3 == 0 ? 0.02 : 0.3, k);
+                distance_options options{.spacing = shape.size() == 2 ? spacing{2, 1} : spacing{1, 2, 1},
+                                         .border = beyond};
+                options.half_cell = k % 5 == 0;
+                if (by == 1) options.sites = sites::other_labels;
+                if (by == 2) options.sign = sign::inside_negative;
+                ASSERT_EQ(differs(shape, types[k % std::size(types)], codes, options,
+                                  k % 4 == 0 ? line_fields()[1] : line_fields()[0]),
+                          "")
+                    << text_of(shape) << ", case " << k;
+            }
+}
+
 }  // namespace
 }  // namespace nearfield::test
