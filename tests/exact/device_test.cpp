@@ -309,5 +309,28 @@ TEST_F(Device, LinesRoundWhatBlocksHold) {
     EXPECT_EQ(check(device_engine(), s, sites, dress{}), "");
 }
 
+/// Lines of at most 512 cells are packed many a block, in bytes at any alignment and in wider cells. The grids have
+/// more rows than the kernel for small ones takes.
+TEST_F(Device, PackedLinesOfEveryLength) {
+    const outputs distances{outputs::distance_t::float32, outputs::squared_t::none, false, false},
+        sites{outputs::distance_t::none, outputs::squared_t::none, true, false};
+    constexpr dtype types[] = {dtype::uint8, dtype::int16, dtype::boolean, dtype::float32, dtype::int64};
+    constexpr fill fills[] = {fill::fifty, fill::percent, fill::one};
+    std::vector<shape_t> shapes{{66, 17, 3}, {17, 66, 40}, {17, 66, 100}, {17, 20, 511}};
+    for (const std::int64_t length :
+         {2, 3, 5, 8, 16, 31, 32, 33, 40, 64, 65, 96, 100, 128, 130, 256, 257, 384, 500, 511, 512, 513, 528})
+        shapes.push_back({517, length});
+    std::uint64_t k = 0;
+    for (const shape_t& shape : shapes) {
+        dress d;
+        d.image = types[k % std::size(types)], d.sites_are_nonzero = k % 2 == 0;
+        if (!chosen(++k)) continue;
+        SCOPED_TRACE(text_of(shape));
+        const solved s = solve(shape, make_fill(fills[k % std::size(fills)], shape, k), spacings()[0]);
+        EXPECT_EQ(check(device_engine(), s, distances, d), "");
+        EXPECT_EQ(check(graph_engine(), s, sites, d), "");
+    }
+}
+
 }  // namespace
 }  // namespace nearfield::test

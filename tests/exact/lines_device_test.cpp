@@ -34,7 +34,8 @@ TEST(DeviceLinesPlan, NearWindowsHaveLimits) {
     EXPECT_TRUE(has_near({200, 300}, {.sites = sites::other_labels}));
     EXPECT_TRUE(has_near({20, 30, 40}, {.spacing = {1, 2, 1}}));
     EXPECT_TRUE(has_near({200, 300}, {.spacing = {0.7, 0.35}})) << "2 and 1 times one length";
-    EXPECT_FALSE(has_near({7, 300}, {.spacing = {2, 1}})) << "fewer rows than a block has";
+    EXPECT_TRUE(has_near({2, 300}, {.spacing = {2, 1}})) << "fewer rows than a block has";
+    EXPECT_FALSE(has_near({7, 600}, {.spacing = {2, 1}, .border = {border::periodic, border::open}}));
     EXPECT_TRUE(has_near({200, 300}, {.spacing = {2.5, 0.7}})) << "fields of words follow from the weights";
     EXPECT_TRUE(has_near({200, 30000}, {.spacing = {2.5, 0.7}})) << "whole numbers in double";
     EXPECT_TRUE(has_near({200, 300}, {.spacing = {2, 1}, .border = border::periodic}));
@@ -64,7 +65,8 @@ TEST(DeviceLinesPlan, WindowsOfValuesHaveLimits) {
     EXPECT_TRUE(has_values({200, 300}, {.spacing = {45, 1}})) << "values of 23 bits";
     EXPECT_TRUE(has_values({200, 300}, {.spacing = {300, 1}})) << "whole numbers in double";
     EXPECT_FALSE(has_values({200, 300}, {.spacing = {800, 1}})) << "3 rows at most";
-    EXPECT_FALSE(has_values({7, 300}, {.border = border::closed})) << "fewer rows than a block has";
+    EXPECT_TRUE(has_values({2, 300}, {.border = border::closed})) << "fewer rows than a block has";
+    EXPECT_FALSE(has_values({7, 300}, {.border = border::periodic}));
     EXPECT_FALSE(has_values({200, 300}, {.spacing = {1.4142135623730951, 1}})) << "no whole numbers";
 }
 
@@ -284,6 +286,49 @@ TEST_F(DeviceLines, RunsOfLabels) {
             if (is_signed) options.sign = sign::inside_negative;
             check(shape, codes, options, ++k);
         }
+}
+
+/// A warp has several rows of less than 128 cells, and a row of more: for sites, labels and signs, open and periodic.
+TEST_F(DeviceLines, RowsOfEveryLength) {
+    constexpr dtype types[] = {dtype::uint8, dtype::int16, dtype::int32, dtype::int64, dtype::uint8};
+    std::uint64_t k = 0;
+    for (const std::int64_t length : {2, 3, 4, 5, 7, 8, 31, 32, 33, 40, 63, 64, 65, 96, 97, 100, 126, 127, 128, 129})
+        for (const border beyond : {border::open, border::periodic})
+            for (const int by : {0, 1, 2}) {
+                ++k;
+                const shape_t shape = k % 2 == 0 ? shape_t{83, length} : shape_t{9, 11, length};
+                const codes_t codes = random_labels<std::uint32_t>(shape, by == 1 ? 3 : 1, k % 3 == 0 ? 0.02 : 0.3, k);
+                distance_options options{.spacing = shape.size() == 2 ? spacing{2, 1} : spacing{1, 2, 1},
+                                         .border = beyond};
+                options.half_cell = k % 5 == 0;
+                if (by == 1) options.sites = sites::other_labels;
+                if (by == 2) options.sign = sign::inside_negative;
+                ASSERT_EQ(differs(shape, types[k % std::size(types)], codes, options,
+                                  k % 4 == 0 ? line_fields()[1] : line_fields()[0]),
+                          "")
+                    << text_of(shape) << ", case " << k;
+            }
+}
+
+/// A block of windows has eight rows, most of which do not exist in a line of fewer.
+TEST_F(DeviceLines, LinesOfFewRows) {
+    std::uint64_t k = 0;
+    for (const std::int64_t rows : {2, 3, 4, 7, 8, 9, 16, 17})
+        for (const shape_t& shape : {shape_t{rows, 310}, shape_t{rows, 9, 70}, shape_t{9, rows, 70}})
+            for (const int by : {0, 1, 2})
+                for (const border beyond : {border::open, border::closed, border::periodic}) {
+                    ++k;
+                    const codes_t codes =
+                        random_labels<std::uint32_t>(shape, by == 1 ? 3 : 1, k % 3 == 0 ? 0.01 : 0.2, k);
+                    distance_options options{.spacing = k % 2 == 0 ? spacing{0.3} : spacing{2, 1, 1}, .border = beyond};
+                    if (shape.size() == 2) options.spacing = k % 2 == 0 ? spacing{0.3} : spacing{2, 1};
+                    options.half_cell = k % 5 == 0;
+                    if (k % 7 == 0) options.max_distance = 2;
+                    if (by == 1) options.sites = sites::other_labels;
+                    if (by == 2) options.sign = sign::inside_negative;
+                    check(shape, codes, options, by == 2 ? 0 : k);
+                    if (HasFailure()) return;
+                }
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ private:
     template <bool Near, class Value, class Site, class Each>
     __device__ void put_next(int m, const Value& value, const Site& site, const Each& each) const {
         const auto& to = c_.g.out;
-        if (c_.g.values) {
+        if (C::values || c_.g.values) {
             each([&](int i, std::int64_t cell) {
                 const V v = min(value(i), to.has_ends() ? border_of(m + i) : no_site<V>());
                 static_cast<V*>(c_.g.to)[cell] = v > c_.g.limit ? no_site<V>() : v;
@@ -70,7 +70,10 @@ private:
         each([&](int i, std::int64_t cell) {
             const site_of_row<K> s = site(i);
             const bool none = s.key < 0 || (Near && value(i) > c_.g.limit);
-            static_cast<K*>(c_.g.to)[cell] = none ? c_.none() : c_.with_row(s.key, s.row);
+            K key = none ? c_.none() : c_.with_row(s.key, s.row);
+            if constexpr (C::valued)
+                if (!none && c_.g.axis > c_.g.m.first_axis) key |= static_cast<K>(value(i)) << 32;
+            static_cast<K*>(c_.g.to)[cell] = key;
             if constexpr (C::powers) c_.g.after[cell] = value(i);
         });
     }

@@ -52,15 +52,17 @@ struct winner {
     int row;
 };
 
-/// A line of a pass. `Bent`: some axis is periodic, or distances end at faces.
-template <class V_, keys Stored, rule Rule, bool Bent>
+/// A line of a pass. `Bent`: some axis is periodic, or distances end at faces. `Values`: sites are not wanted.
+template <class V_, keys Stored, rule Rule, bool Bent, bool Values = false>
 class column {
 public:
     using V = V_;
     using in = typename stored_key<Stored>::in;
     using K = typename stored_key<Stored>::type;
     static constexpr bool labels = Rule == rule::labels, powers = Rule == rule::powers, bent = Bent,
-                          values = Stored == keys::value;
+                          values = Values || Stored == keys::value;
+    /// Wide keys have the value of int32 numbers in their upper half.
+    static constexpr bool valued = Stored == keys::wide && std::is_same_v<V, std::int32_t>;
     static constexpr int most_done = stored_key<Stored>::done;
     static constexpr int unrolled = most_done <= 2 ? most_done : 1;
 
@@ -121,6 +123,11 @@ public:
         return g.m.keys.with(packed, g.axis, row_in(row));
     }
 
+    /// Returns what decides between equal values: the key without its value.
+    [[nodiscard]] __device__ static auto tie(K key) {
+        if constexpr (valued) return static_cast<std::int32_t>(key);
+        else return key;
+    }
     /// Returns the stored key of a cell without a site; for narrow keys one that decodes as far away.
     [[nodiscard]] __device__ K none() const {
         return Stored == keys::narrow && g.axis > g.m.first_axis ? std::numeric_limits<K>::min() : no_key<K>;
@@ -138,6 +145,7 @@ public:
         if constexpr (Stored == keys::value) return key;
         if constexpr (powers) return __ldg(g.before + cell(row_in(row)));
         if (key < 0) return no_site<V>();
+        if constexpr (valued) return static_cast<V>(key >> 32);
         V sum = 0;
 #pragma unroll(unrolled)
         for (int i = 0; i < most_done; ++i) {
@@ -235,8 +243,9 @@ __device__ inline bool precedes(std::int32_t value, std::int32_t key, std::int32
 template <class C>
 __device__ void consider(const C& c, winner<typename C::V, typename C::K>& best, typename C::V value, typename C::K key,
                          int row) {
-    bool better = precedes(value, key, best.value, best.key);
-    if (C::bent && c.joined() && value == best.value && key == best.key) better = c.row_in(row) < c.row_in(best.row);
+    bool better = C::values ? value < best.value : precedes(value, C::tie(key), best.value, C::tie(best.key));
+    if (!C::values && C::bent && c.joined() && value == best.value && key == best.key)
+        better = c.row_in(row) < c.row_in(best.row);
     best.value = better ? value : best.value, best.key = better ? key : best.key, best.row = better ? row : best.row;
 }
 

@@ -38,7 +38,7 @@ enum class rule : std::uint8_t {
 enum class keys : std::uint8_t {
     narrow,  ///< int16: one axis is done, of at most 32767 cells
     word,    ///< int32: two axes are done, of three
-    wide,    ///< int64: any number of axes is done
+    wide,    ///< int64: any number of axes is done; of int32 numbers with the value above the packed site
     value,   ///< int32: the value without the site, for any number of axes
 };
 

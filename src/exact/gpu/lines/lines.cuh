@@ -73,10 +73,10 @@ __device__ std::int32_t* far_spans(const line_pass<V>& g, std::int64_t tile, int
 
 /// Finds the pivots of lines that are longer than a block stages, 32 lines per block. For very long lines a block has a
 /// span: it finds the near pivots, and stores the least values; called again (`halves`), it finds the remaining pivots.
-template <class V, keys Stored, rule Rule, bool Bent>
+template <class V, keys Stored, rule Rule, bool Bent, bool Values>
 __global__ void __launch_bounds__(pivot_warps* cuda::warp)
     find_pivots(const __grid_constant__ line_pass<V> g, int blocks, bool halves) {
-    using C = column<V, Stored, Rule, Bent>;
+    using C = column<V, Stored, Rule, Bent, Values>;
     __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
     if (!is_ordered(g)) return;
     const std::int64_t tile = blockIdx.x / blocks;
@@ -234,13 +234,13 @@ private:
     float* least_;
 };
 
-template <class V, keys Stored, rule Rule, bool Bent, bool Last>
+template <class V, keys Stored, rule Rule, bool Bent, bool Values, bool Last>
 __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
                                                 : Stored == keys::word ? 3
                                                                        : 2)
     solve_lines(const __grid_constant__ line_pass<V> g, const tile_layout<Stored> layout, int windows) {
     extern __shared__ uint4 line_memory[];
-    using C = column<V, Stored, Rule, Bent>;
+    using C = column<V, Stored, Rule, Bent, Values>;
     const std::int64_t tile = blockIdx.x / windows;
     const C c(g, tile * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp);
     line_tile<C, Stored, Last>(c, reinterpret_cast<unsigned char*>(line_memory), layout, tile,
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
 }
 
 /// Launches the kernels of a pass.
-template <class V, keys Stored, rule Rule, bool Bent>
+template <class V, keys Stored, rule Rule, bool Bent, bool Values>
 class line_launch {
 public:
     line_launch(const device& on, const line_pass<V>& g) : on_(on), g_(g), tiles_(blocks_for(g.columns, cuda::warp)) {}
@@ -265,18 +265,22 @@ public:
         if (is_long && g_.ordered) {
             const int blocks = pivot_blocks(g_.rows);
             const dim3 threads(pivot_warps * cuda::warp);
-            cuda::launch(on_, find_pivots<V, Stored, Rule, Bent>, tiles_ * blocks, threads, 0, g_, blocks, false);
+            cuda::launch(on_, find_pivots<V, Stored, Rule, Bent, Values>, tiles_ * blocks, threads, 0, g_, blocks,
+                         false);
             if (blocks > 1)
-                cuda::launch(on_, find_pivots<V, Stored, Rule, Bent>, tiles_ * blocks, threads, 0, g_, blocks, true);
+                cuda::launch(on_, find_pivots<V, Stored, Rule, Bent, Values>, tiles_ * blocks, threads, 0, g_, blocks,
+                             true);
         }
         const int window = is_long ? window_rows<Stored> : g_.rows;
         const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
         // If there are few rows, use no more warps than strips, a power of two.
         const auto warps = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(layout.strips)), line_warps);
-        cuda::launch(
-            on_, how.last ? solve_lines<V, Stored, Rule, Bent, true> : solve_lines<V, Stored, Rule, Bent, false>,
-            tiles_ * windows, dim3(warps * cuda::warp), static_cast<std::size_t>(layout.bytes()), g_, layout, windows);
+        cuda::launch(on_,
+                     how.last ? solve_lines<V, Stored, Rule, Bent, Values, true>
+                              : solve_lines<V, Stored, Rule, Bent, Values, false>,
+                     tiles_ * windows, dim3(warps * cuda::warp), static_cast<std::size_t>(layout.bytes()), g_, layout,
+                     windows);
     }
 
 private:
@@ -290,7 +294,8 @@ private:
                 // Most windows of signed fields have a cell that is farther than a small reach.
                 constexpr int small = 64;
                 if constexpr (integers)
-                    plan.goes_on = plan_values(how, g_, two) && !(g_.by_zero && two.reach < small) &&
+                    plan.goes_on = plan_values(how, g_, two) &&
+                                   !(g_.by_zero && two.reach < std::min(small, g_.rows - 1)) &&
                                    search_values<Stored, Rule>(on_, how, g_, two);
                 // Windows of one value a word follow if they reach much farther.
                 if (plan.goes_on && 5 * std::min(near_most, g_.rows - 1) < 6 * two.reach) return true;
@@ -321,7 +326,13 @@ private:
 template <class V>
 void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
     const auto with_keys = [&]<rule Rule>() {
-        const auto go = [&]<keys Stored, bool Bent>() { line_launch<V, Stored, Rule, Bent>(on, g).solve(how); };
+        const auto go = [&]<keys Stored, bool Bent, bool Values = false>() {
+            line_launch<V, Stored, Rule, Bent, Values>(on, g).solve(how);
+        };
+        if constexpr (std::is_same_v<V, std::int32_t>)
+            if (how.stored == keys::narrow && how.values)
+                return how.bent ? go.template operator()<keys::narrow, true, true>()
+                                : go.template operator()<keys::narrow, false, true>();
         if constexpr (!std::is_same_v<V, std::int64_t>) {
             if constexpr (Rule != rule::powers) {
                 if (how.stored == keys::narrow && !how.bent) return go.template operator()<keys::narrow, false>();
@@ -331,8 +342,10 @@ void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
             if (how.stored == keys::word) return go.template operator()<keys::word, true>();
         }
         if constexpr (std::is_same_v<V, std::int32_t>)
-            how.bent ? go.template operator()<keys::value, true>() : go.template operator()<keys::value, false>();
-        else go.template operator()<keys::wide, true>();
+            if (how.stored == keys::value)
+                return how.bent ? go.template operator()<keys::value, true>()
+                                : go.template operator()<keys::value, false>();
+        go.template operator()<keys::wide, true>();
     };
     if (how.by == rule::plain) return with_keys.template operator()<rule::plain>();
     if (how.by == rule::labels) return with_keys.template operator()<rule::labels>();

@@ -43,7 +43,7 @@ public:
         const auto* const from = static_cast<const in*>(g_.from);
         if (g_.inner % cuda::warp == 0 && g_.done_size[0] % cuda::warp == 0) {
             const int column = static_cast<int>(threadIdx.x) % chunks * chunk, x = c_.own(0) - lane + column;
-            const int row = base + static_cast<int>(threadIdx.x) / chunks, rows = near_threads<Sites> / chunks;
+            const int row = base + static_cast<int>(threadIdx.x) / chunks, rows = static_cast<int>(blockDim.x) / chunks;
             const in* const first = from + c_.cell(0) - lane + column;
             const in* next = first + row * g_.inner;
 #pragma unroll 4
@@ -52,7 +52,8 @@ public:
                 put(__ldg(reinterpret_cast<const uint4*>(here)), x, to + (i - base) * cuda::warp + column);
             }
         } else {
-            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < end - base; i += near_warps<Sites>)
+            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < end - base;
+                 i += static_cast<int>(blockDim.x) / cuda::warp)
                 to[i * cuda::warp + lane] = one(from[c_.cell(c_.row_in(base + i))], c_.own(0));
         }
     }
@@ -173,6 +174,12 @@ public:
         return !failed;
     }
 
+    /// Moves the winners of each row to the row before. Fields of rows count from the block's first one, which stays.
+    __device__ void shift() {
+#pragma unroll
+        for (int i = 1; i < near_block; ++i) best_[i - 1] = best_[i];
+        if (Stored == keys::word) ++m_;
+    }
     [[nodiscard]] __device__ typename C::V value(int i) const {
         return static_cast<typename C::V>(best_[i] >> plan_.shift);
     }
@@ -317,8 +324,9 @@ __global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
     const int base = c.joined() ? from - plan.reach : max(from - plan.reach, 0),
               end = c.joined() ? to + plan.reach : min(to + plan.reach, g.rows);
     auto* const memory = reinterpret_cast<typename stage::staged*>(near_memory);
-    if (threadIdx.x == 0) progress.begin(near_warps<Sites>);
+    if (threadIdx.x == 0) progress.begin();
     stage(c, plan).fill(base, end, memory);
+    fill_block(memory, g.rows);
     __syncthreads();
     const store_of<C, Last> store(c);
     const bool write = tile * cuda::warp + lane < g.columns;
@@ -326,8 +334,10 @@ __global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
         near_search<Stored, Sites, C> rows(c, plan, memory, base, end, m);
         if (!rows.find([&] { return progress.has_enough(); }, failed)) return false;
         if (write)
-            store.template put_near<near_block, Sites>(
-                m, [&](int i) { return rows.value(i); }, [&](int i) { return rows.site(i); });
+            put_block(rows, m, g.rows, [&]<int Count>(int row) {
+                store.template put_near<Count, Sites>(
+                    row, [&](int i) { return rows.value(i); }, [&](int i) { return rows.site(i); });
+            });
         return true;
     });
     __syncthreads();
@@ -340,12 +350,14 @@ bool search_near(const device& on, const line_pass<V>& g, near_plan& plan, bool 
     if (!plan_near<Stored, Sites>(g, plan)) return false;
     const int windows = static_cast<int>(blocks_for(g.rows, near_rows));
     const int rows = std::min(g.rows, near_rows) + 2 * plan.reach;
-    const std::size_t bytes = static_cast<std::size_t>(Bent && g.periodic ? rows : std::min(g.rows, rows)) *
-                              cuda::warp * (Sites && Stored == keys::narrow ? 2 : 4);
+    const std::size_t bytes =
+        static_cast<std::size_t>(Bent && g.periodic ? rows : std::max(std::min(g.rows, rows), near_block)) *
+        cuda::warp * (Sites && Stored == keys::narrow ? 2 : 4);
     if (bytes > cuda::limits().shared_bytes) return false;
     const auto launch = [&]<bool Last>() {
-        cuda::launch(on, search_near_windows<V, Stored, Rule, Bent, Sites, Last>,
-                     blocks_for(g.columns, cuda::warp) * windows, dim3(near_threads<Sites>), bytes, g, plan, windows);
+        cuda::launch(
+            on, search_near_windows<V, Stored, Rule, Bent, Sites, Last>, blocks_for(g.columns, cuda::warp) * windows,
+            dim3(warps_for(near_warps<Sites>, std::min(g.rows, near_rows)) * cuda::warp), bytes, g, plan, windows);
     };
     // Values in double are those of images, whose second pass is the last one.
     if constexpr (std::is_same_v<V, std::int32_t>)

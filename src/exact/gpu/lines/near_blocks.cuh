@@ -28,18 +28,36 @@ struct block_ends {
     [[nodiscard]] __device__ bool begins(int i) const { return (bits >> i & 1) != 0; }
 };
 
+/// Repeats the last staged row of a line that has fewer rows than a block. It is farther there, so it never wins.
+template <class Word>
+__device__ void fill_block(Word* staged, int rows) {
+    if (rows >= near_block) return;
+    __syncthreads();
+    for (int i = rows * cuda::warp + static_cast<int>(threadIdx.x); i < near_block * cuda::warp;
+         i += static_cast<int>(blockDim.x))
+        staged[i] = staged[(rows - 1) * cuda::warp + i % cuda::warp];
+}
+
+/// Calls put<Count>(row) for the rows of a block: all at once, or one after another in a line of fewer rows.
+template <class Rows, class Put>
+__device__ void put_block(Rows& rows, int m, int line_rows, const Put& put) {
+    if (line_rows >= near_block) return put.template operator()<near_block>(m);
+#pragma unroll 1
+    for (int row = 0; row < line_rows; ++row, rows.shift()) put.template operator()<1>(row);
+}
+
 /// State that the warps of a window share.
 struct near_progress {
     int taken, failures;
     unsigned left;  ///< a bit per strip
 
-    __device__ void begin(int warps) { taken = warps, failures = 0, left = 0; }
+    __device__ void begin() { taken = static_cast<int>(blockDim.x) / cuda::warp, failures = 0, left = 0; }
     [[nodiscard]] __device__ bool has_enough() const {
         return *static_cast<const volatile int*>(&failures) >= most_failures;
     }
     /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to), in strips that are
     /// `wanted`. If it returns false, the block's strip stays unresolved. The last block shares rows with the one
-    /// before.
+    /// before; that of a line of fewer rows goes beyond it.
     template <class Solve>
     __device__ void each_block(int from, int to, int rows, unsigned wanted, const Solve& solve) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, blocks = (to - from + near_block - 1) / near_block;
@@ -47,7 +65,7 @@ struct near_progress {
              b = __shfl_sync(cuda::every_lane, lane == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
             bool failed = false;
             if ((wanted >> b * near_block / strip & 1) == 0) continue;
-            if (solve(min(from + b * near_block, rows - near_block), failed) || lane != 0) continue;
+            if (solve(max(min(from + b * near_block, rows - near_block), 0), failed) || lane != 0) continue;
             atomicOr(&left, 1u << b * near_block / strip);
             if (failed) atomicAdd(&failures, 1);
         }

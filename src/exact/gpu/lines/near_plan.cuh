@@ -46,6 +46,16 @@ struct near_plan {
     std::uint32_t cuts = 0, minus_cuts = 0;  ///< both limits, and minus them, in halves
 };
 
+/// True if a line has near windows: blocks go beyond the end of a line of fewer rows, but not round a joined one.
+template <class V>
+bool has_blocks(const line_pass<V>& g) {
+    return g.rows >= (g.periodic ? near_block : 2);
+}
+/// Returns the warps of a window: no more than it has blocks.
+inline unsigned warps_for(int most, int rows) {
+    return static_cast<unsigned>(std::min(most, (rows + near_block - 1) / near_block));
+}
+
 /// Plans the search of windows of values alone; returns false if the axis has none.
 template <keys Stored, class V>
 bool plan_near_values(const line_pass<V>& g, near_plan& plan) {
@@ -58,7 +68,7 @@ bool plan_near_values(const line_pass<V>& g, near_plan& plan) {
     while (plan.reach < near_most && cost(g.weight, plan.reach + 1) < most) ++plan.reach;
     const double cap = std::min(most, cost(g.weight, plan.reach + 1));
     plan.cap = static_cast<std::uint32_t>(cap);
-    if (g.rows < near_block || plan.reach < least_reach) return false;
+    if (!has_blocks(g) || plan.reach < least_reach) return false;
     plan.row_weight = static_cast<int>(g.weight);
     if (Stored == keys::narrow) {
         while (cost(g.done_weight[0], plan.cut[0]) < cap) ++plan.cut[0];
@@ -126,7 +136,7 @@ bool plan_near(const line_pass<V>& g, near_plan& plan) {
     if (cap == 0) return false;
     const auto w = static_cast<double>(g.weight);
     plan.reach = std::min(best.reach(), static_cast<int>(std::sqrt(cap / w)) + 1);
-    if (plan.reach < least_reach || g.rows < near_block || g.m.half_cell) return false;
+    if (plan.reach < least_reach || !has_blocks(g) || g.m.half_cell) return false;
     plan.place[1] = Stored == keys::word ? 1 : 0, plan.place[0] = plan.place[1] + best.bits[1];
     plan.shift = plan.place[0] + best.bits[0];
     for (int i = 0; i < 2; ++i) {

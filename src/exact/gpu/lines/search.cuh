@@ -128,7 +128,8 @@ __device__ void search_range_of(const C& c, const Keys& at, const float* least, 
 template <class C>
 __device__ void consider_end(const C& c, winner<typename C::V, typename C::K>& best, int m, int end) {
     const auto value = c.term(m - end);
-    bool better = precedes(value, c.here(), best.value, best.key);
+    if (C::values) return consider(c, best, value, c.here(), end);
+    bool better = precedes(value, C::tie(c.here()), best.value, C::tie(best.key));
     if (value == best.value && c.here() == best.key) better = c.row_in(end) < c.row_in(best.row);
     if constexpr (std::is_floating_point_v<typename C::V>)
         if (value == best.value && best.key < c.here() && best.key >= 0 && m < c.rows())

@@ -45,7 +45,7 @@ inline bool plan_values(const line_form& how, const line_pass<std::int32_t>& g, 
     plan.cap = static_cast<int>(std::min<std::int64_t>(value_cap, cost(g.weight, plan.reach + 1)));
     if (how.stored == keys::narrow)
         while (cost(g.done_weight[0], plan.cut) < plan.cap) ++plan.cut;
-    if (g.rows < near_block || plan.reach < least_reach) return false;
+    if (!has_blocks(g) || plan.reach < least_reach) return false;
     if (how.stored == keys::narrow && (plan.cut < least_reach || g.done_size[0] > widest)) return false;
     for (int k = 0; k < static_cast<int>(std::size(plan.costs)); ++k)
         plan.costs[k] = halves(static_cast<int>(cost(g.weight, k)), static_cast<int>(cost(g.weight, k)));
@@ -62,8 +62,9 @@ public:
         : a_(a), b_(b), g_(a.g), plan_(plan), base_(base), to_(to) {}
 
     __device__ void fill(int rows) const {
+        const int threads = static_cast<int>(blockDim.x);
         if (g_.inner % value_columns != 0) {
-            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < rows; i += value_warps) {
+            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < rows; i += threads / cuda::warp) {
                 const int row = a_.row_in(base_ + i);
                 to_[i * cuda::warp + lane()] = halves(value(b_, from(b_.cell(row))), value(a_, from(a_.cell(row))));
             }
@@ -74,7 +75,7 @@ public:
         const int column = static_cast<int>(threadIdx.x) % chunks * columns;
         const in* const source = static_cast<const in*>(g_.from) + a_.cell(0) - lane() + column;
 #pragma unroll 2
-        for (int i = static_cast<int>(threadIdx.x) / chunks; i < rows; i += value_threads / chunks) {
+        for (int i = static_cast<int>(threadIdx.x) / chunks; i < rows; i += threads / chunks) {
             const in* const row = source + a_.row_in(base_ + i) * g_.inner;
             const uint4 low = __ldg(reinterpret_cast<const uint4*>(row)),
                         high = __ldg(reinterpret_cast<const uint4*>(row + cuda::warp));
@@ -186,6 +187,11 @@ public:
         return !failed;
     }
 
+    /// Moves the values of each row to the row before.
+    __device__ void shift() {
+#pragma unroll
+        for (int i = 1; i < near_block; ++i) best_[i - 1] = best_[i];
+    }
     [[nodiscard]] __device__ int low(int i) const { return static_cast<int>(best_[i] & 0xffff); }
     [[nodiscard]] __device__ int high(int i) const { return static_cast<int>(best_[i] >> 16); }
 
@@ -263,18 +269,21 @@ __global__ void __launch_bounds__(value_threads, 2)
     const unsigned wanted = (std::uint64_t{1} << (to - from + strip - 1) / strip) - 1;
     const C a(g, first), b(g, first + cuda::warp);
     auto* const memory = reinterpret_cast<std::uint32_t*>(value_memory);
-    if (threadIdx.x == 0) progress.begin(value_warps);
+    if (threadIdx.x == 0) progress.begin();
     value_stage<C>(a, b, plan, base, memory).fill(end - base);
+    fill_block(memory, g.rows);
     __syncthreads();
     const store_of<C, Last> store_a(a), store_b(b);
     progress.each_block(from, to, g.rows, wanted, [&](int m, bool& failed) {
         value_search<C> rows(a, b, plan, memory, base, end, m);
         if (!rows.find([&] { return progress.has_enough(); }, failed)) return false;
-        const auto none = [&](int i) { return site_of_row<std::int32_t>{0, m + i}; };
-        if (first < g.columns)
-            store_a.template put_near<near_block, false>(m, [&](int i) { return rows.low(i); }, none);
-        if (first + cuda::warp < g.columns)
-            store_b.template put_near<near_block, false>(m, [&](int i) { return rows.high(i); }, none);
+        put_block(rows, m, g.rows, [&]<int Count>(int row) {
+            const auto none = [&](int i) { return site_of_row<std::int32_t>{0, row + i}; };
+            if (first < g.columns)
+                store_a.template put_near<Count, false>(row, [&](int i) { return rows.low(i); }, none);
+            if (first + cuda::warp < g.columns)
+                store_b.template put_near<Count, false>(row, [&](int i) { return rows.high(i); }, none);
+        });
         return true;
     });
     __syncthreads();
@@ -288,7 +297,8 @@ template <keys Stored, rule Rule>
 bool search_values(const device& on, const line_form& how, const line_pass<std::int32_t>& g, value_plan plan) {
     const auto bytes = [&] {
         const int rows = std::min(g.rows, plan.window) + 2 * plan.reach;
-        return static_cast<std::size_t>(g.periodic ? rows : std::min(g.rows, rows)) * cuda::warp * 4;
+        return static_cast<std::size_t>(g.periodic ? rows : std::max(std::min(g.rows, rows), near_block)) * cuda::warp *
+               4;
     };
     const std::int64_t tiles = blocks_for(g.columns, value_columns);
     const bool fills = tiles * blocks_for(g.rows, plan.window) >= 8 * cuda::limits().multiprocessors;
@@ -296,7 +306,7 @@ bool search_values(const device& on, const line_form& how, const line_pass<std::
     if (bytes() > cuda::limits().shared_bytes) return false;
     const int windows = static_cast<int>(blocks_for(g.rows, plan.window));
     cuda::launch(on, how.last ? search_values<Stored, Rule, true> : search_values<Stored, Rule, false>, tiles * windows,
-                 dim3(value_threads), bytes(), g, plan, windows);
+                 dim3(warps_for(value_warps, std::min(g.rows, plan.window)) * cuda::warp), bytes(), g, plan, windows);
     return true;
 }
 

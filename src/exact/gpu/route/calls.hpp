@@ -54,6 +54,12 @@ inline bool keys_are_narrow(const plan& p) {
     return true;
 }
 
+/// True if the sites of any number of axes are packed beside int32 values.
+inline bool values_fit_keys(const plan& p) {
+    return p.numbers == tier::int32 && p.sites_wanted && !p.weighted && p.rank - p.first_axis > 1 &&
+           p.keys.total() <= narrow_key_bits;
+}
+
 /// True if int32 values without sites suffice for distances, along any number of axes; 16 bits after the last one.
 inline bool values_suffice(const plan& p) {
     return p.numbers == tier::int32 && !p.sites_wanted && !p.weighted && p.rank - p.first_axis > 1 &&

@@ -167,8 +167,8 @@ private:
         }
         const row_sites sites{put_marks(p_.rank - 1, image, p_.background), has_labels()};
         const std::int64_t stretches = blocks_for(sites.from.rows, cuda::warp * cells_of_lane);
-        cuda::launch(on_, write_rows, blocks_for(sites.from.columns * stretches, row_warps), dim3(row_threads), 0,
-                     sites, stretches, p_.keys.shift[p_.rank - 1], static_cast<std::int64_t*>(current()));
+        cuda::launch(on_, write_rows<V>, blocks_for(sites.from.columns * stretches, row_warps), dim3(row_threads), 0,
+                     sites, stretches, by_.m, static_cast<std::int64_t*>(current()));
     }
 
     template <class Bits>

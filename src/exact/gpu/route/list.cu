@@ -207,7 +207,7 @@ std::int64_t with_options(const option_call& call) {
     const double heaviest = !p.weighted ? 0 : size_of(call.weights->type) < 8 ? 4294967296.0 : most_exact;
     switch (p.numbers) {
         case tier::int32:
-            return gpu::keys_are_narrow(p) || gpu::values_suffice(p) ? options_int32(call) : options_int64(call);
+            return gpu::values_fit_keys(p) || gpu::values_suffice(p) ? options_int32(call) : options_int64(call);
         case tier::int64: return p.largest + heaviest < most_exact ? options_float64(call) : options_int64(call);
         case tier::float64: return options_float64(call);
     }

@@ -3,7 +3,7 @@
 // image once and writes 2 bytes a cell. Rows have at most 32767 cells.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 
 #include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
@@ -185,6 +185,14 @@ __device__ void step_over_sites(const row_words& row, int length, std::int16_t* 
     }
 }
 
+/// Returns the first and the last set bit of a row.
+__device__ inline int2 ends_of(const row_words& row) {
+    const int last = row.words - 1;
+    const auto low = static_cast<int>(row.bits[0]), high = static_cast<int>(row.bits[last]);
+    return {low != 0 ? __ffs(low) - 1 : row.behind[0],
+            high != 0 ? last * mark_bits + mark_bits - 1 - __clz(high) : row.before[last]};
+}
+
 /// A warp owns a row.
 template <class Bits, bool Labels>
 __global__ void __launch_bounds__(narrow_threads)
@@ -200,49 +208,126 @@ __global__ void __launch_bounds__(narrow_threads)
     __syncwarp();
     carry_words(row.bits, row.before, row.behind, words);
     if (!periodic && length % narrow_cells == 0) return step_over_sites<Labels>(row, length, to + start);
-    const std::uint32_t low = row.bits[0], high = row.bits[words - 1];
-    const int first = low != 0 ? __ffs(static_cast<int>(low)) - 1 : row.behind[0],
-              last = high != 0 ? words * mark_bits - 1 - __clz(static_cast<int>(high)) : row.before[words - 1];
-    const row_sites_at site{row, length, first, last, Labels, periodic};
+    const int2 ends = ends_of(row);
+    const row_sites_at site{row, length, ends.x, ends.y, Labels, periodic};
     for (int x = static_cast<int>(threadIdx.x) % cuda::warp; x < length; x += cuda::warp) to[start + x] = site(x);
 }
 
-/// Rows of at most 32 cells, with `lanes` lanes each, a power of two: one ballot has the bits of all rows of a warp.
+constexpr int short_row = 128;     // cells from which on a warp has one row
+constexpr int short_cells = 1024;  // most cells of a warp's short rows
+constexpr int short_words = 64;    // most words of these rows, each of which begins with a word of its own
+constexpr int flat_words = short_cells / mark_bits + 1;
+
+/// Neighbouring rows of less than 128 cells that a warp owns.
+template <bool Labels>
+struct short_rows {
+    static constexpr int bytes = static_cast<int>(2 * flat_words + short_words * (Labels ? 4 : 3)) * 4;
+    std::uint32_t *flat, *flat_zeros, *rows;
+    int length, count, words;
+
+    __device__ short_rows(std::uint32_t* memory, int length_, int count_)
+        : flat(memory),
+          flat_zeros(memory + flat_words),
+          rows(memory + 2 * flat_words),
+          length(length_),
+          count(count_),
+          words((length_ + mark_bits - 1) / mark_bits) {}
+    [[nodiscard]] __device__ row_words row(int line) const {
+        return {rows + line * (row_words::bytes(words, Labels) / 4), words};
+    }
+
+    /// Makes the bits of all cells, one row behind the other.
+    template <class Bits>
+    __device__ void fill(const row_image<Bits>& of, std::int64_t start) const {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, cells = count * length;
+        Bits carried = 0;
+#pragma unroll 4
+        for (int w = 0; w * mark_bits < cells; ++w) {
+            const int i = w * mark_bits + lane;
+            const Bits value = Labels ? of.at(start + min(i, cells - 1))
+                                      : static_cast<Bits>(of.data[start + min(i, cells - 1)] & of.keep);
+            bool set = (value != 0) == of.nonzero_is_site;
+            if constexpr (Labels) {
+                Bits left = __shfl_up_sync(cuda::every_lane, value, 1);
+                if (lane == 0) left = carried;
+                carried = __shfl_sync(cuda::every_lane, value, cuda::warp - 1);
+                set = value != left;
+                const std::uint32_t zero = __ballot_sync(cuda::every_lane, of.background && value == 0);
+                if (lane == 0) flat_zeros[w] = zero;
+            }
+            const std::uint32_t bits = __ballot_sync(cuda::every_lane, set);
+            if (lane == 0) flat[w] = bits;
+        }
+        __syncwarp();
+    }
+    /// Makes the words of each row.
+    template <class Bits>
+    __device__ void split(const row_image<Bits>& of, std::int64_t start, bool periodic) const {
+        for (int k = static_cast<int>(threadIdx.x) % cuda::warp; k < count * words; k += cuda::warp) {
+            const int line = k / words, w = k - line * words, at = line * length + w * mark_bits,
+                      cells = length - w * mark_bits;
+            const std::uint32_t all = cells < mark_bits ? (1u << cells) - 1 : ~0u;
+            const auto cut = [&](const std::uint32_t* from) {
+                const std::uint32_t* const word = from + at / mark_bits;
+                return __funnelshift_r(word[0], word[1], static_cast<unsigned>(at % mark_bits)) & all;
+            };
+            const row_words to = row(line);
+            std::uint32_t bits = cut(flat);
+            if constexpr (Labels) {
+                const std::int64_t first = start + line * length;
+                if (w == 0) bits = (bits & ~1u) | (periodic && of.at(first) != of.at(first + length - 1) ? 1 : 0);
+                to.zeros[w] = cut(flat_zeros);
+            }
+            to.bits[w] = bits;
+        }
+        __syncwarp();
+        for (int k = static_cast<int>(threadIdx.x) % cuda::warp; k < count * words; k += cuda::warp) {
+            const int line = k / words, w = k - line * words;
+            const row_words to = row(line);
+            int before = -nothing, behind = nothing;
+            for (int i = 0; i < words; ++i) {
+                const auto bits = static_cast<int>(to.bits[i]);
+                if (i < w && bits != 0) before = i * mark_bits + mark_bits - 1 - __clz(bits);
+                if (i > w && bits != 0) behind = min(behind, i * mark_bits + __ffs(bits) - 1);
+            }
+            to.before[w] = before, to.behind[w] = behind;
+        }
+        __syncwarp();
+    }
+};
+
+/// A warp owns several rows of less than 128 cells.
 template <class Bits, bool Labels>
 __global__ void __launch_bounds__(narrow_threads)
-    write_short_rows(const row_image<Bits> of, std::int64_t lines, int length, int lanes, bool periodic,
+    write_short_rows(const row_image<Bits> of, std::int64_t lines, int length, int lines_a_warp, bool periodic,
                      std::int16_t* to) {
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, x = lane & (lanes - 1), first_lane = lane - x;
-    const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * narrow_threads + threadIdx.x;
-    const std::int64_t line = thread / lanes, cell = line * length + x;
-    const bool has = line < lines && x < length;
-    const std::uint32_t mine = (lanes == cuda::warp ? ~0u : (1u << lanes) - 1);
-    const auto bits_where = [&](bool set) { return __ballot_sync(cuda::every_lane, has && set) >> first_lane & mine; };
-    // The layout of a row of one word: its bits, no site before or behind it, its zeros.
-    std::uint32_t memory[4] = {0, static_cast<std::uint32_t>(-nothing), static_cast<std::uint32_t>(nothing), 0};
-    if constexpr (Labels) {
-        const Bits value = has ? of.at(cell) : Bits{0};
-        Bits left = __shfl_up_sync(cuda::every_lane, value, 1);
-        if (x == 0) left = has && periodic ? of.at(cell + length - 1) : value;
-        memory[0] = bits_where(value != left), memory[3] = bits_where(of.background && value == 0);
-    } else {
-        memory[0] = bits_where(has && ((of.data[cell] & of.keep) != 0) == of.nonzero_is_site);
+    __shared__ std::uint32_t memory[narrow_warps * short_rows<Labels>::bytes / 4];
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * narrow_warps + warp) * lines_a_warp,
+                       start = first * length;
+    if (first >= lines) return;
+    const short_rows<Labels> rows(memory + warp * (short_rows<Labels>::bytes / 4), length,
+                                  static_cast<int>(min(lines - first, static_cast<std::int64_t>(lines_a_warp))));
+    rows.fill(of, start);
+    rows.split(of, start, periodic);
+    const float inverse = 1.0f / static_cast<float>(length);
+    for (int i = static_cast<int>(threadIdx.x) % cuda::warp; i < rows.count * length; i += cuda::warp) {
+        // Exact: the quotient is half a cell from whole numbers, and the error below 10^-4 rows.
+        const int line = static_cast<int>((static_cast<float>(i) + 0.5f) * inverse);
+        const row_words row = rows.row(line);
+        const int2 ends = periodic ? ends_of(row) : int2{};
+        to[start + i] = row_sites_at{row, length, ends.x, ends.y, Labels, periodic}(i - line * length);
     }
-    if (!has) return;
-    const row_words row(memory, 1);
-    const int first = memory[0] != 0 ? __ffs(static_cast<int>(memory[0])) - 1 : nothing,
-              last = memory[0] != 0 ? mark_bits - 1 - __clz(static_cast<int>(memory[0])) : -nothing;
-    to[cell] = row_sites_at{row, length, first, last, Labels, periodic}(x);
 }
 
 template <class Bits>
 void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std::int64_t lines, int length,
                   bool periodic, std::int16_t* to) {
-    if (length <= cuda::warp) {
-        const int lanes = static_cast<int>(std::bit_ceil(static_cast<unsigned>(length)));
+    if (length < short_row) {
+        const int each = std::min(short_cells / length, short_words / ((length + mark_bits - 1) / mark_bits));
         cuda::launch(on, labels ? write_short_rows<Bits, true> : write_short_rows<Bits, false>,
-                     blocks_for(lines * lanes, narrow_threads), dim3(narrow_threads), 0, of, lines, length, lanes,
-                     periodic, to);
+                     blocks_for(lines, std::int64_t{each} * narrow_warps), dim3(narrow_threads), 0, of, lines, length,
+                     each, periodic, to);
         return;
     }
     const int words = (length + mark_bits - 1) / mark_bits;

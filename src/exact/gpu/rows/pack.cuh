@@ -130,68 +130,117 @@ struct tile_counts {
 /// Reading of a line's cells: bytes by 16, bytes at any alignment, or wider cells.
 enum class cells_by : std::uint8_t { sixteens, bytes, wide };
 
-/// Shape of a warp's input: 2^lines_log neighbouring lines of an image, of 2^columns_log words each. If columns_log is
-/// 5, one line or a stretch of one.
-struct pack_shape {
-    int lines_log = 0, columns_log = 5;
-};
+/// Returns the lane's 32 of up to 1024 neighbouring cells from cell `first` of the image on.
+template <cells_by Read>
+__device__ std::uint32_t word_of_cells(const site_bytes& image, std::int64_t first, int cells) {
+    if constexpr (Read == cells_by::wide) return word_of_wide(image, first, cells);
+    else if constexpr (Read == cells_by::bytes) return word_anywhere(image, image.data + first, cells);
+    else return word_by_sixteen(reinterpret_cast<const uint4*>(image.data + first), cells, image.zero_is_site);
+}
 
-/// Packs lines. A warp owns a line, a stretch of one, or several lines; a block owns 32 times as many of one image and
+/// Packs lines of more than 512 cells. A warp owns a line, or a stretch of one; a block owns 32 of one image and
 /// transposes them in shared memory, so that rows are neighbours in memory. Also clears `counts`. It is one function,
 /// because a line's words pass from the warp that reads them to those that write its columns.
-template <cells_by Read, bool SeveralLines>
+template <cells_by Read>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
-               const tile_counts counts) {
+    pack_lines(const site_bytes image, const packed_lines to, const point_lists lists, const tile_counts counts) {
     cuda::wait_for_kernel_before();
-    __shared__ line_word turned[SeveralLines ? 2 * pack_threads : pack_lines_a_block * (cuda::warp + 1)];
-    __shared__ std::uint32_t ends[SeveralLines ? pack_threads : pack_lines_a_block];
-    const pack_shape shape = SeveralLines ? several_lines : pack_shape{};
-    const int lane = threadIdx.x, nth = threadIdx.y, columns = 1 << shape.columns_log, pitch = columns + 1;
+    __shared__ line_word turned[pack_lines_a_block * (cuda::warp + 1)];
+    __shared__ std::uint32_t ends[pack_lines_a_block];
+    const int lane = threadIdx.x, nth = threadIdx.y;
     counts.clear(nth * cuda::warp + lane, pack_threads);
     const bool several = to.stretches > 1;
-    const int block_rows = pack_lines_a_block << shape.lines_log;
-    const std::int64_t blocks = (to.rows + block_rows - 1) / block_rows, above = quotient(blockIdx.x, blocks),
+    const std::int64_t blocks = to.groups(), above = quotient(blockIdx.x, blocks),
                        outer = several ? quotient(above, to.stretches) : above;
-    const std::int64_t block_row = (blockIdx.x - above * blocks) * block_rows, stretch = above - outer * to.stretches;
-    const std::int64_t first_column = stretch * cuda::warp, warp_row = block_row + (nth << shape.lines_log);
-    if (lane >> shape.lines_log == 0) ends[(nth << shape.lines_log) + lane] = no_ends;
-    __syncwarp();
-    if (warp_row < to.rows) {
-        const std::int64_t line = outer * to.rows + warp_row, start = stretch * scan_cells;
-        const auto cells =
-            static_cast<int>(min((image.length << shape.lines_log) - start, static_cast<std::int64_t>(scan_cells)));
-        const std::int64_t first = line * image.length + start;
-        const std::uint8_t* const from = image.data + first;
-        std::uint32_t word;
-        if constexpr (Read == cells_by::wide) word = word_of_wide(image, first, cells);
-        else if constexpr (Read == cells_by::bytes) word = word_anywhere(image, from, cells);
-        else word = word_by_sixteen(reinterpret_cast<const uint4*>(from), cells, image.zero_is_site);
-        const int line_lane = lane & ~(columns - 1), local = (nth << shape.lines_log) + (lane >> shape.columns_log);
-        const std::uint32_t of_line = (0xffffffffu >> (cuda::warp - columns)) << line_lane,
-                            filled = __ballot_sync(cuda::every_lane, word != 0) & of_line;
-        const line_word full = word_among(word, filled);
+    const std::int64_t first_row = (blockIdx.x - above * blocks) * pack_lines_a_block,
+                       stretch = above - outer * to.stretches;
+    if (lane == 0) ends[nth] = no_ends;
+    if (first_row + nth < to.rows) {
+        const std::int64_t line = outer * to.rows + first_row + nth, start = stretch * scan_cells;
+        const auto cells = static_cast<int>(min(image.length - start, static_cast<std::int64_t>(scan_cells)));
+        const std::uint32_t word = word_of_cells<Read>(image, line * image.length + start, cells),
+                            filled = __ballot_sync(cuda::every_lane, word != 0);
+        turned[nth * (cuda::warp + 1) + lane] = word_among(word, filled);
         const std::uint32_t mine = several ? ends_of(word, filled).bits : filled != 0 ? 0 : no_ends;
-        if (lane >> shape.columns_log < 1 << shape.lines_log) {
-            turned[local * pitch + lane - line_lane] = full;
-            if (lane == line_lane) ends[local] = mine;
-        }
+        if (lane == 0) ends[nth] = mine;
     }
     __syncthreads();
     // From here on a warp has 32 rows of one column of words.
-    const int local = (nth >> shape.columns_log) * cuda::warp + lane, local_column = nth & (columns - 1);
-    const std::int64_t row = block_row + local, column = first_column + local_column;
-    const bool within = column < to.columns && local < block_rows && row < to.rows;
-    const line_word mine = within ? turned[local * pitch + local_column] : word_without_sites();
+    const std::int64_t row = first_row + lane, column = stretch * cuda::warp + nth;
+    const bool within = column < to.columns && row < to.rows;
+    const line_word mine = within ? turned[lane * (cuda::warp + 1) + nth] : word_without_sites();
     if (within) to.words[(outer * to.columns + column) * to.rows + row] = mine;
-    if (local_column == 0 && !several) {
-        const std::uint32_t sited = __ballot_sync(cuda::every_lane, local < block_rows && ends[local] != no_ends);
+    if (nth == 0 && !several) {
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, ends[lane] != no_ends);
         if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
-    } else if (local_column == 0 && within) {
+    } else if (nth == 0 && within) {
         to.ends[above * to.rows + row] = ends[lane];
     }
     if (lists.many != nullptr)
-        list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, static_cast<int>(column) * cuda::warp);
+        list_sites(lists, mine.sites, outer, static_cast<int>(first_row), static_cast<int>(column) * cuda::warp);
+}
+
+/// Neighbouring lines as bits in shared memory, without gaps between them.
+struct line_bits {
+    static constexpr int words = pack_threads + 1;  ///< one more than the cells of a block take
+    std::uint32_t* memory;
+    int length;
+
+    /// Returns the place of a word. Lines of a power of two then begin in different banks.
+    static __host__ __device__ int place(int word) { return word + word / cuda::warp; }
+    /// Returns the word of column `column` of a line; bits beyond its end are 0.
+    [[nodiscard]] __device__ std::uint32_t word(int line, int column) const {
+        const int at = line * length + column * cuda::warp, cells = length - column * cuda::warp;
+        const std::uint32_t bits = __funnelshift_r(memory[place(at / cuda::warp)], memory[place(at / cuda::warp + 1)],
+                                                   static_cast<unsigned>(at % cuda::warp));
+        return cells < cuda::warp ? bits & ((1u << cells) - 1) : bits;
+    }
+    /// Returns a word with the nearest sites on either side.
+    [[nodiscard]] __device__ line_word word_among(int line, int column) const {
+        const std::uint32_t mine = word(line, column);
+        std::uint32_t before = nowhere_beside, after = nowhere_beside;
+        for (int c = column - 1; c >= 0 && before == nowhere_beside; --c)
+            if (const std::uint32_t other = word(line, c); other != 0)
+                before = static_cast<std::uint32_t>((column - c - 1) * cuda::warp + __clz(static_cast<int>(other)) + 1);
+        for (int c = column + 1; c * cuda::warp < length && after == nowhere_beside; ++c)
+            if (const std::uint32_t other = word(line, c); other != 0)
+                after = static_cast<std::uint32_t>((c - column - 1) * cuda::warp + __ffs(static_cast<int>(other)));
+        return {mine, before | after << 16};
+    }
+};
+
+/// Packs lines of at most 512 cells. A block owns `block_lines` neighbouring ones of an image, 32 or a multiple: each
+/// warp reads 1024 of their cells as bits, then each thread makes a word of a line. Also clears `counts`.
+template <cells_by Read>
+__global__ void __launch_bounds__(pack_threads, 2)
+    pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
+                     const tile_counts counts) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::uint32_t memory[line_bits::words + line_bits::words / cuda::warp + 1];
+    const int lane = threadIdx.x, nth = threadIdx.y, columns = static_cast<int>(to.columns);
+    counts.clear(nth * cuda::warp + lane, pack_threads);
+    const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
+                       first_row = (blockIdx.x - outer * blocks) * block_lines;
+    const int lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));
+    const line_bits bits{memory, static_cast<int>(image.length)};
+    const int cells = min(lines * bits.length - nth * scan_cells, scan_cells);
+    if (cells > 0)
+        memory[line_bits::place(nth * cuda::warp + lane)] =
+            word_of_cells<Read>(image, (outer * to.rows + first_row) * image.length + nth * scan_cells, cells);
+    __syncthreads();
+    const int groups = (lines + cuda::warp - 1) / cuda::warp;
+    for (int first = 0; first < groups * columns; first += pack_lines_a_block) {
+        const int group = (first + nth) / columns, column = first + nth - group * columns,
+                  line = group * cuda::warp + lane;
+        const std::int64_t row = first_row + line;
+        const bool within = line < lines;
+        const line_word mine = within ? bits.word_among(line, column) : word_without_sites();
+        if (within) to.words[(outer * columns + column) * to.rows + row] = mine;
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, mine.any());
+        if (within && lane == 0 && column == 0) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
+        if (lists.many != nullptr)
+            list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, column * cuda::warp);
+    }
 }
 
 // Lines that were packed in stretches (words.cuh): sites are carried from stretch to stretch.
@@ -247,32 +296,37 @@ __global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const
 
 inline constexpr std::int64_t multiprocessors = 132;  // multiprocessors of the largest GPUs
 
-/// Returns as many lines per warp as its loads hold, while all multiprocessors still have blocks.
-inline pack_shape shape_for(const packed_lines& lines) {
-    pack_shape shape;
-    for (int log = 0; log < 5; ++log)
-        if (lines.length == cuda::warp << log) shape.columns_log = log;
-    while (shape.lines_log < 5 - shape.columns_log && lines.rows % (std::int64_t{2} << shape.lines_log) == 0 &&
-           lines.images * lines.groups() > (2 * multiprocessors << (shape.lines_log + 1)))
-        ++shape.lines_log;
-    if (shape.lines_log == 0) shape.columns_log = 5;
-    return shape;
+/// Returns the lines that a block packs of lines of at most 512 cells: as many as its warps read, and fewer where
+/// multiprocessors would have no block.
+inline int short_lines_a_block(const packed_lines& lines) {
+    const std::int64_t most = std::min<std::int64_t>(pack_threads, pack_threads * cuda::warp / lines.length),
+                       all = lines.images * lines.rows / (2 * multiprocessors);
+    return static_cast<int>(std::max<std::int64_t>(std::min(most, all) / cuda::warp, 1)) * cuda::warp;
+}
+
+/// Launches the packing by one way of reading.
+template <cells_by Read>
+void pack_by(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
+             const tile_counts& counts) {
+    constexpr std::int64_t short_line = 512;
+    const dim3 threads(cuda::warp, pack_lines_a_block);
+    if (lines.length <= short_line) {
+        const int each = short_lines_a_block(lines);
+        return cuda::launch_overlapped(on, pack_short_lines<Read>, lines.images * blocks_for(lines.rows, each), threads,
+                                       0, image, each, lines, few, counts);
+    }
+    cuda::launch_overlapped(on, pack_lines<Read>, lines.images * lines.stretches * lines.groups(), threads, 0, image,
+                            lines, few, counts);
 }
 
 /// Launches the packing. `few` may be without lists.
 inline void pack(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
                  const tile_counts& counts) {
-    const dim3 threads(cuda::warp, pack_lines_a_block);
-    const bool wide = image.cell_bytes > 1,
-               sixteens = !wide && image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
-    const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
-    const auto kernel = wide                     ? pack_lines<cells_by::wide, false>
-                        : !sixteens              ? pack_lines<cells_by::bytes, false>
-                        : shape.columns_log == 5 ? pack_lines<cells_by::sixteens, false>
-                                                 : pack_lines<cells_by::sixteens, true>;
-    cuda::launch_overlapped(
-        on, kernel, lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log),
-        threads, 0, image, shape, lines, few, counts);
+    const bool aligned = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
+    const auto go = image.cell_bytes > 1 ? pack_by<cells_by::wide>
+                    : aligned            ? pack_by<cells_by::sixteens>
+                                         : pack_by<cells_by::bytes>;
+    go(on, image, lines, few, counts);
     if (lines.stretches > 1)
         cuda::launch_overlapped(on, carry_stretches,
                                 blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
