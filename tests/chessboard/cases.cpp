@@ -174,7 +174,7 @@ void check_dense(const step_runner& run) {
         for (const double density : {0.01, 0.1, 0.5})
             for (const bool diagonal : {true, false}) {
                 step_case c;
-                ++seed;
+                if (++seed > share(0, 30)) return;
                 border ends[3];
                 for (std::size_t axis = 0; axis < shape.size(); ++axis)
                     ends[axis] = static_cast<border>(mix(3 * seed + axis) % 3);

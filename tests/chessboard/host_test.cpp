@@ -25,7 +25,8 @@ TEST(Chessboard, Lengths) {
 }
 
 TEST(Chessboard, Dense) {
-    for (const int threads : {1, 2, 3}) check_dense([&](const step_case& c) { return on_host(c, threads); });
+    int calls = 0;
+    check_dense([&](const step_case& c) { return on_host(c, 1 + calls++ % 3); });
 }
 
 /// Slabs so large that threads share one, and more than 65533 cells along an axis.
