@@ -14,8 +14,8 @@ namespace {
 
 constexpr int near_rows = 6, far_rows = 64;  // rows to each side in which points are looked for
 
-/// Number of far points of a job up to which each looks for its nearest one in more rows; with more of them the engine
-/// takes less time. A far point takes a warp some 10 ns of a device, and a cell of a box in the engine 20 ps.
+/// Number of far points of a job up to which each looks for its nearest one in more rows. By estimate the engine takes
+/// less time if there are more of them.
 __device__ std::int64_t most_far(const job& j) { return 256 + j.cells() / 1024; }
 
 /// The lists of a group, and what is known of its jobs.

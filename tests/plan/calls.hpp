@@ -108,7 +108,7 @@ void add_objects(std::vector<planned_call<Place>>& all, const plan_views<Place>&
     add("geodesic with prices", [=](const Place& on) {
         geodesic(on, a.in(), a.marker(), {.cost = labels, .label = a.out(dtype::uint8, 1)}, {}, a.in());
     });
-    add("compare_surfaces", [=](const Place& on) { static_cast<void>(compare_surfaces(on, a.in(), a.in())); });
+    add("compare_surfaces", [=](const Place& on) { static_cast<void>(compare_surfaces(on, a.in(), a.marker())); });
     add("fill_nearest", [=](const Place& on) { fill_nearest(on, a.in(), a.in(), a.out(dtype::uint8)); });
     add("interpolate_slices", [=](const Place& on) {
         const std::int64_t drawn[] = {0, a.at.side - 1};
