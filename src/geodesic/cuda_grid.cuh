@@ -183,25 +183,25 @@ __device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint
 
 /// True if at most this share of the steps that the sample's free cells might have is missing, in thousandths.
 __device__ inline bool misses_few_steps(const solver_counts& c, std::int32_t share) {
-    const std::int64_t steps = fresh(&c.steps), missing = fresh(&c.missing);
+    const std::int64_t steps = c.steps, missing = c.missing;
     return missing * 1000 < (steps + missing) * share;
 }
 /// True if elimination leaves at most this share of the sample's free cells, in thousandths.
 __device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share) {
-    const std::int64_t sampled = fresh(&c.sampled), left = fresh(&c.left);
+    const std::int64_t sampled = c.sampled, left = c.left;
     return sampled > 0 && left * 1000 <= sampled * share;
 }
 /// True if few enough cells of the sample remain for elimination at once. Corridors of several cells may keep a quarter
-/// more, because they keep only the cells of their ends; scattered obstacles, which miss more steps, may not. Nor may
-/// grids of which many seeds have reached a quarter: their tiles are done soon.
+/// more, because they keep only the cells of their ends; scattered obstacles, which miss more steps, may not. Grids of
+/// which seeds have reached a quarter are left to the queue, which soon ends.
 __device__ inline bool is_thin(const solver_counts& c, std::int32_t thin) {
     constexpr std::int32_t scattered = 300;
-    const bool wide = misses_few_steps(c, scattered) && std::int64_t{4} * fresh(&c.reached) < fresh(&c.sampled);
-    return leaves_at_most(c, wide ? thin + thin / 4 : thin);
+    if (std::int64_t{4} * c.reached >= c.sampled) return false;
+    return leaves_at_most(c, misses_few_steps(c, scattered) ? thin + thin / 4 : thin);
 }
 /// True if cells are eliminated: tiles still wait, and the sample promises that few cells remain.
 __device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {
-    return fresh(c.parked + 1) != 0 || (fresh(c.parked) != 0 && is_thin(c, thin));
+    return c.parked[1] != 0 || (c.parked[0] != 0 && is_thin(c, thin));
 }
 
 /// Takes the next tile and reads its entry of `queued`; waits for a tile while another block has any; then -1. All
@@ -264,7 +264,7 @@ struct work {
     explicit work(const tiling& t) : where(t) {}
     /// True if flood() visits the tiles in this stage, not relax().
     [[nodiscard]] __device__ bool floods() const {
-        return boards != nullptr && from != stage::last && fresh(&queue.counts->rough) > rough;
+        return boards != nullptr && from != stage::last && queue.counts->rough > rough;
     }
 };
 

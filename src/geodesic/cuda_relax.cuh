@@ -94,10 +94,10 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::only: return all;
         case stage::first: return w.first_depth;
         case stage::second:
-            if (fresh(c.parked) == 0 || is_thin(c, w.thin)) return -1;
+            if (c.parked[0] == 0 || is_thin(c, w.thin)) return -1;
             return leaves_at_most(c, w.middling) ? w.second_depth : all;
         // The inner cells of squares have no keys yet.
-        default: return eliminates(c, w.thin) && (fresh(&c.solved) == 0 || fresh(&c.squares) > 0) ? all : -1;
+        default: return eliminates(c, w.thin) && (c.solved == 0 || c.squares > 0) ? all : -1;
     }
 }
 /// Queues the tiles that an earlier stage parked; after elimination, every tile.
