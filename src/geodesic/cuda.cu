@@ -191,8 +191,7 @@ private:
         if constexpr (Pricing == pricing::image) {
             if (apart_) a.numbers = spread_numbers(w);
         }
-        cuda::launch(on_, write_answer<Word, Axes>, cuda::blocks_for(cells_, cells_of_block), dim3(threads_of_block), 0,
-                     w, a);
+        cuda::launch(on_, write_answer<Word, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block), 0, w, a);
         if (solver_counts* const seen = watched_solver::seen(); seen != nullptr) {
             cuda::check(cudaMemcpyAsync(seen, memory_.get<std::uint32_t>(control_), sizeof *seen,
                                         cudaMemcpyDeviceToHost, cuda::stream_of(on_)),
@@ -206,8 +205,8 @@ private:
         w.total = w.key, w.key = memory_.get<std::uint64_t>(numbers_), w.limit = work<std::uint64_t, Axes>::far - 1;
         clear(3);  // keeps the number of crossings
         clear(w.where.tiles, controls + ring_);
-        cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, cuda::blocks_for(cells_, cells_of_block),
-                     dim3(threads_of_block), 0, w, limit);
+        cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block),
+                     0, w, limit);
         spread<pricing::tight>(w);
         return w.key;
     }
@@ -308,17 +307,23 @@ private:
     }
     template <class Word>
     void each(void (*kernel)(work<Word, Axes>), const work<Word, Axes>& w) const {
-        cuda::launch(on_, kernel, cuda::blocks_for(cells_, cells_of_block), dim3(threads_of_block), 0, w);
+        cuda::launch(on_, kernel, own_cells<Axes>::blocks(w.where), dim3(threads_of_block), 0, w);
     }
 
     /// Describes a caller's array, which has `more` axes in front of those of the grid.
     template <class View>
-    cell_array array_of(const View& v, int more) const {
-        cell_array made{const_cast<void*>(static_cast<const void*>(v.data)), v.type, more == 0 ? 0 : v.stride[0], {}};
-        if (!v.wanted()) return {};
+    caller_array array_of(const View& v, int more) const {
+        caller_array made;
+        if (!v.wanted()) return made;
+        made.data = const_cast<void*>(static_cast<const void*>(v.data)), made.type = v.type;
+        made.component = more == 0 ? 0 : v.stride[0];
         for (int axis = 0; axis < p_.where.axes; ++axis)
             made.step[skipped_ + axis] =
                 v.stride[static_cast<std::size_t>(p_.axis_of[static_cast<std::size_t>(axis)] + more)];
+        const device_tiling<Axes> t(p_.where);
+        for (int k = 0; k < cells_of_thread; ++k)
+            for (int axis = 0; axis < Axes; ++axis)
+                made.ahead[k] += t.within(k * threads_of_block, axis) * made.step[axis];
         return made;
     }
     [[nodiscard]] answer answers() const {

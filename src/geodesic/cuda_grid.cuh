@@ -122,26 +122,53 @@ struct device_tiling {
 
 inline constexpr int cells_of_thread = 4, cells_of_block = cells_of_thread * threads_of_block;
 
-/// Returns the place of a thread's cell number k. A block's cells are consecutive places.
-__device__ inline std::int64_t own_place(int k) {
-    return (std::int64_t{blockIdx.x} * cells_of_thread + k) * threads_of_block + threadIdx.x;
-}
-/// Calls use(k, place, coordinates, whether they lie in the grid) for a thread's cells.
-template <int Axes, class Use>
-__device__ void for_cells(const device_tiling<Axes>& t, const Use& use) {
-    std::int64_t known = -1, origin[Axes], at[Axes];
-#pragma unroll
-    for (int k = 0; k < cells_of_thread; ++k) {
-        const std::int64_t place = own_place(k), tile = place >> t.tile_bits;
-        if (tile >= t.tiles) return;
-        if (tile != known) t.locate(tile, 0, origin), known = tile;
-        t.walk(origin, static_cast<int>(place & (t.cells_of_tile() - 1)), at);
-        bool inside = true;
-#pragma unroll
-        for (int axis = 0; axis < Axes; ++axis) inside = inside && at[axis] < t.size[axis];
-        use(k, place, at, inside);
+/// A caller's array. `ahead` has the offsets of a thread's cells relative to the first one.
+struct caller_array : cell_array {
+    std::int64_t ahead[cells_of_thread]{};
+};
+
+/// The cells of a thread, which lie in one tile: cells_of_thread of them if a tile holds those of a block, else one. A
+/// block's cells are consecutive places. Their coordinates differ by the same numbers in all threads.
+template <int Axes>
+struct own_cells {
+    std::int64_t first = 0, tile = 0, at[Axes]{};  ///< the first cell
+    int count = 0;                                 ///< 0 if the grid ends before the first cell
+
+    static constexpr int most(int tile_bits) { return 1 << tile_bits >= cells_of_block ? cells_of_thread : 1; }
+    /// Number of blocks that own all cells.
+    static std::int64_t blocks(const device_tiling<Axes>& t) {
+        return cuda::blocks_for(t.tiles << t.tile_bits, most(t.tile_bits) * threads_of_block);
     }
-}
+    explicit __device__ own_cells(const device_tiling<Axes>& t) {
+        const int most_cells = most(t.tile_bits);
+        first = static_cast<std::int64_t>(blockIdx.x) * most_cells * threads_of_block + threadIdx.x;
+        tile = first >> t.tile_bits;
+        if (tile >= t.tiles) return;
+        t.locate(tile, static_cast<int>(first & (t.cells_of_tile() - 1)), at), count = most_cells;
+    }
+    [[nodiscard]] __device__ std::int64_t place(int k) const { return first + k * threads_of_block; }
+    /// Returns the coordinate of cell k.
+    [[nodiscard]] __device__ std::int64_t along(const device_tiling<Axes>& t, int axis, int k) const {
+        return at[axis] + t.within(k * threads_of_block, axis);
+    }
+    /// Returns a bit for each cell that lies in the grid.
+    [[nodiscard]] __device__ unsigned inside(const device_tiling<Axes>& t) const {
+        bool whole = true;
+        for (int axis = 0; axis < Axes; ++axis) whole = whole && (at[axis] | t.mask(axis)) < t.size[axis];
+        if (whole) return (1U << count) - 1;
+        unsigned bits = 0;
+        for (int k = 0; k < count; ++k) {
+            bool is = true;
+            for (int axis = 0; axis < Axes; ++axis) is = is && along(t, axis, k) < t.size[axis];
+            bits |= is ? 1U << k : 0;
+        }
+        return bits;
+    }
+    /// Returns the offset of cell k in an array of the caller.
+    [[nodiscard]] __device__ std::int64_t offset(const caller_array& a, int k) const {
+        return a.template at<Axes>(at) + a.ahead[k];
+    }
+};
 
 /// Appends `what` for the lanes for which `is` is true. All lanes of a warp call it.
 template <class T>
@@ -259,7 +286,7 @@ struct work {
     int seed_bits = 0;
     bool both = false;
     Word limit = 0;  ///< the largest key that a path may have
-    cell_array mask{}, seeds{}, given_cost{};
+    caller_array mask{}, seeds{}, given_cost{};
 
     explicit work(const tiling& t) : where(t) {}
     /// True if flood() visits the tiles in this stage, not relax().
