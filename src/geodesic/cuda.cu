@@ -171,6 +171,7 @@ private:
         std::copy(steps_.families.begin(), steps_.families.end(), w.families);
         w.family_count = static_cast<int>(steps_.families.size());
         for (const family<Axes>& f : steps_.families) w.diagonal = w.diagonal || f.skewed;
+        if (w.family_count <= families_of_image && steps_.between.empty()) w.most_breaks = most_breaks;
         while (1 << w.step_bits < w.step_count) ++w.step_bits;
         const Word most = work<Word, Axes>::far - 1;
         w.limit = p_.most >= std::uint64_t{most >> bits_} - 1 ? most : static_cast<Word>((p_.most + 1) << bits_);
