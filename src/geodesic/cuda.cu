@@ -124,7 +124,7 @@ private:
         const auto& families = steps_.families;
         if (p_.cost.wanted() || families.size() != 2 || steps_.rows.size() != 4) return false;
         for (const family<Axes>& f : families)
-            if (f.skewed || f.between > 0 || f.price != families[0].price) return false;
+            if (f.skewed || f.price != families[0].price) return false;
         for (int axis = t.axes - 2; axis < t.axes; ++axis)
             if (axis < t.batch || t.bits[axis] != device_tile_bits / 2 || t.wraps[axis]) return false;
         return true;

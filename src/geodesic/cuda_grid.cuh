@@ -41,7 +41,7 @@ struct family {
     std::int8_t sign[Axes];  ///< direction of the step; 1 along the main axis
     std::int8_t main;
     bool skewed;  ///< true if other axes change too
-    std::uint32_t price, first_between, between;
+    std::uint32_t price;
 };
 
 /// The tiling, as kernels read it.

@@ -149,8 +149,8 @@ __device__ void settle(const work<Word, Axes>& w, const tile_memory<Pricing, Wor
 
 // ---- lines ----------------------------------------------------------------------------------------------------------
 
-/// A thread's cells on a line of its tile, and the steps of the line that are open. Diagonal steps serve only tiles
-/// without closed cells, so that the cells that they pass need no test.
+/// A thread's cells on a line of its tile, and the steps of the line that are open. Where a tile has closed cells,
+/// lines serve only steps that pass no cells, so that these need no test.
 template <pricing Pricing, class Word, int Axes>
 struct stretch {
     int at[chunk];
