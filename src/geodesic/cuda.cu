@@ -124,7 +124,7 @@ private:
         const auto& families = steps_.families;
         if (p_.cost.wanted() || families.size() != 2 || steps_.rows.size() != 4) return false;
         for (const family<Axes>& f : families)
-            if (f.skewed || f.between > 0 || f.price != families[0].price) return false;
+            if (f.skewed || f.price != families[0].price) return false;
         for (int axis = t.axes - 2; axis < t.axes; ++axis)
             if (axis < t.batch || t.bits[axis] != device_tile_bits / 2 || t.wraps[axis]) return false;
         return true;
@@ -171,6 +171,7 @@ private:
         std::copy(steps_.families.begin(), steps_.families.end(), w.families);
         w.family_count = static_cast<int>(steps_.families.size());
         for (const family<Axes>& f : steps_.families) w.diagonal = w.diagonal || f.skewed;
+        if (w.family_count <= families_of_image && steps_.between.empty()) w.most_breaks = most_breaks;
         while (1 << w.step_bits < w.step_count) ++w.step_bits;
         const Word most = work<Word, Axes>::far - 1;
         w.limit = p_.most >= std::uint64_t{most >> bits_} - 1 ? most : static_cast<Word>((p_.most + 1) << bits_);
@@ -191,8 +192,7 @@ private:
         if constexpr (Pricing == pricing::image) {
             if (apart_) a.numbers = spread_numbers(w);
         }
-        cuda::launch(on_, write_answer<Word, Axes>, cuda::blocks_for(cells_, cells_of_block), dim3(threads_of_block), 0,
-                     w, a);
+        cuda::launch(on_, write_answer<Word, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block), 0, w, a);
         if (solver_counts* const seen = watched_solver::seen(); seen != nullptr) {
             cuda::check(cudaMemcpyAsync(seen, memory_.get<std::uint32_t>(control_), sizeof *seen,
                                         cudaMemcpyDeviceToHost, cuda::stream_of(on_)),
@@ -206,8 +206,8 @@ private:
         w.total = w.key, w.key = memory_.get<std::uint64_t>(numbers_), w.limit = work<std::uint64_t, Axes>::far - 1;
         clear(3);  // keeps the number of crossings
         clear(w.where.tiles, controls + ring_);
-        cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, cuda::blocks_for(cells_, cells_of_block),
-                     dim3(threads_of_block), 0, w, limit);
+        cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block),
+                     0, w, limit);
         spread<pricing::tight>(w);
         return w.key;
     }
@@ -308,17 +308,23 @@ private:
     }
     template <class Word>
     void each(void (*kernel)(work<Word, Axes>), const work<Word, Axes>& w) const {
-        cuda::launch(on_, kernel, cuda::blocks_for(cells_, cells_of_block), dim3(threads_of_block), 0, w);
+        cuda::launch(on_, kernel, own_cells<Axes>::blocks(w.where), dim3(threads_of_block), 0, w);
     }
 
     /// Describes a caller's array, which has `more` axes in front of those of the grid.
     template <class View>
-    cell_array array_of(const View& v, int more) const {
-        cell_array made{const_cast<void*>(static_cast<const void*>(v.data)), v.type, more == 0 ? 0 : v.stride[0], {}};
-        if (!v.wanted()) return {};
+    caller_array array_of(const View& v, int more) const {
+        caller_array made;
+        if (!v.wanted()) return made;
+        made.data = const_cast<void*>(static_cast<const void*>(v.data)), made.type = v.type;
+        made.component = more == 0 ? 0 : v.stride[0];
         for (int axis = 0; axis < p_.where.axes; ++axis)
             made.step[skipped_ + axis] =
                 v.stride[static_cast<std::size_t>(p_.axis_of[static_cast<std::size_t>(axis)] + more)];
+        const device_tiling<Axes> t(p_.where);
+        for (int k = 0; k < cells_of_thread; ++k)
+            for (int axis = 0; axis < Axes; ++axis)
+                made.ahead[k] += t.within(k * threads_of_block, axis) * made.step[axis];
         return made;
     }
     [[nodiscard]] answer answers() const {

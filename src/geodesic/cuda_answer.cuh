@@ -9,7 +9,8 @@ namespace nearfield::geodesics {
 
 /// The output arrays of a call.
 struct answer {
-    cell_array cost, index, coordinates, label;
+    caller_array cost;
+    cell_array index, coordinates, label;
     const std::uint64_t* numbers = nullptr;  ///< seed numbers; null if the keys hold them
     std::int8_t axis_of[max_rank];           ///< grid axis of each coordinate; -1 if it has length 1
     int components = 0;
@@ -17,22 +18,37 @@ struct answer {
     std::uint64_t most = 0;
 };
 
-template <class T>
-__device__ void put_cost(const cell_array& a, std::int64_t to, bool reached, std::uint64_t cost, double unit) {
-    using limits = std::numeric_limits<T>;
-    if constexpr (limits::is_integer) static_cast<T*>(a.data)[to] = reached ? static_cast<T>(cost) : limits::max();
-    else static_cast<T*>(a.data)[to] = reached ? static_cast<T>(static_cast<double>(cost) * unit) : limits::infinity();
-}
-__device__ inline void put_cost(const cell_array& a, std::int64_t to, bool reached, std::uint64_t cost, double unit) {
-    switch (a.type) {
-        case dtype::int32: return put_cost<std::int32_t>(a, to, reached, cost, unit);
-        case dtype::uint32: return put_cost<std::uint32_t>(a, to, reached, cost, unit);
-        case dtype::int64: return put_cost<std::int64_t>(a, to, reached, cost, unit);
-        case dtype::uint64: return put_cost<std::uint64_t>(a, to, reached, cost, unit);
-        case dtype::float32: return put_cost<float>(a, to, reached, cost, unit);
-        default: return put_cost<double>(a, to, reached, cost, unit);
+/// A thread's costs. Bits say which cells lie in the grid, and which of them a path reaches.
+struct own_costs {
+    std::int64_t to[cells_of_thread];
+    std::uint64_t cost[cells_of_thread];
+    unsigned inside = 0, reached = 0;
+
+    template <class T>
+    __device__ void put(void* data, double unit) const {
+        using limits = std::numeric_limits<T>;
+#pragma unroll
+        for (int k = 0; k < cells_of_thread; ++k) {
+            if ((inside >> k & 1) == 0) continue;
+            T value = limits::is_integer ? limits::max() : limits::infinity();
+            if ((reached >> k & 1) != 0) {
+                if constexpr (limits::is_integer) value = static_cast<T>(cost[k]);
+                else value = static_cast<T>(static_cast<double>(cost[k]) * unit);
+            }
+            static_cast<T*>(data)[to[k]] = value;
+        }
     }
-}
+    __device__ void put(const cell_array& a, double unit) const {
+        switch (a.type) {
+            case dtype::int32: return put<std::int32_t>(a.data, unit);
+            case dtype::uint32: return put<std::uint32_t>(a.data, unit);
+            case dtype::int64: return put<std::int64_t>(a.data, unit);
+            case dtype::uint64: return put<std::uint64_t>(a.data, unit);
+            case dtype::float32: return put<float>(a.data, unit);
+            default: return put<double>(a.data, unit);
+        }
+    }
+};
 template <class T>
 __device__ void copy_label(const cell_array& from, std::int64_t seed, const cell_array& to, std::int64_t at,
                            bool reached) {
@@ -76,26 +92,33 @@ __device__ void put_seed(const answer& a, const device_tiling<Axes>& t, const ce
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     write_answer(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ answer a) {
-    const std::int64_t cells = w.where.tiles << w.where.tile_bits;
+    const own_cells<Axes> own(w.where);
+    own_costs costs;
+    costs.inside = own.inside(w.where);
     Word keys[cells_of_thread];
 #pragma unroll
-    for (int k = 0; k < cells_of_thread; ++k) keys[k] = own_place(k) < cells ? w.key[own_place(k)] : 0;
-    for_cells(w.where, [&](int k, std::int64_t place, const std::int64_t* at, bool inside) {
-        if (!inside) return;
+    for (int k = 0; k < cells_of_thread; ++k) keys[k] = k < own.count ? w.key[own.place(k)] : 0;
+#pragma unroll
+    for (int k = 0; k < cells_of_thread; ++k) {
         const Word key = keys[k];
-        const std::uint64_t cost = key == 0 ? 0 : static_cast<std::uint64_t>(key - 1) >> w.seed_bits;
-        const bool reached = key != 0 && key < work<Word, Axes>::far && cost <= a.most;
-        if (a.cost.data != nullptr) put_cost(a.cost, a.cost.template at<Axes>(at), reached, cost, a.unit);
-        if (a.index.data == nullptr && a.coordinates.data == nullptr && a.label.data == nullptr) return;
+        costs.cost[k] = key == 0 ? 0 : static_cast<std::uint64_t>(key - 1) >> w.seed_bits;
+        costs.to[k] = own.offset(a.cost, k);
+        if (key != 0 && key < work<Word, Axes>::far && costs.cost[k] <= a.most) costs.reached |= 1U << k;
+    }
+    if (a.cost.data != nullptr) costs.put(a.cost, a.unit);
+    if (a.index.data == nullptr && a.coordinates.data == nullptr && a.label.data == nullptr) return;
+    for (int k = 0; k < own.count; ++k) {
+        if ((costs.inside >> k & 1) == 0) continue;
+        const bool reached = (costs.reached >> k & 1) != 0;
         std::uint64_t number = 0;
         if (reached)
-            number = a.numbers != nullptr
-                         ? a.numbers[place] - 1
-                         : static_cast<std::uint64_t>(key - 1) & ((std::uint64_t{1} << w.seed_bits) - 1);
-        std::int64_t site[Axes];
+            number = a.numbers != nullptr ? a.numbers[own.place(k)] - 1
+                                          : static_cast<std::uint64_t>(w.key[own.place(k)] - 1) &
+                                                ((std::uint64_t{1} << w.seed_bits) - 1);
+        std::int64_t at[Axes], site[Axes];
 #pragma unroll
         for (int axis = 0; axis < Axes; ++axis) {
-            site[axis] = at[axis];
+            site[axis] = at[axis] = own.along(w.where, axis, k);
             if (axis < w.where.batch) continue;
             const auto size = static_cast<std::uint64_t>(w.where.size[axis]);
             const auto rest =
@@ -103,7 +126,7 @@ __global__ void __launch_bounds__(threads_of_block)
             site[axis] = static_cast<std::int64_t>(number - rest * size), number = rest;
         }
         put_seed(a, w.where, w.seeds, at, site, reached);
-    });
+    }
 }
 
 }  // namespace nearfield::geodesics

@@ -82,11 +82,11 @@ __device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* origin, i
     return is_open(w, at, step);
 }
 
-/// Relaxes the tile's cells from neighbours in other tiles, and lists those that improve. keep_known() makes the tile's
-/// own keys known to all threads.
+/// Relaxes the tile's cells from neighbours in other tiles, and lists those that improve if lists serve the tile.
+/// keep_known() makes the tile's own keys known to all threads.
 template <pricing Pricing, class Word, int Axes, class Keep>
 __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& c,
-                            const std::int64_t* origin, const Keep& keep_known) {
+                            const std::int64_t* origin, const Keep& keep_known, const bool& lists) {
     const auto any = [](int) { return true; };
     for_crossings(w, c, origin, any, keep_known, [&](int local, std::int64_t from, Word other, const auto& step) {
         const int own = padded(local);
@@ -94,7 +94,7 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
         if (other >= mine) return;
         const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
         if (offered < mine && offered <= w.limit && is_open(w, origin, local, step) &&
-            lower(m.key + own, offered) > offered)
+            lower(m.key + own, offered) > offered && lists)
             m.start(local);
     });
 }

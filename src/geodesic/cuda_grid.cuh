@@ -12,7 +12,11 @@
 namespace nearfield::geodesics {
 
 inline constexpr int few_axes = 3, most_families = 13;
-inline constexpr int node_degree = 24;        ///< capacity of a node's list on the graph
+inline constexpr int node_degree = 24;       ///< capacity of a node's list on the graph
+inline constexpr int families_of_image = 4;  ///< of steps along sides and diagonals
+/// From this number of breaks on, tiles of images take less time by lists than by lines: 10 % scattered obstacles have
+/// more, walls of warehouses and offices fewer (quasi-Euclidean, 4096^2, H200, 2026-11-29).
+inline constexpr std::uint32_t most_breaks = 300;
 inline constexpr int chunk = 8;               ///< cells of a line that a thread owns
 inline constexpr int threads_of_block = 256;  ///< for kernels with a thread for each cell
 
@@ -37,7 +41,7 @@ struct family {
     std::int8_t sign[Axes];  ///< direction of the step; 1 along the main axis
     std::int8_t main;
     bool skewed;  ///< true if other axes change too
-    std::uint32_t price, first_between, between;
+    std::uint32_t price;
 };
 
 /// The tiling, as kernels read it.
@@ -92,7 +96,8 @@ struct device_tiling {
             to[axis] = at[axis] + by[axis];
             if (to[axis] >= 0 && to[axis] < size[axis]) continue;
             if (!wraps[axis]) return -1;
-            to[axis] = (to[axis] % size[axis] + size[axis]) % size[axis];
+            while (to[axis] < 0) to[axis] += size[axis];
+            while (to[axis] >= size[axis]) to[axis] -= size[axis];
         }
         return place_of(to);
     }
@@ -122,26 +127,53 @@ struct device_tiling {
 
 inline constexpr int cells_of_thread = 4, cells_of_block = cells_of_thread * threads_of_block;
 
-/// Returns the place of a thread's cell number k. A block's cells are consecutive places.
-__device__ inline std::int64_t own_place(int k) {
-    return (std::int64_t{blockIdx.x} * cells_of_thread + k) * threads_of_block + threadIdx.x;
-}
-/// Calls use(k, place, coordinates, whether they lie in the grid) for a thread's cells.
-template <int Axes, class Use>
-__device__ void for_cells(const device_tiling<Axes>& t, const Use& use) {
-    std::int64_t known = -1, origin[Axes], at[Axes];
-#pragma unroll
-    for (int k = 0; k < cells_of_thread; ++k) {
-        const std::int64_t place = own_place(k), tile = place >> t.tile_bits;
-        if (tile >= t.tiles) return;
-        if (tile != known) t.locate(tile, 0, origin), known = tile;
-        t.walk(origin, static_cast<int>(place & (t.cells_of_tile() - 1)), at);
-        bool inside = true;
-#pragma unroll
-        for (int axis = 0; axis < Axes; ++axis) inside = inside && at[axis] < t.size[axis];
-        use(k, place, at, inside);
+/// A caller's array. `ahead` has the offsets of a thread's cells relative to the first one.
+struct caller_array : cell_array {
+    std::int64_t ahead[cells_of_thread]{};
+};
+
+/// The cells of a thread, which lie in one tile: cells_of_thread of them if a tile holds those of a block, else one. A
+/// block's cells are consecutive places. Their coordinates differ by the same numbers in all threads.
+template <int Axes>
+struct own_cells {
+    std::int64_t first = 0, tile = 0, at[Axes]{};  ///< the first cell
+    int count = 0;                                 ///< 0 if the grid ends before the first cell
+
+    static constexpr int most(int tile_bits) { return 1 << tile_bits >= cells_of_block ? cells_of_thread : 1; }
+    /// Number of blocks that own all cells.
+    static std::int64_t blocks(const device_tiling<Axes>& t) {
+        return cuda::blocks_for(t.tiles << t.tile_bits, most(t.tile_bits) * threads_of_block);
     }
-}
+    explicit __device__ own_cells(const device_tiling<Axes>& t) {
+        const int most_cells = most(t.tile_bits);
+        first = static_cast<std::int64_t>(blockIdx.x) * most_cells * threads_of_block + threadIdx.x;
+        tile = first >> t.tile_bits;
+        if (tile >= t.tiles) return;
+        t.locate(tile, static_cast<int>(first & (t.cells_of_tile() - 1)), at), count = most_cells;
+    }
+    [[nodiscard]] __device__ std::int64_t place(int k) const { return first + k * threads_of_block; }
+    /// Returns the coordinate of cell k.
+    [[nodiscard]] __device__ std::int64_t along(const device_tiling<Axes>& t, int axis, int k) const {
+        return at[axis] + t.within(k * threads_of_block, axis);
+    }
+    /// Returns a bit for each cell that lies in the grid.
+    [[nodiscard]] __device__ unsigned inside(const device_tiling<Axes>& t) const {
+        bool whole = true;
+        for (int axis = 0; axis < Axes; ++axis) whole = whole && (at[axis] | t.mask(axis)) < t.size[axis];
+        if (whole) return (1U << count) - 1;
+        unsigned bits = 0;
+        for (int k = 0; k < count; ++k) {
+            bool is = true;
+            for (int axis = 0; axis < Axes; ++axis) is = is && along(t, axis, k) < t.size[axis];
+            bits |= is ? 1U << k : 0;
+        }
+        return bits;
+    }
+    /// Returns the offset of cell k in an array of the caller.
+    [[nodiscard]] __device__ std::int64_t offset(const caller_array& a, int k) const {
+        return a.template at<Axes>(at) + a.ahead[k];
+    }
+};
 
 /// Appends `what` for the lanes for which `is` is true. All lanes of a warp call it.
 template <class T>
@@ -183,25 +215,25 @@ __device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint
 
 /// True if at most this share of the steps that the sample's free cells might have is missing, in thousandths.
 __device__ inline bool misses_few_steps(const solver_counts& c, std::int32_t share) {
-    const std::int64_t steps = fresh(&c.steps), missing = fresh(&c.missing);
+    const std::int64_t steps = c.steps, missing = c.missing;
     return missing * 1000 < (steps + missing) * share;
 }
 /// True if elimination leaves at most this share of the sample's free cells, in thousandths.
 __device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share) {
-    const std::int64_t sampled = fresh(&c.sampled), left = fresh(&c.left);
+    const std::int64_t sampled = c.sampled, left = c.left;
     return sampled > 0 && left * 1000 <= sampled * share;
 }
 /// True if few enough cells of the sample remain for elimination at once. Corridors of several cells may keep a quarter
-/// more, because they keep only the cells of their ends; scattered obstacles, which miss more steps, may not. Nor may
-/// grids of which many seeds have reached a quarter: their tiles are done soon.
+/// more, because they keep only the cells of their ends; scattered obstacles, which miss more steps, may not. Grids of
+/// which seeds have reached a quarter are left to the queue, which soon ends.
 __device__ inline bool is_thin(const solver_counts& c, std::int32_t thin) {
     constexpr std::int32_t scattered = 300;
-    const bool wide = misses_few_steps(c, scattered) && std::int64_t{4} * fresh(&c.reached) < fresh(&c.sampled);
-    return leaves_at_most(c, wide ? thin + thin / 4 : thin);
+    if (std::int64_t{4} * c.reached >= c.sampled) return false;
+    return leaves_at_most(c, misses_few_steps(c, scattered) ? thin + thin / 4 : thin);
 }
 /// True if cells are eliminated: tiles still wait, and the sample promises that few cells remain.
 __device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {
-    return fresh(c.parked + 1) != 0 || (fresh(c.parked) != 0 && is_thin(c, thin));
+    return c.parked[1] != 0 || (c.parked[0] != 0 && is_thin(c, thin));
 }
 
 /// Takes the next tile and reads its entry of `queued`; waits for a tile while another block has any; then -1. All
@@ -255,16 +287,19 @@ struct work {
     family<Axes> families[most_families]{};  ///< all steps, or none
     int family_count = 0;
     bool diagonal = false;              ///< true if a family is skewed
+    std::uint32_t most_breaks = 0;      ///< from this number on, diagonal steps start from lists; see breaks_of()
     int step_count = 0, step_bits = 0;  ///< step_bits: log2 of the least power of two that is not below step_count
     int seed_bits = 0;
     bool both = false;
     Word limit = 0;  ///< the largest key that a path may have
-    cell_array mask{}, seeds{}, given_cost{};
+    caller_array mask{}, seeds{}, given_cost{};
 
     explicit work(const tiling& t) : where(t) {}
+    /// True if tiles may be relaxed from lists of improved cells.
+    [[nodiscard]] __device__ bool may_list() const { return diagonal || family_count == 0; }
     /// True if flood() visits the tiles in this stage, not relax().
     [[nodiscard]] __device__ bool floods() const {
-        return boards != nullptr && from != stage::last && fresh(&queue.counts->rough) > rough;
+        return boards != nullptr && from != stage::last && queue.counts->rough > rough;
     }
 };
 

@@ -21,7 +21,7 @@ __device__ inline std::uint32_t cost_at(const cell_array& a, std::int64_t i) {
 
 /// Number of a cell within its image; ties go to the smaller number.
 template <int Axes>
-__device__ std::uint64_t number_of(const device_tiling<Axes>& t, std::int64_t place) {
+[[gnu::noinline]] __device__ std::uint64_t number_of(const device_tiling<Axes>& t, std::int64_t place) {
     std::int64_t at[Axes];
     t.locate(place >> t.tile_bits, static_cast<int>(place & (t.cells_of_tile() - 1)), at);
     std::uint64_t number = 0;
@@ -40,19 +40,28 @@ __device__ inline void wake_once(const waiting_tiles& q, std::int64_t tile) {
 /// row that the thread has seen before. Scattered obstacles do both; corridors, rooms and blobs do not. From a quarter
 /// of such words on floods take less time (squares of 1 to 16 cells over 5 to 45 % of 4096^2, H200, 2026-11-29).
 struct board_writer {
+    static constexpr int words = 1 << (device_tile_bits - 5);
+
+    std::uint32_t* word = nullptr;
+    bool sampled = false;
     std::uint32_t above = 0;
     int rough = 0;
 
     template <class Word, int Axes>
-    __device__ void write(const work<Word, Axes>& w, std::int64_t place, bool is_open, bool is_seed) {
-        constexpr int words = 1 << (device_tile_bits - 5), often = 3, every = 29;
+    __device__ board_writer(const work<Word, Axes>& w, const own_cells<Axes>& own) {
+        constexpr std::uint32_t every = 29;
+        if (w.boards == nullptr) return;
+        word = w.boards + own.first / cuda::warp + own.tile * words;
+        sampled = static_cast<std::uint32_t>(own.tile) % every == 0;
+    }
+    __device__ void write(int k, bool is_open, bool is_seed) {
+        constexpr int often = 3, lanes = threads_of_block / cuda::warp;
         const unsigned open = __ballot_sync(cuda::every_lane, is_open ? 1 : 0),
                        seeds = __ballot_sync(cuda::every_lane, is_seed ? 1 : 0);
-        std::uint32_t* const word = w.boards + place / cuda::warp + (place >> device_tile_bits) * words;
-        if (threadIdx.x % cuda::warp == 0) word[0] = open, word[words] = seeds;
+        if (threadIdx.x % cuda::warp == 0) word[k * lanes] = open, word[k * lanes + words] = seeds;
         const int along = __popc((open ^ open >> 1) & ~0U >> 1), across = __popc(open ^ above);
         above = open;
-        if ((place >> device_tile_bits) % every == 0) rough += min(along, across) >= often ? 3 : -1;
+        if (sampled) rough += min(along, across) >= often ? 3 : -1;
     }
 };
 
@@ -82,28 +91,26 @@ __device__ inline unsigned set_of(const cell_array& a, const std::int64_t (&at)[
 /// Writes the initial keys and queues tiles with seeds.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant__ work<Word, Axes> w) {
-    std::int64_t mask_at[cells_of_thread]{}, seed_at[cells_of_thread]{}, cost_from[cells_of_thread]{};
-    unsigned inside = 0;
-    for_cells(w.where, [&](int k, std::int64_t, const std::int64_t* at, bool is) {
-        mask_at[k] = w.mask.template at<Axes>(at), seed_at[k] = w.seeds.template at<Axes>(at);
-        cost_from[k] = w.given_cost.template at<Axes>(at), inside |= is ? 1U << k : 0;
-    });
+    const own_cells<Axes> own(w.where);
+    std::int64_t mask_at[cells_of_thread], seed_at[cells_of_thread];
+#pragma unroll
+    for (int k = 0; k < cells_of_thread; ++k) mask_at[k] = own.offset(w.mask, k), seed_at[k] = own.offset(w.seeds, k);
+    const unsigned inside = own.inside(w.where);
     const unsigned open = set_of(w.mask, mask_at, inside), seeds = set_of(w.seeds, seed_at, inside);
-    board_writer board;
-    const std::int64_t cells = w.where.tiles << w.where.tile_bits;
+    board_writer board(w, own);
 #pragma unroll
     for (int k = 0; k < cells_of_thread; ++k) {
-        const std::int64_t place = own_place(k);
-        if (place >= cells) break;
+        const std::int64_t place = own.place(k);
+        if (k >= own.count) break;
         std::uint32_t cost = open >> k & 1;
-        if (cost != 0 && w.given_cost.data != nullptr) cost = cost_at(w.given_cost, cost_from[k]);
+        if (cost != 0 && w.given_cost.data != nullptr) cost = cost_at(w.given_cost, own.offset(w.given_cost, k));
         if (w.cost != nullptr) w.cost[place] = cost;
         const bool seed = cost != 0 && (seeds >> k & 1) != 0;
         Word key = cost == 0 ? 0 : work<Word, Axes>::far;
         if (seed) key = 1 + static_cast<Word>(w.seed_bits == 0 ? 0 : number_of(w.where, place));
         w.key[place] = key;
-        if (w.boards != nullptr) board.write(w, place, cost != 0, seed);
-        if (seed) wake_once(w.queue, place >> w.where.tile_bits);
+        if (w.boards != nullptr) board.write(k, cost != 0, seed);
+        if (seed) wake_once(w.queue, own.tile);
     }
     if (board.rough != 0 && threadIdx.x % cuda::warp == 0) atomicAdd(&w.queue.counts->rough, board.rough);
 }
@@ -112,13 +119,14 @@ __global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant_
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     plant_numbers(const __grid_constant__ work<Word, Axes> w, std::uint64_t limit) {
-    for_cells(w.where, [&](int, std::int64_t place, const std::int64_t*, bool) {
-        const std::uint64_t total = w.total[place];
+    const own_cells<Axes> own(w.where);
+    for (int k = 0; k < own.count; ++k) {
+        const std::uint64_t total = w.total[own.place(k)];
         Word key = total == 0 || total > limit ? 0 : work<Word, Axes>::far;
-        if (total == 1) key = static_cast<Word>(number_of(w.where, place) + 1);
-        w.key[place] = key;
-        if (total == 1) wake_once(w.queue, place >> w.where.tile_bits);
-    });
+        if (total == 1) key = static_cast<Word>(number_of(w.where, own.place(k)) + 1);
+        w.key[own.place(k)] = key;
+        if (total == 1) wake_once(w.queue, own.tile);
+    }
 }
 
 /// Lists the steps by which cells leave their tile. A thread owns a pair of cell and step.

@@ -29,6 +29,13 @@ __device__ void for_own(int cells, const Use& use) {
     }
 }
 
+/// Counts changes between open and closed cells among 32 consecutive ones, those of a warp. All lanes call it.
+template <class Word>
+__device__ std::uint32_t breaks_of(Word known) {
+    const unsigned open = __ballot_sync(cuda::every_lane, known != 0 ? 1 : 0);
+    return static_cast<std::uint32_t>(__popc((open ^ open >> 1) & ~0U >> 1));
+}
+
 /// Writes the keys that are lower than `known`, and queues the tiles that they improve. Other tiles read the cells at
 /// the tile's borders only, so they need not wait for the others.
 template <pricing Pricing, class Word, int Axes>
@@ -36,9 +43,11 @@ __device__ void write_keys(const work<Word, Axes>& w, const tile_memory<Pricing,
                            const std::int64_t* origin, std::int64_t first, const Word (&known)[chunk],
                            std::uint32_t depth) {
     const int cells = w.where.cells_of_tile();
-    for_own(cells, [&](int k, int i) {
-        if (m.key[padded(i)] < known[k]) m.improve(i);
-    });
+#pragma unroll
+    for (int k = 0; k < chunk; ++k) {
+        const int i = k * threads_of_tile + static_cast<int>(threadIdx.x);
+        m.improve(i, i < cells && m.key[padded(i)] < known[k]);
+    }
     __syncthreads();
     for (std::uint32_t i = threadIdx.x; i < c.count; i += threads_of_tile)
         if (const int local = local_of(c.entry[i]); m.is_improved(local))
@@ -58,28 +67,35 @@ __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word
     __shared__ std::int64_t origin[Axes];
     const int cells = w.where.cells_of_tile();
     const std::int64_t first = tile << w.where.tile_bits;
-    Word known[chunk];
+    Word known[chunk]{};
     for_own(cells, [&](int k, int i) { known[k] = fresh(w.key + first + i); });
     m.clear();
     if (threadIdx.x == 0) mark();
     if (threadIdx.x == threads_of_tile - 1) w.where.locate(tile, 0, origin);
     __syncthreads();
-    bool open = true;
+    bool open = true, lists = false;
     const auto keep_known = [&] {
+        std::uint32_t breaks = 0;
+#pragma unroll
+        for (int k = 0; k < chunk; ++k) breaks += breaks_of(known[k]);
+        if (threadIdx.x % cuda::warp == 0 && breaks != 0) atomicAdd(m.count + 3, breaks);
         for_own(cells, [&](int k, int i) {
             m.key[padded(i)] = known[k], open = open && known[k] != 0;
             const cell_value v = value_at<Pricing>(w, first + i);
             if constexpr (Pricing != pricing::plain) m.cost[padded(i)] = v.cost;
             if constexpr (Pricing == pricing::tight) m.total[padded(i)] = v.total;
             // Seeds must be offered though they do not improve, and so must keys that elimination improved.
-            if (is_seed(w, m, i) || (w.from == stage::last && known[k] != 0 && known[k] < work<Word, Axes>::far))
-                m.start(i);
+            if (!is_seed(w, m, i) && (w.from != stage::last || known[k] == 0 || known[k] == work<Word, Axes>::far))
+                return;
+            m.improve(i);
+            if (w.may_list()) m.start(i);
         });
         open = __syncthreads_or(open ? 0 : 1) == 0;
+        lists = w.family_count == 0 || (w.diagonal && !open && fresh(m.count + 3) >= w.most_breaks);
     };
-    take_offers(w, m, crossings, origin, keep_known);
+    take_offers(w, m, crossings, origin, keep_known, lists);
     __syncthreads();
-    if ((!open && w.diagonal) || w.family_count == 0) settle(w, m);
+    if (lists) settle(w, m);
     else settle_lines(w, m, open && !w.diagonal && Pricing == pricing::plain);
     __syncthreads();
     write_keys(w, m, crossings, origin, first, known, depth + 1);
@@ -94,10 +110,10 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::only: return all;
         case stage::first: return w.first_depth;
         case stage::second:
-            if (fresh(c.parked) == 0 || is_thin(c, w.thin)) return -1;
+            if (c.parked[0] == 0 || is_thin(c, w.thin)) return -1;
             return leaves_at_most(c, w.middling) ? w.second_depth : all;
         // The inner cells of squares have no keys yet.
-        default: return eliminates(c, w.thin) && (fresh(&c.solved) == 0 || fresh(&c.squares) > 0) ? all : -1;
+        default: return eliminates(c, w.thin) && (c.solved == 0 || c.squares > 0) ? all : -1;
     }
 }
 /// Queues the tiles that an earlier stage parked; after elimination, every tile.

@@ -65,7 +65,7 @@ private:
             f.skewed = f.skewed || (axis != main && f.sign[axis] != 0);
         }
         f.main = static_cast<std::int8_t>(main);
-        f.price = s.price, f.first_between = s.first_between, f.between = s.between;
+        f.price = s.price;
         families.push_back(f);
     }
 

@@ -51,6 +51,11 @@ struct tile_memory {
             improved[i] = 0;
     }
     __device__ void improve(int local) const { atomicOr(improved + local / cuda::warp, 1U << local % cuda::warp); }
+    /// Marks the cells of a warp, which are consecutive, for which `is` is true. All lanes call it.
+    __device__ void improve(int local, bool is) const {
+        const unsigned all = __ballot_sync(cuda::every_lane, is ? 1 : 0);
+        if (local % cuda::warp == 0 && all != 0) improved[local / cuda::warp] |= all;
+    }
     [[nodiscard]] __device__ bool is_improved(int local) const {
         return (improved[local / cuda::warp] >> local % cuda::warp & 1) != 0;
     }
@@ -58,9 +63,7 @@ struct tile_memory {
     __device__ bool mark(int local, int side) const {
         const int word = local / cuda::warp;
         const std::uint32_t bit = 1U << local % cuda::warp;
-        if ((atomicOr(marks + side * words + word, bit) & bit) != 0) return false;
-        improve(local);
-        return true;
+        return (atomicOr(marks + side * words + word, bit) & bit) == 0;
     }
     /// False if this visit has queued the tile before; sometimes true then too.
     [[nodiscard]] __device__ bool calls_first(std::int64_t tile) const {
@@ -146,15 +149,17 @@ __device__ void settle(const work<Word, Axes>& w, const tile_memory<Pricing, Wor
 
 // ---- lines ----------------------------------------------------------------------------------------------------------
 
-/// A thread's cells on a line of its tile, and the steps of the line that are open.
+/// A thread's cells on a line of its tile, and the steps of the line that are open. Where a tile has closed cells,
+/// lines serve only steps that pass no cells, so that these need no test.
 template <pricing Pricing, class Word, int Axes>
 struct stretch {
     int at[chunk];
     Word key[chunk];
     cell_value value[chunk], value_before;
-    unsigned open = 0, better = 0;  ///< bit i of open: the step from cell i - 1 to i; of better: cell i improved
-    Word up = 0, down = 0;          ///< cost of walking the stretch, including the step into it
-    int lanes, lane;                ///< number of the line's threads, and this thread's place among them
+    unsigned open = 0;      ///< bit i: the step from cell i - 1 to i
+    Word up = 0, down = 0;  ///< cost of walking the stretch, including the step into it
+    bool active;            ///< false if the tile has fewer cells than threads serve
+    int lanes, lane;        ///< number of the line's threads, and this thread's place among them
 
     __device__ stretch(const work<Word, Axes>& w, const family<Axes>& f, const tile_memory<Pricing, Word>& m) {
         const device_tiling<Axes>& t = w.where;
@@ -162,20 +167,23 @@ struct stretch {
         lanes = 1 << (bits - 3), lane = thread & (lanes - 1);
         const int line = thread >> (bits - 3);
         const int base = (line >> shift << (shift + bits)) | (line & ((1 << shift) - 1));
-        const bool active = thread < t.cells_of_tile() / chunk;
+        active = thread < t.cells_of_tile() / chunk;
         unsigned wrapped = lane == 0 ? 1 : 0;
-        int before = 0;
+        if (f.skewed) {
+#pragma unroll
+            for (int i = 0; i < chunk; ++i) at[i] = padded(moved(t, f, base, lane * chunk + i, wrapped, i));
+        } else {
+            // Numbers whose bits are disjoint are padded one by one.
+            const int first = padded(base | lane * chunk << shift);
+#pragma unroll
+            for (int i = 0; i < chunk; ++i) at[i] = first + padded(i << shift);
+        }
 #pragma unroll
         for (int i = 0; i < chunk; ++i) {
-            const int local =
-                f.skewed ? moved(t, f, base, lane * chunk + i, wrapped, i) : base | (lane * chunk + i) << shift;
-            at[i] = padded(local);
             key[i] = active ? m.key[at[i]] : 0;
             if (active) value[i] = m.value(at[i]);
-            if (i > 0 && f.between > 0 && is_blocked(w, f, m, before)) wrapped |= 1U << i;
-            before = local;
         }
-        link(w, f, m, wrapped, before);
+        link(wrapped);
     }
 
     /// Relaxes the steps within the stretch, and adds up the cost of walking it.
@@ -184,12 +192,12 @@ struct stretch {
 #pragma unroll
         for (int i = 1; i < chunk; ++i) {
             const Word p = price(w, step, i, true);
-            offer(i, sum(key[i - 1], p)), up = sum(up, p);
+            key[i] = least(key[i], key[i - 1], p), up = least(far, up, p);
         }
 #pragma unroll
         for (int i = chunk - 1; i > 0; --i) {
             const Word p = price(w, step, i, false);
-            offer(i - 1, sum(key[i], p)), down = sum(down, p);
+            key[i - 1] = least(key[i - 1], key[i], p), down = least(far, down, p);
         }
     }
     /// Relaxes from the cells before the stretch. A key of 0 is a closed cell, from which no step leads on.
@@ -198,46 +206,49 @@ struct stretch {
         for (int by = 1; by < lanes; by *= 2) {
             const Word of = __shfl_up_sync(cuda::every_lane, out, by, lanes);
             const Word way = __shfl_up_sync(cuda::every_lane, up, by, lanes);
-            if (lane >= by) out = min(out, sum(of, up)), up = sum(up, way);
+            if (lane >= by) out = least(out, of, up), up = least(far, way, up);
         }
         Word carried = __shfl_up_sync(cuda::every_lane, out, 1, lanes);
 #pragma unroll
-        for (int i = 0; i < chunk; ++i) {
-            carried = sum(carried, price(w, step, i, true));
-            offer(i, carried);
-        }
+        for (int i = 0; i < chunk; ++i) key[i] = carried = least(key[i], carried, price(w, step, i, true));
     }
     /// Relaxes from the cells behind the stretch. The next thread knows the price of the step from there.
     __device__ void carry_backwards(const work<Word, Axes>& w, std::uint32_t step) {
         Word enter = __shfl_down_sync(cuda::every_lane, price(w, step, 0, false), 1, lanes), out = key[0];
-        if (lane == lanes - 1) enter = work<Word, Axes>::far;
-        down = sum(down, enter);
+        if (lane == lanes - 1) enter = far;
+        down = least(far, down, enter);
         for (int by = 1; by < lanes; by *= 2) {
             const Word of = __shfl_down_sync(cuda::every_lane, out, by, lanes);
             const Word way = __shfl_down_sync(cuda::every_lane, down, by, lanes);
-            if (lane + by < lanes) out = min(out, sum(of, down)), down = sum(down, way);
+            if (lane + by < lanes) out = least(out, of, down), down = least(far, way, down);
         }
-        Word carried = sum(__shfl_down_sync(cuda::every_lane, out, 1, lanes), enter);
+        Word carried = __shfl_down_sync(cuda::every_lane, out, 1, lanes);
 #pragma unroll
         for (int i = chunk - 1; i >= 0; --i) {
-            offer(i, carried);
-            carried = sum(carried, price(w, step, i, false));
+            key[i] = carried = least(key[i], carried, enter);
+            enter = price(w, step, i, false);
         }
     }
+    /// Writes the keys that improved; true if one did.
     __device__ bool store(const tile_memory<Pricing, Word>& m) const {
+        bool better = false;
+        if (!active) return better;
 #pragma unroll
         for (int i = 0; i < chunk; ++i)
-            if ((better >> i & 1) != 0) m.key[at[i]] = key[i];
-        return better != 0;
+            if (key[i] < m.key[at[i]]) m.key[at[i]] = key[i], better = true;
+        return better;
     }
 
 private:
-    __device__ void offer(int i, Word offered) {
-        if (offered < key[i]) key[i] = offered, better |= 1U << i;
+    static constexpr Word far = work<Word, Axes>::far;
+
+    /// Returns a key or, if that is less, what another one offers. None is above `far`, so that sums do not overflow.
+    __device__ static Word least(Word own, Word other, Word price) {
+        return min(own, static_cast<Word>(other + price));
     }
     /// Price of the step between cells i - 1 and i.
     __device__ Word price(const work<Word, Axes>& w, std::uint32_t step, int i, bool forwards) const {
-        if ((open >> i & 1) == 0) return work<Word, Axes>::far;
+        if ((open >> i & 1) == 0) return far;
         const cell_value& low = i == 0 ? value_before : value[i > 0 ? i - 1 : 0];
         return forwards ? price_of<Pricing>(w, step, low, value[i]) : price_of<Pricing>(w, step, value[i], low);
     }
@@ -257,25 +268,12 @@ private:
         }
         return local;
     }
-    /// True if a cell that the step from `local` passes is closed. Unused where the line wraps, as that step is closed.
-    __device__ static bool is_blocked(const work<Word, Axes>& w, const family<Axes>& f,
-                                      const tile_memory<Pricing, Word>& m, int local) {
-        for (std::uint32_t k = 0; k < f.between; ++k) {
-            const int there =
-                (local + static_cast<int>(w.between[f.first_between + k].offset)) & (w.where.cells_of_tile() - 1);
-            if (m.key[padded(there)] == 0) return true;
-        }
-        return false;
-    }
-    __device__ void link(const work<Word, Axes>& w, const family<Axes>& f, const tile_memory<Pricing, Word>& m,
-                         unsigned closed, int last) {
+    __device__ void link(unsigned closed) {
         if constexpr (Pricing != pricing::plain)
             value_before.cost = __shfl_up_sync(cuda::every_lane, value[chunk - 1].cost, 1, lanes);
         if constexpr (Pricing == pricing::tight)
             value_before.total = __shfl_up_sync(cuda::every_lane, value[chunk - 1].total, 1, lanes);
         const Word before = __shfl_up_sync(cuda::every_lane, key[chunk - 1], 1, lanes);
-        const int from = __shfl_up_sync(cuda::every_lane, last, 1, lanes);
-        if (f.between > 0 && lane > 0 && is_blocked(w, f, m, from)) closed |= 1;
 #pragma unroll
         for (int i = 0; i < chunk; ++i)
             if (key[i] != 0 && (i == 0 ? before : key[i - 1]) != 0 && (closed >> i & 1) == 0) open |= 1U << i;
