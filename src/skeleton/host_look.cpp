@@ -56,7 +56,7 @@ void look_at_lanes(neighbourhoods& cells, int first, kept_cells keep) {
         const bool whole = (in.wanted[k] & ~in.reached[k]) == 0, one = whole & (in.wanted[k] != 0);
         const bool open = ((out.wanted[k] & ~out.reached[k]) == 0) & (out.wanted[k] != 0);
         const bool simple = open & one;
-        cells.said[first + k] = isthmuses & !whole ? verdict::held : simple ? verdict::removed : verdict::waiting;
+        cells.said[first + k] = isthmuses && !whole ? verdict::held : simple ? verdict::removed : verdict::waiting;
     }
 }
 
