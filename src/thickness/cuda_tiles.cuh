@@ -38,19 +38,24 @@ public:
         image_ = rest * c_.g.image_cells();
     }
 
-    /// Reads the tile and its rim; returns false if the tile has no centre. Lanes read neighbouring cells of a row.
+    /// Reads the tile and its rim; returns false if the tile has no centre. A warp reads all but two cells of a line at
+    /// once; the threads share the others.
     __device__ bool load() {
-        if (threadIdx.x == 0) m_.kept_count = m_.records = 0;
+        constexpr int lines = memory::planes * (memory::height + 2);
+        const int thread = static_cast<int>(threadIdx.x);
+        if (thread == 0) m_.kept_count = m_.records = 0;
         int some = 0;
-        for (int i = static_cast<int>(threadIdx.x); i < memory::planes * plane; i += tile_threads) {
-            const int x = x0_ + i % row - 1, y = y0_ + i / row % (memory::height + 2) - 1,
-                      z = Axes == 3 ? z0_ + i / plane - 1 : 0;
+        const auto read = [&](int line, int column) {
+            const int x = x0_ + column - 1, y = y0_ + line % (memory::height + 2) - 1,
+                      z = Axes == 3 ? z0_ + line / (memory::height + 2) - 1 : 0;
             std::int32_t value = 0;
             if (x >= 0 && x < c_.g.size[2] && y >= 0 && y < c_.g.size[1] && z >= 0 && z < c_.g.size[0])
                 value = c_.field[cell_at(z, y, x)];
-            m_.value[i] = value;
+            m_.value[line * row + column] = value;
             some |= value;
-        }
+        };
+        for (int line = thread / warp; line < lines; line += tile_warps) read(line, thread % warp);
+        for (int i = thread; i < 2 * lines; i += tile_threads) read(i / 2, warp + i % 2);
         return __syncthreads_or(some) != 0;
     }
 
