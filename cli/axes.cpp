@@ -29,7 +29,9 @@ bool has(const io::array& image, io::axis_kind kind) {
     const std::string came = fmt::format(
         "{} has {}, which the file does not explain: they may be depth, time or channels", path, text_of_axes(image));
     const std::string one = fmt::format("--spacing {}", lengths);
-    if (args.verb == "compare") refuse(fmt::format("{}; for a volume give {}", came, one));
+    const auto& options = find_verb(args.verb)->options;
+    if (std::none_of(options.begin(), options.end(), [](const option& o) { return o.names == "--batch-axes"; }))
+        refuse(fmt::format("{}; for a volume give {}", came, one));
     refuse(fmt::format(
         "{}; for a volume give --batch-axes 0 and its cells, e.g. --batch-axes 0 {}; for images one by one, "
         "--batch-axes {}",

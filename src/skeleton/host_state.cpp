@@ -9,42 +9,24 @@
 
 namespace nearfield::skeleton {
 
-cell_bytes::cell_bytes(const shape_of_call& shape)
+cell_bits::cell_bits(const shape_of_call& shape)
     : shape_(shape),
       flat_(shape.size[0] == 1),
-      row_(shape.size[2] + 2),
+      wraps_(shape.wraps[0] || shape.wraps[1] || shape.wraps[2]),
+      row_((lead + shape.size[2] + 3 + 7) / 8 * 8),  // around() reads eight places, within a row
       plane_(row_ * (shape.size[1] + 2)),
       image_(plane_ * (shape.size[0] + (flat_ ? 0 : 2))),
       total_(image_ * shape.images),
-      bytes_(total_) {
-    clear_scratch(bytes_.get(), total_);
+      states_(total_ / 4),
+      removed_(total_ / 8) {
+    clear_scratch(states_.get(), total_ / 4);
+    clear_scratch(removed_.get(), total_ / 8);
 }
 
-cell_bytes::place cell_bytes::place_of(std::int64_t cell) const {
-    place here{cell / image_, {}};
-    cell %= image_;
-    here.at[0] = cell / plane_ - (flat_ ? 0 : 1), cell %= plane_;
-    here.at[1] = cell / row_ - 1, here.at[2] = cell % row_ - 1;
-    return here;
-}
-
-void cell_bytes::copy_to_margin(std::int64_t cell) const {
-    const place here = place_of(cell);
-    // Offsets of the cell and its copies in the margin along each axis: at most one copy at each end.
-    std::int64_t seen[3][3]{};
-    int count[3]{};
-    for (int axis = 0; axis < 3; ++axis) {
-        const std::int64_t size = shape_.size[axis], at = here.at[axis];
-        seen[axis][count[axis]++] = at;
-        if (shape_.wraps[axis] && at == 0) seen[axis][count[axis]++] = size;
-        if (shape_.wraps[axis] && at == size - 1) seen[axis][count[axis]++] = -1;
-    }
-    const std::uint8_t byte = bytes_.get()[cell];
-    const auto value = static_cast<std::uint8_t>((byte & in_shape) != 0 ? in_shape : byte & candidate);
-    for (int k = 0; k < count[0]; ++k)
-        for (int j = 0; j < count[1]; ++j)
-            for (int i = 0; i < count[2]; ++i)
-                if (k + j + i > 0) bytes_.get()[at(here.image, seen[0][k], seen[1][j], seen[2][i])] = value;
+cell_bits::place cell_bits::place_of(std::int64_t cell) const {
+    const std::int64_t row = cell / row_, rows = shape_.size[1] + 2, plane = row / rows;
+    const std::int64_t planes = shape_.size[0] + (flat_ ? 0 : 2), image = plane / planes;
+    return {image, {plane - image * planes - (flat_ ? 0 : 1), row - plane * rows - 1, cell - row * row_ - lead}};
 }
 
 namespace {
@@ -88,12 +70,13 @@ template <class Index, class Squared>
 class filling {
 public:
     filling(workers& team, const shape_of_call& shape, const any_output<host>& squared, const any_input<host>& anchors,
-            const cell_bytes& bytes)
+            const cell_bits& bits)
         : team_(team),
           shape_(shape),
           squared_(static_cast<const Squared*>(squared.data)),
-          anchors_(anchors),
-          bytes_(bytes),
+          anchor_(anchors.shape.data(), anchors.stride.data(), anchors.rank),
+          held_(static_cast<const std::uint8_t*>(anchors.data)),
+          bits_(bits),
           layers_(shape.thickness),
           rows_{shape.images * shape.size[0] * shape.size[1], 1} {
         rows_.parts = std::clamp<std::int64_t>(2 * team.threads(), 1, std::max<std::int64_t>(rows_.rows, 1));
@@ -110,74 +93,88 @@ public:
     }
 
 private:
-    /// Calls use(part, cell of the bytes, squared distance) for the cells that may be removed.
+    /// Calls use(part, place, turn, squared distance) for the cells that may be removed.
     template <class Use>
     void for_each_listed(const Use& use) {
         for_each_row([&](std::int64_t part, std::int64_t row, std::int64_t at) {
-            const Squared* const from = squared_ + row * shape_.size[2];
-            const std::uint8_t* const byte = bytes_.get() + at;
+            const std::int64_t first = row * shape_.size[2];
+            const int turn = turn_of_row(row);
             for (std::int64_t x = 0; x < shape_.size[2]; ++x)
-                if ((byte[x] & candidate) != 0) use(part, at + x, byte[x], from[x]);
+                if (squared_[first + x] != 0 && !stays(first + x))
+                    use(part, at + x, turn + shape_.turn(2, x), squared_[first + x]);
         });
     }
+    [[nodiscard]] int turn_of_row(std::int64_t row) const {
+        return shape_.turn(row / shape_.size[1] % shape_.size[0], row % shape_.size[1], 0);
+    }
+    [[nodiscard]] bool stays(std::int64_t cell) const { return held_ != nullptr && held_[anchor_.of(cell)] != 0; }
     template <class Use>
     void for_each_row(const Use& use) {
         const std::int64_t* const size = shape_.size;
         team_.for_each(rows_.parts, 1, 0, [&](std::int64_t begin, std::int64_t end, int) {
             for (std::int64_t part = begin; part < end; ++part)
                 for (std::int64_t row = rows_.first(part); row < rows_.first(part + 1); ++row)
-                    use(part, row, bytes_.at(row / size[1] / size[0], row / size[1] % size[0], row % size[1], 0));
+                    use(part, row, bits_.at(row / size[1] / size[0], row / size[1] % size[0], row % size[1], 0));
         });
     }
 
-    /// Writes the bytes. Cells that may be removed are marked as candidates until they are listed.
+    /// Writes the states, counts the cells that may be removed, and finds the largest distance.
     void mark() {
-        std::vector<Squared> largest(static_cast<std::size_t>(rows_.parts));
-        std::vector<std::int64_t> count(largest.size());
-        std::vector<std::uint8_t> endless(largest.size());
-        const cell_offsets anchor(anchors_.shape.data(), anchors_.stride.data(), anchors_.rank);
-        const auto* const held = static_cast<const std::uint8_t*>(anchors_.data);
+        std::vector<found> all(static_cast<std::size_t>(rows_.parts));
         for_each_row([&](std::int64_t part, std::int64_t row, std::int64_t at) {
-            const std::int64_t nx = shape_.size[2], y = row % shape_.size[1], z = row / shape_.size[1] % shape_.size[0];
-            const bool seam = (shape_.wraps[0] && (z == 0 || z == shape_.size[0] - 1)) ||
-                              (shape_.wraps[1] && (y == 0 || y == shape_.size[1] - 1));
-            const int turn_of_row = shape_.turn(z, y, 0);
-            Squared most = 0;
-            std::int64_t listed = 0;
-            bool without = false;
-            for (std::int64_t x = 0; x < nx; ++x) {
-                const Squared distance = squared_[row * nx + x];
-                if (distance == 0) continue;
-                const bool stays = held != nullptr && held[anchor.of(row * nx + x)] != 0;
-                const bool wraps = seam || (shape_.wraps[2] && (x == 0 || x == nx - 1));
-                bytes_.get()[at + x] =
-                    static_cast<std::uint8_t>(in_shape | (stays ? 0 : candidate) | (wraps ? on_seam : 0) |
-                                              (turn_of_row + shape_.turn(2, x)) << turn_shift);
-                if (wraps) bytes_.copy_to_margin(at + x);
-                listed += stays ? 0 : 1;
-                if (is_endless(distance)) without = true;
-                else most = std::max(most, distance);
-            }
-            const auto p = static_cast<std::size_t>(part);
-            largest[p] = std::max(largest[p], most), count[p] += listed;
-            if (without) endless[p] = 1;
+            mark_row(row, at, all[static_cast<std::size_t>(part)]);
         });
-        for (std::size_t p = 0; p < largest.size(); ++p) {
-            largest_ = std::max(largest_, largest[p]), count_ += count[p];
-            endless_ = endless_ || endless[p] != 0;
+        for (const found& each : all) {
+            largest_ = std::max(largest_, each.largest), count_ += each.count;
+            endless_ = endless_ || each.endless;
         }
+    }
+    /// Findings of a part of the rows.
+    struct alignas(64) found {
+        Squared largest = 0;
+        std::int64_t count = 0;
+        bool endless = false;
+    };
+    void mark_row(std::int64_t row, std::int64_t at, found& f) {
+        const std::int64_t nx = shape_.size[2], y = row % shape_.size[1], z = row / shape_.size[1] % shape_.size[0];
+        const Squared* const from = squared_ + row * nx;
+        std::uint8_t* const states = bits_.states() + at / 4;
+        for (std::int64_t x = 0; x < nx; x += 4) {
+            int four = 0;
+            for (std::int64_t k = 0; k < std::min<std::int64_t>(4, nx - x); ++k)
+                four |= (from[x + k] != 0 ? inside : outside) << 2 * k;
+            states[x / 4] = static_cast<std::uint8_t>(four);
+        }
+        Squared largest = f.largest;
+        std::int64_t count = 0, endless = 0;
+        for (std::int64_t x = 0; x < nx; ++x) {
+            largest = std::max(largest, is_endless(from[x]) ? Squared{0} : from[x]);
+            count += from[x] != 0, endless += is_endless(from[x]);
+        }
+        f.largest = largest, f.endless = f.endless || endless != 0;
+        if (held_ != nullptr)
+            for (std::int64_t x = 0; x < nx; ++x) count -= from[x] != 0 && stays(row * nx + x);
+        f.count += count;
+        const bool seam = (shape_.wraps[0] && (z == 0 || z == shape_.size[0] - 1)) ||
+                          (shape_.wraps[1] && (y == 0 || y == shape_.size[1] - 1));
+        const auto copy = [&](std::int64_t x) {
+            if (from[x] != 0) bits_.for_each_copy(at + x, [&](std::int64_t to) { bits_.set(to, inside); });
+        };
+        if (seam)
+            for (std::int64_t x = 0; x < nx; ++x) copy(x);
+        else if (shape_.wraps[2]) copy(0), copy(nx - 1);
     }
 
     layer_lists<Index> counted() {
         const auto turns = static_cast<std::size_t>(shape_.turns());
         const std::size_t layers = layers_.count(), lists = layers * turns;
         std::vector<Index> next(lists * static_cast<std::size_t>(rows_.parts));
-        const auto counter = [&](std::int64_t part, std::uint8_t byte, Squared squared) -> Index& {
-            return next[(static_cast<std::size_t>(part) * layers + layers_.of(squared)) * turns + (byte >> turn_shift)];
+        const auto counter = [&](std::int64_t part, int turn, Squared squared) -> Index& {
+            return next[(static_cast<std::size_t>(part) * layers + layers_.of(squared)) * turns +
+                        static_cast<std::size_t>(turn)];
         };
-        for_each_listed([&](std::int64_t part, std::int64_t, std::uint8_t byte, Squared squared) {
-            ++counter(part, byte, squared);
-        });
+        for_each_listed(
+            [&](std::int64_t part, std::int64_t, int turn, Squared squared) { ++counter(part, turn, squared); });
         layer_lists<Index> made;
         made.cells = host_scratch<Index>(count_);
         std::int64_t total = 0;
@@ -195,10 +192,9 @@ private:
             else made.layers.push_back(static_cast<int>(layer));
         }
         made.first.push_back(total);
-        for_each_listed([&](std::int64_t part, std::int64_t cell, std::uint8_t byte, Squared squared) {
-            made.cells.get()[counter(part, byte, squared)++] = static_cast<Index>(cell);
+        for_each_listed([&](std::int64_t part, std::int64_t cell, int turn, Squared squared) {
+            made.cells.get()[counter(part, turn, squared)++] = static_cast<Index>(cell);
         });
-        list_no_more();
         return made;
     }
 
@@ -213,9 +209,8 @@ private:
         constexpr int shift = 58;
         const host_scratch<entry> entries(count_);
         std::atomic<std::int64_t> next{0};
-        for_each_listed([&](std::int64_t, std::int64_t cell, std::uint8_t byte, Squared squared) {
-            entries.get()[next++] = {layers_.of(squared),
-                                     static_cast<std::int64_t>(byte >> turn_shift) << shift | cell};
+        for_each_listed([&](std::int64_t, std::int64_t cell, int turn, Squared squared) {
+            entries.get()[next++] = {layers_.of(squared), static_cast<std::int64_t>(turn) << shift | cell};
         });
         std::sort(entries.get(), entries.get() + count_);
         layer_lists<Index> made;
@@ -230,22 +225,15 @@ private:
             made.cells.get()[i] = static_cast<Index>(one.turn_and_cell & ((std::int64_t{1} << shift) - 1));
         }
         made.first.resize(made.layers.size() * static_cast<std::size_t>(turns) + 1, count_);
-        list_no_more();
         return made;
-    }
-
-    void list_no_more() {
-        for_each_row([&](std::int64_t, std::int64_t, std::int64_t at) {
-            std::uint8_t* const byte = bytes_.get() + at;
-            for (std::int64_t x = 0; x < shape_.size[2]; ++x) byte[x] = static_cast<std::uint8_t>(byte[x] & ~candidate);
-        });
     }
 
     workers& team_;
     const shape_of_call& shape_;
     const Squared* squared_;
-    const any_input<host>& anchors_;
-    const cell_bytes& bytes_;
+    const cell_offsets anchor_;
+    const std::uint8_t* held_;  ///< the anchors, or null
+    const cell_bits& bits_;
     layer_table<Squared> layers_;
     dealt rows_;
     Squared largest_ = 0;
@@ -257,17 +245,17 @@ private:
 
 template <class Index>
 layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_output<host>& squared,
-                        const any_input<host>& anchors, const cell_bytes& bytes) {
+                        const any_input<host>& anchors, const cell_bits& bits) {
     switch (squared.type) {
-        case dtype::uint32: return filling<Index, std::uint32_t>(team, shape, squared, anchors, bytes).lists();
-        case dtype::uint64: return filling<Index, std::uint64_t>(team, shape, squared, anchors, bytes).lists();
-        default: return filling<Index, double>(team, shape, squared, anchors, bytes).lists();
+        case dtype::uint32: return filling<Index, std::uint32_t>(team, shape, squared, anchors, bits).lists();
+        case dtype::uint64: return filling<Index, std::uint64_t>(team, shape, squared, anchors, bits).lists();
+        default: return filling<Index, double>(team, shape, squared, anchors, bits).lists();
     }
 }
 
 template layer_lists<std::uint32_t> fill(workers&, const shape_of_call&, const any_output<host>&,
-                                         const any_input<host>&, const cell_bytes&);
+                                         const any_input<host>&, const cell_bits&);
 template layer_lists<std::int64_t> fill(workers&, const shape_of_call&, const any_output<host>&, const any_input<host>&,
-                                        const cell_bytes&);
+                                        const cell_bits&);
 
 }  // namespace nearfield::skeleton

@@ -1,7 +1,7 @@
 // Slices of balls on the fast device path, and the painting of their rows.
 #pragma once
 
-#include "base/cuda.cuh"
+#include "base/cuda_scan.cuh"
 #include "thickness/core.hpp"
 
 namespace nearfield::thickness {
@@ -12,8 +12,8 @@ using word = unsigned long long;  // operand type of CUDA's 64-bit atomics
 
 inline constexpr int tile_threads = 256;
 inline constexpr int tile_warps = tile_threads / warp;
-/// Slices with at least this many rows go to the queue, where each gets a warp. So do those of a ball whose centre has
-/// no earlier neighbour, because the warps there look for earlier centres farther away.
+/// Balls whose slices have at least this many rows go to the queue, where a warp takes a few slices. Those whose centre
+/// has no earlier neighbour go there sooner, because the warps there look for earlier centres farther away.
 inline constexpr int rows_of_long_slice = 64, rows_of_lone_slice = 24;
 
 struct tiles_call {
@@ -21,7 +21,7 @@ struct tiles_call {
     const std::int32_t* field = nullptr;
     std::int32_t* painted = nullptr;
     const std::uint32_t* table = nullptr;  ///< entries of packed_needs()
-    word* queue = nullptr;                 ///< long slices; if it is full, the block paints the slice itself
+    word* queue = nullptr;                 ///< large balls; if it is full, the block paints the slices itself
     unsigned* queued = nullptr;            ///< number of entries, and number of entries taken
     unsigned capacity = 0;
 };
@@ -40,14 +40,19 @@ struct slice_record {
     __device__ int below() const { return static_cast<int>(bits >> 30 & 0x1ffff) - shift; }
     __device__ int above() const { return static_cast<int>(bits >> 47 & 0x1ffff) - shift; }
 };
-/// An entry of the queue: the slice of a ball whose centre is given by its cell in the whole array.
-__device__ inline word queued_slice(std::int64_t cell, int axis, int s) {
-    return static_cast<word>(cell) << 19 | static_cast<word>(axis) << 17 | static_cast<word>(s + slice_record::shift);
+/// An entry of the queue: slices s .. s + more of a ball whose centre is given by its cell in the whole array; `more`
+/// is below 32.
+__device__ inline word queued_slices(std::int64_t cell, int axis, int s, int more) {
+    return static_cast<word>(cell) << 24 | static_cast<word>(more) << 19 | static_cast<word>(axis) << 17 |
+           static_cast<word>(s + slice_record::shift);
 }
+
+/// Number of slices of an entry: up to 2048 rows, so that many warps share a very large ball.
+__device__ inline int slices_of_entry(int rows) { return most(least(2048 / most(rows, 1), warp), 1); }
 
 /// A slice of which any lane may paint a row; in shared memory.
 struct alignas(16) placed_slice {
-    slice<std::int32_t> t;  ///< row b of the slice has number t.below + b; t.above is not used
+    slice<std::int32_t> t;  ///< row b of the slice has number t.below + b; t.above is the slice's number
     std::int64_t middle;    ///< the cell of the array in the middle of row 0
     std::int32_t r2;
     std::int32_t axis_and_before;  ///< 4 times the number of the grid's cells before the middle, plus the axis
@@ -90,6 +95,30 @@ __device__ inline void paint_row_of(const tiles_call& call, const placed_slice& 
     const int axis = p.axis_and_before & 3, before = p.axis_and_before >> 2;
     paint_row(call.painted + p.middle + b * step_along(call.g, middle_axis(axis)), axis == 2 ? call.g.size[2] : 1, left,
               before, side(call.g, row_axis(axis)) - 1 - before, p.r2);
+}
+
+/// Paints slices of which each lane has prepared one with `rows` rows, or none. The lanes of the warp share all rows.
+/// `left_of(slice, b)` finds what is left of row b. `held` is the warp's, with a place for each lane.
+template <class LeftOf>
+__device__ void paint_slices(const tiles_call& call, placed_slice* held, placed_slice& mine, int rows,
+                             const LeftOf& left_of) {
+    const int lane = static_cast<int>(threadIdx.x) % warp;
+    const int end = cuda::sum_before_in_warp(rows) + rows;
+    mine.t.below += end - rows;
+    if (rows > 0) held[lane] = mine;
+    __syncwarp();
+    const int all = __shfl_sync(every_lane, end, warp - 1);
+    for (int base = 0; base < all; base += warp) {
+        const int k = least(base + lane, all - 1);
+        int owner = 0;  // the first lane whose rows end after k
+        for (int by = warp / 2; by > 0; by /= 2) owner += __shfl_sync(every_lane, end, owner + by - 1) <= k ? by : 0;
+        const placed_slice& p = held[owner];
+        const int b = k - p.t.below;
+        leftover left;
+        if (base + lane < all) left = left_of(p, b);
+        paint_row_of(call, p, b, left);
+    }
+    __syncwarp();
 }
 
 }  // namespace nearfield::thickness

@@ -1,7 +1,6 @@
 // The fast device path for unit grids without periodic axes: each block handles one tile.
 #pragma once
 
-#include "base/cuda_scan.cuh"
 #include "thickness/contained.hpp"
 #include "thickness/cuda_rows.cuh"
 
@@ -39,19 +38,24 @@ public:
         image_ = rest * c_.g.image_cells();
     }
 
-    /// Reads the tile and its rim; returns false if the tile has no centre. Lanes read neighbouring cells of a row.
+    /// Reads the tile and its rim; returns false if the tile has no centre. A warp reads all but two cells of a line at
+    /// once; the threads share the others.
     __device__ bool load() {
-        if (threadIdx.x == 0) m_.kept_count = m_.records = 0;
+        constexpr int lines = memory::planes * (memory::height + 2);
+        const int thread = static_cast<int>(threadIdx.x);
+        if (thread == 0) m_.kept_count = m_.records = 0;
         int some = 0;
-        for (int i = static_cast<int>(threadIdx.x); i < memory::planes * plane; i += tile_threads) {
-            const int x = x0_ + i % row - 1, y = y0_ + i / row % (memory::height + 2) - 1,
-                      z = Axes == 3 ? z0_ + i / plane - 1 : 0;
+        const auto read = [&](int line, int column) {
+            const int x = x0_ + column - 1, y = y0_ + line % (memory::height + 2) - 1,
+                      z = Axes == 3 ? z0_ + line / (memory::height + 2) - 1 : 0;
             std::int32_t value = 0;
             if (x >= 0 && x < c_.g.size[2] && y >= 0 && y < c_.g.size[1] && z >= 0 && z < c_.g.size[0])
                 value = c_.field[cell_at(z, y, x)];
-            m_.value[i] = value;
+            m_.value[line * row + column] = value;
             some |= value;
-        }
+        };
+        for (int line = thread / warp; line < lines; line += tile_warps) read(line, thread % warp);
+        for (int i = thread; i < 2 * lines; i += tile_threads) read(i / 2, warp + i % 2);
         return __syncthreads_or(some) != 0;
     }
 
@@ -173,8 +177,10 @@ private:
             int z, y, x;
             place_of(cell, z, y, x);
             const std::int64_t centre = cell_at(z0_ + z, y0_ + y, x0_ + x);
-            unsigned to = atomicAdd(c_.queued, static_cast<unsigned>(last - s + 1));
-            for (; s <= last && to < c_.capacity; ++s, ++to) c_.queue[to] = queued_slice(centre, f.axis, s);
+            const int each = slices_of_entry(f.below + f.above + 1);
+            unsigned to = atomicAdd(c_.queued, static_cast<unsigned>((last - s) / each + 1));
+            for (; s <= last && to < c_.capacity; s += each, ++to)
+                c_.queue[to] = queued_slices(centre, f.axis, s, least(last - s, each - 1));
             if (s > last) return s;
         }
         int to = atomicAdd(&m_.records, last - s + 1);
@@ -186,27 +192,12 @@ private:
     /// Paints slices `first` .. `last` - 1. A lane merges the covers of a slice; then the lanes share all rows.
     __device__ void paint_records(int first, int last) {
         const int lane = static_cast<int>(threadIdx.x) % warp;
-        placed_slice* const held = m_.slices[threadIdx.x / warp];
         placed_slice mine;
         const int rows = first + lane < last ? place(slice_record{m_.record[first + lane]}, mine) : 0;
-        const int end = cuda::sum_before_in_warp(rows) + rows;
-        mine.t.below += end - rows;
-        if (rows > 0) held[lane] = mine;
-        __syncwarp();
-        const int all = __shfl_sync(every_lane, end, warp - 1);
-        for (int base = 0; base < all; base += warp) {
-            const int k = least(base + lane, all - 1);
-            int owner = 0;  // the first lane whose rows end after k
-            for (int by = warp / 2; by > 0; by /= 2)
-                owner += __shfl_sync(every_lane, end, owner + by - 1) <= k ? by : 0;
-            const placed_slice& p = held[owner];
-            const int b = k - p.t.below;
+        paint_slices(c_, m_.slices[threadIdx.x / warp], mine, rows, [](const placed_slice& p, int b) {
             const turned<std::int32_t, true> unit{1, 1, 1};
-            leftover left;
-            if (base + lane < all) left = row_of(p.t, unit, b, half_of(p.t, unit, b));
-            paint_row_of(c_, p, b, left);
-        }
-        __syncwarp();
+            return row_of(p.t, unit, b, half_of(p.t, unit, b));
+        });
     }
     /// Prepares a slice; returns its number of rows that can hold uncovered cells.
     __device__ int place(const slice_record& q, placed_slice& p) const {

@@ -119,10 +119,13 @@ void set_sizes(std::span<const double> sizes, problem& p) {
             fail(fmt::format("sizes[{}] is {} after {}; give ascending diameters", k, size, sizes[k - 1]));
         const bool real = p.numbers == number::real;
         const auto diameter = [&](double r2) { return 2 * std::sqrt(p.unit2 * r2); };
-        const auto next = [&](double r2, double to) { return real ? std::nextafter(r2, to) : r2 + (to > r2 ? 1 : -1); };
+        // Integers beyond 2^53 are as far apart as doubles are.
+        const auto next = [&](double r2, double to) {
+            return real || r2 >= 0x1p53 ? std::nextafter(r2, to) : r2 + (to > r2 ? 1 : -1);
+        };
         double r2 = size / 2 * (size / 2) / p.unit2;
         if (!real) r2 = std::ceil(r2);
-        if (!(r2 < 0x1p60) && !real) break;  // no ball is as large as this size or any later one
+        if (!real && !(r2 < (p.numbers == number::int32 ? int32_limit : int64_limit))) break;  // larger than any ball
         while (r2 > 0 && diameter(next(r2, 0)) >= size) r2 = next(r2, 0);
         while (diameter(r2) < size) r2 = next(r2, std::numeric_limits<double>::infinity());
         p.sizes.push_back(size), p.least_radius2.push_back(r2);

@@ -17,8 +17,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::thickness::HWY_NAMESPACE {
 
-/// Number of centres whose boxes are computed together.
-constexpr int centres_at_once = 256;
+/// Numbers of centres whose boxes, of rows whose cells, and of cells whose cache lines are waited for together.
+constexpr int centres_at_once = 256, rows_at_once = 16, puts_at_once = 128;
 
 /// Paints the centres of a few planes and rows, whose values it copies with a rim of zeros.
 template <int Axes>
@@ -30,7 +30,15 @@ public:
           plane_cells_(row_cells_ * (call.rows + 2)),
           values_(memory),
           faces_(memory + plane_cells_ * (Axes == 3 ? call.planes + 2 : 1)),
-          corners_(faces_ + plane_cells_ * (Axes == 3 ? 3 : 1)) {}
+          corners_(faces_ + plane_cells_ * (Axes == 3 ? 3 : 1)) {
+        for (int k = 0; k < 27; ++k) {
+            const int z = k / 9 - 1, y = k / 3 % 3 - 1, x = k % 3 - 1;
+            const bool exists = k != 13 && (Axes == 3 || z == 0);
+            apart_[k] = exists ? z * plane_cells_ + y * row_cells_ + x : 0;
+            tie_[k] = !exists ? unbound<std::int32_t>() : apart_[k] < 0 ? 0 : 1;
+            length2_[k] = (z != 0) + (y != 0) + (x != 0);
+        }
+    }
 
     static std::int64_t memory_cells(const plain_call& call) {
         const std::int64_t plane = std::int64_t{call.g.size[2] + 2} * (call.rows + 2);
@@ -48,6 +56,7 @@ public:
             if (Axes == 3) surround(k + 1);
             for (std::int32_t row = 1; row <= y1_ - y0_; ++row) solve_row(k, row);
         }
+        put_all();
     }
 
 private:
@@ -187,12 +196,8 @@ private:
         if (r2 >= table_size && is_in_neighbour(at)) return;
         std::int32_t cover[27];
         for (int k = 0; k < 27; ++k) {
-            const int z = k / 9 - 1, y = k / 3 % 3 - 1, x = k % 3 - 1;
-            cover[k] = never<std::int32_t>();
-            if (k == 13 || (Axes == 2 && z != 0)) continue;
-            const std::int64_t apart = z * plane_cells_ + y * row_cells_ + x;
-            const std::int32_t other2 = at[apart];
-            if (other2 - r2 >= (apart < 0 ? 0 : 1)) cover[k] = other2 - r2 - ((z != 0) + (y != 0) + (x != 0));
+            const std::int32_t more = at[apart_[k]] - r2;
+            cover[k] = more >= tie_[k] ? more - length2_[k] : never<std::int32_t>();
         }
         const turned<std::int32_t, true> w{1, 1, 1};
         for (std::int32_t s = -f.first; s <= f.last; ++s) {
@@ -213,30 +218,84 @@ private:
 
     void paint_slice(const slice<std::int32_t>& t, std::int32_t r2, const std::int32_t (&place)[3], int axis,
                      std::int32_t s) {
-        const turned<std::int32_t, true> w{1, 1, 1};
         const int along = row_axis(axis), middle = middle_axis(axis);
         const std::int64_t step = c_.g.step(along), rows = c_.g.step(middle);
         const std::int32_t before = place[along], behind = c_.g.size[along] - 1 - before;
         std::int32_t* const home =
             painted_ + place[0] * c_.g.step(0) + place[1] * c_.g.step(1) + place[2] + s * c_.g.step(axis);
-        for (std::int32_t b = -t.below; b <= t.above; ++b) {
-            const leftover left = row_of(t, w, b, half_of(t, w, b));
-            std::int32_t* const line = home + b * rows;
-            for (std::int32_t a = left.left; a <= std::min(left.half, before); ++a)
-                raise(line[-a * step], r2, c_.shared);
-            for (std::int32_t a = left.right; a <= std::min(left.half, behind); ++a)
-                raise(line[a * step], r2, c_.shared);
+        leftovers some;
+        for (std::int32_t first = -t.below; first <= t.above; first += rows_at_once) {
+            for (std::uint32_t left = find(t, first, some); left != 0; left &= left - 1) {
+                const int j = std::countr_zero(left);
+                std::int32_t* const line = home + (first + j) * rows;
+                put_row(line, -step, some.left[j], std::min(some.half[j], before), r2);
+                put_row(line, step, some.right[j], std::min(some.half[j], behind), r2);
+            }
         }
+    }
+    /// Uncovered cells of rows, as in leftover.
+    struct leftovers {
+        alignas(64) std::int32_t half[rows_at_once], left[rows_at_once], right[rows_at_once];
+    };
+    /// row_of() and half_of() for many rows of a slice, from row `first` on; returns a bit for each row that has some.
+    static std::uint32_t find(const slice<std::int32_t>& t, std::int32_t first, leftovers& some) {
+        const std::int32_t *const c = t.cover, none = -1;
+        std::uint32_t some_left = 0;
+        for (int j = 0; j < rows_at_once; ++j) {
+            const std::int32_t b = first + j, rest = t.rest - b * b, half = root_or(rest, none);
+            const std::int32_t here = root_or(rest + most(c[1] - 2 * b, c[4], c[7] + 2 * b), none);
+            const std::int32_t to = rest + most(c[2] - 2 * b, c[5], c[8] + 2 * b), ahead = root_or(to + 1, none);
+            const std::int32_t from = rest + most(c[0] - 2 * b, c[3], c[6] + 2 * b), behind = root_or(from + 1, none);
+            const std::int32_t left = most(here, to < 0 ? none : ahead - 1, from < 0 ? none : behind + 1);
+            const std::int32_t right = most(here, to < 0 ? none : ahead + 1, from < 0 ? none : behind - 1);
+            some.half[j] = half, some.left[j] = least(left, half) + 1;
+            some.right[j] = left < 0 ? 1 : least(right, half) + 1;
+            const bool any = (b <= t.above) & (least(some.left[j], some.right[j]) <= half);
+            some_left |= any ? 1U << j : 0U;
+        }
+        return some_left;
+    }
+    /// floor_root() without branches; `other` if n is negative.
+    static std::int32_t root_or(std::int32_t n, std::int32_t other) {
+        const std::int32_t inside = most(n, 0);
+        auto root = static_cast<std::int32_t>(std::sqrt(static_cast<float>(inside) + 0.5F));
+        root -= root * root > inside ? 1 : 0;
+        root += (root + 1) * (root + 1) <= inside ? 1 : 0;
+        return n < 0 ? other : root;
+    }
+
+    /// Raises cells first .. last of a row to r2: a few of them later, whose cache lines are on the way until then.
+    void put_row(std::int32_t* line, std::int64_t step, std::int32_t first, std::int32_t last, std::int32_t r2) {
+        constexpr std::int32_t few = 8;
+        for (std::int32_t a = first; a <= last; ++a) {
+            std::int32_t* const cell = line + a * step;
+            if (last - first >= few) {
+                raise(*cell, r2, c_.shared);
+                continue;
+            }
+            __builtin_prefetch(cell, 1);
+            cell_[puts_] = cell, value_[puts_] = r2;
+            if (++puts_ == puts_at_once) put_all();
+        }
+    }
+    void put_all() {
+        for (int j = 0; j < puts_; ++j) raise(*cell_[j], value_[j], c_.shared);
+        puts_ = 0;
     }
 
     const plain_call& c_;
     std::int64_t row_cells_, plane_cells_;
+    std::int64_t apart_[27];              ///< offsets of the neighbours
+    std::int32_t tie_[27], length2_[27];  ///< how much larger an earlier neighbour is, and its squared distance
     std::int32_t *values_, *faces_, *corners_;
     const std::int32_t* field_ = nullptr;
     std::int32_t* painted_ = nullptr;
     std::int32_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
     alignas(64) float box_[6][centres_at_once];
     alignas(64) float margin_[centres_at_once];
+    std::int32_t* cell_[puts_at_once];
+    std::int32_t value_[puts_at_once];
+    int puts_ = 0;
 };
 
 template <int Axes>

@@ -106,6 +106,15 @@ TEST(ThicknessHost, LargeBalls) {
     EXPECT_EQ(corner[1], 2U * 299 * 299);
 }
 
+/// Squared radii of such sizes exceed the integers of radii, and 2^53, where a double plus one is the same double.
+TEST(ThicknessHost, SizesBeyondEveryBall) {
+    thickness_call c = plain_call({20, 30}, soft_shapes({20, 30}, 3, 0.7, 2));
+    for (const double size : {4e4, 1e5, 3e5, 1e9, 1e100}) {
+        c.sizes = {2, size};
+        ASSERT_EQ(check_thickness(thickness_on_host, c), "") << size;
+    }
+}
+
 TEST(ThicknessHost, ThreadsDoNotShow) {
     for (std::uint64_t k = 1; k < 40; ++k) {
         thickness_call c = random_call(k);
