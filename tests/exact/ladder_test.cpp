@@ -30,7 +30,6 @@ const std::vector<ladder_case>& ladder_cases() {
         {rung::words, {20, 600}, 0.05},
         {rung::values, {40, 70}, 0.1, {.sites = sites::other_labels}},
         {rung::values, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}, .half_cell = true}},
-        {rung::values, {1100, 20, 33}, 0.05},
         {rung::near, {60, 70}, 0.1, {.spacing = {2, 1}}, true},
         {rung::near, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}}, true},
         {rung::strips, {60, 70}, 0.1, {.spacing = {real, 2}}, true},

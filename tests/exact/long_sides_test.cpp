@@ -117,7 +117,8 @@ TEST(LongSidesOfImages, WhoseSitesAreFarApart) {
 TEST(LongSidesOfVolumes, ByWordsThenLines) {
     if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
     const double all = std::numeric_limits<double>::infinity();
-    for (const shape_t& shape : {shape_t{1030, 40, 33}, shape_t{33, 1100, 40}}) {
+    for (const shape_t& shape : {shape_t{1030, 20, 33}, shape_t{1025, 17, 40}}) {
+        exact::gpu::trace counted;
         for (const double share : {0.1, 0.01, 0.0002}) {
             const flags_t sites = make_random(shape, share, 7);
             for (const double limit : {all, 100.0, 20.0}) {
@@ -127,6 +128,8 @@ TEST(LongSidesOfVolumes, ByWordsThenLines) {
             }
             EXPECT_EQ((one_field(shape, sites, all).differs<std::int64_t>(dtype::int64, 1, "int64")), "");
         }
+        EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::words)], 0) << counted.text();
+        EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::values)], 0) << counted.text();
         const flags_t none(static_cast<std::size_t>(cells_of(shape)));
         EXPECT_EQ((one_field(shape, none, all).differs<std::int64_t>(dtype::int64, 1, "no site")), "");
     }
