@@ -36,8 +36,8 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.distance = true}), 0.25, slack) << "packed lines, no state";
     EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.index = true}), 0.25, slack);
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.index = true}), 0.5, slack) << "winners at every 32nd row";
-    EXPECT_NEAR(bytes_a_cell({65536, 65536}, {.index = true}), 8.75, slack) << "corners too far apart for words";
-    EXPECT_NEAR(bytes_a_cell({1600, 1600, 1600}, {.index = true}), 16.75, slack) << "sites of more than 31 bits";
+    EXPECT_NEAR(bytes_a_cell({65536, 65536}, {.index = true}), 0.5, slack) << "the same in 64 bits";
+    EXPECT_NEAR(bytes_a_cell({1600, 1600, 1600}, {.index = true}), 6.25, slack) << "lines";
     EXPECT_NEAR(bytes_a_cell({100, 100, 10000}, {.index = true}), 6, slack) << "lines";
     EXPECT_NEAR(bytes_a_cell({30, 40, 50, 60}, {.index = true}), 16.5, slack) << "packed sites of both passes";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true}), 4.25, slack) << "packed lines and one state";
@@ -45,9 +45,8 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true}), 0.5, slack) << "winners at every 32nd row";
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true, .sign = sign::inside_negative}), 4.5, slack)
         << "distances of one side";
-    EXPECT_NEAR(bytes_a_cell({40000, 3000}, {.distance = true}), 2.25, slack)
-        << "places in rows, and winners at every 32nd row";
-    EXPECT_NEAR(bytes_a_cell({2000, 300, 300}, {.distance = true}), 6.25, slack) << "lines";
+    EXPECT_NEAR(bytes_a_cell({40000, 3000}, {.distance = true}), 0.5, slack) << "the same in 64 bits";
+    EXPECT_NEAR(bytes_a_cell({2000, 300, 300}, {.distance = true}), 4.75, slack) << "lines along one axis";
     EXPECT_NEAR(bytes_a_cell({64, 2048, 2048}, {.distance = true}), 4.5, slack) << "64 planes of any size";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .image_type = dtype::int32}), 4.25, slack)
         << "wide cells as they are";

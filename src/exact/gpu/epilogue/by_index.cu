@@ -137,16 +137,17 @@ fields_by_index::fields_by_index(const device& on, const plan& p, const arrays<d
 bool fields_by_index::could_serve() const {
     const plan& p = sites_;
     const fields<device>& out = a_.out;
-    if (!out.label.wanted() || p.weighted || out.trusted.wanted() || p.by != classes::none || p.rank - p.first_axis > 3)
-        return false;
+    const bool several = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
+    if (!out.label.wanted() && !(several && p.sites_wanted && p.numbers == tier::int64)) return false;
+    if (p.weighted || out.trusted.wanted() || p.by != classes::none || p.rank - p.first_axis > 3) return false;
     const item to = item_for(p, a_.image, out);
     const auto is = [](const any_output<device>& field, std::initializer_list<dtype> types) {
         return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
     };
     return has_contiguous_fields(p, to) && is(out.distance, {dtype::float32, dtype::float64}) &&
            is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) &&
-           (!out.label.wanted() || (is_contiguous(p.size.data(), to.label.step, p.rank) &&
-                                    is_contiguous(p.size.data(), p.image_stride.data(), p.rank)));
+           (!out.label.wanted() || is_contiguous(p.size.data(), to.label.step, p.rank)) &&
+           is_contiguous(p.size.data(), p.image_stride.data(), p.rank);
 }
 
 void fields_by_index::begin() {

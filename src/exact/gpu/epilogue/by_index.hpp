@@ -1,5 +1,7 @@
 // Labels of plain sites: if seeds are few, the search finds linear indices faster than any other field, so one more
-// kernel computes all fields from them. Reads 4 bytes a cell, and writes the wanted fields.
+// kernel computes all fields from them. Reads 4 or 8 bytes a cell, and writes the wanted fields. Large images, whose
+// values need 64 bits, get coordinates and several fields from it too: a smooth mask of 32768^2 takes 24 ps a cell
+// (H200, 2026-11-29), where lines took 178 for indices alone.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +16,8 @@ class fields_by_index {
 public:
     fields_by_index(const device& on, const plan& p, const arrays<device>& a);
 
-    /// Returns false if the call wants no labels, or fields that are not contiguous or of rare types.
+    /// Returns false if the call wants no labels and has values of 32 bits, or if fields are not contiguous or of rare
+    /// types.
     [[nodiscard]] bool serve() const { return serve_; }
     [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
     /// Returns the plan and the fields of the search.

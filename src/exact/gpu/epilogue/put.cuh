@@ -185,11 +185,12 @@ private:
     __device__ void put_site(std::int64_t cell, const site_of_row<K>& best, bool found) const {
         const auto& to = c_.g.out;
         const int row = c_.row_in(best.row);
-        // If keys fit 31 bits, so do cell numbers.
-        std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t> linear = -1;
+        std::int64_t linear = -1;
         if (found) {
-            linear = row;
-            for (int i = c_.done() - 1; i >= 0; --i) linear = linear * c_.g.done_size[i] + c_.coordinate(best.key, i);
+            // If keys fit 31 bits, so do the numbers of cells of a plane.
+            std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t> plane = 0;
+            for (int i = c_.done() - 1; i >= 0; --i) plane = plane * c_.g.done_size[i] + c_.coordinate(best.key, i);
+            linear = row * c_.g.inner + plane;
         }
         if (to.out.index) to.out.index[cell] = linear;
         if (to.out.index32) to.out.index32[cell] = static_cast<std::int32_t>(linear);

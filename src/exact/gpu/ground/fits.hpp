@@ -49,27 +49,35 @@ inline bool tiles_fit(const plan& p, int axis) {
            cells_between(p.size.data(), axis + 1, p.rank) <= std::numeric_limits<std::int32_t>::max();
 }
 
-/// True if the first two passes are one, from packed words of sites.
+/// True if the first two passes are one, from packed words of sites. In 64 bits only without a third pass.
 inline bool words_fit(const plan& p) {
     const auto last = static_cast<std::size_t>(p.rank - 1);
     const int searched = p.rank - p.first_axis;
-    return p.numbers == tier::int32 && !p.sites_wanted && searched > 1 && p.size[last] <= most_packed &&
-           p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
+    return (p.numbers == tier::int32 || (p.numbers == tier::int64 && searched == 2)) && !p.sites_wanted &&
+           searched > 1 && p.size[last] <= most_packed && p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
 }
 
 inline constexpr std::int64_t far_offsets = 1 << 14;  // offsets along the last axis, in the state of site_words.cuh
 
+/// True if lines (gpu/lines) search the first axis of a volume for distances, because it is too long for shared memory.
+inline bool lines_finish(const plan& p) {
+    constexpr std::int64_t all_rows = 64;  // tiles leave nothing of such lines
+    return p.rank - p.first_axis == 3 && !p.sites_wanted && p.size[static_cast<std::size_t>(p.first_axis)] > all_rows &&
+           !rows_fit_shared(p, p.first_axis);
+}
+
 /// True if nearest sites are searched in words of 32 bits (site_words.cuh): in images and volumes in unit spacing. With
 /// more axes a word has no room for the offsets. What words leave unresolved is searched between pivot rows in images
-/// of long lines, else in shared memory. Words hold offsets, so the packed sites may need 64 bits.
+/// of long lines, else in shared memory. Words hold offsets, so the packed sites and, in images, the values may need 64
+/// bits.
 inline bool site_words_fit(const plan& p) {
     const int searched = p.rank - p.first_axis;
     const auto last = static_cast<std::size_t>(p.rank - 1);
-    if (p.numbers == tier::float64 || !p.sites_wanted || searched < 2 || searched > 3 || !(p.largest < largest_narrow))
-        return false;
+    if (p.numbers == tier::float64 || !p.sites_wanted || searched < 2 || searched > 3) return false;
     for (int axis = p.first_axis; axis < p.rank - 1; ++axis)
         if (!tiles_fit(p, axis) || (searched == 3 && !rows_fit_shared(p, axis))) return false;
-    return p.weight[last] == 1 && p.size[last] <= (searched == 2 ? most_packed : far_offsets) &&
+    if (p.weight[last] != 1 || p.size[last] > (searched == 2 ? most_packed : far_offsets)) return false;
+    return searched == 2 ||
            cells_between(p.size.data(), p.first_axis, p.rank) <= std::numeric_limits<std::int32_t>::max();
 }
 
@@ -101,20 +109,27 @@ inline bool whole_fits(const plan& p, dtype image) {
 }
 
 /// True if what a search along the axis before the last leaves unresolved is searched between pivot rows; tiles leave
-/// nothing of lines of up to `all_rows`.
+/// nothing of lines of up to `all_rows` with values of 30 bits.
 inline bool needs_pivots(const plan& p, std::int64_t all_rows) {
     const int axis = p.rank - 2;
-    return !rows_fit_shared(p, axis) && (p.sites_wanted || p.size[static_cast<std::size_t>(axis)] > all_rows);
+    return !rows_fit_shared(p, axis) &&
+           (p.sites_wanted || p.size[static_cast<std::size_t>(axis)] > all_rows || p.largest >= largest_narrow);
 }
 /// Returns the memory of a block that searches a pivot row of so many cells, the results of its 32 warps included.
-inline std::size_t bytes_of_pivot_row(std::int64_t length) {
-    return static_cast<std::size_t>((length + 3) / 4 * 16 + cuda::warp * 8 +
+inline std::size_t bytes_of_pivot_row(std::int64_t length, bool wide) {
+    return static_cast<std::size_t>((wide ? cuda::warp * 16 : (length + 3) / 4 * 16 + cuda::warp * 8) +
                                     (cuda::blocks_for(length, cuda::warp) + 2) * 4);
+}
+/// True if pivot rows are searched in 64 bits, from the second-level cache: some value has more than 30 bits, or a row
+/// does not fit shared memory.
+inline bool pivots_are_wide(const plan& p) {
+    return p.largest >= largest_narrow ||
+           !fits_shared(bytes_of_pivot_row(p.size[static_cast<std::size_t>(p.rank - 1)], false));
 }
 
 /// True if the engine for plain sites serves a problem, with or without a limit. Windows that the tiles of distances
 /// leave unresolved are searched between pivot rows along the axis before the last. Along other axes lines are finished
-/// in shared memory, or have at most 64 rows.
+/// in shared memory, or have at most 64 rows; the first axis of a volume may be longer.
 inline bool serves_plainly(const plan& p) {
     constexpr std::int64_t all_rows = 64;
     plan without = p;
@@ -123,11 +138,10 @@ inline bool serves_plainly(const plan& p) {
     for (int axis = p.first_axis; axis < p.rank - 1; ++axis) {
         if (!tiles_fit(p, axis)) return false;
         if (!p.sites_wanted && axis < p.rank - 2 && p.size[static_cast<std::size_t>(axis)] > all_rows &&
-            !rows_fit_shared(p, axis))
+            !rows_fit_shared(p, axis) && !lines_finish(p))
             return false;
     }
-    if (!(p.sites_wanted ? site_words_fit(p) : words_fit(p))) return false;
-    return !needs_pivots(p, all_rows) || fits_shared(bytes_of_pivot_row(p.size[static_cast<std::size_t>(p.rank - 1)]));
+    return p.sites_wanted ? site_words_fit(p) : words_fit(p);
 }
 
 }  // namespace nearfield::exact

@@ -8,6 +8,7 @@
 #include "base/cuda.cuh"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
+#include "exact/gpu/ground/line_pass.hpp"
 
 namespace nearfield::exact {
 
@@ -45,10 +46,15 @@ void run_list(const device& on, std::span<const plan> plans, std::span<const job
 
 namespace nearfield::exact::gpu {
 
-/// True if images and volumes store a site's position in its row in 16 bits, then the packed site in 32.
-inline bool keys_are_narrow(const plan& p) {
+/// True if the last pass writes the fields; otherwise another kernel makes them from keys.
+bool last_pass_writes(const option_call& call);
+
+/// True if images and volumes store a site's position in its row in 16 bits, then both positions in a plane in 32.
+/// Only if another kernel makes the fields, the key of the whole site has to fit 31 bits.
+inline bool keys_are_narrow(const option_call& call) {
+    const plan& p = call.p;
     const int searched = p.rank - p.first_axis;
-    if (searched < 2 || searched > 3 || p.keys.total() > narrow_key_bits) return false;
+    if (searched < 2 || searched > 3 || (p.keys.total() > narrow_key_bits && !last_pass_writes(call))) return false;
     for (int axis = p.first_axis + 1; axis < p.rank; ++axis)
         if (p.size[static_cast<std::size_t>(axis)] > std::numeric_limits<std::int16_t>::max()) return false;
     return true;
@@ -64,6 +70,27 @@ inline bool values_fit_keys(const plan& p) {
 inline bool values_suffice(const plan& p) {
     return p.numbers == tier::int32 && !p.sites_wanted && !p.weighted && p.rank - p.first_axis > 1 &&
            p.size[static_cast<std::size_t>(p.rank - 1)] <= std::numeric_limits<std::int16_t>::max();
+}
+
+/// Returns the shape of a pass, without its memory.
+template <class V>
+line_pass<V> shape_along(const plan& p, int axis) {
+    const auto size = [&](int i) { return p.size[static_cast<std::size_t>(i)]; };
+    line_pass<V> g;
+    g.m = p.template as_metric<V>(), g.axis = axis;
+    g.rows = static_cast<int>(size(axis)), g.columns = p.cells / size(axis);
+    g.inner = cells_between(p.size.data(), axis + 1, p.rank);
+    const double weight = p.weight[static_cast<std::size_t>(axis)];
+    g.weight = g.m.weight[axis];
+    for (int i = 0; i < p.rank - 1 - axis; ++i) {
+        g.done_weight[i] = g.m.weight[p.rank - 1 - i];
+        g.done_size[i] = static_cast<int>(size(p.rank - 1 - i));
+    }
+    g.inverse = static_cast<float>(1 / weight) * 1.000001f, g.nearly = static_cast<float>(weight) * 0.999999f;
+    g.ordered = p.rows_ordered[static_cast<std::size_t>(axis)];
+    g.periodic = g.m.periodic[axis];
+    g.limit = p.template bound<V>(p.limit);
+    return g;
 }
 
 }  // namespace nearfield::exact::gpu

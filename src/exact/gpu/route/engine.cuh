@@ -30,7 +30,7 @@ public:
         values_ = std::is_same_v<V, std::int32_t> && values_suffice(p_);
         const bool rows_fit =
             !p_.weighted || power_row<V>::bytes(static_cast<int>(size(p_.rank - 1))) <= cuda::limits().shared_bytes;
-        if (values_ || (keys_are_narrow(p_) && rows_fit && !std::is_same_v<V, std::int64_t>)) stored_ = keys::narrow;
+        if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>)) stored_ = keys::narrow;
         reserve();
     }
 
@@ -80,21 +80,7 @@ private:
         return stored_ == keys::wide ? 8 : 4;
     }
 
-    /// True if the last pass writes the fields.
-    [[nodiscard]] bool writes_fields() const {
-        const item& to = call_.list[0];
-        const auto plain_type = [](const any_output<device>& field, std::initializer_list<dtype> types) {
-            return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
-        };
-        const bool reads_image = to.label.data != nullptr || p_.is_signed();
-        return call_.list.size() == 1 && searched() > 1 && has_contiguous_fields(p_, to) &&
-               to.trusted.data == nullptr &&
-               (to.label.data == nullptr || is_contiguous(p_.size.data(), to.label.step, p_.rank)) &&
-               (!reads_image || is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank)) &&
-               (!p_.is_signed() || (to.squared.data == nullptr && call_.out.distance.type != dtype::float16)) &&
-               plain_type(call_.out.distance, {dtype::boolean, dtype::float16, dtype::float32, dtype::float64}) &&
-               plain_type(call_.out.squared, {dtype::uint32, dtype::uint64, dtype::float32, dtype::float64});
-    }
+    [[nodiscard]] bool writes_fields() const { return last_pass_writes(call_); }
 
     [[nodiscard]] marked marks_along(int axis) const {
         marked to;
@@ -219,27 +205,8 @@ private:
 
     // ---- further passes --------------------------------------------------------------------------------------------
 
-    /// Returns the shape of a pass, without its memory.
-    [[nodiscard]] line_pass<V> shape_along(int axis) const {
-        line_pass<V> g;
-        g.m = by_.m, g.axis = axis;
-        g.rows = static_cast<int>(size(axis)), g.columns = p_.cells / size(axis);
-        g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        const double weight = p_.weight[static_cast<std::size_t>(axis)];
-        g.weight = by_.m.weight[axis];
-        for (int i = 0; i < p_.rank - 1 - axis; ++i) {
-            g.done_weight[i] = by_.m.weight[p_.rank - 1 - i];
-            g.done_size[i] = static_cast<int>(size(p_.rank - 1 - i));
-        }
-        g.inverse = static_cast<float>(1 / weight) * 1.000001f, g.nearly = static_cast<float>(weight) * 0.999999f;
-        g.ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
-        g.periodic = by_.m.periodic[axis];
-        g.limit = by_.limit;
-        return g;
-    }
-
     [[nodiscard]] line_pass<V> pass_along(int axis) const {
-        line_pass<V> g = shape_along(axis);
+        line_pass<V> g = shape_along<V>(p_, axis);
         if (p_.weighted) {
             // Passes alternate between two buffers of values.
             g.before = memory_.template get<V>(values_of_[now_]);
@@ -267,10 +234,11 @@ private:
     }
 
     [[nodiscard]] std::string method_of(int axis) const {
-        const std::string last = row_of(shape_along(axis).ordered || p_.weighted ? rung::strips : rung::plain).method;
+        const std::string last =
+            row_of(shape_along<V>(p_, axis).ordered || p_.weighted ? rung::strips : rung::plain).method;
         const line_form how = form_along(axis);
         if constexpr (!std::is_same_v<V, std::int64_t>)
-            if (searches_near(how, shape_along(axis)))
+            if (searches_near(how, shape_along<V>(p_, axis)))
                 return std::string(row_of(how.values ? rung::values : rung::near).method) + ", else " + last;
         return last;
     }

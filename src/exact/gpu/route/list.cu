@@ -200,15 +200,40 @@ item item_for(const plan& p, const any_input<device>& image, const fields<device
     return it;
 }
 
+namespace gpu {
+
+bool last_pass_writes(const option_call& call) {
+    const plan& p = call.p;
+    const item& to = call.list[0];
+    const auto plain_type = [](const any_output<device>& field, std::initializer_list<dtype> types) {
+        return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
+    };
+    const bool reads_image = to.label.data != nullptr || p.is_signed();
+    return call.list.size() == 1 && p.rank - p.first_axis > 1 && has_contiguous_fields(p, to) &&
+           to.trusted.data == nullptr &&
+           (to.label.data == nullptr || is_contiguous(p.size.data(), to.label.step, p.rank)) &&
+           (!reads_image || is_contiguous(p.size.data(), p.image_stride.data(), p.rank)) &&
+           (!p.is_signed() || (to.squared.data == nullptr && call.out.distance.type != dtype::float16)) &&
+           plain_type(call.out.distance, {dtype::boolean, dtype::float16, dtype::float32, dtype::float64}) &&
+           plain_type(call.out.squared, {dtype::uint32, dtype::uint64, dtype::float32, dtype::float64});
+}
+
+}  // namespace gpu
+
 std::int64_t with_options(const option_call& call) {
     const plan& p = call.p;
+    const bool narrow = gpu::keys_are_narrow(call);
     // Integers below 2^53 are exact in double, which has kernels for the narrow keys of images and volumes.
     constexpr double most_exact = 9007199254740992.0;
     const double heaviest = !p.weighted ? 0 : size_of(call.weights->type) < 8 ? 4294967296.0 : most_exact;
     switch (p.numbers) {
         case tier::int32:
-            return gpu::values_fit_keys(p) || gpu::values_suffice(p) ? options_int32(call) : options_int64(call);
-        case tier::int64: return p.largest + heaviest < most_exact ? options_float64(call) : options_int64(call);
+            return narrow || gpu::values_fit_keys(p) || gpu::values_suffice(p) ? options_int32(call)
+                                                                               : options_int64(call);
+        case tier::int64:
+            // Small values: only the key of the whole site is long, and no pass stores it.
+            if (narrow && !p.weighted && p.largest < largest_narrow) return options_int32(call);
+            return p.largest + heaviest < most_exact ? options_float64(call) : options_int64(call);
         case tier::float64: return options_float64(call);
     }
     return 0;

@@ -1,4 +1,5 @@
-// Plain sites in unit spacing: launches the kernels in order and owns the memory of a call.
+// Plain sites in unit spacing: launches the kernels in order and owns the memory of a call. Lines search the first axis
+// of volumes for distances if it is too long for shared memory.
 
 #include <algorithm>
 #include <array>
@@ -6,6 +7,7 @@
 
 #include "base/lines.hpp"
 #include "exact/gpu/route/calls.hpp"
+#include "exact/gpu/route/trace.hpp"
 #include "exact/gpu/sites/launch.cuh"
 #include "exact/gpu/small/small.hpp"
 #include "exact/gpu/tiles/launch.cuh"
@@ -45,7 +47,8 @@ public:
              words_.counts(memory_));
         if (p_.sites_wanted) return search_sites();
         for (int axis = p_.rank - 2; axis > p_.first_axis; --axis) search<false>(axis);
-        search<true>(p_.first_axis);
+        if (lines_finish(p_)) search_lines();
+        else search<true>(p_.first_axis);
     }
 
 private:
@@ -58,6 +61,13 @@ private:
         // A field of 4 bytes can be the second state: it is written last, when that state is not needed.
         if (searched() > 2) state_[0] = memory_.reserve<std::int32_t>(p_.cells);
         if (searched() > 3 && lent() == nullptr) state_[1] = memory_.reserve<std::int32_t>(p_.cells);
+        if (!lines_finish(p_)) return;
+        const std::int64_t rows = size(p_.first_axis);
+        const gpu::line_needs needs = gpu::needs_of(gpu::keys::value, rows, p_.cells / rows);
+        pivots_ = memory_.reserve<std::int32_t>(needs.pivots);
+        least_ = memory_.reserve<float>(needs.least);
+        far_ = memory_.reserve<std::int32_t>(needs.far);
+        left_ = memory_.reserve<std::uint8_t>(needs.left);
     }
     [[nodiscard]] std::int32_t* lent() const {
         if (outputs_.distance32 != nullptr) return reinterpret_cast<std::int32_t*>(outputs_.distance32);
@@ -75,6 +85,7 @@ private:
         value_sink<Last> to;
         to.out = outputs_;
         to.limit = std::min(to.limit, plan::bound<std::int32_t>(p_.limit));
+        to.wide_limit = std::min(to.wide_limit, plan::bound<std::int64_t>(p_.limit));
         to.limited = std::isfinite(p_.limit);
         if constexpr (!Last) to.next = state_after(axis);
         const tile_search<Last> search{on_, words_, memory_, axis, size(axis), to};
@@ -93,6 +104,19 @@ private:
         else sites_.solve<ending::index64>(to, state);
     }
 
+    /// Searches the first axis of a volume by lines.
+    void search_lines() const {
+        gpu::line_pass<std::int32_t> g = gpu::shape_along<std::int32_t>(p_, p_.first_axis);
+        g.from = memory_.get<std::int32_t>(state_[0]);
+        g.pivots = memory_.get<std::int32_t>(pivots_), g.least = memory_.get<float>(least_);
+        g.far = memory_.get<std::int32_t>(far_), g.left = memory_.get<std::uint8_t>(left_);
+        g.solved = gpu::trace::numbers();
+        g.out.out = outputs_, g.out.limit = std::min(g.out.limit, g.limit);
+        gpu::line_form how;
+        how.stored = gpu::keys::value, how.last = how.values = true;
+        gpu::solve(on_, how, g);
+    }
+
     const device& on_;
     const plan& p_;
     const outputs outputs_;
@@ -101,6 +125,7 @@ private:
     site_search sites_;
     site_bytes image_;
     std::array<std::int64_t, 2> state_{};
+    std::int64_t pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;  ///< of the lines
 };
 
 }  // namespace

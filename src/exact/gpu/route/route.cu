@@ -68,7 +68,12 @@ void describe_plain(const plan& p, dtype image, call_plan& to) {
         pass g;
         g.axis = axis, g.rows = size(axis), g.columns = p.cells / g.rows;
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
-        if (words_fit(p) && axis == last - 1) {
+        if (axis == p.first_axis && lines_finish(p)) {
+            to.passes.push_back(
+                {source(axis),
+                 std::string(gpu::row_of(gpu::rung::values).method) + ", else " + gpu::row_of(gpu::rung::strips).method,
+                 groups, g.rows, cuda::warp});
+        } else if (words_fit(p) && axis == last - 1) {
             to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
                                  g.rows, cuda::warp});
         } else if (site_words_fit(p)) {
@@ -149,7 +154,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
         return to;
     }
     describe_plain(several.sites(), a.image.type, to);
-    to.passes.push_back({-1, "labels of the indices", blocks_for(p.cells, 1024), 1024, 1});
+    to.passes.push_back({-1, "fields of the indices", blocks_for(p.cells, 1024), 1024, 1});
     return to;
 }
 

@@ -41,6 +41,12 @@ struct line_word {
     }
     /// Returns the cells between cell `bit` and the line's nearest site; valid if there is one.
     __device__ std::int32_t distance(int bit) const { return min(to_left(bit), to_right(bit)); }
+    /// Returns the same, negative if that site is to the left; of two equally near ones the left one is taken.
+    __device__ std::int32_t to_site(int bit) const {
+        const std::int32_t left = to_left(bit), right = to_right(bit);
+        // Without a site to the left, `left` may equal the 65535 cells to one at the other end of the line.
+        return left <= right && left - bit < static_cast<std::int32_t>(nowhere_beside) ? -left : right;
+    }
 };
 static_assert(sizeof(line_word) == 8);
 

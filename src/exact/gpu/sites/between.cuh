@@ -40,12 +40,6 @@ struct site_candidate {
     }
 };
 
-/// Returns the cells from a lane's cell to the nearest site of its row, positive to the right; of two the left one.
-__device__ inline std::int32_t columns_to_site(const line_word& word, int lane) {
-    const std::int32_t left = word.to_left(lane), right = word.to_right(lane);
-    return left <= right ? -left : right;
-}
-
 __device__ inline site_candidate candidate_of(const line_word& word, const relative_rows& of, int k) {
     // Exceeds every real distance, and the sum with its square is below 2^32.
     constexpr std::int32_t farther_than_all = 46340;
@@ -115,6 +109,7 @@ struct sites_between : unresolved_square {
 
     /// Finishes the square; `count`: largest number of remaining rows of a lane.
     __device__ void finish(int count) const {
+        if (is_wide()) return finish_wide();
         const relative_rows of(s, left);
         site_square best(of);
         if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) {
@@ -133,8 +128,8 @@ struct sites_between : unresolved_square {
     }
     /// Finishes the square with all warps of a block. `best` has room for two numbers per cell of a square.
     __device__ void finish_together(std::int32_t* best) const {
-        constexpr int cells = square_rows * cuda::warp;
-        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        const int cells = square_rows * cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        if (is_wide()) return finish_wide(warp, between_warps);
         auto* const ties = reinterpret_cast<std::uint32_t*>(best + cells) + s.lane;
         for (int i = static_cast<int>(threadIdx.x); i < cells; i += between_threads) best[i] = 0;
         best += s.lane;
@@ -148,7 +143,7 @@ struct sites_between : unresolved_square {
             if (mine.best[i] < 0) atomicMin(best + i * cuda::warp, mine.best[i]);
         __syncthreads();
         const auto tie_of = [&](const line_word& word, int row) {
-            return static_cast<std::uint32_t>(columns_to_site(word, s.lane) + site_candidate::bias) << 16 |
+            return static_cast<std::uint32_t>(word.to_site(s.lane) + site_candidate::bias) << 16 |
                    static_cast<std::uint32_t>(row);
         };
         const std::uint32_t first = tie_of(of.load(0), left.from);
@@ -176,6 +171,12 @@ struct sites_between : unresolved_square {
     }
 
 private:
+    __device__ void finish_wide(int part = 0, int parts = 1) const {
+        if (s.lane < width)
+            each_wide(part, parts, [&](int row, std::int64_t value, std::int32_t columns, int winner) {
+                target.put(row, value, {columns, 0}, winner - row);
+            });
+    }
     static __device__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % cuda::warp; }
 
     /// Returns the rows from row i of the square back to the site of its word. A site behind the square's first row

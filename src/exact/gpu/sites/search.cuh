@@ -26,10 +26,7 @@ struct site_words : word_lines {
             : words_(of.words(group)), bit_(lane) {}
         __device__ std::int32_t load(std::int64_t row) const {
             const line_word word = words_[row];
-            const std::int32_t left = word.to_left(bit_), right = word.to_right(bit_);
-            if (!word.any()) return none;
-            // Without a site to the left, `left` may equal the 65535 cells to one at the other end of the line.
-            return left <= right && left - bit_ < static_cast<std::int32_t>(nowhere_beside) ? -left : right;
+            return word.any() ? word.to_site(bit_) : none;
         }
         __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
         __device__ static offset site(std::int32_t loaded) { return {loaded, 0}; }

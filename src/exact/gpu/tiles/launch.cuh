@@ -120,11 +120,13 @@ struct tile_cut {
 };
 /// Partitions lines. Short lines: the smallest number of pairs that holds a line. Long ones: windows as equal in size
 /// as whole squares allow; of the two tile sizes the one with fewer rows in all, repeated rows included, and of equal
-/// ones the smaller, which makes more blocks. GPUs with 64 KB a block have no room for the larger one.
-inline tile_cut cut_lines(std::int64_t rows) {
+/// ones the smaller, which makes more blocks. GPUs with 64 KB a block have no room for the larger one. Tiles of the
+/// fewest pairs leave nothing unresolved, but in 32 bits, so that `pivots` excludes them.
+inline tile_cut cut_lines(std::int64_t rows, bool pivots) {
     const bool large_fits = fits_shared(tile<512>::words * sizeof(std::uint32_t));
     for (const int pairs : {32, 52, 64, 96, 128, 192, 256, 384, 512})
-        if (rows <= 2 * pairs && (large_fits || pairs < 512)) return {pairs, {1, static_cast<int>(rows)}};
+        if (rows <= 2 * pairs && (large_fits || pairs < 512) && !(pivots && pairs == cuda::warp))
+            return {pairs, {1, static_cast<int>(rows)}};
     const auto cut = [&]<int Pairs>() {
         // A lane finishes whole rows or none, and a window consists of whole squares of 32 rows.
         constexpr int unit = lane_pairs<Pairs> % 16 == 0 ? square_rows : square_rows * 3;
@@ -146,13 +148,10 @@ inline std::int64_t most_tiles(const plan& p) {
                            length = p.size[static_cast<std::size_t>(p.rank - 1)];
         const std::int64_t groups =
             axis == p.rank - 2 ? columns / length * blocks_for(length, cuda::warp) : blocks_for(columns, cuda::warp);
-        most = std::max(most, groups * cut_lines(rows).into.count);
+        most = std::max(most, groups * cut_lines(rows, false).into.count);
     }
     return most;
 }
-
-/// True if tiles of lines of so many rows leave nothing unresolved.
-inline bool tiles_leave_nothing(std::int64_t rows) { return rows <= all_rows; }
 
 /// One pass in tiles: the tiles, then the kernels that solve unresolved ones. Only the device knows their number: as
 /// many blocks as a large GPU holds share them.
@@ -166,7 +165,7 @@ public:
           memory_(memory),
           axis_(axis),
           rows_(rows),
-          cut_(cut_lines(rows_)),
+          cut_(cut_lines(rows_, tiles.uses_pivots(axis))),
           unresolved_(tiles.unresolved(memory, axis)),
           to_(to) {}
 
@@ -178,7 +177,7 @@ public:
             cuda::launch_overlapped(on_, search_words<Pairs, Last>, lines.tiles * cut_.into.count,
                                     dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, unresolved_, to_);
         });
-        if (tiles_leave_nothing(rows_)) return;
+        if (leaves_nothing()) return;
         if (tiles_.uses_pivots(axis_)) return finish_between_pivots(from);
         finish_short(with_bands([&]<int Bands>() { return search_unresolved_words<Last, Bands>; }), from, lines.tiles);
     }
@@ -190,11 +189,12 @@ public:
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
                                     bytes<Pairs>(), from, cut_.into, unresolved_, to_);
         });
-        if (!tiles_leave_nothing(rows_))
+        if (!leaves_nothing())
             finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands>; }), from, groups);
     }
 
 private:
+    [[nodiscard]] bool leaves_nothing() const { return cut_.pairs == cuda::warp; }
     template <class Body>
     auto with_bands(const Body& body) const {
         return bands_of(rows_) == 2 ? body.template operator()<2>() : body.template operator()<1>();

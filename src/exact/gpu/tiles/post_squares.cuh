@@ -268,6 +268,25 @@ struct unresolved_square {
         };
         left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));
     }
+    /// True if values may exceed 32 bits.
+    __device__ bool is_wide() const { return left.bound > largest_bound; }
+    /// Calls put(row, value, columns to the site, its row) for every `parts`-th row of the lane's line, in 64 bits.
+    template <class Put>
+    __device__ void each_wide(int part, int parts, const Put& put) const {
+        int first = left.from;  // the winning row never moves back
+        for (int q = s.top + part; q <= s.bottom; q += parts) {
+            std::int64_t best = no_site<std::int64_t>();
+            std::int32_t best_columns = 0;
+            for (int row = first; row <= left.end; ++row) {
+                const line_word word = s.words[row];
+                const std::int64_t columns = word.to_site(s.lane), rows = q - row,
+                                   value = columns * columns + rows * rows;
+                if (!word.any() || value > best || (value == best && columns >= best_columns)) continue;
+                best = value, best_columns = static_cast<std::int32_t>(columns), first = row;
+            }
+            put(q, best, best_columns, first);
+        }
+    }
 };
 
 /// A square with the output of its values.
@@ -285,6 +304,7 @@ struct square_between : unresolved_square {
 
     /// Finishes the square; `count`: largest number of remaining rows of a lane.
     __device__ void finish(int count) const {
+        if (is_wide()) return finish_wide();
         const relative_rows of(s, left);
         if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) finish_relative(s, left, of, count, target);
         else finish_below(s, left, of, target);
@@ -292,6 +312,7 @@ struct square_between : unresolved_square {
     /// Finishes the square with all warps of a block. `best` has room for a square.
     __device__ void finish_together(std::int32_t* best) const {
         const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        if (is_wide()) return finish_wide(warp, between_warps);
         for (int i = static_cast<int>(threadIdx.x); i < square_rows * cuda::warp; i += between_threads) best[i] = 0;
         __syncthreads();
         const relative_rows of(s, left);
@@ -306,6 +327,14 @@ struct square_between : unresolved_square {
             for (int i = warp; i <= s.bottom - s.top; i += between_warps)
                 target.put(s.top + i, of.value + best[i * cuda::warp + s.lane] + 2 * i * of.rows + i * i);
         __syncthreads();
+    }
+
+private:
+    __device__ void finish_wide(int part = 0, int parts = 1) const {
+        if (s.lane < target.lines)
+            each_wide(part, parts, [&](int row, std::int64_t value, std::int32_t, int) {
+                target.to.put_wide(target.first + target.row_at(row), value);
+            });
     }
 };
 

@@ -18,50 +18,56 @@ constexpr int winner_threads = winner_warps * cuda::warp;
 constexpr int most_own_columns = 64;      // columns that relax 32 neighbouring columns without a test
 constexpr int most_tested_columns = 256;  // with a test; more are bisected, too
 
-/// The squared distances of a pivot row from the columns' nearest sites, in shared memory.
+/// The squared distances of a pivot row from the columns' nearest sites. Those in 32 bits are kept in shared memory.
+template <class V>
 class pivot_squares {
 public:
-    static constexpr std::int32_t none = 1 << 30;  // above all real ones, and in range with a square of columns added
+    static constexpr bool kept = sizeof(V) == sizeof(std::int32_t);
+    /// Above all real ones, and in range with a square of columns added.
+    static constexpr V none = V{1} << (8 * sizeof(V) - 2);
 
-    __device__ pivot_squares(const std::int32_t* nearest, int row, std::int32_t* memory)
-        : nearest_(nearest), row_(row), memory_(memory) {}
+    __device__ pivot_squares(const std::int32_t* nearest, int row, int length, V* memory)
+        : nearest_(nearest), row_(row), length_(length), memory_(memory) {}
     /// Returns the number of kept cells, with those of columns up to the next multiple of four, which never win.
-    NF_HD static constexpr int cells(int length) { return (length + 3) / 4 * 4; }
-    __device__ void keep(int length) const {
-        for (int x = static_cast<int>(threadIdx.x); x < cells(length); x += winner_threads)
-            memory_[x] = x < length ? square(x) : none;
+    NF_HD static constexpr int cells(int length) { return kept ? (length + 3) / 4 * 4 : 0; }
+    __device__ void keep() const {
+        for (int x = static_cast<int>(threadIdx.x); x < cells(length_); x += winner_threads) memory_[x] = square(x);
     }
     /// Returns the least value that columns [from, from + 4) have at column x; `from` is a multiple of four.
-    __device__ std::int32_t least_of_four(int from, int x) const {
-        const int4 four = *reinterpret_cast<const int4*>(memory_ + from);
-        const int d = x - from;
-        return min(__vimin3_s32(four.x + d * d, four.y + (d - 1) * (d - 1), four.z + (d - 2) * (d - 2)),
-                   four.w + (d - 3) * (d - 3));
+    __device__ V least_of_four(int from, int x) const {
+        if constexpr (kept) {
+            const int4 four = *reinterpret_cast<const int4*>(memory_ + from);
+            const int d = x - from;
+            return min(__vimin3_s32(four.x + d * d, four.y + (d - 1) * (d - 1), four.z + (d - 2) * (d - 2)),
+                       four.w + (d - 3) * (d - 3));
+        }
+        return min(min(value(from, x), value(from + 1, x)), min(value(from + 2, x), value(from + 3, x)));
     }
     /// Returns the value of column `from` at column x.
-    __device__ std::int32_t value(int from, int x) const {
-        const std::int32_t columns = x - from;
-        return memory_[from] + columns * columns;
+    __device__ V value(int from, int x) const {
+        const V columns = x - from;
+        return (kept ? memory_[from] : square(from)) + columns * columns;
     }
 
 private:
-    __device__ std::int32_t square(int x) const {
-        const std::int32_t site = nearest_[x];
-        const std::int32_t rows = site - row_;
+    __device__ V square(int x) const {
+        const std::int32_t site = x < length_ ? nearest_[x] : -1;
+        const V rows = site - row_;
         return site < 0 ? none : rows * rows;
     }
     const std::int32_t* nearest_;
-    int row_;
-    std::int32_t* memory_;
+    int row_, length_;
+    V* memory_;
 };
 
 /// The least value found, and its column.
+template <class V>
 struct least_column {
-    std::int32_t value;
+    V value;
     int at;
 
     /// Relaxes with a column behind all before.
-    __device__ void relax(std::int32_t other, int from) {
+    __device__ void relax(V other, int from) {
         if (other < value) value = other, at = from;
     }
     /// Relaxes with any column.
@@ -70,7 +76,10 @@ struct least_column {
     }
     /// Takes the least of all lanes.
     __device__ void reduce() {
-        const std::int32_t least = __reduce_min_sync(cuda::every_lane, value);
+        V least = value;
+        if constexpr (sizeof(V) == sizeof(std::int32_t)) least = __reduce_min_sync(cuda::every_lane, value);
+        else
+            for (int o = cuda::warp / 2; o > 0; o /= 2) least = min(least, __shfl_xor_sync(cuda::every_lane, least, o));
         at = __reduce_min_sync(cuda::every_lane, value == least ? at : std::numeric_limits<int>::max());
         value = least;
     }
@@ -78,8 +87,9 @@ struct least_column {
 
 /// Relaxes with columns from a multiple of four up to `from` on, to at most one behind `end`: all of them may compete.
 /// `step` counts groups of four.
-__device__ inline void relax_by_fours(least_column& best, const pivot_squares& of, int x, int from, int end, int step) {
-    least_column four{std::numeric_limits<std::int32_t>::max(), -1};
+template <class V>
+__device__ void relax_by_fours(least_column<V>& best, const pivot_squares<V>& of, int x, int from, int end, int step) {
+    least_column<V> four{std::numeric_limits<V>::max(), -1};
 #pragma unroll 4
     for (int at = from; at <= end; at += step) four.relax(of.least_of_four(at, x), at);
     if (!(four.value < best.value)) return;
@@ -90,9 +100,10 @@ __device__ inline void relax_by_fours(least_column& best, const pivot_squares& o
 }
 
 /// Returns the column in [from, end] that wins at column x; each of `parts` warps searches a share. Called by a warp.
-__device__ inline least_column search_columns(const pivot_squares& of, int x, int from, int end, int part = 0,
-                                              int parts = 1) {
-    least_column best{std::numeric_limits<std::int32_t>::max(), from};
+template <class V>
+__device__ least_column<V> search_columns(const pivot_squares<V>& of, int x, int from, int end, int part = 0,
+                                          int parts = 1) {
+    least_column<V> best{std::numeric_limits<V>::max(), from};
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     constexpr int fours = 4 * cuda::warp;
     relax_by_fours(best, of, x, from / 4 * 4 + part * fours + lane * 4, end, parts * fours);
@@ -102,9 +113,10 @@ __device__ inline least_column search_columns(const pivot_squares& of, int x, in
 
 /// Chord test of the columns between `from` and `end`, which win at columns `first` and beyond; a column per lane from
 /// `at` on: true if it lies below the chord from one to the other, so that it may win between.
+template <class V>
 class column_chord {
 public:
-    __device__ column_chord(const pivot_squares& of, int first, int from, int end)
+    __device__ column_chord(const pivot_squares<V>& of, int first, int from, int end)
         : of_(of), first_(first), from_(from), end_(end), least_(of.value(from, first)) {
         slope_ = static_cast<float>(of.value(end, first) - least_) / static_cast<float>(end - from);
     }
@@ -117,21 +129,22 @@ public:
     }
 
 private:
-    const pivot_squares& of_;
+    const pivot_squares<V>& of_;
     int first_, from_, end_;
-    std::int32_t least_;
+    V least_;
     float slope_;
 };
 
 /// Returns the winner at column first + lane, given [from, end] for all 32; `from` is the first's. Called by a warp.
-__device__ inline int winner_of_lane(const pivot_squares& of, int first, int last, int from, int end) {
+template <class V>
+__device__ int winner_of_lane(const pivot_squares<V>& of, int first, int last, int from, int end) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, x = min(first + lane, last);
-    least_column best{of.value(from, x), from};
+    least_column<V> best{of.value(from, x), from};
     if (end - from <= most_own_columns) {
         relax_by_fours(best, of, x, from / 4 * 4, end, 4);
         return best.at;
     }
-    const column_chord line(of, first, from, end);
+    const column_chord<V> line(of, first, from, end);
     int left = 0;
     for (int at = from + 1; at < end; at += cuda::warp) left += __popc(line.below(at));
     if (left <= most_tested_columns) {
@@ -156,8 +169,9 @@ __device__ inline int winner_of_lane(const pivot_squares& of, int first, int las
 
 /// Knots of a share of a pivot row: every 32nd column and the last one; knot 1 is its first column. A warp finds the
 /// knots between known ones.
+template <class V>
 struct pivot_knots {
-    const pivot_squares& of;
+    const pivot_squares<V>& of;
     int before;       ///< number of knots of the pivot row before these
     int count, last;  ///< number of knots; the last column
     int* winners;     ///< winner of each knot
@@ -166,12 +180,12 @@ struct pivot_knots {
     __device__ int first_of(int knot) const { return knot <= 0 ? 0 : winners[knot]; }
     __device__ int last_of(int knot) const { return knot > count ? last : winners[knot]; }
     /// Searches a knot between knots `low` and `high`.
-    __device__ least_column search(int knot, int low, int high, int part = 0, int parts = 1) const {
+    __device__ least_column<V> search(int knot, int low, int high, int part = 0, int parts = 1) const {
         return search_columns(of, min(column_of(knot), last), first_of(low), last_of(high), part, parts);
     }
 
     /// Finds every knot whose number is a multiple of the result, at most 4. Begins and ends with a barrier.
-    __device__ int find_some(least_column* found) const {
+    __device__ int find_some(least_column<V>* found) const {
         const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
         int step = 1;
         while (8 * 2 * step <= count) step *= 2;
@@ -190,7 +204,7 @@ struct pivot_knots {
             __syncthreads();
             if (parts > 1) {
                 if (static_cast<int>(threadIdx.x) < here) {
-                    least_column best = found[threadIdx.x * parts];
+                    least_column<V> best = found[threadIdx.x * parts];
                     for (int part = 1; part < parts; ++part) best.relax(found[threadIdx.x * parts + part]);
                     winners[knot_at(static_cast<int>(threadIdx.x))] = best.at;
                 }
@@ -217,13 +231,14 @@ inline int winner_shares(const pivot_lines& lines) {
 
 /// Finds the winning row at each cell of the pivot rows, in images with unresolved tiles. A block takes one share of a
 /// pivot row after another.
+template <class V>
 __global__ void __launch_bounds__(winner_threads, 2)
     winners_at_pivots(const unresolved_tiles unresolved, const pivot_lines lines, const int shares) {
     cuda::wait_for_kernel_before();
     extern __shared__ int4 memory[];
     const auto length = static_cast<int>(lines.length);
-    auto* const squares = reinterpret_cast<std::int32_t*>(memory);
-    auto* const parts = reinterpret_cast<least_column*>(squares + pivot_squares::cells(length));
+    auto* const squares = reinterpret_cast<V*>(memory);
+    auto* const parts = reinterpret_cast<least_column<V>*>(squares + pivot_squares<V>::cells(length));
     auto* const winners = reinterpret_cast<int*>(parts + winner_warps);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const int all_segments = (length + cuda::warp - 1) / cuda::warp;
@@ -235,9 +250,9 @@ __global__ void __launch_bounds__(winner_threads, 2)
         const std::int64_t first = lines.first_cell(unresolved.owners[image], pivot);
         const int begin = all_segments * share / shares, segments = all_segments * (share + 1) / shares - begin;
         const std::int32_t* const nearest = lines.nearest + first;
-        const pivot_squares of(nearest, lines.row_of(pivot), squares);
-        of.keep(length);
-        const pivot_knots knots{of, begin, segments + 1, length - 1, winners};
+        const pivot_squares<V> of(nearest, lines.row_of(pivot), length, squares);
+        of.keep();
+        const pivot_knots<V> knots{of, begin, segments + 1, length - 1, winners};
         const int step = knots.find_some(parts);
         for (int base = warp * step; base <= segments; base += winner_warps * step) {
             knots.find_between(base, step);
@@ -261,9 +276,9 @@ inline void find_pivot_winners(const device& on, const word_lines& from, const u
                             static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, unresolved,
                             pivots);
     const int shares = winner_shares(pivots);
-    cuda::launch_overlapped(on, winners_at_pivots,
+    cuda::launch_overlapped(on, pivots.wide ? winners_at_pivots<std::int64_t> : winners_at_pivots<std::int32_t>,
                             std::min(pivots.images * pivots.pivots * shares, 2 * multiprocessors), dim3(winner_threads),
-                            bytes_of_pivot_row(pivots.length), unresolved, pivots, shares);
+                            bytes_of_pivot_row(pivots.length, pivots.wide), unresolved, pivots, shares);
 }
 
 }  // namespace nearfield::exact

@@ -28,6 +28,7 @@ struct pivot_lines {
     std::int64_t length = 1;
     int pivots = 1;
     int rows = 1;
+    bool wide = false;  ///< squares in 64 bits, which are not kept in shared memory
 
     NF_HD int row_of(int pivot) const { return pivot < pivots - 1 ? pivot * pivot_step : rows - 1; }
     __device__ std::int64_t first_cell(std::int64_t image, int pivot) const {

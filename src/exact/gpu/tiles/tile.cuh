@@ -85,12 +85,18 @@ template <bool Last>
 struct value_sink {
     std::int32_t* next = nullptr;
     outputs out;
-    std::int32_t limit = last_value<std::int32_t>();  ///< larger values mean no site
-    bool limited = false;                             ///< such values exist; testing costs two instructions a cell
+    std::int32_t limit = last_value<std::int32_t>();       ///< larger values mean no site
+    std::int64_t wide_limit = last_value<std::int64_t>();  ///< the same for values of 64 bits
+    bool limited = false;                                  ///< such values exist; testing costs two instructions a cell
 
     __device__ void put(std::int64_t cell, std::int32_t value) const {
         if constexpr (Last) out.put_value(cell, value, limit);
         else next[cell] = value;
+    }
+    /// Does the same for values of 64 bits, which only a last pass has.
+    __device__ void put_wide(std::int64_t cell, std::int64_t value) const {
+        if constexpr (Last) out.put_value(cell, value, wide_limit);
+        else next[cell] = static_cast<std::int32_t>(min(value, std::int64_t{no_site<std::int32_t>()}));
     }
 };
 

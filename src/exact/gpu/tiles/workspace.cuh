@@ -53,6 +53,7 @@ public:
         pivots.length = lines.length;
         pivots.pivots = static_cast<int>(blocks_for(lines.rows, pivot_step)) + 1;
         pivots.rows = static_cast<int>(lines.rows);
+        pivots.wide = pivots_are_wide(p_);
         pivots.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
         return pivots;
     }
