@@ -37,13 +37,19 @@ public:
 
     /// Stages the tile's rows [base, end).
     __device__ void fill(int base, int end, staged* to) const {
+        with_threads<near_threads<Sites>>([&](auto threads) { fill_by(threads, base, end, to); });
+    }
+
+private:
+    template <class Threads>
+    __device__ void fill_by(Threads threads, int base, int end, staged* to) const {
         using in = typename C::in;
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
         constexpr int chunk = 16 / sizeof(in), chunks = cuda::warp / chunk;
         const auto* const from = static_cast<const in*>(g_.from);
         if (g_.inner % cuda::warp == 0 && g_.done_size[0] % cuda::warp == 0) {
             const int column = static_cast<int>(threadIdx.x) % chunks * chunk, x = c_.own(0) - lane + column;
-            const int row = base + static_cast<int>(threadIdx.x) / chunks, rows = static_cast<int>(blockDim.x) / chunks;
+            const int row = base + static_cast<int>(threadIdx.x) / chunks, rows = threads / chunks;
             const in* const first = from + c_.cell(0) - lane + column;
             const in* next = first + row * g_.inner;
 #pragma unroll 4
@@ -52,13 +58,11 @@ public:
                 put(__ldg(reinterpret_cast<const uint4*>(here)), x, to + (i - base) * cuda::warp + column);
             }
         } else {
-            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < end - base;
-                 i += static_cast<int>(blockDim.x) / cuda::warp)
+            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < end - base; i += threads / cuda::warp)
                 to[i * cuda::warp + lane] = one(from[c_.cell(c_.row_in(base + i))], c_.own(0));
         }
     }
 
-private:
     /// Converts the keys of 16 bytes, the first of which is that of column x.
     __device__ void put(const uint4& u, int x, staged* to) const {
         const std::uint32_t words[4] = {u.x, u.y, u.z, u.w};

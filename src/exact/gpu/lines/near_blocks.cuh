@@ -1,6 +1,8 @@
 // Windows of words and of values share this: the ends of runs round a block of rows, and the blocks of a window.
 #pragma once
 
+#include <type_traits>
+
 #include "exact/gpu/lines/near_plan.cuh"
 #include "exact/gpu/lines/pivots.cuh"
 
@@ -27,6 +29,13 @@ struct block_ends {
     }
     [[nodiscard]] __device__ bool begins(int i) const { return (bits >> i & 1) != 0; }
 };
+
+/// Calls stage(threads) with the number of a block's threads: a constant, which loops unroll by, if it has `Most`.
+template <int Most, class Stage>
+__device__ void with_threads(const Stage& stage) {
+    if (blockDim.x == Most) stage(std::integral_constant<int, Most>{});
+    else stage(static_cast<int>(blockDim.x));
+}
 
 /// Repeats the last staged row of a line that has fewer rows than a block. It is farther there, so it never wins.
 template <class Word>

@@ -62,7 +62,15 @@ public:
         : a_(a), b_(b), g_(a.g), plan_(plan), base_(base), to_(to) {}
 
     __device__ void fill(int rows) const {
-        const int threads = static_cast<int>(blockDim.x);
+        with_threads<value_threads>([&](auto threads) { fill_by(threads, rows); });
+    }
+
+private:
+    using in = typename A::in;
+    static constexpr bool narrow = sizeof(in) == 2;
+
+    template <class Threads>
+    __device__ void fill_by(Threads threads, int rows) const {
         if (g_.inner % value_columns != 0) {
             for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < rows; i += threads / cuda::warp) {
                 const int row = a_.row_in(base_ + i);
@@ -82,10 +90,6 @@ public:
             put(reinterpret_cast<uint4*>(to_ + i * cuda::warp + column), column, low, high);
         }
     }
-
-private:
-    using in = typename A::in;
-    static constexpr bool narrow = sizeof(in) == 2;
 
     [[nodiscard]] __device__ static int lane() { return static_cast<int>(threadIdx.x) % cuda::warp; }
     [[nodiscard]] __device__ int from(std::int64_t cell) const { return static_cast<const in*>(g_.from)[cell]; }

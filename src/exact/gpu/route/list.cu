@@ -228,8 +228,7 @@ std::int64_t with_options(const option_call& call) {
     const double heaviest = !p.weighted ? 0 : size_of(call.weights->type) < 8 ? 4294967296.0 : most_exact;
     switch (p.numbers) {
         case tier::int32:
-            return narrow || gpu::values_fit_keys(p) || gpu::values_suffice(p) ? options_int32(call)
-                                                                               : options_int64(call);
+            return gpu::values_fit_keys(p) || gpu::values_suffice(p) ? options_int32(call) : options_int64(call);
         case tier::int64:
             // Small values: only the key of the whole site is long, and no pass stores it.
             if (narrow && !p.weighted && p.largest < largest_narrow) return options_int32(call);
