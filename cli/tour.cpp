@@ -85,7 +85,9 @@ public:
                 if (!waits[each]) waits[each] = true, waiting.push_back(each);
             touched_.clear();
         };
-        for (uncross(), wait(); !waiting.empty();) {
+        uncross(), wait();
+        if (order_.size() < near_points) return order_;  // moves need more points than they take
+        while (!waiting.empty()) {
             const std::size_t city = waiting.front();
             waiting.pop_front(), waits[city] = false;
             while (exchange(city) || move(city)) {
@@ -225,7 +227,7 @@ private:
 }  // namespace
 
 std::vector<std::size_t> short_tour(const std::vector<point2>& points, std::vector<std::size_t> order) {
-    return points.size() < 8 ? order : tour(points, std::move(order)).improved();
+    return points.size() < 4 ? order : tour(points, std::move(order)).improved();
 }
 
 std::vector<std::size_t> along_curve(const std::vector<point2>& points, double width, double height) {

@@ -62,12 +62,14 @@ TEST(Tour, NoTwoStepsOfAGridMeet) {
 }
 
 TEST(Tour, FewPoints) {
-    for (std::size_t n = 4; n < 12; ++n) {
-        std::vector<point2> points;
-        for (std::size_t i = 0; i < n; ++i)
-            points.push_back({static_cast<double>(i * i % 11), static_cast<double>(i * 3)});
-        check_tour(points);
-    }
+    std::mt19937 random(2);
+    for (std::size_t n = 1; n < 12; ++n)
+        for (int trial = 0; trial < 100; ++trial) {
+            std::vector<point2> points;
+            for (std::size_t i = 0; i < n; ++i)
+                points.push_back({static_cast<double>(i * i % 11), static_cast<double>(12 * (random() % 80) + i)});
+            check_tour(points);
+        }
 }
 
 }  // namespace
