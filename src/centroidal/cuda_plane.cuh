@@ -17,7 +17,7 @@ namespace {
 
 constexpr int square_side = site_map::side, rows_of_thread = 4, warp_columns = 16, warp_rows = 8,
               warps_of_block = threads_of_block / cuda::warp;
-constexpr int most_of_tile = 512, bits_of_warp = 7, most_of_warp = 1 << bits_of_warp, longest_reach = 256;
+constexpr int most_of_tile = 512, bits_of_warp = 7, most_of_warp = 1 << bits_of_warp, longest_reach = 2048;
 
 /// Returns whether rounds of a problem can run by these kernels without hard work: sites lie neither everywhere nor far
 /// apart, and squared distances have 32 bits.
