@@ -58,7 +58,7 @@ struct arguments {
     // Verb stipple.
     std::string stipple_method = "lloyd", dots = "ink", frames;
     bool equal_ink = false;
-    std::int64_t points = 0, rounds = -1;
+    std::int64_t points = -1, rounds = -1;
     double dot_size = 0, dot_scale = 1, paper_width = 200;
     bool cmyk = false, line = false, mosaic = false;
     // Verb medial-axis.

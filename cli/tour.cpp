@@ -1,6 +1,7 @@
 #include "cli/tour.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -79,14 +80,20 @@ public:
     std::vector<std::size_t> improved() {
         std::deque<std::size_t> waiting(order_.begin(), order_.end());
         std::vector<bool> waits(order_.size(), true);
+        const auto wait = [&] {
+            for (const std::size_t each : touched_)
+                if (!waits[each]) waits[each] = true, waiting.push_back(each);
+            touched_.clear();
+        };
+        uncross(), wait();
+        if (order_.size() < near_points) return order_;  // moves need more points than they take
         while (!waiting.empty()) {
             const std::size_t city = waiting.front();
             waiting.pop_front(), waits[city] = false;
-            touched_.clear();
             while (exchange(city) || move(city)) {
             }
-            for (const std::size_t each : touched_)
-                if (!waits[each]) waits[each] = true, waiting.push_back(each);
+            wait();
+            if (waiting.empty()) uncross(), wait();
         }
         return order_;
     }
@@ -117,6 +124,45 @@ private:
     void two_opt(std::size_t u, std::size_t v, std::size_t w, std::size_t x) {
         if (next(u) == v) turn(v, w);
         else turn(u, x);
+    }
+
+    /// Exchanges the ends of steps that meet, until no steps do. Long steps cross others between points far from both.
+    void uncross() {
+        for (std::vector<std::array<std::size_t, 4>> found = crossings(); !found.empty(); found = crossings()) {
+            bool any = false;
+            for (auto [a, b, c, d] : found) {
+                if (next(a) != b) std::swap(a, b);
+                if (next(c) != d) std::swap(c, d);
+                if (next(a) != b || next(c) != d || length(a, c) + length(b, d) >= length(a, b) + length(c, d) - least)
+                    continue;
+                two_opt(a, b, c, d);
+                touched_.insert(touched_.end(), {a, b, c, d});
+                any = true;
+            }
+            if (!any) return;
+        }
+    }
+    /// Returns the ends of all pairs of steps that have a point in common, but no end.
+    [[nodiscard]] std::vector<std::array<std::size_t, 4>> crossings() const {
+        std::vector<std::size_t> begins = order_;
+        const auto low = [&](std::size_t a, std::size_t k) { return std::min(points_[a][k], points_[next(a)][k]); };
+        const auto high = [&](std::size_t a, std::size_t k) { return std::max(points_[a][k], points_[next(a)][k]); };
+        std::stable_sort(begins.begin(), begins.end(), [&](auto a, auto b) { return low(a, 0) < low(b, 0); });
+        std::vector<std::array<std::size_t, 4>> found;
+        for (std::size_t i = 0; i < begins.size(); ++i)
+            for (std::size_t j = i + 1; j < begins.size() && low(begins[j], 0) <= high(begins[i], 0); ++j) {
+                const std::size_t a = begins[i], b = next(a), c = begins[j], d = next(c);
+                if (a == d || b == c || low(c, 1) > high(a, 1) || low(a, 1) > high(c, 1)) continue;
+                if (side(a, b, c) * side(a, b, d) <= 0 && side(c, d, a) * side(c, d, b) <= 0)
+                    found.push_back({a, b, c, d});
+            }
+        return found;
+    }
+    /// Returns on which side of the line from a to b a point lies: -1, 0 or 1.
+    [[nodiscard]] int side(std::size_t a, std::size_t b, std::size_t c) const {
+        const point2 &p = points_[a], &q = points_[b], &r = points_[c];
+        const double area = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+        return area > 0 ? 1 : area < 0 ? -1 : 0;
     }
 
     /// Tries to exchange the ends of a's step and of a step from a point near it; true if that shortens the tour.
@@ -181,7 +227,7 @@ private:
 }  // namespace
 
 std::vector<std::size_t> short_tour(const std::vector<point2>& points, std::vector<std::size_t> order) {
-    return points.size() < 8 ? order : tour(points, std::move(order)).improved();
+    return points.size() < 4 ? order : tour(points, std::move(order)).improved();
 }
 
 std::vector<std::size_t> along_curve(const std::vector<point2>& points, double width, double height) {

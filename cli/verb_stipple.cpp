@@ -43,7 +43,7 @@ void check_words(const arguments& args) {
     if (args.cmyk + args.line + args.mosaic > 1) refuse("give one of --cmyk, --line and --mosaic");
     if (is_array(args.output) && (args.cmyk || args.line || args.mosaic))
         refuse("--cmyk, --line and --mosaic make drawings; give -o an .svg, .pdf or .png");
-    if (args.points < 0) refuse(fmt::format("--points is {}; give 1 or more", args.points));
+    if (args.points == 0 || args.points < -1) refuse(fmt::format("--points is {}; give 1 or more", args.points));
     if (args.points > 0 && args.dot_size > 0) refuse("give --points or --dot-size, not both");
     if (!(args.dot_size >= 0 && args.dot_size < 1e6))
         refuse(fmt::format("--dot-size is {}; give a diameter in cells, e.g. --dot-size 4", args.dot_size));

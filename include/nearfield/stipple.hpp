@@ -52,8 +52,10 @@ struct stipples : stipple_state {
 
     /// Returns the diameter in cells of a dot that has the ink of its region: a disc, in 3-D a ball, in 1-D a length.
     [[nodiscard]] double diameter(std::int64_t point) const {
+        double parts_of_cell = 1;
+        for (int axis = 0; axis < axes; ++axis) parts_of_cell *= supersample;
         const double cells = static_cast<double>(weights[static_cast<std::size_t>(point)]) /
-                             static_cast<double>(full_ink) / std::pow(supersample, axes);
+                             static_cast<double>(full_ink) / parts_of_cell;
         if (axes == 1) return cells;
         return axes == 2 ? std::sqrt(4 / std::numbers::pi * cells) : std::cbrt(6 / std::numbers::pi * cells);
     }

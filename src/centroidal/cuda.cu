@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "centroidal/cuda_plane.cuh"
 #include "centroidal/cuda_samples.cuh"
 #include "centroidal/room.hpp"
 #include "nearfield/voronoi.hpp"
@@ -110,13 +111,17 @@ void copy(const device& on, void* to, const void* from, std::int64_t bytes, cuda
 /// Runs the rounds on a device, in stream order.
 class solver {
 public:
-    /// Uses the caller's `density`, or memory of its own if it is null.
-    solver(const device& on, const problem& p, std::uint16_t* density, std::int64_t more_bytes = 0)
-        : on_(on), p_(p), memory_(on) {
+    /// Uses the caller's `density`, or memory of its own if it is null. `finds` says whether find() will be called.
+    solver(const device& on, const problem& p, std::uint16_t* density, bool finds, std::int64_t more_bytes = 0)
+        : on_(on), p_(p), memory_(on), plane_(suits_plane(p)) {
         if (p.sites > std::int64_t{1} << 29)
             throw error(error_code::unsupported, "sites has more than 2^29 rows, which a device does not number");
+        const std::int64_t across = cuda::blocks_for(p.size[2], site_map::side),
+                           down = cuda::blocks_for(p.size[1], site_map::side), squares = plane_ ? across * down : 0;
+        const std::int64_t found = finds || !plane_ ? p.parts() : 0;
         const auto own = memory_.reserve<std::uint16_t>(density == nullptr ? p.cells() : 0),
-                   seed = memory_.reserve<std::uint8_t>(p.parts()), nearest = memory_.reserve<std::int32_t>(p.parts()),
+                   seed = memory_.reserve<std::uint8_t>(found), nearest = memory_.reserve<std::int32_t>(found),
+                   map = memory_.reserve<std::uint32_t>(squares * (site_map::side + 1)),
                    number = memory_.reserve<std::int32_t>(p.parts()), site = memory_.reserve<std::int32_t>(2 * p.sites),
                    sum = memory_.reserve<sums>(p.sites), energy = memory_.reserve<std::uint64_t>(2 * p.rounds + 3),
                    more = memory_.reserve<std::byte>(more_bytes);
@@ -128,7 +133,12 @@ public:
         a_.energy = memory_.get<unsigned long long>(energy);
         a_.settled = reinterpret_cast<std::int32_t*>(a_.energy + 2 * p.rounds + 2);
         more_ = memory_.get<std::byte>(more);
-        fill(a_.seed, 0, p.parts()), fill(a_.number, 0x7f, 4 * p.parts());
+        if (plane_) {
+            a_.map = {memory_.get<std::uint32_t>(map), nullptr, static_cast<int>(across), static_cast<int>(down)};
+            a_.map.count = reinterpret_cast<std::int32_t*>(a_.map.columns + squares * site_map::side);
+            fill(a_.map.columns, 0, 4 * squares * (site_map::side + 1));
+        }
+        fill(a_.seed, 0, found), fill(a_.number, 0x7f, 4 * p.parts());
         fill(a_.sum, 0, p.sites * static_cast<std::int64_t>(sizeof(sums))), fill(a_.energy, 0, 16 * p.rounds + 24);
     }
 
@@ -140,14 +150,25 @@ public:
     void run(Kernel* kernel, std::int64_t items, const Arguments&... arguments) const {
         cuda::launch(on_, kernel, blocks(items), dim3(threads_of_block), 0, arguments...);
     }
+    /// Does the same for a kernel that waits for the one before it.
+    template <class Kernel, class... Arguments>
+    void run_overlapped(Kernel* kernel, std::int64_t items, const Arguments&... arguments) const {
+        cuda::launch_overlapped(on_, kernel, blocks(items), dim3(threads_of_block), 0, arguments...);
+    }
 
+    /// Finds the nearest site of every part.
     void find() const {
+        if (plane_) run(put_seeds, p_.sites, p_, a_);
         const std::span<const std::int64_t> shape(p_.size + 3 - p_.axes, static_cast<std::size_t>(p_.axes));
         fields<device> wanted;
         wanted.index = any_output<device>::contiguous(a_.nearest, dtype::int32, shape);
         distance_transform(on_, any_input<device>::contiguous(a_.seed, dtype::uint8, shape), wanted, p_.engine);
     }
     void measure_round(int round) const {
+        if (plane_) {
+            const std::int64_t squares = std::int64_t{a_.map.across} * a_.map.down;
+            return run_overlapped(measure_plane, squares * threads_of_block, p_, a_, round);
+        }
         find();
         const std::int64_t tiles =
             cuda::blocks_for(p_.size[2], tile_columns) * cuda::blocks_for(p_.size[0] * p_.size[1], tile_rows);
@@ -158,8 +179,8 @@ public:
         run(put, p_.sites, p_, a_);
         measure_round(0);
         for (int round = 0; round < p_.rounds; ++round) {
-            run(choose, p_.sites, p_, a_, p_.relax_of(round));
-            run(move, p_.sites, p_, a_);
+            run_overlapped(choose, p_.sites, p_, a_, p_.relax_of(round));
+            run_overlapped(move, p_.sites, p_, a_);
             measure_round(round + 1);
             if (p_.tolerance > 0 && round >= p_.relaxed) cuda::launch(on_, settle, 1, dim3(1), 0, p_, a_, round + 1);
             if (told) told(sites());
@@ -185,6 +206,7 @@ private:
     cuda::workspace memory_;
     arrays a_{};
     void* more_ = nullptr;
+    bool plane_;
 };
 
 class device_engine : public engine {
@@ -197,26 +219,29 @@ public:
     }
     [[nodiscard]] std::uint16_t* there() const { return density_; }
 
-    void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>& weights,
-               std::vector<uint128>& energy, const sites_told& told) override {
+    void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>* weights,
+               std::vector<uint128>* energy, const sites_told& told) override {
         const cuda::device_guard current(on_);
-        const solver one(on_, p, density_, 8 * p.sites);
+        const solver one(on_, p, density_, false, 8 * p.sites);
         give(one, sites);
         one.solve(told);
-        sites = one.sites();
-        weights.resize(sites.size()), energy.clear();
-        one.run(write_masses, p.sites, p, one.at(), static_cast<std::int64_t*>(one.more()));
-        std::vector<std::uint64_t> halves(static_cast<std::size_t>(2 * p.rounds + 3));
-        one.read(weights, one.more()), one.read(halves, one.at().energy);
-        for (std::size_t k = 0; k + 2 < halves.size(); k += 2)
-            energy.push_back((static_cast<uint128>(halves[k + 1]) << 32) + halves[k]);
+        if (p.rounds > 0) one.read(sites, one.at().site);
+        if (weights != nullptr) {
+            one.run(write_masses, p.sites, p, one.at(), static_cast<std::int64_t*>(one.more()));
+            weights->resize(sites.size()), one.read(*weights, one.more());
+        }
+        if (energy == nullptr) return;
+        std::vector<std::uint64_t> halves(static_cast<std::size_t>(2 * p.rounds + 2));
+        one.read(halves, one.at().energy), energy->clear();
+        for (std::size_t k = 0; k < halves.size(); k += 2)
+            energy->push_back((static_cast<uint128>(halves[k + 1]) << 32) + halves[k]);
     }
     std::vector<moments> measure(const problem& p, const std::vector<std::int32_t>& sites) override {
         const cuda::device_guard current(on_);
         problem own = p;
         own.sites = std::ssize(sites), own.rounds = 0;
         const auto bytes = static_cast<std::int64_t>(sizeof(region_sums) * sites.size());
-        const solver one(on_, own, density_, bytes);
+        const solver one(on_, own, density_, true, bytes);
         give(one, sites);
         one.fill(one.more(), 0, bytes);
         one.run(put, own.sites, own, one.at());
@@ -305,13 +330,15 @@ private:
 void run(const device& on, const problem& p, const any_input<device>& density, const any_input<device>& sites,
          const centroidal_fields<device>& out) {
     const cuda::device_guard current(on);
-    const solver one(on, p, nullptr);
+    const solver one(on, p, nullptr, out.labels.wanted());
     one.run(widen, p.cells(), strided::of(density), p.cells(), one.at().density);
     one.run(read_sites, p.sites, p, strided::of(sites), one.at().site);
     one.solve();
     one.run(write_sites, p.sites, p, one.at(), strided::of(out.sites), strided::of(out.weights));
     if (out.energy.wanted()) one.run(write_energy, p.rounds + 1, p, one.at(), strided::of(out.energy));
-    if (out.labels.wanted()) one.run(write_labels, p.cells(), p, one.at(), strided::of(out.labels));
+    if (!out.labels.wanted()) return;
+    one.find();
+    one.run(write_labels, p.cells(), p, one.at(), strided::of(out.labels));
 }
 
 std::unique_ptr<engine> engine_of(const device& on, const std::uint16_t* density, std::int64_t cells) {

@@ -12,11 +12,30 @@ constexpr int threads_of_block = 256;
 constexpr std::int32_t nobody = 0x7f7f7f7f;  ///< a number of a site that memset can write
 constexpr std::int32_t no_part = -1;
 
+/// Where the sites of an image are, for cuda_plane.cuh. `columns` is null if the rounds do not use it.
+struct site_map {
+    static constexpr int side = 32;
+    std::uint32_t* columns;  ///< by square and column: a bit for each row that has a site
+    std::int32_t* count;     ///< by square: number of sites
+    int across, down;        ///< squares
+
+    __device__ std::int64_t square_of(int x, int y) const { return std::int64_t{y / side} * across + x / side; }
+    __device__ void put(const place& at) const {
+        const std::int64_t square = square_of(at.at[2], at.at[1]);
+        atomicOr(columns + square * side + at.at[2] % side, 1U << (at.at[1] % side)), atomicAdd(count + square, 1);
+    }
+    __device__ void take(const place& at) const {
+        const std::int64_t square = square_of(at.at[2], at.at[1]);
+        atomicAnd(columns + square * side + at.at[2] % side, ~(1U << (at.at[1] % side))), atomicAdd(count + square, -1);
+    }
+};
+
 /// Arrays of a call on a device.
 struct arrays {
     std::uint16_t* density;  ///< one per cell
-    std::uint8_t* seed;      ///< one per part
+    std::uint8_t* seed;      ///< one per part, for find()
     std::int32_t *nearest, *number, *site, *target;
+    site_map map;
     sums* sum;
     unsigned long long* energy;  ///< two per round: sums of the terms' low 32 bits, and of the rest
     std::int32_t* settled;       ///< the round after which nothing changes; 0: none yet
@@ -49,6 +68,14 @@ struct strided {
 
 __device__ void add(unsigned long long* to, std::int64_t by) {
     if (by != 0) atomicAdd(to, static_cast<unsigned long long>(by));
+}
+
+/// Adds to the sums of a site.
+__device__ inline void add_to_region(const arrays& a, std::int32_t site, std::int64_t mass,
+                                     const std::int64_t (&moment)[3]) {
+    auto* const to = reinterpret_cast<unsigned long long*>(a.sum + site);
+    add(to, mass);
+    for (int axis = 0; axis < 3; ++axis) add(to + 1 + axis, moment[axis]);
 }
 
 constexpr int tile_columns = 128, tile_rows = 32, column_rows = tile_rows * tile_columns / threads_of_block,
@@ -96,14 +123,6 @@ struct block_table {
         if (site[slot] == no_part) return;
         const std::int64_t moment[] = {first[0][slot].value(), first[1][slot].value(), first[2][slot].value()};
         add_to_region(a, a.number[site[slot]], mass[slot], moment);
-    }
-
-private:
-    __device__ static void add_to_region(const arrays& a, std::int32_t site, std::int64_t mass,
-                                         const std::int64_t (&moment)[3]) {
-        auto* const to = reinterpret_cast<unsigned long long*>(a.sum + site);
-        add(to, mass);
-        for (int axis = 0; axis < 3; ++axis) add(to + 1 + axis, moment[axis]);
     }
 };
 static_assert(slots == threads_of_block);
@@ -224,6 +243,7 @@ __global__ void __launch_bounds__(1)
 /// unless a site is already there.
 __global__ void __launch_bounds__(threads_of_block)
     choose(const __grid_constant__ problem p, const __grid_constant__ arrays a, std::int64_t relax) {
+    cuda::wait_for_kernel_before();
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i >= p.sites || *a.settled != 0) return;
     const std::int32_t to = target_of(p, place_of(p, a.site[i]), a.sum[i], relax);
@@ -233,13 +253,16 @@ __global__ void __launch_bounds__(threads_of_block)
 
 __global__ void __launch_bounds__(threads_of_block)
     move(const __grid_constant__ problem p, const __grid_constant__ arrays a) {
+    cuda::wait_for_kernel_before();
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i >= p.sites || *a.settled != 0) return;
     const std::int32_t to = a.target[i], from = a.site[i];
     if (a.number[to] != p.sites + i) return;
-    a.number[to] = static_cast<std::int32_t>(i), a.seed[to] = 1;
-    a.number[from] = nobody, a.seed[from] = 0;
+    a.number[to] = static_cast<std::int32_t>(i);
+    a.number[from] = nobody;
     a.site[i] = to;
+    if (a.map.columns != nullptr) a.map.put(place_of(p, to)), a.map.take(place_of(p, from));
+    else a.seed[to] = 1, a.seed[from] = 0;
 }
 
 /// Writes where each site is, one thread per site.
@@ -248,7 +271,15 @@ __global__ void __launch_bounds__(threads_of_block)
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i >= p.sites) return;
     atomicMin(a.number + a.site[i], static_cast<std::int32_t>(i));
-    a.seed[a.site[i]] = 1;
+    if (a.map.columns != nullptr) a.map.put(place_of(p, a.site[i]));
+    else a.seed[a.site[i]] = 1;
+}
+
+/// Sets the seeds of all sites that have a part, one thread per site.
+__global__ void __launch_bounds__(threads_of_block)
+    put_seeds(const __grid_constant__ problem p, const __grid_constant__ arrays a) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i < p.sites && a.number[a.site[i]] == i) a.seed[a.site[i]] = 1;
 }
 
 }  // namespace

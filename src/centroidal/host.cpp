@@ -211,11 +211,13 @@ class host_engine : public engine {
 public:
     host_engine(const host& on, const std::uint16_t* density) : on_{on.threads, {}}, density_(density) {}
 
-    void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>& weights,
-               std::vector<uint128>& energy, const sites_told& told) override {
+    void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>* weights,
+               std::vector<uint128>* energy, const sites_told& told) override {
         solver one(on_, p, density_, sites);
         one.solve(told);
-        sites = one.sites(), weights = one.weights(), energy = one.energy();
+        sites = one.sites();
+        if (weights != nullptr) *weights = one.weights();
+        if (energy != nullptr) *energy = one.energy();
     }
     std::vector<moments> measure(const problem& p, const std::vector<std::int32_t>& sites) override {
         regions diagram(on_, p);

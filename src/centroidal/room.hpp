@@ -27,10 +27,10 @@ public:
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
 
-    /// Runs the rounds of `p`: moves `sites` and fills the other arrays. If `told` holds a function, it is called with
-    /// the sites after each round.
-    virtual void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>& weights,
-                       std::vector<uint128>& energy, const sites_told& told) = 0;
+    /// Runs the rounds of `p`: moves `sites` and fills the other arrays, unless they are null. If `told` holds a
+    /// function, it is called with the sites after each round.
+    virtual void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>* weights,
+                       std::vector<uint128>* energy, const sites_told& told) = 0;
     virtual std::vector<moments> measure(const problem& p, const std::vector<std::int32_t>& sites) = 0;
     /// Computes the power diagram: for each part, the part where its site lies.
     virtual void owners(const problem& p, const std::vector<std::int32_t>& sites,

@@ -79,16 +79,14 @@ public:
         made_.axes = axes_, made_.full_ink = full;
         finest_ = options.supersample > 0 ? options.supersample : fine_enough();
         if (const std::int64_t most = of.inked * parts_of_cell(finest_); points_ > most)
-            fail(fmt::format("points is {}, but the image has ink in {} places; give fewer, or a larger supersample",
-                             points_, most));
+            fail(fmt::format("points is {}, but the image has ink in {} parts of cells; give fewer", points_, most));
     }
 
     stipples made() {
         if (options_.method == stipple_method::lloyd || rehearsing() != nullptr) lloyd();
         else lbg();
         const problem p = at(finest_, 0);
-        std::vector<uint128> energies;
-        ink_.by_ink->lloyd(p, sites_, made_.weights, energies, {});
+        ink_.by_ink->lloyd(p, sites_, &made_.weights, nullptr, {});
         take(p, sites_);
         return std::move(made_);
     }
@@ -163,7 +161,7 @@ private:
         if (options_.watch || (watched_ != nullptr && watched_->progress))
             told = [&](const std::vector<std::int32_t>& sites) { count_round(p, sites); };
         const int before = done_;
-        ink_.by_density->lloyd(p, sites_, made_.weights, energies, told);
+        ink_.by_density->lloyd(p, sites_, nullptr, &energies, told);
         done_ = before + p.rounds;
         made_.energy.clear();
         for (const uint128 each : energies)

@@ -2,6 +2,10 @@
 // against the host's bits after 200 rounds, which a single wrong bit would change.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <set>
+#include <utility>
+
 #include "centroidal/cases.hpp"
 #include "exact/device_engine.hpp"
 #include "nearfield/stipple.hpp"
@@ -82,6 +86,46 @@ TEST_F(CentroidalDevice, TwoHundredRounds) {
         centroidal_case c = large_centroidal_case(seed < 3 ? shape_t{60, 71} : shape_t{12, 14, 37}, 90, seed);
         c.rounds = 200, c.relax = seed == 1 ? 1 : 2;
         EXPECT_EQ(on_device(c, false), on_host(c));
+    }
+}
+
+/// Moves a case's sites into a corner, onto a circle, or onto a line.
+void arrange(centroidal_case& c, int kind) {
+    const double height = static_cast<double>(c.shape[0]), width = static_cast<double>(c.shape[1]);
+    const std::int64_t side = std::llround(std::ceil(std::sqrt(static_cast<double>(c.count()))));
+    std::set<std::pair<std::int64_t, std::int64_t>> at;
+    for (std::int64_t k = 0; std::ssize(at) < c.count(); ++k) {
+        const double turn = 5 * static_cast<double>(k) / static_cast<double>(c.count());
+        if (kind == 1) at.emplace(k / side, k % side);
+        if (kind == 2)
+            at.emplace(std::lround((0.5 + 0.45 * std::sin(turn)) * (height - 1)),
+                       std::lround((0.5 + 0.45 * std::cos(turn)) * (width - 1)));
+        if (kind == 3) at.emplace(height > width ? k * 11 % c.shape[0] : 1, height > width ? 1 : k * 7 % c.shape[1]);
+    }
+    c.sites.clear();
+    for (const auto& [row, column] : at)
+        c.sites.push_back(static_cast<std::int32_t>(row)), c.sites.push_back(static_cast<std::int32_t>(column));
+}
+
+/// Regions beyond a tile's first reach and its longest one, and more sites near a tile than its lists hold. A third of
+/// the density is 0, by squares.
+TEST_F(CentroidalDevice, ImagesByTiles) {
+    const struct {
+        shape_t shape;
+        int sites, kind, supersample;
+    } given[] = {{{100, 217}, 900, 0, 1}, {{100, 130}, 12, 0, 1}, {{40, 50}, 100, 0, 3},   {{100, 130}, 1500, 1, 1},
+                 {{127, 129}, 300, 2, 1}, {{60, 70}, 50, 2, 2},   {{2, 20000}, 3, 0, 1},   {{5000, 4}, 9, 3, 1},
+                 {{40, 700}, 60, 3, 1},   {{31, 33}, 1, 0, 1},    {{64, 128}, 1000, 1, 1}, {{64, 64}, 512, 0, 1}};
+    for (const auto& [shape, sites, kind, supersample] : given) {
+        centroidal_case c = large_centroidal_case(shape, sites, 3);
+        c.rounds = 3, c.relax = 1.9, c.supersample = supersample;
+        for (std::int64_t i = 0; i < std::ssize(c.density); ++i) {
+            const std::int64_t row = i / shape[1] / 40, column = i % shape[1] / 40;
+            if (mix(static_cast<std::uint64_t>(row * 100 + column)) % 3 == 0)
+                c.density[static_cast<std::size_t>(i)] = 0;
+        }
+        if (kind != 0) arrange(c, kind);
+        EXPECT_EQ(on_device(c, false), on_host(c)) << sites << " of kind " << kind;
     }
 }
 

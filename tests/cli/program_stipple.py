@@ -103,6 +103,7 @@ class Stipple(Case):
             (("--equal-ink", "--mosaic"), "--mosaic draws nearest points; leave out --equal-ink"),
             (("--frames", "a.gif", "--rounds", "0"), "--frames draws rounds; give --rounds 1 or more"),
             (("--frames", "a.gif", "--cmyk"), "--frames draws one ink"),
+            (("--points", "0"), "--points is 0; give 1 or more"),
         ):
             self.assertIn(said, self.refusal("stipple", "-", "-o", "dots.svg", *words, stdin=RAMP))
         words = ("stipple", "-", "-o", "dots.svg", "--frames", "none/a.gif")
