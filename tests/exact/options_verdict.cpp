@@ -63,7 +63,9 @@ private:
 
     [[nodiscard]] std::uint64_t squared_bits(dtype type, std::size_t k, double sign) const {
         if (type >= dtype::float16) return float_bits(type, sign * a_.squared[k]);
-        return a_.found[k] != 0 ? static_cast<std::uint64_t>(a_.units[k]) : ~std::uint64_t{0};
+        if (a_.found[k] == 0) return ~std::uint64_t{0};
+        // Closed borders can keep values small where the grid's squares exceed integers; the oracle then has doubles.
+        return a_.whole ? static_cast<std::uint64_t>(a_.units[k]) : static_cast<std::uint64_t>(a_.squared[k]);
     }
 
     /// Any of the sites that tie only by rounding is accepted, as long as all fields name the same one.
