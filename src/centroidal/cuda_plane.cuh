@@ -226,7 +226,7 @@ struct box_distance {
     __device__ box_distance(const site_map& map, int square, int x, int y, int side) {
         const int row = square / map.across;
         for (const int by : {(square - row * map.across) * square_side - x, row * square_side - y}) {
-            const std::int64_t gap = max(max(by - side + 1, -by - square_side + 1), 0),
+            const std::int64_t gap = max(max(by - side + 1, 1 - square_side - by), 0),
                                far = max(by + square_side - 1, side - 1 - by);
             least += gap * gap, most += far * far;
         }
