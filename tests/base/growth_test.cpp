@@ -24,11 +24,17 @@ TEST(Growth, EveryCallTakesNoMoreMemoryTheLastTime) {
     const char* const scale = std::getenv("NEARFIELD_TEST_SCALE");
     const double share = scale != nullptr ? std::atof(scale) : 1;
     const int before_counting = std::max(16, static_cast<int>(40 * share)), repeat = static_cast<int>(120 * share);
+    constexpr std::int64_t most = std::int64_t{2} << 20;
+    constexpr int rounds = 3;  // a leak grows in each of them, the heap of a thread that was seldom used only in some
     for (const named_call& each : every_call(70, 1000)) {
         for (int i = 0; i < before_counting; ++i) each.run(host{2 + i % 3});
-        const std::int64_t before = resident_bytes();
-        for (int i = 0; i < repeat; ++i) each.run(host{2 + i % 3});
-        EXPECT_LT(resident_bytes() - before, std::int64_t{2} << 20) << each.name;
+        std::int64_t grown = most;
+        for (int round = 0; round < rounds && grown >= most; ++round) {
+            const std::int64_t before = resident_bytes();
+            for (int i = 0; i < repeat; ++i) each.run(host{2 + i % 3});
+            grown = resident_bytes() - before;
+        }
+        EXPECT_LT(grown, most) << each.name;
     }
 }
 
