@@ -12,7 +12,7 @@ constexpr int threads_of_block = 256;
 constexpr std::int32_t nobody = 0x7f7f7f7f;  ///< a number of a site that memset can write
 constexpr std::int32_t no_part = -1;
 
-/// Where the sites of an image are, for cuda_plane.cuh. `columns` is null if the rounds do not use it.
+/// A map of the sites of an image, for cuda_plane.cuh. `columns` is null if the rounds do not use it.
 struct site_map {
     static constexpr int side = 32;
     std::uint32_t* columns;  ///< by square and column: a bit for each row that has a site

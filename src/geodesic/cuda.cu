@@ -47,7 +47,7 @@ std::int64_t memory_of_device() {
     return static_cast<std::int64_t>(total);
 }
 
-/// What a key holds.
+/// The bits of a key.
 struct key_layout {
     int seed_bits;  ///< bits of a seed's number
     uint128 most;   ///< above the largest cost

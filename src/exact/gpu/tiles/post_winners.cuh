@@ -122,7 +122,7 @@ public:
     }
     __device__ std::uint32_t below(int at) const {
         const int column = at + static_cast<int>(threadIdx.x) % cuda::warp;
-        // Where it matters the sum is below 2^24.
+        // The sum is below 2^24 where it matters.
         return __ballot_sync(cuda::every_lane,
                              column < end_ && static_cast<float>(of_.value(min(column, end_), first_) - least_) <=
                                                   slope_ * static_cast<float>(column - from_) + 2.0f);
