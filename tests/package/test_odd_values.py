@@ -22,7 +22,7 @@ ODD = [
     (), [], {}, [None], ["1", "2"], ["open"], [1.5], [1, 2], (1, 2, 3), [[1], [2, 3]], {1, 2}, {"a": 1}, object(),
     object, Awkward(), len, np.array(2), np.array("x"), np.array([1, 2]), np.zeros((3, 4)), np.zeros((3, 4), complex),
     np.zeros((3, 4), np.int32), np.empty((0, 4)), np.array([None, 1]), np.float32(2), np.datetime64("2020"),
-    np.dtype("U3"), range(3), iter([1, 2]), slice(3),
+    np.dtype("U3"), range(3), iter([1, 2]), slice(3), 1e-320,
     2**70 * np.ones(2, object),
 ]  # fmt: skip
 
