@@ -109,6 +109,7 @@ def test_nine_axes_are_refused_by_the_name_of_the_image():
         *((nf.distance_transform, "image"), (nf.voronoi, "seeds"), (nf.expand_labels, "labels"), (nf.label, "image")),
         *((nf.components, "image"), (nf.relabel, "labels"), (nf.compare, "image"), (nf.plan, "image")),
         *((lambda x: nf.distance_transform(x, return_indices=True), "image"), (edt.edt, "data")),
+        (lambda x: nf.distance_transform(x, squared=True), "image"),
         (lambda x: nf.plan(x.shape, return_indices=True), "image"),
     ):
         with pytest.raises(ValueError, match=f"^{name} has 9 axes; give an array of 1 to 8 axes$"):
