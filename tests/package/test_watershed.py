@@ -102,6 +102,12 @@ def test_few_cells_differ_from_scikit_images_watershed():
     assert ((lines == 0) | (lines == ours)).all() and 0 < ((lines == 0) & mask).sum() < 2000
 
 
+def test_an_empty_list_has_no_markers():
+    image = np.arange(12.0).reshape(3, 4)
+    assert not nf.watershed(image, []).any() and not nf.basins(image).watershed([]).any()
+    assert np.isinf(nf.flood(image, ())).all() and np.isinf(nf.geodesic(image, [])).all()
+
+
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "uint32", "int64", "uint64"])
 def test_basins_have_the_type_of_the_markers_as_in_scikit_image(dtype):
     image, markers = discs(), np.zeros(discs().shape, dtype)
