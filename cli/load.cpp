@@ -10,6 +10,7 @@
 
 #include "cli/component_columns.hpp"
 #include "cli/files.hpp"
+#include "cli/mesh_facts.hpp"
 #include "cli/parse.hpp"
 #include "cli/values.hpp"
 
@@ -69,6 +70,8 @@ io::array take_channel(const io::array& image, const std::string& channel) {
 io::array read_file(const std::string& path, const arguments& args) {
     io::read_limits limits{.allow_outside = args.allow_outside};
     if (!args.max_bytes.empty()) limits.max_bytes = parse_bytes("--max-bytes", args.max_bytes);
+    if (is_mesh(path))
+        refuse(fmt::format("{} is a mesh; `nearfield voxelize` makes a volume of it, e.g. with --size 256", path));
     io::array image = io::read(path, limits);
     refuse_lost_data(args, path, image.beside);
     return image;

@@ -12,8 +12,8 @@ verb info() {
     return {"info",
             "Describe a file, or this build and this machine",
             "Prints for every file its shape and axes, element type, spacing, range of the values, and the option that "
-            "makes a mask of them. Without a file, it prints the version, compiler, instruction set, cores, and CUDA "
-            "devices, or why there is none.",
+            "makes a mask of them; for a mesh, its faces, whether they are closed, volume, area and box. Without a "
+            "file, it prints the version, compiler, instruction set, cores, and CUDA devices, or why there is none.",
             rows{{"INPUT", "INPUT", "files to look at; '-' is stdin", &a::inputs, {}, false, true, false, true},
                  max_bytes,
                  allow_outside,

@@ -1,8 +1,12 @@
 // nearfield info
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "cli/file_facts.hpp"
 #include "cli/load.hpp"
+#include "cli/mesh_facts.hpp"
 #include "cli/report.hpp"
 #include "io/bytes.hpp"
 #include "nearfield/system.hpp"
@@ -31,10 +35,29 @@ json_report as_json(const arguments& args, const system_info& machine) {
     return said;
 }
 
+std::string tell_mesh(const std::string& path, json_report& said) {
+    const mesh m = read_mesh(path);
+    const mesh_measures is = measure_mesh(m);
+    said = describe(m, is);
+    std::string text = io::printable(path) + "\n  mesh       " + text_of_mesh(m, is) + "\n";
+    if (m.vertices.empty()) return text;
+    auto low = m.vertices[0], high = low;
+    for (const auto& at : m.vertices)
+        for (std::size_t k = 0; k < 3; ++k) low[k] = std::min(low[k], at[k]), high[k] = std::max(high[k], at[k]);
+    said["least"] = low, said["largest"] = high;
+    return text + fmt::format("  box        {:.6g} to {:.6g}  (x y z)\n", fmt::join(low, ","), fmt::join(high, ","));
+}
+
 int tell_files(const arguments& args) {
     json_report said = start_report(args);
     std::string text;
     for (const std::string& path : args.inputs) {
+        if (is_mesh(path)) {
+            said["files"].push_back({});
+            text += tell_mesh(path, said["files"].back());
+            said["files"].back()["path"] = path;
+            continue;
+        }
         const io::array image = read_file(path, args);
         const value_facts facts = facts_of(image);
         text += io::printable(path) + "\n" + text_of_file(image, facts);

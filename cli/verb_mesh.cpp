@@ -5,6 +5,7 @@
 
 #include "cli/files.hpp"
 #include "cli/mask_verb.hpp"
+#include "cli/mesh_facts.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/paths_verb.hpp"
@@ -41,23 +42,6 @@ void save_mesh(const std::string& path, const mesh& m, const vertex_values* also
     io::output file(path);
     file.write(mesh_bytes(m, mesh_format_of(path), false, also));
     file.commit();
-}
-
-json_report described(const mesh& m, const mesh_measures& is) {
-    json_report said;
-    said["vertices"] = m.vertices.size(), said["faces"] = m.faces.size();
-    said["closed"] = is.closed, said["open_edges"] = is.open_edges, said["euler"] = is.euler;
-    said["volume"] = is.volume, said["area"] = is.area;
-    return said;
-}
-
-std::string text_of_mesh(const mesh& m, const mesh_measures& is) {
-    return fmt::format("{} faces, {}, volume {:.6g}, area {:.6g}", m.faces.size(),
-                       is.closed            ? "closed"
-                       : m.faces.empty()    ? "empty"
-                       : is.open_edges == 0 ? "closed but not manifold"
-                                            : fmt::format("{} open edges", is.open_edges),
-                       is.volume, is.area);
 }
 
 /// Writes the result of offset(), and returns a text about the thickness of a hollow part's wall.
@@ -143,7 +127,7 @@ int isosurface_verb(const arguments& args) {
         const mesh_measures is = measure_mesh(made);
         json_report said = start_report(args);
         said["input"] = describe(input.image), said["input"]["path"] = args.input;
-        said["level"] = level, said["mesh"] = described(made, is);
+        said["level"] = level, said["mesh"] = describe(made, is);
         said["run"] = describe(done, input.image.cells());
         finish(args, said,
                fmt::format("isosurface: {} {}, level {:g}: {} in {} on {} ({}) -> {}", text_of_axes(input.image),
@@ -172,8 +156,8 @@ int offset_verb(const arguments& args) {
         const std::array<std::int64_t, 3>& shape = made.grid.shape;
         const mesh_measures is = measure_mesh(made.surface);
         json_report said = start_report(args);
-        said["input"] = described(m, measure_mesh(m)), said["input"]["path"] = args.input;
-        said["distance"] = distance, said["mesh"] = described(made.surface, is);
+        said["input"] = describe(m, measure_mesh(m)), said["input"]["path"] = args.input;
+        said["distance"] = distance, said["mesh"] = describe(made.surface, is);
         said["pitch"] = made.grid.pitch[0], said["error_bound"] = made.error_bound, said["grid"] = shape;
         const std::string wall = save_offset(args.output, made, distance, said);
         said["run"] = describe(done, shape[0] * shape[1] * shape[2]);

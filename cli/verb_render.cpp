@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 
@@ -10,6 +9,7 @@
 #include "cli/each_value.hpp"
 #include "cli/load.hpp"
 #include "cli/mask_verb.hpp"
+#include "cli/mesh_facts.hpp"
 #include "cli/parse.hpp"
 #include "cli/report.hpp"
 #include "cli/table_rows.hpp"
@@ -72,12 +72,6 @@ io::array for_rays(io::array image) {
     auto* const to = reinterpret_cast<float*>(made.data.get());
     for_each_value(image, [&](std::int64_t cell, double value) { to[cell] = static_cast<float>(value); });
     return made;
-}
-
-bool is_mesh(const std::string& path) {
-    std::string suffix = std::filesystem::path(path).extension().string();
-    for (char& c : suffix) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return suffix == ".stl" || suffix == ".obj" || suffix == ".ply" || suffix == ".off";
 }
 
 /// Makes a volume of a mesh: exact distances near it, positive inside, of 256 cells along the longest side.

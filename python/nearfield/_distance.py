@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, framework_of, name_of
+from nearfield._arrays import NUMPY, check_axes, framework_of, name_of
 from nearfield._chessboard import metric_of, step_transform
 from nearfield._compiled import in_graph
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
@@ -227,6 +227,7 @@ def distance_transform(
 
     def asked_of(image: Any) -> Asked:
         image = with_shape("image", image)
+        check_axes("image", len(image.shape))
         request = request_for(
             len(image.shape),
             spacing=spacing,

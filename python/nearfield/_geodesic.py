@@ -211,8 +211,8 @@ class _Steps:
             self.is_length = True
             self.reach = int(word.removeprefix("quasi-euclidean").lstrip("-") or 1)
             self.lengths = self.lengths[batch:] if len(self.lengths) > 1 else self.lengths
-            if not all(0 < each < math.inf for each in self.lengths):
-                raise ValueError(f"spacing is {self.lengths}; give positive numbers")
+            if not all(each > 0 and 0 < each * each < math.inf for each in self.lengths):
+                raise ValueError(f"spacing is {self.lengths}; give positive numbers whose squares a double can hold")
             self.per_unit = _PER_CELL / min(self.lengths, default=1.0)
             self.unit = 1 / self.per_unit
         elif word == "5-7-11":

@@ -200,14 +200,18 @@ def porosimetry(
         raise ValueError(f"inlets has shape {enters.shape} and mask {pores.shape}; give one value a cell")
     how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
     given = sizes_of(sizes)
+    if not given:
+        raise ValueError("sizes is not given; a ball needs a diameter: give sizes=[...]")
     squared = distance_transform(pores, squared=True, **how)
-    ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, device=device, threads=threads)
+    inside = {**how, "border": open_ends(border)}  # no ball has its centre beyond a closed end
+    moves = {key: value for key, value in inside.items() if key != "spacing"}
+    ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, **moves)
     reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that reaches a centre
     if squared.dtype.kind == "u":
         reach[ways == np.iinfo(ways.dtype).max] = np.inf
     found = np.zeros(pores.shape)
     for size in given:
-        found[_within(reach >= size / 2, size, {**how, "border": open_ends(border)})] = size
+        found[_within(reach >= size / 2, size, inside)] = size
     return found
 
 

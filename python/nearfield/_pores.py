@@ -63,7 +63,8 @@ class PoreNetwork(Mapping[str, Array]):
     """
 
     def __init__(self, made: _core.PoreNetwork, regions: Any, axes: int) -> None:
-        self._made, self.regions = made, regions
+        self._text: Any = made.csv
+        self.regions = regions
         pore, throat = np.frombuffer(made.pores(), _PORE), np.frombuffer(made.throats(), _THROAT)
         self._columns: dict[str, Array] = {
             "throat.conns": throat["conns"],
@@ -94,13 +95,16 @@ class PoreNetwork(Mapping[str, Array]):
     def __len__(self) -> int:
         return len(self._columns)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_text": self.to_csv()}  # the library's own table cannot be pickled
+
     def __repr__(self) -> str:
         pores, throats = len(self["pore.volume"]), len(self["throat.conns"])
         return f"PoreNetwork({pores} pore{'s' * (pores != 1)}, {throats} throat{'s' * (throats != 1)})"
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
         """Writes the table that `openpnm.io.network_from_csv` reads; without a path, returns the text."""
-        text = self._made.csv()
+        text: str = self._text if isinstance(self._text, str) else self._text()
         if path is None:
             return text
         with open(path, "w", encoding="utf-8", newline="") as file:

@@ -352,6 +352,7 @@ def options_of(
 
 def markers_of(work: Workplace, markers: Any, name: str = "markers") -> Any:
     """Converts markers to an array of the image's shape; rows of coordinates become one."""
+    markers = np.empty((0, len(work.shape)), int) if isinstance(markers, list | tuple) and not markers else markers
     framework = framework_of(markers)
     given = framework.array(name, markers)
     shape = framework.shape(given)

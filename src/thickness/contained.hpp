@@ -9,7 +9,7 @@ namespace nearfield::thickness {
 /// p of B(c). By Cauchy's inequality |v|^2 + 2 floor(sqrt((r2 - 1) |v|^2)) is enough, since p.v is an integer.
 NF_HD inline std::int32_t need_of(std::int32_t r2, std::int32_t v2) { return v2 + 2 * floor_root((r2 - 1) * v2); }
 
-/// The same test for any weights. In double it never succeeds: radii differ by |v| at most, no margin is left.
+/// Makes the same test for any weights. In double it never succeeds: radii differ by |v| at most, no margin is left.
 template <class N>
 NF_HD inline bool contains(N larger2, N r2, N v2) {
     if constexpr (std::is_floating_point_v<N>) return false;

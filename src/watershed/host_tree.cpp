@@ -42,7 +42,7 @@ void merge_tree<Key>::connect(list<edge<Key>>& edges) {
         const auto ends = static_cast<std::size_t>(b);
         up[ends] = into[ends] = a, pass[ends] = each.pass, order.push_back(b);
     }
-    // Where several basins meet at one pass, all become part of the lowest, whatever the order in which they were met.
+    // Basins that meet at one pass all become part of the lowest, whatever the order in which they were met.
     for (std::size_t i = order.size(); i-- > 0;) {
         const auto own = static_cast<std::size_t>(order[i]), next = static_cast<std::size_t>(into[own]);
         if (into[next] >= 0 && pass[next] == pass[own]) into[own] = into[next];

@@ -1,4 +1,4 @@
-"""The verb offset end to end: how thick the wall of a hollow part is said to be. Standard library only."""
+"""The verb offset end to end, and what is said of meshes and their walls. Standard library only."""
 
 import json
 import unittest
@@ -25,6 +25,23 @@ class Offset(Case):
         plain = json.loads(self.run_program(*words, "--json", "--overwrite").stdout)
         self.assertNotIn("wall", plain)
         self.assertNotIn(b"thickness", (self.folder / "wall.ply").read_bytes().split(b"end_header")[0])
+
+
+class Meshes(Case):
+    def test_info(self):
+        (self.folder / "box.off").write_text(BOX)
+        (self.folder / "open.off").write_text(BOX.replace("8 12 0", "8 11 0").replace("3 1 7 3\n", ""))
+        text = self.run_program("info", "box.off", "open.off").stdout.decode()
+        self.assertIn("box.off\n  mesh       12 faces, closed, volume 24, area 52\n  box        0,0,0 to 2,3,4", text)
+        self.assertIn("open.off\n  mesh       11 faces, 3 open edges", text)
+        one, two = json.loads(self.run_program("info", "box.off", "open.off", "--json").stdout)["files"]
+        self.assertEqual((one["path"], one["closed"], two["closed"]), ("box.off", True, False))
+        self.assertEqual((one["least"], one["largest"], one["euler"]), ([0, 0, 0], [2, 3, 4], 2))
+
+    def test_a_mesh_is_no_image(self):
+        (self.folder / "box.off").write_text(BOX)
+        for words in (("distance", "box.off", "-o", "x.npy"), ("thickness", "box.off"), ("label", "box.off")):
+            self.assertIn("is a mesh; `nearfield voxelize` makes a volume of it", self.refusal(*words, status=2))
 
 
 if __name__ == "__main__":

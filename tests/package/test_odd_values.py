@@ -22,7 +22,7 @@ ODD = [
     (), [], {}, [None], ["1", "2"], ["open"], [1.5], [1, 2], (1, 2, 3), [[1], [2, 3]], {1, 2}, {"a": 1}, object(),
     object, Awkward(), len, np.array(2), np.array("x"), np.array([1, 2]), np.zeros((3, 4)), np.zeros((3, 4), complex),
     np.zeros((3, 4), np.int32), np.empty((0, 4)), np.array([None, 1]), np.float32(2), np.datetime64("2020"),
-    np.dtype("U3"), range(3), iter([1, 2]), slice(3),
+    np.dtype("U3"), range(3), iter([1, 2]), slice(3), 1e-320,
     2**70 * np.ones(2, object),
 ]  # fmt: skip
 
@@ -109,6 +109,7 @@ def test_nine_axes_are_refused_by_the_name_of_the_image():
         *((nf.distance_transform, "image"), (nf.voronoi, "seeds"), (nf.expand_labels, "labels"), (nf.label, "image")),
         *((nf.components, "image"), (nf.relabel, "labels"), (nf.compare, "image"), (nf.plan, "image")),
         *((lambda x: nf.distance_transform(x, return_indices=True), "image"), (edt.edt, "data")),
+        (lambda x: nf.distance_transform(x, squared=True), "image"),
         (lambda x: nf.plan(x.shape, return_indices=True), "image"),
     ):
         with pytest.raises(ValueError, match=f"^{name} has 9 axes; give an array of 1 to 8 axes$"):

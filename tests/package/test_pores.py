@@ -1,8 +1,10 @@
 """Pore networks: by definition, hand cases, tables, refusals."""
 
+import copy
 import csv
 import io
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -124,6 +126,14 @@ def test_csv_goes_to_a_file(tmp_path):
     network = nf.pore_network(blobs((30, 30), 5))
     assert network.to_csv(tmp_path / "network.csv") is None
     assert (tmp_path / "network.csv").read_text() == network.to_csv()
+
+
+def test_network_comes_back_from_a_process():
+    network = nf.pore_network(blobs((30, 30), 5), boundaries=True)
+    for again in (pickle.loads(pickle.dumps(network)), copy.deepcopy(network)):
+        assert list(again) == list(network) and all(np.array_equal(again[name], network[name]) for name in network)
+        assert again.to_csv() == network.to_csv() and np.array_equal(again.regions, network.regions)
+        assert pickle.loads(pickle.dumps(again)).to_csv() == network.to_csv()
 
 
 def test_periodic_pores_hardly_depend_on_the_origin():

@@ -123,7 +123,7 @@ def test_porosimetry_by_definition(seed):
     beyond = "periodic" if border == "periodic" else "open"  # no ball has its centre beyond an end
     wanted = np.zeros(shape)
     for size in sizes:
-        parts = nf.label(away >= size / 2)
+        parts = nf.label(away >= size / 2, periodic=border == "periodic")
         entered = np.isin(parts, parts[inlets & (parts > 0)])
         reach = nf.distance_transform(entered, sites="nonzero", dtype="float64", spacing=spacing, border=beyond)
         wanted[reach < size / 2] = size
@@ -134,6 +134,11 @@ def test_openings_see_nothing_beyond_closed_ends():
     mask = np.ones((9, 9), bool)
     table = nf.granulometry(mask, method="openings", sizes=[4, 30], border="closed")
     assert table.cells.tolist() == [int(nf.local_thickness(mask, border="closed", sizes=[4]).astype(bool).sum()), 0]
+
+
+def test_porosimetry_needs_sizes():
+    with pytest.raises(ValueError, match="sizes is not given"):
+        nf.porosimetry(BLOBS, BLOBS, None)
 
 
 def test_porosimetry_needs_a_way_in():

@@ -102,6 +102,20 @@ def test_few_cells_differ_from_scikit_images_watershed():
     assert ((lines == 0) | (lines == ours)).all() and 0 < ((lines == 0) & mask).sum() < 2000
 
 
+def test_an_empty_list_has_no_markers():
+    image = np.arange(12.0).reshape(3, 4)
+    assert not nf.watershed(image, []).any() and not nf.basins(image).watershed([]).any()
+    assert np.isinf(nf.flood(image, ())).all() and np.isinf(nf.geodesic(image, [])).all()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "uint32", "int64", "uint64"])
+def test_basins_have_the_type_of_the_markers_as_in_scikit_image(dtype):
+    image, markers = discs(), np.zeros(discs().shape, dtype)
+    markers[3, 4], markers[50, 60] = 1, np.iinfo(dtype).max if dtype != "bool" else True
+    ours, theirs = compat.watershed(image, markers), segmentation.watershed(image, markers)
+    assert ours.dtype == theirs.dtype and np.array_equal(np.unique(ours), np.unique(theirs))
+
+
 def test_peaks_are_the_same_of_distances_and_of_their_squares():
     mask = discs(seed=8)
     distance, squared = nf.distance_transform(mask, dtype="float64"), nf.distance_transform(mask, squared=True)

@@ -25,7 +25,9 @@ def watershed(
     compactness: float = 0,
     watershed_line: bool = False,
 ) -> Array:
-    """Floods an image from markers and returns its basins, int32. A number as `markers` makes about as many, evenly.
+    """Floods an image from markers and returns its basins in their type. A number makes about as many markers, evenly.
+
+    Without markers, and with a number, the basins are int32.
 
     It does not support `offset`, `compactness`, or an array as `connectivity`.
     """
@@ -39,11 +41,8 @@ def watershed(
     given = None if markers is None else np.asarray(markers)
     if given is not None and given.ndim == 0:
         given = _even_markers(values.shape, markers, inside)
-    found = flooded(
-        values, None if given is None else given.astype(np.int32), mask=inside, connectivity=int(connectivity),
-        lines=bool(watershed_line),
-    )  # fmt: skip
-    return np.asarray(found, np.int32)
+    found = flooded(values, given, mask=inside, connectivity=int(connectivity), lines=bool(watershed_line))
+    return np.asarray(found)
 
 
 def h_maxima(image: Any, h: float, footprint: Any = None) -> Array:
