@@ -176,7 +176,7 @@ def porosimetry(
     sizes : sequence of floats
         Ascending diameters in units of `spacing`.
     connectivity : int
-        Neighbours between which the centre of a ball may move, as in `label`.
+        Neighbours between which the centre of a ball may move, as in `label`; also across periodic ends.
     spacing, border, device, threads
         As in `local_thickness`.
 
@@ -201,13 +201,15 @@ def porosimetry(
     how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
     given = sizes_of(sizes)
     squared = distance_transform(pores, squared=True, **how)
-    ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, device=device, threads=threads)
+    ends, seeds = open_ends(border), enters.view(np.uint8)
+    where: dict[str, Any] = {"border": ends, "device": device, "threads": threads}
+    ways = flood(squared, seeds, maxima=True, connectivity=connectivity, **where)
     reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that reaches a centre
     if squared.dtype.kind == "u":
         reach[ways == np.iinfo(ways.dtype).max] = np.inf
     found = np.zeros(pores.shape)
     for size in given:
-        found[_within(reach >= size / 2, size, {**how, "border": open_ends(border)})] = size
+        found[_within(reach >= size / 2, size, {**how, "border": ends})] = size
     return found
 
 

@@ -123,7 +123,7 @@ def test_porosimetry_by_definition(seed):
     beyond = "periodic" if border == "periodic" else "open"  # no ball has its centre beyond an end
     wanted = np.zeros(shape)
     for size in sizes:
-        parts = nf.label(away >= size / 2)
+        parts = nf.label(away >= size / 2, periodic=border == "periodic")
         entered = np.isin(parts, parts[inlets & (parts > 0)])
         reach = nf.distance_transform(entered, sites="nonzero", dtype="float64", spacing=spacing, border=beyond)
         wanted[reach < size / 2] = size
