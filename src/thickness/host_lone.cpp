@@ -9,6 +9,7 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "thickness/host.hpp"
@@ -35,23 +36,30 @@ bool is_lone(const plain_call& c, const std::int32_t* at, std::int32_t z, std::i
     return true;
 }
 
-/// Lists the lone centres of a row: first, in vectors, the cells that are as large as those beside them.
-void list_row(const plain_call& c, std::int64_t row, std::vector<std::uint8_t>& high, std::vector<lone_ball>& found) {
+/// Lists the lone centres of a row. Vectors find the cells that are as large as those beside them in other rows.
+void list_row(const plain_call& c, std::int64_t row, std::vector<lone_ball>& found) {
     const std::int32_t width = c.g.size[2], y = static_cast<std::int32_t>(row % c.g.size[1]),
                        z = static_cast<std::int32_t>(row / c.g.size[1] % c.g.size[0]);
     const std::int32_t* const at = c.field + row * width;
     const std::int32_t *up = y > 0 ? at - c.g.step(1) : at, *low = y + 1 < c.g.size[1] ? at + c.g.step(1) : at;
     const std::int32_t *above = z > 0 ? at - c.g.step(0) : at, *below = z + 1 < c.g.size[0] ? at + c.g.step(0) : at;
-    std::uint8_t any = 0;
-    for (std::int32_t x = 0; x < width; ++x) {
-        const std::int32_t most2 = std::max(std::max(up[x], low[x]), std::max(above[x], below[x]));
-        high[static_cast<std::size_t>(x)] = (at[x] >= lone_r2) & (at[x] >= most2);
-        any |= high[static_cast<std::size_t>(x)];
+    constexpr std::int32_t some = 64;
+    for (std::int32_t from = 0; from < width; from += some) {
+        std::uint8_t high[some];
+        std::uint64_t word;
+        const std::int32_t count = std::min(some, width - from);
+        for (std::int32_t k = 0; k < count; ++k) {
+            const std::int32_t x = from + k, most2 = std::max(std::max(up[x], low[x]), std::max(above[x], below[x]));
+            high[k] = (at[x] >= lone_r2) & (at[x] >= most2);
+        }
+        std::fill(high + count, high + some, std::uint8_t{0});
+        for (std::int32_t k = 0; k < some; k += 8) {
+            std::memcpy(&word, high + k, sizeof word);
+            if (word == 0) continue;
+            for (std::int32_t x = from + k; x < std::min(from + k + 8, width); ++x)
+                if (high[x - from] != 0 && is_lone(c, at + x, z, y, x)) found.push_back({row, x, at[x]});
+        }
     }
-    if (any == 0) return;
-    for (std::int32_t x = 0; x < width; ++x)
-        if (high[static_cast<std::size_t>(x)] != 0 && (x == 0 || at[x - 1] < at[x]) && is_lone(c, at + x, z, y, x))
-            found.push_back({row, x, at[x]});
 }
 
 /// Raises `count` cells to at least r2. The last vector overlaps the one before it.
@@ -90,9 +98,7 @@ void paint_lone(workers& team, const plain_call& c) {
     const std::int64_t planes = c.g.images * c.g.size[0], rows = c.g.size[1];
     std::vector<std::vector<lone_ball>> lists(static_cast<std::size_t>(team.threads()));
     team.for_each(planes * rows, 64, 0, [&](std::int64_t first, std::int64_t last, int thread) {
-        std::vector<std::uint8_t> high(static_cast<std::size_t>(c.g.size[2]));
-        for (std::int64_t row = first; row < last; ++row)
-            list_row(c, row, high, lists[static_cast<std::size_t>(thread)]);
+        for (std::int64_t row = first; row < last; ++row) list_row(c, row, lists[static_cast<std::size_t>(thread)]);
     });
     std::vector<lone_ball> all;
     for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
