@@ -30,7 +30,7 @@ struct arguments {
     std::string by_method, methods, pictures, chart;
     std::int64_t random_sites = 0;
     bool timings = false;
-    std::string sizes;  // thickness
+    std::string sizes, inlets = "all";  // thickness and porosimetry
     // Verb label.
     std::string criterion = "nonzero", norm, background, stats, intensity, unit, over;
     std::int64_t connectivity = 1, min_size = 1, max_size = std::numeric_limits<std::int64_t>::max(),
@@ -118,7 +118,7 @@ int field_verb(const arguments& args);  ///< distance and voronoi
 int label_verb(const arguments& args);
 int morphology_verb(const arguments& args);
 int medial_axis_verb(const arguments& args);
-int thickness_verb(const arguments& args);
+int thickness_verb(const arguments& args);  ///< thickness and porosimetry
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
 int watershed_verb(const arguments& args);
