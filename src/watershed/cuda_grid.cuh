@@ -220,13 +220,14 @@ struct work {
     std::uint32_t most_edges, most_basins;
     std::uint32_t* count;
     std::uint32_t* flags;   ///< one bit per place: it has a marker; used if the call gives no markers
-    std::uint32_t* before;  ///< for each block of 16384 places, the number of markers before it
+    std::uint32_t* before;  ///< the number of markers that each block of merge() has counted
 
     array3<const void> image, mask, markers, seed, parts;
     array3<void> label, passes, extrema;
     peak* peaks;  ///< one for each cell that is a marker
     height least;
     bool maxima, lines, heights;
+    bool keeps;  ///< basins only merge, as the host builds their tree
 };
 
 /// Returns the ordered key of the image's type for a key of 32 bits.

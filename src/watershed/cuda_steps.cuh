@@ -131,17 +131,32 @@ __device__ void walk(const work& w, const front& now, std::int64_t mine, std::in
     }
 }
 
-/// Fronts of few cells are walked by one block, which need not wait for others.
-inline constexpr std::int64_t few_cells = 512;
+/// Fronts of few cells are walked by one block, which need not wait for others. It reads them from its own memory, as a
+/// front takes as long as the accesses that wait for each other.
+inline constexpr std::uint32_t few_cells = 512;
 template <nearby Which>
 __device__ void walk_alone(const work& w, front& now) {
-    bool more = true;
-    while (more && now.last - now.first <= few_cells) {
-        walk<Which>(w, now, threadIdx.x, threads_of_block);
+    __shared__ std::int32_t held[2][few_cells];
+    __shared__ std::uint32_t found[2];
+    const volatile std::int32_t* const queue = w.queue;
+    for (std::int64_t i = now.first + threadIdx.x; i < now.last; i += threads_of_block)
+        held[now.round % 2][i - now.first] = queue[i];
+    while (now.first < now.last && now.last - now.first <= few_cells) {
+        const int side = now.round % 2;
+        if (threadIdx.x == 0) found[side] = 0;
         __syncthreads();
-        ++now.round, more = now.next(w);
+        for (std::int64_t i = threadIdx.x; i < now.last - now.first; i += threads_of_block)
+            each_unmet<Which>(w, held[side][i], [&](std::int32_t there) {
+                if (!reach(w, there, now.round + 2)) return;
+                const std::uint32_t at = atomicAdd(&found[side], 1U);
+                w.queue[now.last + at] = there;
+                if (at < few_cells) held[1 - side][at] = there;
+            });
+        __syncthreads();
+        ++now.round, now.first = now.last, now.last += found[side];
     }
     if (threadIdx.x != 0) return;
+    w.count[fronts + (now.round + 1) % 3] = 0;
     w.count[alone] = static_cast<std::uint32_t>(now.round);
     w.count[alone + 1] = static_cast<std::uint32_t>(now.first),
                     w.count[alone + 2] = static_cast<std::uint32_t>(now.last);
