@@ -154,12 +154,14 @@ private:
         w_.seed_key = ranked && w_.seed.data != nullptr ? memory_.get<std::int32_t>(seed_keys) : nullptr;
         w_.part = parted ? memory_.get<std::int32_t>(part) : nullptr;
         w_.before = memory_.get<std::uint32_t>(before), w_.flags = w_.count + counters + 1;
-        w_.unmet = w_.flags + words_of_flags();
+        w_.fresh[0] = w_.flags + words_of_flags(), w_.fresh[1] = w_.fresh[0] + words_of_flags();
+        w_.unmet = w_.fresh[1] + words_of_flags();
         clear();
     }
     [[nodiscard]] std::int64_t words_of_flags() const { return cuda::blocks_for(w_.where.places, 32); }
-    /// Returns the number of words that are cleared: counts, flags, unmet cells, of whose words two are read at once.
-    [[nodiscard]] std::int64_t words() const { return counters + 1 + 2 * words_of_flags() + 1; }
+    /// Returns the number of words that are cleared: counts, flags, fronts, unmet cells, of whose words two are read at
+    /// once.
+    [[nodiscard]] std::int64_t words() const { return counters + 1 + 4 * words_of_flags() + 1; }
 
     void each_tile(void (*kernel)(const work)) const {
         cuda::launch(on_, kernel, w_.where.tiles, dim3(threads_of_block), 0, w_);

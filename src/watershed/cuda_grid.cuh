@@ -197,16 +197,17 @@ enum counter : int {
 /// Everything that a kernel needs. Arrays of cells have one element for each place of the padded array.
 struct work {
     grid3 where;
-    std::int32_t* key;       ///< first the key, later the level; of 8-byte types ranks (cuda_ranks.cuh)
-    std::int64_t* value;     ///< of 8-byte types: ordered keys of 64 bits of places, then of seeds
-    std::int64_t* exact;     ///< of 8-byte types: ordered keys of 64 bits by rank
-    std::int32_t* seed_key;  ///< of 8-byte types: ranks of seeds
-    std::int32_t* basin;     ///< nowhere; or a pointer; or -2 - the basin's number
-    std::int32_t* part;      ///< per cell a label; null: all cells belong together
-    std::int32_t* steps;     ///< of cells that need some
-    std::uint32_t* unmet;    ///< one bit per place: it needs steps that are not known yet
-    std::uint8_t* way;       ///< where a cell points, and what is known of it
-    std::int32_t* parent;    ///< nowhere; or a pointer; or end_code() of the cell with the marker
+    std::int32_t* key;        ///< first the key, later the level; of 8-byte types ranks (cuda_ranks.cuh)
+    std::int64_t* value;      ///< of 8-byte types: ordered keys of 64 bits of places, then of seeds
+    std::int64_t* exact;      ///< of 8-byte types: ordered keys of 64 bits by rank
+    std::int32_t* seed_key;   ///< of 8-byte types: ranks of seeds
+    std::int32_t* basin;      ///< nowhere; or a pointer; or -2 - the basin's number
+    std::int32_t* part;       ///< per cell a label; null: all cells belong together
+    std::int32_t* steps;      ///< of cells that need some
+    std::uint32_t* unmet;     ///< one bit per place: it needs steps that are not known yet
+    std::uint32_t* fresh[2];  ///< one bit per place: it belongs to a front, of even and of odd rounds
+    std::uint8_t* way;        ///< where a cell points, and what is known of it
+    std::int32_t* parent;     ///< nowhere; or a pointer; or end_code() of the cell with the marker
     std::int32_t *open, *queue;
 
     std::uint64_t* best;      ///< of a basin that has not merged: its least pass and the basin beyond
