@@ -179,12 +179,13 @@ def sphere_trace(
     out = [work.empty(shape, "float64"), work.empty((*shape, ndim), "float32"), work.empty(shape, "int32")]
     where = RunAt(work, device, threads, progress)
     with in_our_words(work.name):
-        hits, options = _written(out), request.options()
+        entry, normals, steps = _written(out)
+        options, place = request.options(), where.place()
         if isinstance(rays, Camera):
-            _core.sphere_trace_camera(where.read(), view_of(rays), *hits, options, value, *where.place())
+            _core.sphere_trace_camera(where.read(), view_of(rays), entry, normals, steps, options, value, *place)
         else:
             first, second = _read(work, where, *tables)
-            _core.sphere_trace(where.read(), first, second, *hits, options, value, *where.place())
+            _core.sphere_trace(where.read(), first, second, entry, normals, steps, options, value, *place)
         work.finish()
     return SurfaceHits(*(work.hand_out(each) for each in out))
 
