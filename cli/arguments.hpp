@@ -63,8 +63,8 @@ struct arguments {
     bool cmyk = false, line = false, mosaic = false;
     // Verb medial-axis.
     std::string axis_method = "integer", pruning = "constant", gamma;
-    // Meshes.
-    std::string pitch, level;
+    // Meshes and pictures.
+    std::string pitch, level, transfer;
     bool winding = false, shell = false, below = false, closed = false, sharp = false, hollow = false;
     // Verbs sdf and effect.
     std::string cutoff, font, characters, metrics, effects, fill;
