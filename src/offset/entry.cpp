@@ -135,6 +135,10 @@ offset_result solve(const Place& on, const mesh& of, double distance, const offs
     made.surface = isosurface(on, field, distance, how);
     if (options.hollow) {
         const mesh own = surface_of<Place>(on, of, field, how);
+        if (own.faces.empty())
+            fail(
+                "mesh has no inside, so it cannot be hollow; if faces lie on each other, keep one of them or use the "
+                "winding number (winding)");
         const mesh &outer = distance > 0 ? made.surface : own, &inner = distance > 0 ? own : made.surface;
         if (!inner.faces.empty()) made.thickness = thickness_of(quiet_host(on), outer, inner);
         mesh both;

@@ -124,6 +124,11 @@ TEST(Offset, HollowOfTrianglesWithTheirOwnCorners) {
     EXPECT_TRUE(other.closed);
     EXPECT_EQ(other.euler, one.euler);
     EXPECT_NEAR(other.volume, one.volume, 1e-9);
+    mesh twice = box;
+    twice.faces.insert(twice.faces.end(), box.faces.begin(), box.faces.end());
+    expect_refused([&] { static_cast<void>(offset(host{2, {}}, twice, -0.6, o)); }, {"no inside", "winding"});
+    o.winding = true;
+    EXPECT_NEAR(measure_mesh(offset(host{2, {}}, twice, -0.6, o).surface).volume, one.volume, 1);
 }
 
 /// Of the first `split` vertices their distances from the faces of the others, and the other way round.
