@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Times meshes as cells, distances to them, isosurfaces and offsets beside other libraries, on the same inputs.
+"""Times meshes as cells, distances to them, isosurfaces, offsets, steps, rays and pictures beside other libraries.
 
-surfaces.py host [--quick] [--json FILE]      arrays in memory, beside trimesh, libigl and scikit-image
+surfaces.py host [--quick] [--json FILE]      arrays in memory, beside SciPy, trimesh, Embree, libigl and scikit-image
 surfaces.py device [--quick] [--json FILE]    CuPy's arrays
 surfaces.py --table FILE...                   writes docs/tables/surfaces-host.md and surfaces-device.md from such files
 
@@ -17,11 +17,13 @@ from functools import partial
 
 import numpy as np
 
+from forms import smooth_mask
 from paths import Sheet, write_rows
 from shapes import main
 
 FACES = {False: (167, 300), True: (34, 60)}  # of a torus: across and around, two for each pair
 SIDES = {"host": (192, 24), "device": (512, 64)}
+PICTURES = {"host": (640, 480), "device": (1920, 1080)}
 STEPS = {"trimesh": (24, 6), "libigl": (4, 2)}  # along each axis, between the cells at which peers measure
 HEAD = (
     "Surfaces, on the {place}",
@@ -29,7 +31,9 @@ HEAD = (
     "from memory of the CPU. Times are medians; on a GPU answers are filled where they are; on the CPU ms are of "
     "processor time, which threads share and other programs change least, of the second run. Peers ran in the same "
     "process, those of distances for a part of the cells (trimesh 1 of 24^3, libigl 1 of 4^3), and their times are "
-    "scaled to all. "
+    "scaled to all. Masks are smooth ones with 10 % of the cells inside, and noise of 10 %; rays are those of a "
+    "picture of 640 x 480 on the CPU and 1920 x 1080 on a GPU. The plain walk looks at each cell of a ray. Embree's "
+    "rays meet the triangles of the mask's isosurface; its hierarchy is made before. "
     "`./dev bench surfaces {place}` times every row.",
 )
 
@@ -110,6 +114,53 @@ def add_distances(nf, sheet, place, quick, mesh, side):
     sheet.add("torus", shape, "isosurface", partial(nf.isosurface, field, 0, inside="below"), of_surfaces)
 
 
+def peers_of_steps(nf, image, metric, out, place):
+    def scipy():
+        library = importlib.import_module("scipy.ndimage")
+        return lambda: library.distance_transform_cdt(image, metric if metric == "chessboard" else "taxicab")
+
+    yield "Euclidean, ours", lambda: partial(nf.distance_transform, image, out=out)
+    if place == "host":
+        yield "scipy", scipy
+
+
+def peers_of_rays(nf, mask, rays, place):
+    def embree():
+        library, trimesh = importlib.import_module("trimesh.ray.ray_pyembree"), importlib.import_module("trimesh")
+        solid = nf.isosurface(mask, 0.5)
+        caster = library.RayMeshIntersector(trimesh.Trimesh(solid.vertices, solid.faces, process=False))
+        caster.intersects_first(*(each[:1] for each in rays))
+        return lambda: caster.intersects_first(*rays)
+
+    yield "plain walk", lambda: partial(nf.raycast, mask, rays, skips="none")
+    if place == "host":
+        yield "embreex", embree
+
+
+def add_steps(nf, sheet, place, noise, smooth):
+    steps, far = sheet.device.empty(noise.shape, "i4"), sheet.device.empty(noise.shape, "f4")
+    for title, image in (("noise", noise), ("smooth", smooth)):
+        for metric in ("chessboard", "cityblock"):
+            ours = partial(nf.distance_transform, image, metric=metric, out=steps)
+            sheet.add(title, image.shape, metric, ours, peers_of_steps(nf, image, metric, far, place))
+
+
+def add_pictures(nf, sheet, place, solid, picture):
+    width, height = picture
+    camera = nf.Camera.fit(solid.shape, aspect=width / height)
+    rays = camera.rays(width, height)
+    sheet.add("smooth", solid.shape, "raycast", partial(nf.raycast, solid, rays), peers_of_rays(nf, solid, rays, place))
+    field = nf.distance_transform(solid, signed="inside", half_cell=True)
+    sheet.add(
+        "smooth", solid.shape, "sphere_trace", partial(nf.sphere_trace, field, camera, width=width, height=height)
+    )
+    draw = partial(nf.render, solid, camera, width=width, height=height)
+    sheet.add("smooth", solid.shape, "render", draw)
+    sheet.add("smooth", solid.shape, "render, no shadows", partial(draw, shadows=0, ambient=0))
+    points = [(0, (0, 0, 1), 0), (0.5, (0, 1, 1), 0.02), (1, (1, 1, 1), 0.1)]
+    sheet.add("smooth", solid.shape, "render, transfer function", partial(draw, mode="volume", transfer=points))
+
+
 def measure(place, quick):
     import nearfield as nf
 
@@ -126,6 +177,10 @@ def measure(place, quick):
         sheet.add(
             "torus", grid.shape, f"offset, {method}", partial(nf.offset, mesh, 3, pitch=1, method=method, **where)
         )
+    random, shape = np.random.default_rng(5), (grid.shape[0] * 4 // 3 if place == "host" else side,) * 3
+    noise, smooth = random.random(shape, np.float32) > 0.1, smooth_mask(random, shape, 6, 0.9) > 0
+    add_steps(nf, sheet, place, *(sheet.device.move(each) for each in (noise, ~smooth)))
+    add_pictures(nf, sheet, place, sheet.device.move(smooth), PICTURES[place] if not quick else (64, 48))
     info = nf.info()
     machine = info.devices[0].name if place == "device" else f"{info.cores} cores, {info.simd}"
     if sheet.missing:

@@ -89,6 +89,7 @@ struct vertex_values {
 
 /// Makes the bytes of a file. STL holds float32 coordinates, PLY float64; both are binary, little endian, unless
 /// `text`. Texts have the shortest decimals that read back as the same float64, in STL too. Only PLY holds `also`.
+/// Throws if float32 joins corners of more than a hundredth of the faces.
 [[nodiscard]] std::string mesh_bytes(const mesh& of, mesh_format as, bool text = false,
                                      const vertex_values* also = nullptr);
 /// Writes a mesh to a file, in the format of its suffix. Throws error(io) if the file cannot be written.

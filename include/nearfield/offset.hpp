@@ -48,7 +48,8 @@ struct offset_result {
 ///
 /// Time and workspace: mesh_distance() within the distance, or voxelize() and distance_transform(); furthermore
 /// isosurface(), and 4 bytes a cell. The host computes thicknesses, in some microseconds a vertex, with 48 bytes for
-/// each vertex and 144 for each face. Throws nearfield::error before any work is started.
+/// each vertex and 144 for each face. Throws nearfield::error before any work is started, and after the
+/// distances if a part to be hollowed has no inside.
 [[nodiscard]] offset_result offset(const host& on, const mesh& of, double distance, const offset_options& options = {});
 [[nodiscard]] offset_result offset(const device& on, const mesh& of, double distance,
                                    const offset_options& options = {});

@@ -145,25 +145,18 @@ def render(
     elif not isinstance(camera, Camera):
         raise TypeError(f"camera is {said(camera)}; give a nearfield.Camera")
     how = _MODES.index(word_of("mode", mode, _MODES))
-    points = [] if transfer is None else _points_of(transfer)
-    if points:
-        if how != 1 or any(each is not None for each in (threshold, colormap, low, high)):
-            raise ValueError("transfer goes with mode='volume', without threshold, colormap, low and high")
+    points: list[float] = []
+    if transfer is not None:
+        points = _points_of(transfer, how, threshold, colormap, low, high)
         threshold, low, high = 0.0, 0.0, 1.0
     numbers = [how, *view_of(camera), *_values_of(work, how, bool(flag_of("distance", distance)), threshold, low, high)]
     last, first = numbers.pop(), numbers.pop()
     numbers += [*triple_of("light", light), 0] if light is not None else [0.0, 0.0, 0.0, 1]
     numbers += [length_of("shadows", shadows), length_of("ambient", ambient)]
-    numbers += [
-        *triple_of("color", color),
-        *triple_of("background", background),
-        first,
-        last,
-        length_of("opacity", opacity),
-    ]
+    numbers += [*triple_of("color", color), *triple_of("background", background)]
+    numbers += [first, last, length_of("opacity", opacity)]
     numbers += [abs(last - first) / 16 or 1.0 if interval is None else length_of("interval", interval)]
-    numbers += [count_of("samples", samples, 1, 8)]
-    numbers += points
+    numbers += [count_of("samples", samples, 1, 8), *points]
     if work.dtype not in ("bool", "uint8", "float32"):
         work = workplace_of("volume", as_floats(work))
     slot = work.empty((rows, columns, 3), "uint8")
@@ -194,7 +187,9 @@ def _field_of(
     return np.ascontiguousarray(inside.T), pitch, camera
 
 
-def _points_of(transfer: Any) -> list[float]:
+def _points_of(transfer: Any, how: int, *others: Any) -> list[float]:
+    if how != 1 or any(each is not None for each in others):
+        raise ValueError("transfer goes with mode='volume', without threshold, colormap, low and high")
     numbers: list[float] = []
     for point in items_of(transfer) or (None,):
         each = items_of(point)

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "chessboard/cuda_rows.cuh"
+#include "chessboard/cuda_sets.cuh"
 
 namespace nearfield::chessboard {
 namespace {
@@ -47,12 +48,13 @@ struct pass {
 /// lines.
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
-    find_minima(const T* from, T* to, std::int64_t n, std::int64_t inner, std::int64_t lines) {
+    find_minima(const __grid_constant__ problem p, const T* from, T* to, std::int64_t n, std::int64_t inner,
+                std::int64_t lines) {
     const std::int64_t item = own_item(), index = cuda::quotient(item, lines), line = item - index * lines;
     const std::int64_t first = index * chunk, count = n - first < chunk ? n - first : chunk;
     const std::int64_t outer = cuda::quotient(line, inner);
     const T* const own = from + (outer * n + first) * inner + (line - outer * inner);
-    if (count <= 0) return;
+    if (count <= 0 || p.is_solved()) return;
     T least = none<T>;
     for (int i = 0; i < chunk; ++i) {
         const T one = i < count ? own[i * inner] : none<T>;
@@ -246,6 +248,7 @@ template <class T, bool Diagonal>
 __global__ void __launch_bounds__(threads_of_block, 5)
     go_along_lines(const __grid_constant__ problem p, const __grid_constant__ pass<T> a) {
     extern __shared__ std::uint32_t memory[];
+    if (p.is_solved()) return;
     const std::int64_t tiles = cuda::blocks_for(a.n, a.rows), tile = cuda::quotient(blockIdx.x, tiles);
     const std::int64_t line = tile * cuda::warp + own_lane();
     const tile_line<T, Diagonal> own(a, reinterpret_cast<T*>(memory) + own_lane(), line < a.lines ? line : a.lines - 1,
@@ -304,7 +307,7 @@ void solve_lines(const device& on, const problem& p, int axis, const T* from, T*
     for (int level = 0; level < levels && leaves_tile<T>(p, axis); ++level) {
         const std::int64_t groups = cuda::blocks_for(of, chunk);
         cuda::launch(on, find_minima<T>, cuda::blocks_for(groups * lines, threads_of_block), dim3(threads_of_block), 0,
-                     level == 0 ? from : least[level - 1], least[level], of, apart, lines);
+                     p, level == 0 ? from : least[level - 1], least[level], of, apart, lines);
         a.least[level] = least[level], of = groups, apart = lines;
     }
     const std::int64_t warps = std::min<std::int64_t>(threads_of_block / cuda::warp, rows / chunk);
@@ -316,7 +319,8 @@ void solve_lines(const device& on, const problem& p, int axis, const T* from, T*
 }
 
 template <class T>
-void solve(const device& on, const problem& p) {
+void solve(const device& on, problem p) {
+    set_reads(p);
     const int last = p.rank - 1;
     const std::int64_t n = p.size[last], rows = p.cells / n;
     std::int64_t minima[levels] = {};
@@ -329,7 +333,15 @@ void solve(const device& on, const problem& p) {
                        one = memory.reserve<T>(last > p.batch ? p.cells : 0),
                        other = memory.reserve<T>(last > p.batch + 1 ? p.cells : 0);
     for (std::int64_t& level : minima) level = memory.reserve<T>(level);
+    const bool sets = may_use_sets(p);
+    const std::int64_t marks_of_sets = memory.reserve<std::uint32_t>(sets ? columns(p, nullptr).count() + 1 : 0);
     memory.allocate();
+    if (sets) {
+        const columns c(p, memory.get<std::uint32_t>(marks_of_sets));
+        if (last - p.batch == 1) try_sets<2>(on, p, c);
+        else try_sets<3>(on, p, c);
+        p.general = c.general;
+    }
     T *from = memory.get<T>(other), *to = memory.get<T>(one), *least[levels];
     for (int level = 0; level < levels; ++level) least[level] = memory.get<T>(minima[level]);
     const std::int64_t threads = rows * cuda::blocks_for(n, stretch) * cuda::warp;

@@ -48,26 +48,73 @@ NF_HD inline bool has_short_rows(const problem& p) {
     return p.size[p.rank - 1] <= stretch && p.ends[p.rank - 1] != border::periodic;
 }
 
-/// Returns the lane's word of the marks of `cells` cells of a row. The warp reads 32 adjacent cells at a time.
+/// Sets how words of marks may be read.
+inline void set_reads(problem& p) {
+    if (size_of(p.image_type) != 1 || p.image_step[p.rank - 1] != 1) return;
+    auto places = reinterpret_cast<std::uintptr_t>(p.image);
+    p.image_end = static_cast<const std::uint8_t*>(p.image) + 1;
+    for (int axis = 0; axis < p.rank; ++axis) {
+        const std::int64_t step = p.image_step[axis];
+        if (axis < p.rank - 1) places |= static_cast<std::uintptr_t>(step);
+        if (step > 0) p.image_end += (p.size[axis] - 1) * step;
+    }
+    p.read_at_once = places % sizeof(uint4) == 0 ? sizeof(uint4) : places % sizeof(std::uint32_t) == 0 ? 4 : 1;
+}
+/// Returns a bit for each byte of a word that is not zero.
+__device__ std::uint32_t nonzero_of(std::uint32_t word) {
+    const std::uint32_t high = (((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) & 0x80808080;
+    return (high >> 7) * 0x10204080 >> 28;  // moves the bytes' bits to the highest four
+}
+/// Returns a bit for each of up to 32 adjacent bytes that is not zero; for images with `read_at_once`. It reads whole
+/// words that contain one of the bytes.
+__device__ std::uint32_t nonzero_bytes(const problem& p, const std::uint8_t* from, std::int64_t cells) {
+    std::uint32_t found = 0;
+    const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % sizeof(std::uint32_t));
+    if (cells < mark_bits || (shift > 0 && p.image_end - from < mark_bits + 4)) {
+        for (int k = 0; k < cells && k < mark_bits; ++k) found |= from[k] != 0 ? 1U << k : 0;
+    } else if (p.read_at_once == sizeof(uint4)) {
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            const uint4 read = reinterpret_cast<const uint4*>(from)[k];
+            found |= (nonzero_of(read.x) | nonzero_of(read.y) << 4 | nonzero_of(read.z) << 8 | nonzero_of(read.w) << 12)
+                     << 16 * k;
+        }
+    } else {
+        const auto* const words = reinterpret_cast<const std::uint32_t*>(from - shift);
+        std::uint64_t all = 0;
+#pragma unroll
+        for (int k = 0; k < 9; ++k)
+            if (k < 8 || shift > 0) all |= std::uint64_t{nonzero_of(words[k])} << 4 * k;
+        found = static_cast<std::uint32_t>(all >> shift);
+    }
+    return found;
+}
+
+/// Returns the lane's word of the marks of `cells` cells of a row. The warp reads 32 adjacent cells at a time, or each
+/// lane those of its word.
 __device__ std::uint32_t read_marks(const problem& p, std::int64_t row, std::int64_t first, int cells) {
     const int lane = own_lane(), own_cells = cells - lane * mark_bits;
     const std::int64_t step = p.image_step[p.rank - 1];
     std::uint32_t mine = 0;
-    with_bits(p.image_type, [&]<class Bits>(Bits, Bits counts) {
-        const Bits* from = static_cast<const Bits*>(p.image) + offset_in(p, p.image_step, row * p.size[p.rank - 1]);
-        from += (first + lane) * step;
-        for (int w = 0; w * mark_bits < cells; w += words_at_once) {
-            Bits read[words_at_once];
+    const std::int64_t start = offset_in(p, p.image_step, row * p.size[p.rank - 1]);
+    if (p.read_at_once > 0)
+        mine =
+            nonzero_bytes(p, static_cast<const std::uint8_t*>(p.image) + start + first + lane * mark_bits, own_cells);
+    else
+        with_bits(p.image_type, [&]<class Bits>(Bits, Bits counts) {
+            const Bits* from = static_cast<const Bits*>(p.image) + start + (first + lane) * step;
+            for (int w = 0; w * mark_bits < cells; w += words_at_once) {
+                Bits read[words_at_once];
 #pragma unroll
-            for (int i = 0; i < words_at_once; ++i, from += mark_bits * step)
-                read[i] = (w + i) * mark_bits + lane < cells ? *from : Bits{};
+                for (int i = 0; i < words_at_once; ++i, from += mark_bits * step)
+                    read[i] = (w + i) * mark_bits + lane < cells ? *from : Bits{};
 #pragma unroll
-            for (int i = 0; i < words_at_once; ++i) {
-                const unsigned nonzero = __ballot_sync(cuda::every_lane, (read[i] & counts) != 0 ? 1 : 0);
-                if (lane == w + i) mine = nonzero;
+                for (int i = 0; i < words_at_once; ++i) {
+                    const unsigned nonzero = __ballot_sync(cuda::every_lane, (read[i] & counts) != 0 ? 1 : 0);
+                    if (lane == w + i) mine = nonzero;
+                }
             }
-        }
-    });
+        });
     if (!p.nonzero) mine = ~mine;
     if (own_cells >= mark_bits) return mine;
     return own_cells > 0 ? mine & ((1U << own_cells) - 1) : 0;
@@ -78,7 +125,7 @@ __global__ void __launch_bounds__(threads_of_block)
     mark_sites(const __grid_constant__ problem p, std::uint32_t* marks) {
     const std::int64_t item = own_item() / cuda::warp, n = p.size[p.rank - 1];
     const marked_row of(p, marks, item);
-    if (of.row * n >= p.cells) return;
+    if (of.row * n >= p.cells || p.is_solved()) return;
     const std::int64_t own = item - of.row * of.stretches, first = own * stretch, w = own * cuda::warp + own_lane();
     const std::uint32_t mine =
         read_marks(p, of.row, first, n - first < stretch ? static_cast<int>(n - first) : stretch);
@@ -119,7 +166,7 @@ __global__ void __launch_bounds__(threads_of_block, 5)
     go_along_rows(const __grid_constant__ problem p, std::uint32_t* marks) {
     const std::int64_t item = own_item() / cuda::warp, n = p.size[p.rank - 1];
     const marked_row of(p, marks, item);
-    if (of.row * n >= p.cells) return;
+    if (of.row * n >= p.cells || p.is_solved()) return;
     const int lane = own_lane();
     const std::int64_t own = item - of.row * of.stretches, first = own * stretch, step = p.out_step[p.rank - 1];
     const int cells = n - first < stretch ? static_cast<int>(n - first) : stretch;

@@ -53,7 +53,24 @@ std::array<double, 3> unit_normal(const std::array<double, 3>& a, const std::arr
     return {n[0] / length, n[1] / length, n[2] / length};
 }
 
+/// Refuses meshes so far from 0 that float32 makes corners of more than a hundredth of the faces one.
+void check_rounding(const mesh& m) {
+    std::size_t lost = 0;
+    const auto rounded = [](double x) { return static_cast<float>(x); };
+    const auto joins = [&](std::int32_t v, std::int32_t w) {
+        const auto &a = m.vertices[static_cast<std::size_t>(v)], &b = m.vertices[static_cast<std::size_t>(w)];
+        return a != b && std::ranges::equal(a, b, {}, rounded, rounded);
+    };
+    for (const auto& [a, b, c] : m.faces) lost += joins(a, b) || joins(b, c) || joins(c, a) ? 1 : 0;
+    if (lost * 100 > m.faces.size())
+        fail(fmt::format(
+            "float32, as STL has it, makes lines of {} of the mesh's {} faces; write PLY or OBJ, or move the mesh "
+            "nearer to 0",
+            lost, m.faces.size()));
+}
+
 std::string stl(const mesh& m, bool text) {
+    if (!text) check_rounding(m);
     std::string made = text ? "solid nearfield\n" : std::string(80, ' ');
     if (!text) put(made, static_cast<std::uint32_t>(m.faces.size())), made.reserve(84 + 50 * m.faces.size());
     for (const auto& face : m.faces) {

@@ -35,7 +35,8 @@ std::vector<open_edge> edges_that_stay(const mesh& m) {
     return found;
 }
 
-/// Makes all faces name the first vertex at a place.
+}  // namespace
+
 mesh joined(mesh m) {
     std::vector<std::int32_t> order(m.vertices.size()), first(m.vertices.size());
     std::iota(order.begin(), order.end(), 0);
@@ -48,10 +49,9 @@ mesh joined(mesh m) {
     }
     for (auto& face : m.faces)
         for (std::int32_t& v : face) v = first[static_cast<std::size_t>(v)];
+    std::erase_if(m.faces, [](const auto& f) { return f[0] == f[1] || f[1] == f[2] || f[2] == f[0]; });
     return m;
 }
-
-}  // namespace
 
 std::vector<open_edge> open_edges_of(const mesh& m) {
     std::vector<open_edge> found = edges_that_stay(m);

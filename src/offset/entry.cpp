@@ -80,6 +80,33 @@ mesh reversed(const mesh& of) {
     return made;
 }
 
+/// Joins vertices at the same place and drops faces without area between them, and the vertices that no face names.
+mesh tidy(const mesh& of) {
+    mesh made = meshes::joined(of);
+    std::vector<std::int32_t> number(made.vertices.size(), -1);
+    std::vector<std::array<double, 3>> kept;
+    for (auto& face : made.faces)
+        for (std::int32_t& v : face) {
+            std::int32_t& own = number[static_cast<std::size_t>(v)];
+            if (own < 0)
+                own = static_cast<std::int32_t>(kept.size()),
+                kept.push_back(made.vertices[static_cast<std::size_t>(v)]);
+            v = own;
+        }
+    made.vertices = std::move(kept);
+    return made;
+}
+
+/// The surface of a part as it is given, or, if that is not closed, where its field is 0; faces look outwards.
+template <class Place>
+mesh surface_of(const Place& on, const mesh& of, const any_output<Place>& field, const isosurface_options& how) {
+    mesh given = of;
+    mesh_measures measures = measure_mesh(given);
+    if (!measures.closed) given = tidy(of), measures = measure_mesh(given);
+    if (!measures.closed) return isosurface(on, field, 0, how);
+    return measures.volume < 0 ? reversed(given) : given;
+}
+
 void check_arguments(double distance, const offset_options& options) {
     if (!std::isfinite(distance)) fail(fmt::format("distance is {}; give a finite length", distance));
     if (options.pitch < 0 || !std::isfinite(options.pitch))
@@ -107,8 +134,11 @@ offset_result solve(const Place& on, const mesh& of, double distance, const offs
     if (options.sharp) how.method = isosurface_method::dual_contouring;
     made.surface = isosurface(on, field, distance, how);
     if (options.hollow) {
-        const mesh_measures given = measure_mesh(of);
-        const mesh own = !given.closed ? isosurface(on, field, 0, how) : given.volume < 0 ? reversed(of) : of;
+        const mesh own = surface_of<Place>(on, of, field, how);
+        if (own.faces.empty())
+            fail(
+                "mesh has no inside, so it cannot be hollow; if faces lie on each other, keep one of them or use the "
+                "winding number (winding)");
         const mesh &outer = distance > 0 ? made.surface : own, &inner = distance > 0 ? own : made.surface;
         if (!inner.faces.empty()) made.thickness = thickness_of(quiet_host(on), outer, inner);
         mesh both;

@@ -34,9 +34,6 @@ volume volume_of(const any_input<Place>& view, const nearfield::spacing& spacing
         const int to = 3 - view.rank + axis;
         v.size[to] = view.shape[from], v.step[to] = view.stride[from], v.length[to] = lengths[from];
     }
-    const auto places = reinterpret_cast<std::uintptr_t>(v.data) | static_cast<std::uintptr_t>(v.step[0]) |
-                        static_cast<std::uintptr_t>(v.step[1]) | static_cast<std::uintptr_t>(v.size[2]);
-    v.words = v.bytes && v.step[2] == 1 && places % 4 == 0;
     return v;
 }
 

@@ -127,22 +127,6 @@ struct scene : viewpoint {
 NF_HD inline float in_float(std::uint8_t value) { return value; }
 NF_HD inline float in_float(float value) { return value < 1e18F ? (value > -1e18F ? value : -1e18F) : 1e18F; }
 
-/// Reads four cells of a row at these offsets; of bytes by two loads, if they are adjacent and rows are words.
-template <class T>
-NF_HD inline void read_four(const volume& f, const T* row, const std::int64_t* at, float* to) {
-    if (sizeof(T) == 1 && f.words && at[3] - at[0] == 3) {
-        const int shift = 8 * static_cast<int>(at[0] % 4);
-        const T* const from = row + (at[0] - at[0] % 4);
-        std::uint32_t low, high = 0;
-        __builtin_memcpy(&low, __builtin_assume_aligned(from, 4), 4);
-        if (shift > 0) __builtin_memcpy(&high, __builtin_assume_aligned(from + 4 / sizeof(T), 4), 4);
-        const auto bytes = static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> shift);
-        for (int k = 0; k < 4; ++k) to[k] = static_cast<float>(bytes >> 8 * k & 255);
-        return;
-    }
-    for (int k = 0; k < 4; ++k) to[k] = in_float(row[at[k]]);
-}
-
 /// Adds the gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell.
 /// It is computed in float, from values less the level, which are small near the surface.
 template <class T>
@@ -164,10 +148,9 @@ NF_HD inline void add_slope(const surface& s, const double* point, float* g) {
     for (int z = 0; z < 4; ++z)
         for (int y = 0; y < 4; ++y) {
             const T* const from = static_cast<const T*>(f.data) + (at[0][z] + at[1][y]);
-            float sum = 0, tilt = 0, value[4];
-            read_four(f, from, at[2], value);
+            float sum = 0, tilt = 0;
             for (int x = 0; x < 4; ++x) {
-                const float v = value[x] - level;
+                const float v = in_float(from[at[2][x]]) - level;
                 sum += weight[2][x] * v, tilt += slope[2][x] * v;
             }
             g[0] += slope[0][z] * weight[1][y] * sum, g[1] += weight[0][z] * slope[1][y] * sum;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <utility>
 
 #include "chessboard/cases.hpp"
 #include "exact/device_engine.hpp"
@@ -57,15 +59,18 @@ TEST_F(ChessboardDevice, Dense) {
     check_dense([](const step_case& c) { return on_device(c, false); });
 }
 
-/// The host answers for grids that are too large for all pairs: sites close by and far away, in tiles and beyond them.
+/// The host answers for grids that are too large for all pairs: sites close by and far away, in tiles and beyond them;
+/// sets within the limit, sets that suffice without one, and images that give them up.
 TEST_F(ChessboardDevice, AsTheHost) {
-    for (const shape_t& shape : {shape_t{50, 60, 70}, shape_t{3, 700, 40}, shape_t{1500, 90}, shape_t{5, 4, 6, 7, 40}})
-        for (const double density : {0.0005, 0.03})
+    for (const shape_t& shape : {shape_t{50, 60, 70}, shape_t{3, 700, 70}, shape_t{1500, 90}, shape_t{5, 4, 6, 7, 40}})
+        for (const auto& [density, limit] : {std::pair{0.0005, 1e9}, {0.0005, 4.0}, {0.03, 1e9}, {0.2, 1e9}})
             for (const border ends : {border::open, border::closed, border::periodic})
                 for (const bool diagonal : {true, false}) {
                     step_case c;
+                    c.options.max_distance = limit;
                     c.shape = shape, c.diagonal = diagonal, c.mask = make_random(shape, density, 5);
                     c.options.sites = sites::nonzero, c.options.border = ends;
+                    c.options.batch_axes = shape[0] == 3 ? 1 : 0;
                     std::vector<std::int32_t> wanted(c.mask.size());
                     call_of<host>(diagonal)(host{}, any_input<host>::contiguous(c.mask.data(), dtype::uint8, shape),
                                             any_output<host>::contiguous(wanted.data(), dtype::int32, shape),
@@ -75,14 +80,16 @@ TEST_F(ChessboardDevice, AsTheHost) {
 }
 
 /// A call on both sides, whose arrays have these strides; compares all of the output's memory.
-void check_layout(dtype type, dtype out_type, const std::array<std::int64_t, 3>& strides, bool diagonal) {
+void check_layout(dtype type, dtype out_type, const shape_t& shape, const std::array<std::int64_t, 3>& strides,
+                  bool diagonal) {
     static const stream on;
-    constexpr std::size_t elements = 20239;
-    const shape_t shape{3, 45, 70};
+    std::size_t elements = 2;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        elements += static_cast<std::size_t>((shape[axis] - 1) * std::abs(strides[axis]));
     const auto bytes = static_cast<std::size_t>(size_of(type));
     std::vector<unsigned char> image(elements * bytes, 1), wanted(elements * 4, 7), found(elements * 4, 9);
     for (std::size_t i = 0; i < elements; ++i) {
-        const std::uint64_t kind = mix(i) % 80;
+        const std::uint64_t kind = mix(i) % (elements > 100000 ? 10 : 80);
         if (kind < 2) std::fill_n(&image[i * bytes], bytes, std::uint8_t{0});
         if (kind == 1) image[(i + 1) * bytes - 1] = 0x80;  // no zero, unless it is the -0.0 of a float
     }
@@ -91,7 +98,7 @@ void check_layout(dtype type, dtype out_type, const std::array<std::int64_t, 3>&
     expect_cuda(cudaMemcpyAsync(out.data(), wanted.data(), wanted.size(), cudaMemcpyHostToDevice, on.get()), "out");
     const auto laid_out = [&](auto view, auto* start, std::int64_t size) {
         view.stride = {strides[0], strides[1], strides[2]};
-        view.data = start + (strides[0] < 0 ? -2 * strides[0] * size : 0);
+        view.data = start + (strides[0] < 0 ? (1 - shape[0]) * strides[0] * size : 0);
         return view;
     };
     const auto start = [&]<class Place>(const Place& place, const void* from, void* to) {
@@ -115,7 +122,13 @@ TEST_F(ChessboardDevice, TypesAndLayouts) {
         for (const dtype out_type : {dtype::uint8, dtype::uint16, dtype::int32, dtype::uint32})
             for (const std::array<std::int64_t, 3> strides :
                  {std::array<std::int64_t, 3>{6750, 150, 2}, {1, 3, 135}, {-3150, 70, 1}})
-                check_layout(type, out_type, strides, out_type != dtype::uint16);
+                check_layout(type, out_type, {3, 45, 70}, strides, out_type != dtype::uint16);
+    for (const bool diagonal : {true, false})  // enough cells for sets
+        for (const std::array<std::int64_t, 3> strides :
+             {std::array<std::int64_t, 3>{45500, 350, 2}, {1, 6, 780}, {-22100, 170, 1}}) {
+            check_layout(dtype::float64, dtype::uint8, {6, 130, 170}, strides, diagonal);
+            check_layout(dtype::uint8, dtype::uint16, {6, 130, 170}, strides, diagonal);
+        }
 }
 
 }  // namespace

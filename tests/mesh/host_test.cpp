@@ -140,6 +140,10 @@ TEST(Mesh, BadFiles) {
     EXPECT_THROW(static_cast<void>(read_mesh("/nowhere/x.stl")), error);
     expect_refused([] { static_cast<void>(mesh_bytes({{{1e300, 0, 0}}, {{0, 0, 0}}}, mesh_format::stl)); },
                    {"float32"});
+    const mesh far = box_mesh({1e9, 0, 0}, {1e9 + 4, 3, 3});
+    expect_refused([&] { static_cast<void>(mesh_bytes(far, mesh_format::stl)); }, {"float32", "12 faces", "PLY"});
+    EXPECT_NO_THROW(static_cast<void>(mesh_bytes(far, mesh_format::stl, true)));
+    EXPECT_NO_THROW(static_cast<void>(mesh_bytes(box_mesh({1e6, 0, 0}, {1e6 + 4, 3, 3}), mesh_format::stl)));
 }
 
 /// Every prefix, and bytes changed at random: a mesh or an error of the file.

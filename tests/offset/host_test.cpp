@@ -110,6 +110,27 @@ double distance_from_triangle(const point& p, const point& a, const point& b, co
     return between(p, along(along(a, ab, vb / (va + vb + vc)), ac, vc / (va + vb + vc)));
 }
 
+/// Triangles with their own corners, and some without an area, are hollowed as the closed mesh that they make.
+TEST(Offset, HollowOfTrianglesWithTheirOwnCorners) {
+    const mesh box = box_mesh({0, 0, 0}, {4, 3, 3});
+    mesh alone = scattered(box);
+    alone.faces.push_back({0, 0, 1}), alone.faces.push_back({2, 5, 2});
+    offset_options o;
+    o.hollow = true, o.pitch = 0.2;
+    const offset_result whole = offset(host{2, {}}, box, -0.6, o), parts = offset(host{2, {}}, alone, -0.6, o);
+    EXPECT_EQ(parts.surface.vertices.size(), whole.surface.vertices.size());
+    EXPECT_EQ(parts.surface.faces.size(), whole.surface.faces.size());
+    const mesh_measures one = measure_mesh(whole.surface), other = measure_mesh(parts.surface);
+    EXPECT_TRUE(other.closed);
+    EXPECT_EQ(other.euler, one.euler);
+    EXPECT_NEAR(other.volume, one.volume, 1e-9);
+    mesh twice = box;
+    twice.faces.insert(twice.faces.end(), box.faces.begin(), box.faces.end());
+    expect_refused([&] { static_cast<void>(offset(host{2, {}}, twice, -0.6, o)); }, {"no inside", "winding"});
+    o.winding = true;
+    EXPECT_NEAR(measure_mesh(offset(host{2, {}}, twice, -0.6, o).surface).volume, one.volume, 1);
+}
+
 /// Of the first `split` vertices their distances from the faces of the others, and the other way round.
 void expect_thickness(const offset_result& r, std::size_t split) {
     ASSERT_EQ(r.thickness.size(), r.surface.vertices.size());
