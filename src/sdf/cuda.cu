@@ -26,10 +26,8 @@ __global__ void __launch_bounds__(threads_of_block) trace_cells(const __grid_con
 }
 
 constexpr int cells_of_thread = 4;  ///< of which few, as a rule, are unclear
-constexpr int corner_blocks = 4;    ///< on a multiprocessor: most threads only look, and wait for memory
 
-__global__ void __launch_bounds__(threads_of_block, corner_blocks)
-    find_corners_of_cells(const __grid_constant__ work w) {
+__global__ void __launch_bounds__(threads_of_block) find_corners_of_cells(const __grid_constant__ work w) {
     const std::int64_t first =
                            (static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x) * cells_of_thread,
                        all = w.images * w.rows * w.columns;
