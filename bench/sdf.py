@@ -60,9 +60,10 @@ def coverage(shape, n, parts):
 
 def envelope(start):
     """min over q of start(q) + |p - q|^2, by rows and columns."""
-    away = (np.arange(N)[:, None] - np.arange(N)) ** 2
-    rows = (start[:, None, :] + away[None]).min(2)
-    return (rows.T[:, None, :] + away[None]).min(2).T
+    for _ in range(2):
+        at = np.arange(start.shape[1])
+        start = (start[:, None, :] + (at[:, None] - at) ** 2).min(2).T
+    return start
 
 
 def tiny_sdf(image):

@@ -98,7 +98,8 @@ struct pad_options {
 ///           otherwise it replaces alpha
 ///   out     type and shape of `image`; may overlap neither
 ///
-/// Order of work and errors as layer(). Workspace: that of distance_transform and 5 bytes a pixel, 9 from 2^31 on.
+/// Order of work and errors as layer(). Workspace: that of distance_transform and 4 bytes a pixel, 8 from 2^31 on,
+/// and without `known` another one.
 void pad(const host& on, const any_input<host>& image, const any_output<host>& out, const pad_options& options = {},
          const any_input<host>& known = {});
 void pad(const device& on, const any_input<device>& image, const any_output<device>& out,

@@ -121,7 +121,7 @@ public:
         const std::int64_t found = finds || !plane_ ? p.parts() : 0;
         const auto own = memory_.reserve<std::uint16_t>(density == nullptr ? p.cells() : 0),
                    seed = memory_.reserve<std::uint8_t>(found), nearest = memory_.reserve<std::int32_t>(found),
-                   map = memory_.reserve<std::uint32_t>(squares * (site_map::side + 1)),
+                   map = memory_.reserve<std::uint32_t>(squares * (site_map::side + 2)),
                    number = memory_.reserve<std::int32_t>(p.parts()), site = memory_.reserve<std::int32_t>(2 * p.sites),
                    sum = memory_.reserve<sums>(p.sites), energy = memory_.reserve<std::uint64_t>(2 * p.rounds + 3),
                    more = memory_.reserve<std::byte>(more_bytes);
@@ -134,9 +134,10 @@ public:
         a_.settled = reinterpret_cast<std::int32_t*>(a_.energy + 2 * p.rounds + 2);
         more_ = memory_.get<std::byte>(more);
         if (plane_) {
-            a_.map = {memory_.get<std::uint32_t>(map), nullptr, static_cast<int>(across), static_cast<int>(down)};
-            a_.map.count = reinterpret_cast<std::int32_t*>(a_.map.columns + squares * site_map::side);
-            fill(a_.map.columns, 0, 4 * squares * (site_map::side + 1));
+            auto* const columns = memory_.get<std::uint32_t>(map);
+            auto* const count = reinterpret_cast<std::int32_t*>(columns + squares * site_map::side);
+            a_.map = {columns, count, count + squares, static_cast<int>(across), static_cast<int>(down)};
+            fill(columns, 0, 4 * squares * (site_map::side + 2));
         }
         fill(a_.seed, 0, found), fill(a_.number, 0x7f, 4 * p.parts());
         fill(a_.sum, 0, p.sites * static_cast<std::int64_t>(sizeof(sums))), fill(a_.energy, 0, 16 * p.rounds + 24);

@@ -17,6 +17,7 @@ struct site_map {
     static constexpr int side = 32;
     std::uint32_t* columns;  ///< by square and column: a bit for each row that has a site
     std::int32_t* count;     ///< by square: number of sites
+    std::int32_t* reach;     ///< by square: how far away to look for sites at first; 0: not known
     int across, down;        ///< squares
 
     __device__ std::int64_t square_of(int x, int y) const { return std::int64_t{y / side} * across + x / side; }

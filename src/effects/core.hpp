@@ -150,13 +150,12 @@ NF_HD inline void shade(const layer_work& w, std::int64_t y, std::int64_t x) {
 struct pad_work {
     const void* image;
     void* out;
-    const std::uint8_t* known;  ///< null: known by alpha
     dtype type;
     bool has_alpha;
     bool four;  ///< a pixel has four adjacent bytes, at an address divisible by four
     double least;
-    std::int64_t rows, columns, channels, step[3], out_step[3], known_step[2];
-    std::uint8_t* mark;
+    std::int64_t rows, columns, channels, step[3], out_step[3];
+    std::uint8_t* mark;  ///< of pixels known by alpha
     void* site;
     bool wide;
 
@@ -175,8 +174,7 @@ struct pad_work {
 NF_HD inline void mark_pixel(const pad_work& w, std::int64_t y, std::int64_t x) {
     bool is_known = false;
     const std::int64_t last = (w.channels - 1) * w.step[2];
-    if (w.known != nullptr) is_known = w.known[y * w.known_step[0] + x * w.known_step[1]] != 0;
-    else if (w.type == dtype::uint8) is_known = w.from<std::uint8_t>(y, x)[last] > w.least * 255;
+    if (w.type == dtype::uint8) is_known = w.from<std::uint8_t>(y, x)[last] > w.least * 255;
     else if (w.type == dtype::uint16) is_known = w.from<std::uint16_t>(y, x)[last] > w.least * 65535;
     else is_known = w.from<float>(y, x)[last] > w.least;
     w.mark[y * w.columns + x] = is_known ? 1 : 0;

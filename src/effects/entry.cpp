@@ -151,11 +151,10 @@ void make_padding(const Place& on, const any_input<Place>& image, const any_outp
         bool wraps[2];
         set_borders(o.border, image.shape.data(), 2, wraps);
         limits.border = {wraps[0] ? border::periodic : border::open, wraps[1] ? border::periodic : border::open};
-        w.image = image.data, w.out = out.data, w.known = static_cast<const std::uint8_t*>(known.data);
+        w.image = image.data, w.out = out.data;
         w.type = image.type, w.least = o.least, w.has_alpha = image.shape[2] == 2 || image.shape[2] == 4;
         w.rows = image.shape[0], w.columns = image.shape[1], w.channels = image.shape[2];
         std::copy_n(image.stride.begin(), 3, w.step), std::copy_n(out.stride.begin(), 3, w.out_step);
-        std::copy_n(known.stride.begin(), 2, w.known_step);
         const auto in_fours = [](const auto& view) {
             return reinterpret_cast<std::uintptr_t>(view.data) % 4 == 0 &&
                    is_contiguous(view.shape.data(), view.stride.data(), view.rank);
@@ -165,12 +164,16 @@ void make_padding(const Place& on, const any_input<Place>& image, const any_outp
         if (image.cells() == 0) return;
         w.wide = pixels >= std::int64_t{1} << 31;
         const std::int64_t index = pixels * (w.wide ? 8 : 4), sizes[] = {w.rows, w.columns};
-        with_bytes(on, index + pixels, [&](void* memory) {
+        with_bytes(on, index + (known.wanted() ? 0 : pixels), [&](void* memory) {
             w.site = memory, w.mark = static_cast<std::uint8_t*>(memory) + index;
-            mark_all(on, w);
+            any_input<Place> marks = known;
+            if (!known.wanted()) {
+                mark_all(on, w);
+                marks = any_input<Place>::contiguous(w.mark, dtype::uint8, sizes);
+            }
             fields<Place> wanted;
             wanted.index = any_output<Place>::contiguous(w.site, w.wide ? dtype::int64 : dtype::int32, sizes);
-            distance_transform(on, any_input<Place>::contiguous(w.mark, dtype::uint8, sizes), wanted, limits);
+            distance_transform(on, marks, wanted, limits);
             fill_all(on, w);
         });
     });

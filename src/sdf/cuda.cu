@@ -25,9 +25,17 @@ __global__ void __launch_bounds__(threads_of_block) trace_cells(const __grid_con
     if (at.exists) trace(w, plane(w, at.which), at.y, at.x, (at.which * w.rows + at.y) * w.columns + at.x);
 }
 
+constexpr int cells_of_thread = 4;  ///< of which few, as a rule, are unclear
+
 __global__ void __launch_bounds__(threads_of_block) find_corners_of_cells(const __grid_constant__ work w) {
-    const item at(w, w.rows, w.columns);
-    if (at.exists) find_corner(w, plane(w, at.which), at.which * w.rows * w.columns, at.y, at.x);
+    const std::int64_t first =
+                           (static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x) * cells_of_thread,
+                       all = w.images * w.rows * w.columns;
+    for (std::int64_t i = first; i < first + cells_of_thread && i < all; ++i) {
+        if (w.mark[i] != unclear) continue;
+        const std::int64_t row = cuda::quotient(i, w.columns), which = cuda::quotient(row, w.rows);
+        find_corner(w, plane(w, which), which * w.rows * w.columns, row - which * w.rows, i - row * w.columns);
+    }
 }
 
 __global__ void __launch_bounds__(threads_of_block) touch_cells(const __grid_constant__ work w) {
@@ -50,7 +58,9 @@ void run(const device& on, void (*kernel)(work), const work& w, std::int64_t ite
 }  // namespace
 
 void trace_outline(const device& on, const work& w) { run(on, trace_cells, w, w.images * w.rows * w.columns); }
-void find_corners(const device& on, const work& w) { run(on, find_corners_of_cells, w, w.images * w.rows * w.columns); }
+void find_corners(const device& on, const work& w) {
+    run(on, find_corners_of_cells, w, cuda::blocks_for(w.images * w.rows * w.columns, cells_of_thread));
+}
 void touch_corners(const device& on, const work& w) {
     run(on, touch_cells, w, w.images * w.corner_rows() * w.corner_columns());
 }

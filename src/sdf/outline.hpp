@@ -17,14 +17,6 @@ struct line {
     /// Returns the same line relative to the cell (y, x).
     [[nodiscard]] NF_HD line from(int y, int x) const { return {ny, nx, -depth(y, x)}; }
     [[nodiscard]] NF_HD line turned() const { return {-ny, -nx, -offset}; }
-    /// Returns the share of cell (y, x) that is inside. It is computed for the smaller part, from the corner, where it
-    /// is a triangle or a trapezoid.
-    [[nodiscard]] NF_HD double share(int y, int x) const {
-        const double ay = ny < 0 ? -ny : ny, ax = nx < 0 ? -nx : nx, low = ay < ax ? ay : ax, high = ay < ax ? ax : ay;
-        const double inside = depth(y, x), left = (low + high) / 2 - (inside < 0 ? -inside : inside);
-        const double less = left <= 0 ? 0 : left < low ? left * left / (2 * low * high) : (left - low / 2) / high;
-        return inside < 0 ? less : 1 - less;
-    }
     /// Sets the offset with which a share of the cell is inside.
     NF_HD void cut_off(double share) {
         const double ay = ny < 0 ? -ny : ny, ax = nx < 0 ? -nx : nx, low = ay < ax ? ay : ax, high = ay < ax ? ax : ay;
@@ -32,6 +24,25 @@ struct line {
         const double depth = 2 * high * less <= low ? std::sqrt(2 * low * high * less) : high * less + low / 2;
         offset = (low + high) / 2 - depth;
         if (share >= 0.5) offset = -offset;
+    }
+};
+
+/// Shares of cells that are inside a line.
+struct shares {
+    line l;
+    double low, half, per_triangle, per_trapezoid;
+
+    shares() = default;
+    NF_HD explicit shares(const line& of) : l(of) {
+        const double ay = l.ny < 0 ? -l.ny : l.ny, ax = l.nx < 0 ? -l.nx : l.nx, high = ay < ax ? ax : ay;
+        low = ay < ax ? ay : ax, half = (low + high) / 2;
+        per_triangle = 1 / (2 * low * high), per_trapezoid = 1 / high;
+    }
+    /// Returns the share of cell (y, x). It is computed for the smaller part, which is a triangle or a trapezoid.
+    [[nodiscard]] NF_HD double share(int y, int x) const {
+        const double inside = l.depth(y, x), left = half - (inside < 0 ? -inside : inside);
+        const double less = left <= 0 ? 0 : left < low ? left * left * per_triangle : (left - low / 2) * per_trapezoid;
+        return inside < 0 ? less : 1 - less;
     }
 };
 
@@ -63,7 +74,7 @@ struct block {
     NF_HD double residual(const Model& model, double most) const {
         double sum = 0;
         for (int k = 0; k < 9 && sum <= most; ++k) {
-            const double off = model.share(k / 3 - 1, k % 3 - 1) - static_cast<double>(of[k / 3][k % 3]) / full;
+            const double off = model.share(k / 3 - 1, k % 3 - 1) - of[k / 3][k % 3] * (1.0 / full);
             sum += off * off;
         }
         return sum;
@@ -99,12 +110,17 @@ NF_HD inline void trace(const work& w, const plane& p, std::int64_t y, std::int6
     w.mark[cell] = no_edge, is_clear = 0;
     const int own = p.at(y, x);
     if (own == 0) return;
-    const int left = p.around(y, x - 1), right = p.around(y, x + 1), up = p.around(y - 1, x), down = p.around(y + 1, x);
+    const bool inner = y > 0 && x > 0 && y < w.rows - 1 && x < w.columns - 1;
+    const std::int64_t here = p.offset(y, x), row = w.image_step[w.batch], column = w.image_step[w.batch + 1];
+    const int left = inner ? p.at_offset(here - column) : p.around(y, x - 1),
+              right = inner ? p.at_offset(here + column) : p.around(y, x + 1),
+              up = inner ? p.at_offset(here - row) : p.around(y - 1, x),
+              down = inner ? p.at_offset(here + row) : p.around(y + 1, x);
     if (own == full && left != 0 && right != 0 && up != 0 && down != 0) return;
     const block b(w, p, y, x);
     line l{};
     if (b.find(l)) {
-        is_clear = b.residual(l, clear_residual) <= clear_residual ? 1 : 0;
+        is_clear = b.residual(shares(l), clear_residual) <= clear_residual ? 1 : 0;
         w.outline[cell] = clipped(l);
         w.mark[cell] = is_clear != 0 ? one_edge : unclear;
         return;
@@ -149,12 +165,15 @@ struct polygon {
 
 /// Two lines that meet at (y, x). A convex corner's inside is inside both, another one's is inside one of them.
 struct wedge {
-    line one, two;
+    shares one, two;
     bool convex;
     double y, x;
 
     [[nodiscard]] NF_HD double share(int dy, int dx) const {
-        const line a = one.from(dy, dx), b = two.from(dy, dx);
+        const double all = convex ? 1 : 0, first = one.share(dy, dx), second = two.share(dy, dx);
+        if (first == 1 - all || second == all) return first;
+        if (second == 1 - all || first == all) return second;
+        const line a = one.l.from(dy, dx), b = two.l.from(dy, dx);
         polygon cell;
         cell.cut(convex ? a : a.turned()), cell.cut(convex ? b : b.turned());
         return convex ? cell.area() : 1 - cell.area();
@@ -172,7 +191,7 @@ struct wedge {
     /// Writes the outline of the cell and its kind.
     NF_HD void write(segment& outline, std::uint8_t& kind) const {
         int from[2][2], to[2][2];
-        const bool a = part(one, two, from[0], to[0]), b = part(two, one, from[1], to[1]);
+        const bool a = part(one.l, two.l, from[0], to[0]), b = part(two.l, one.l, from[1], to[1]);
         const auto code = [](const int(&at)[2]) { return border_code(at[0], at[1]); };
         if (a && b && y >= -0.5 && y <= 0.5 && x >= -0.5 && x <= 0.5) {
             kind = corner, outline = {in_units(y), in_units(x), code(to[0]), code(to[1])};
@@ -191,20 +210,19 @@ struct wedge {
 
 /// A clear cell's line, relative to the cell that looks for corners, and where the clear cell is.
 struct clear_line {
-    line l;
+    shares of;
     int y, x;
 };
 /// Finds the wedge of two lines that has both clear cells on its outline; returns false if there is none near the cell.
-NF_HD inline bool meet(const clear_line& a, const clear_line& b, wedge& made) {
+NF_HD inline bool meet(const clear_line& first, const clear_line& second, wedge& made) {
     constexpr double least_sine = 0.25, most_away = 1.6;  // of the angle; the corner's place
-    const double sine = a.l.ny * b.l.nx - a.l.nx * b.l.ny;
+    const line &a = first.of.l, &b = second.of.l;
+    const double sine = a.ny * b.nx - a.nx * b.ny;
     if (sine > -least_sine && sine < least_sine) return false;
-    made = {a.l, b.l, false, (a.l.offset * b.l.nx - b.l.offset * a.l.nx) / sine,
-            (a.l.ny * b.l.offset - b.l.ny * a.l.offset) / sine};
+    made.y = (a.offset * b.nx - b.offset * a.nx) / sine, made.x = (a.ny * b.offset - b.ny * a.offset) / sine;
     if (made.y < -most_away || made.y > most_away || made.x < -most_away || made.x > most_away) return false;
-    const bool one = b.l.depth(a.y, a.x) > 0, two = a.l.depth(b.y, b.x) > 0;
-    made.convex = one;
-    return one == two;
+    made.one = first.of, made.two = second.of, made.convex = b.depth(first.y, first.x) > 0;
+    return made.convex == (a.depth(second.y, second.x) > 0);
 }
 
 /// Gives an unclear cell the corner of two clear cells' lines that predicts the cells around it best, if it is better
@@ -225,21 +243,21 @@ NF_HD inline void find_corner(const work& w, const plane& p, std::int64_t first,
                 const std::int64_t cy = inner ? y + dy : place(y + dy, w.rows, w.wraps[0], false),
                                    cx = inner ? x + dx : place(x + dx, w.columns, w.wraps[1], false);
                 if (cy < 0 || cx < 0 || is_clear[cy * w.columns + cx] == 0) continue;
-                clear_line& own = found[count++];
-                static_cast<void>(block(w, p, cy, cx).find(own.l));
-                own = {own.l.from(-dy, -dx), dy, dx};
+                line l{};
+                static_cast<void>(block(w, p, cy, cx).find(l));
+                found[count++] = {shares(l.from(-dy, -dx)), dy, dx};
             }
     if (count < 2) return;
     const block b(w, p, y, x);
     line own{};
     static_cast<void>(b.find(own));
-    double least = b.residual(own, 9) / 2;
+    double least = b.residual(shares(own), 9) / 2;
     wedge best{}, next{};
     bool better = false;
     for (int i = 1; i < count; ++i)
         for (int j = 0; j < i; ++j) {
             if (!meet(found[i], found[j], next)) continue;
-            const double off = next.share(0, 0) - static_cast<double>(b.of[1][1]) / full;
+            const double off = next.share(0, 0) - b.of[1][1] * (1.0 / full);
             if (off < -most_off || off > most_off) continue;
             if (const double sum = b.residual(next, least); sum < least) least = sum, best = next, better = true;
         }

@@ -62,7 +62,7 @@ ON_HOST = [
     (nf.effects.light, (PICTURE, 3, 4), {"image_dtype": "float32"}, 4 * CELLS, 0),
     (nf.effects.halftone, (PICTURE,), {"image_dtype": "float32"}, 4 * CELLS, 0),
     (nf.effects.pad, ((640, 192, 4),), {}, CELLS, 5 * CELLS // 4),
-    (nf.effects.pad, ((640, 256, 3),), {"known": np.ones((640, 256), bool), "radius": 4}, CELLS, 5 * CELLS // 3),
+    (nf.effects.pad, ((640, 256, 3),), {"known": np.ones((640, 256), bool), "radius": 4}, CELLS, 4 * CELLS // 3),
     (nf.isosurface, (SHAPE, 0.5), {}, 0, 0),
     (nf.raycast, (SHAPE, RAYS), {}, 100 * (3 * 4 + 1 + 8), CELLS),
     (nf.raycast, (SHAPE, RAYS), {"skips": "octants"}, 100 * (3 * 4 + 1 + 8), 8 * CELLS),
