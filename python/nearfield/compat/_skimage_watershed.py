@@ -63,7 +63,7 @@ def peak_local_max(
     num_peaks_per_label: float = np.inf,
     p_norm: float = np.inf,
 ) -> Array:
-    """Returns the coordinates of peaks, the highest first: the largest cells of their cubes of 2 min_distance + 1 a side.
+    """Returns the coordinates of peaks, the highest first: the largest of their cubes of 2 min_distance + 1 cells.
 
     Each maximum has one cell, and of equal peaks nearer than `min_distance` (Euclidean) the first one stays. It does
     not support `footprint`, or a `p_norm` that is neither 2 nor the default.
