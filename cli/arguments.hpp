@@ -30,7 +30,7 @@ struct arguments {
     std::string by_method, methods, pictures, chart;
     std::int64_t random_sites = 0;
     bool timings = false;
-    std::string sizes;  // thickness
+    std::string sizes, inlets = "all";  // thickness and porosimetry
     // Verb label.
     std::string criterion = "nonzero", norm, background, stats, intensity, unit, over;
     std::int64_t connectivity = 1, min_size = 1, max_size = std::numeric_limits<std::int64_t>::max(),
@@ -63,8 +63,8 @@ struct arguments {
     bool cmyk = false, line = false, mosaic = false;
     // Verb medial-axis.
     std::string axis_method = "integer", pruning = "constant", gamma;
-    // Meshes.
-    std::string pitch, level;
+    // Meshes and pictures.
+    std::string pitch, level, transfer;
     bool winding = false, shell = false, below = false, closed = false, sharp = false, hollow = false;
     // Verbs sdf and effect.
     std::string cutoff, font, characters, metrics, effects, fill;
@@ -118,7 +118,7 @@ int field_verb(const arguments& args);  ///< distance and voronoi
 int label_verb(const arguments& args);
 int morphology_verb(const arguments& args);
 int medial_axis_verb(const arguments& args);
-int thickness_verb(const arguments& args);
+int thickness_verb(const arguments& args);  ///< thickness and porosimetry
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
 int watershed_verb(const arguments& args);

@@ -121,14 +121,24 @@ verb man() {
 }  // namespace
 
 const std::vector<verb>& verbs() {
-    static const std::vector<verb> table{
-        distance_row(),    voronoi_row(),  label_row(),   morphology_row(), thickness_row(),
-        medial_axis_row(), skeleton_row(), split_row(),   watershed_row(),  peaks_row(),
-        geodesic_row(),    path_row(),     roadmap_row(), esdf_row(),       pores_row(),
-        fill_row(),        slices_row(),   sdf_row(),     effect_row(),     stipple_row(),
-        render_row(),      raycast_row(),  metrics_row(), voxelize_row(),   isosurface_row(),
-        offset_row(),      info(),         sample(),      convert(),        bench_row(),
-        compare_row(),     demo(),         help(),        completion(),     man()};
+    static const std::vector<verb> table{distance_row(),  voronoi_row(),
+                                         label_row(),     morphology_row(),
+                                         thickness_row(), medial_axis_row(),
+                                         skeleton_row(),  split_row(),
+                                         watershed_row(), peaks_row(),
+                                         geodesic_row(),  path_row(),
+                                         roadmap_row(),   esdf_row(),
+                                         pores_row(),     porosimetry_row(),
+                                         fill_row(),      slices_row(),
+                                         sdf_row(),       effect_row(),
+                                         stipple_row(),   render_row(),
+                                         raycast_row(),   metrics_row(),
+                                         voxelize_row(),  isosurface_row(),
+                                         offset_row(),    info(),
+                                         sample(),        convert(),
+                                         bench_row(),     compare_row(),
+                                         demo(),          help(),
+                                         completion(),    man()};
     return table;
 }
 

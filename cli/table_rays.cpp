@@ -17,6 +17,10 @@ const std::vector<option> render_rows{
      {"surface", "volume", "isolines"}},
     {"--threshold", "T", "value of the surface, or least value of a cloud; auto (default) takes Otsu's threshold",
      &a::threshold},
+    {"--transfer", "POINTS",
+     "colours and opacities of a cloud by value, linear from point to point, such as "
+     "0:#000000:0,80:#ff8800:0.02,255:#ffffff:0.8; instead of a threshold and the usual colours",
+     &a::transfer},
     {"--size", "WxH", "pixels of the picture (default 800x600)", &a::size},
     {"--from", "TURN,UP",
      "position of the camera, in degrees (default 35,25): its turn round the first axis, from the far end of the "

@@ -34,6 +34,7 @@ namespace nearfield::cli {
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();
 [[nodiscard]] verb thickness_row();
+[[nodiscard]] verb porosimetry_row();
 
 int raycast_verb(const arguments& args);
 int render_verb(const arguments& args);

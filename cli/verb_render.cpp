@@ -28,8 +28,32 @@ struct request {
     double turn = 35, elevation = 25;
     std::int64_t pictures = 1;
     std::vector<std::uint8_t> map;
+    std::vector<transfer_point> points;
     render_options how;
 };
+
+/// Parses a colour such as #ff8800 into the numbers of a picture.
+nearfield::rgb stored_colour(const std::string& text) {
+    const effects::colour c = effects::colour_of(text);
+    const auto stored = [](float light) {
+        return light <= 0.0031308F ? 12.92 * light : 1.055 * std::pow(light, 1 / 2.4) - 0.055;
+    };
+    return {stored(c.red), stored(c.green), stored(c.blue)};
+}
+
+std::vector<transfer_point> parse_transfer(const std::string& text) {
+    const std::string example = "--transfer 0:#000000:0,80:#ff8800:0.02,255:#ffffff:0.8";
+    std::vector<transfer_point> points;
+    if (text.empty()) return points;
+    for (const std::string& item : split(text, ',')) {
+        const std::vector<std::string> parts = split(item, ':');
+        if (parts.size() != 3)
+            refuse(fmt::format("--transfer has the point {}; give value, colour and opacity, e.g. {}", item, example));
+        points.push_back({parse_number("--transfer", parts[0], example), stored_colour(parts[1]),
+                          parse_number("--transfer", parts[2], example)});
+    }
+    return points;
+}
 
 /// Parses everything that does not depend on the input.
 request request_of(const arguments& args) {
@@ -55,9 +79,11 @@ request request_of(const arguments& args) {
                  : args.operation == "isolines" ? render_mode::isolines
                                                 : render_mode::surface;
     if (!args.background.empty()) {
-        const effects::colour c = effects::colour_of(args.background);
-        r.how.background = {std::sqrt(c.red), std::sqrt(c.green), std::sqrt(c.blue)};  // from linear light
+        r.how.background = stored_colour(args.background);
     }
+    r.points = parse_transfer(args.transfer);
+    if (!r.points.empty() && (r.how.mode != render_mode::volume || !args.threshold.empty()))
+        refuse("--transfer goes with --mode volume, without --threshold");
     for (int k = 0; k < 256; ++k) {
         const rgb c = ramp(k / 255.0);
         r.map.insert(r.map.end(), {c.red, c.green, c.blue});
@@ -121,7 +147,7 @@ void set_values(const arguments& args, const loaded& in, const io::array& volume
     r.how.low = r.how.mode == render_mode::volume ? r.how.threshold : low, r.how.high = high;
     r.how.interval =
         args.isolines == "none" ? (high - low) / 16 : parse_number("--isolines", args.isolines, "--isolines 10");
-    r.how.spacing = in.cell(), r.how.colormap = r.map;
+    r.how.spacing = in.cell(), r.how.colormap = r.map, r.how.transfer = r.points;
 }
 
 std::string numbered(const arguments& args, std::int64_t which) {
@@ -175,13 +201,15 @@ int render_verb(const arguments& args) {
         if (!done.note.empty()) note(args, done.note);
         json_report said = start_report(args);
         said["input"] = describe(volume), said["input"]["path"] = args.input;
-        said["threshold"] = r.how.threshold, said["outputs"] = outputs;
+        if (r.points.empty()) said["threshold"] = r.how.threshold;
+        said["outputs"] = outputs;
         said["run"] = describe(done, volume.cells());
-        finish(args, said,
-               fmt::format("render: {}, threshold {:g}, {}x{} in {} on {} ({}) -> {}", text_of(volume.shape),
-                           r.how.threshold, r.size[1], r.size[0], text_of_ms(done.median_ms()), done.device, done.name,
-                           numbered(args, 0)),
-               args.output == "-");
+        finish(
+            args, said,
+            fmt::format("render: {}, {}, {}x{} in {} on {} ({}) -> {}", text_of(volume.shape),
+                        r.points.empty() ? fmt::format("threshold {:g}", r.how.threshold) : "transfer function",
+                        r.size[1], r.size[0], text_of_ms(done.median_ms()), done.device, done.name, numbered(args, 0)),
+            args.output == "-");
     });
     return 0;
 }

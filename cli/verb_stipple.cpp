@@ -111,21 +111,21 @@ struct dotted {
     const arguments& args;
     const photo& of;
     computed done{};
-    double share = 1;  ///< of the points
-    double error = 0;  ///< of --equal-ink: by how much of its share the ink of a point differs at most
+    double before = 0, share = 1;  ///< shares of the points: of the inks before this one, of this ink
+    double error = 0;              ///< of --equal-ink: by how much of its share the ink of a point differs at most
 
     [[nodiscard]] stipple_options options(std::int64_t inked) const {
         stipple_options o;
         o.method = args.stipple_method == "lbg" ? stipple_method::lbg : stipple_method::lloyd;
         o.rounds = static_cast<int>(args.rounds), o.seed = args.seed, o.size = args.dot_size;
         const std::int64_t usual = std::clamp<std::int64_t>(inked / cells_a_point, 1, usual_points);
-        if (o.size == 0)
-            o.points = std::max<std::int64_t>(
-                1, std::llround(share * static_cast<double>(args.points > 0 ? args.points : usual)));
+        const auto all = static_cast<double>(args.points > 0 ? args.points : usual);
+        if (o.size == 0) o.points = std::llround((before + share) * all) - std::llround(before * all);
         return o;
     }
     stipples points_of(const std::vector<std::uint8_t>& light, const std::function<void(const stipple_state&)>& watch) {
         stipple_options o = options(std::count_if(light.begin(), light.end(), [](auto v) { return v < 255; }));
+        if (o.size == 0 && o.points == 0) return {};  // an ink whose share is less than half a point
         o.watch = watch;
         std::vector<std::uint8_t> ink;
         for (const std::uint8_t v : light) ink.push_back(static_cast<std::uint8_t>(255 - v));
@@ -235,8 +235,9 @@ private:
         }
         const double all = std::accumulate(sum.begin(), sum.end(), 0.0);
         if (all == 0) refuse(fmt::format("{} is all white", args_.input));
+        double before = 0;
         for (std::size_t k = 0; k < 4; ++k) {
-            run_.share = sum[k] / all;
+            run_.before = before / all, run_.share = sum[k] / all, before += sum[k];
             std::array<double, 4> cmyk{};
             cmyk[k] = 1;
             if (sum[k] > 0) layer(inks[k].first, inks[k].second, cmyk, run_.points_of(light[k], {}));

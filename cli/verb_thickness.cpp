@@ -1,4 +1,4 @@
-// nearfield thickness
+// nearfield thickness, porosimetry
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +9,7 @@
 
 #include "cli/compute.hpp"
 #include "cli/files.hpp"
+#include "cli/invasion.hpp"
 #include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
+bool is_porosimetry(const arguments& args) { return args.verb == "porosimetry"; }
 bool is_png(const std::string& path) { return path.ends_with(".png") || path.ends_with(".PNG"); }
 
 /// Paths of the outputs; an empty path means that the output is not wanted.
@@ -48,11 +50,12 @@ destinations destinations_of(const arguments& args) {
 /// One input, and the results that the library fills.
 struct thickness_run {
     loaded input;
-    std::vector<double> sizes;
+    double unit = 1;  ///< of squares and balls, in units of the spacing; not 1 only for porosimetry
+    std::vector<double> sizes, diameters;  ///< --sizes, and the same in units of `unit`
     std::vector<border> beyond;
     thickness_options options;
     io::array values;
-    io::array squares;                        ///< for a table if values are not squares, because diameters are rounded
+    io::array squares;  ///< for porosimetry, and for a table if values are not squares, because diameters are rounded
     std::map<double, std::int64_t> cells_of;  ///< number of cells by value, without background and endless cells
     double mean = 0, deviation = 0, largest = 0;
     std::int64_t cells = 0, endless = 0;
@@ -84,6 +87,26 @@ dtype values_type(const arguments& args, const thickness_run& run) {
     return args.squared ? squared_type(run) : dtype::float32;
 }
 
+/// Lets porosimetry count in cells where they are cubes: the library takes balls only in whole units.
+void settle_unit(const arguments& args, thickness_run& run) {
+    const std::vector<double>& sides = run.input.per_axis;
+    if (run.options.batch_axes > 0)
+        refuse(fmt::format("{} has {} images; porosimetry takes one: convert one of them", args.input,
+                           text_of_axes(run.input.image)));
+    if (std::adjacent_find(sides.begin(), sides.end(), std::not_equal_to<>{}) == sides.end()) {
+        run.unit = sides[0], run.options.spacing = {};
+        for (double& diameter : run.diameters) {
+            const double count = diameter / run.unit, whole = std::round(count);
+            diameter = std::abs(count - whole) < 1e-9 * whole ? whole : count;
+        }
+    } else if (std::any_of(sides.begin(), sides.end(), [](double side) { return side != std::round(side); })) {
+        refuse(
+            fmt::format("the spacing is {}; porosimetry takes equal lengths or whole numbers: give --spacing in a "
+                        "smaller unit of length",
+                        fmt::join(sides, ",")));
+    }
+}
+
 void load_run(const arguments& args, const destinations& to, thickness_run& run) {
     run.input = load_mask(args);
     const distance_options words = options_for(args, sites::zero, run.input);
@@ -91,16 +114,54 @@ void load_run(const arguments& args, const destinations& to, thickness_run& run)
     const auto axes = run.input.image.shape.size();
     for (std::size_t axis = 0; axis < axes; ++axis) run.beyond.push_back(words.border[static_cast<int>(axis)]);
     run.options.spacing = run.input.cell(), run.options.border = borders(run.beyond.data(), run.beyond.size());
-    run.options.batch_axes = words.batch_axes, run.options.multilabel = args.multilabel, run.options.sizes = run.sizes;
+    run.options.batch_axes = words.batch_axes, run.options.multilabel = args.multilabel;
+    run.diameters = run.sizes, run.options.sizes = run.diameters;
+    if (is_porosimetry(args)) settle_unit(args, run);
     const dtype type = values_type(args, run);
     const std::vector<std::int64_t>& shape = run.input.image.shape;
     if (!to.values.empty()) io::require_writable(to.values, type, shape, false, run.input.image.axes);
     if (!to.picture.empty()) static_cast<void>(arrange(shape, run.input.per_axis, page_of(args, run.input), false));
     run.values = make_like(run.input.image, type, shape);
-    if (!to.table.empty() && !args.squared) run.squares = make_like(run.input.image, squared_type(run), shape);
+    if (is_porosimetry(args) || (!to.table.empty() && !args.squared))
+        run.squares = make_like(run.input.image, squared_type(run), shape);
+}
+
+/// The diameter that a squared radius in units of `unit` stands for, in units of the spacing.
+double diameter_of(const thickness_run& run, double squared) {
+    const double diameter = 2 * std::sqrt(squared);
+    if (run.sizes.empty() || squared == 0) return diameter * run.unit;
+    const auto above = std::upper_bound(run.diameters.begin(), run.diameters.end(), diameter);
+    return run.sizes[static_cast<std::size_t>(above - run.diameters.begin() - 1)];
+}
+
+/// Paints the balls that come in through the inlets.
+computed compute_invasion(const arguments& args, thickness_run& run) {
+    distance_options given;
+    given.spacing = run.options.spacing, given.border = run.options.border;
+    io::array ways;
+    computed done = find_ways(args, run.input, given, ways);
+    if (size_of(ways.type) > 4) run.squares = make_like(run.input.image, dtype::uint64, ways.shape);
+    thickness_fields<host> out;
+    out.squared = run.squares.out();
+    const any_input<host> radii = ways.in();
+    done.add(compute(args, placed_call{[&](const host& on) { union_of_balls(on, radii, out, run.options); },
+                                       [&](int ordinal, int, int) {
+                                           return edge::thickness_on_device(ordinal, radii, out, run.options, true);
+                                       }}));
+    const auto fill = [&]<class T>(T* to) {
+        with_elements(run.squares.data.get(), run.squares.type, [&](const auto* from) {
+            std::transform(from, from + run.values.cells(), to, [&](auto squared) {
+                return static_cast<T>(diameter_of(run, static_cast<double>(squared)));
+            });
+        });
+    };
+    if (run.values.type == dtype::float64) fill(reinterpret_cast<double*>(run.values.data.get()));
+    else fill(reinterpret_cast<float*>(run.values.data.get()));
+    return done;
 }
 
 computed compute_run(const arguments& args, thickness_run& run) {
+    if (is_porosimetry(args)) return compute_invasion(args, run);
     thickness_fields<host> out;
     (args.squared ? out.squared : out.thickness) = run.values.out();
     if (!run.squares.shape.empty()) out.squared = run.squares.out();
@@ -144,9 +205,8 @@ std::string table_of(const arguments& args, const thickness_run& run) {
     std::string text = "squared,diameter,cells,volume\n";
     std::int64_t endless = 0;
     for (const auto& [squared, count] : args.squared ? run.cells_of : counted(run.squares, endless)) {
-        double diameter = 2 * std::sqrt(squared);
-        if (!run.sizes.empty()) diameter = *std::prev(std::upper_bound(run.sizes.begin(), run.sizes.end(), diameter));
-        text += fmt::format("{},{},{},{}\n", squared, diameter, count, static_cast<double>(count) * run.cell_volume());
+        text += fmt::format("{},{},{},{}\n", squared * run.unit * run.unit, diameter_of(run, squared), count,
+                            static_cast<double>(count) * run.cell_volume());
     }
     return text;
 }
@@ -178,6 +238,7 @@ void report(const arguments& args, const destinations& to, const thickness_run& 
     if (!args.border.empty()) said["border"] = split(args.border, ',');
     if (run.options.batch_axes > 0) said["batch_axes"] = run.options.batch_axes;
     if (!run.sizes.empty()) said["sizes"] = run.sizes;
+    if (is_porosimetry(args)) said["inlets"] = split(args.inlets, ',');
     said["what"] = args.squared ? "squared" : "thickness";
     said["cells"] = run.cells, said["mean"] = run.mean, said["standard_deviation"] = run.deviation;
     said["largest"] = run.largest, said["values"] = run.cells_of.size();
@@ -192,7 +253,7 @@ void report(const arguments& args, const destinations& to, const thickness_run& 
     }
     said["run"] = describe(done, run.values.cells());
     finish(args, said,
-           fmt::format("thickness: {} {}: {} in {} on {} ({}){}{}", text_of_axes(run.input.image),
+           fmt::format("{}: {} {}: {} in {} on {} ({}){}{}", args.verb, text_of_axes(run.input.image),
                        nearfield::name_of(run.input.image.type), summary(run), text_of_ms(done.median_ms()),
                        done.device, done.name, files.empty() ? "" : " -> ", fmt::join(files, ", ")),
            to.stdout_carries_data);

@@ -41,7 +41,30 @@ void trace(const array& field, const array& origins, const array& directions, co
                });
 }
 
-/// `n` holds the options' numbers in the order of the members, `map` the bytes of a colour map.
+/// Reads a camera's ten numbers.
+template <class Next>
+camera camera_of(const Next& next) {
+    camera c;
+    for (double* each : {c.eye, c.target, c.up})
+        for (int axis = 0; axis < 3; ++axis) each[axis] = next();
+    c.field_of_view = next();
+    return c;
+}
+
+void trace_picture(const array& field, const std::vector<double>& n, const array& entry, const array& normals,
+                   const array& steps, const distance_options& grid, double level, int ordinal, std::uintptr_t stream,
+                   bool staged, int threads, const nb::object& progress) {
+    const sphere_trace_options options{level, grid.spacing};
+    std::size_t k = 0;
+    const camera from = camera_of([&] { return n.at(k++); });
+    over<1, 3>({ordinal, stream, staged, threads, progress}, {&field}, {&entry, &normals, &steps},
+               [&](const auto& on, const auto& in, const auto& to) {
+                   sphere_trace(on, in[0], from, {to[0], to[1], to[2]}, options);
+               });
+}
+
+/// `n` holds the options' numbers in the order of the members, then those of the points of a transfer function;
+/// `map` the bytes of a colour map.
 void draw(const array& volume, const array& picture, const distance_options& grid, const std::vector<double>& n,
           const nb::bytes& map, int ordinal, std::uintptr_t stream, bool staged, int threads,
           const nb::object& progress) {
@@ -52,12 +75,15 @@ void draw(const array& volume, const array& picture, const distance_options& gri
         for (int axis = 0; axis < 3; ++axis) to[axis] = next();
     };
     o.mode = static_cast<render_mode>(static_cast<int>(next())), o.spacing = grid.spacing;
-    three(o.camera.eye), three(o.camera.target), three(o.camera.up), o.camera.field_of_view = next();
+    o.camera = camera_of(next);
     o.threshold = next(), o.distance_field = next() != 0;
     three(o.light), o.light_from_camera = next() != 0, o.shadows = next(), o.ambient = next();
     for (rgb* each : {&o.colour, &o.background}) each->red = next(), each->green = next(), each->blue = next();
     o.low = next(), o.high = next(), o.opacity = next(), o.interval = next(), o.samples = static_cast<int>(next());
     o.colormap = {reinterpret_cast<const std::uint8_t*>(map.c_str()), map.size()};
+    std::vector<transfer_point> points;
+    while (k < n.size()) points.push_back({next(), {next(), next(), next()}, next()});
+    o.transfer = points;
     over<1, 1>({ordinal, stream, staged, threads, progress}, {&volume}, {&picture},
                [&](const auto& on, const auto& in, const auto& to) { render(on, in[0], to[0], o); });
 }
@@ -83,6 +109,9 @@ void bind_rays(nb::module_& module) {
                nb::arg("faces"), nb::arg("entry"), nb::arg("steps"), nb::arg("skips"), nb::arg("ordinal"),
                nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
     module.def("sphere_trace", &trace, nb::arg("field"), nb::arg("origins"), nb::arg("directions"), nb::arg("entry"),
+               nb::arg("normals"), nb::arg("steps"), nb::arg("options"), nb::arg("level"), nb::arg("ordinal"),
+               nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
+    module.def("sphere_trace_camera", &trace_picture, nb::arg("field"), nb::arg("camera"), nb::arg("entry"),
                nb::arg("normals"), nb::arg("steps"), nb::arg("options"), nb::arg("level"), nb::arg("ordinal"),
                nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
     module.def("render", &draw, nb::arg("volume"), nb::arg("picture"), nb::arg("options"), nb::arg("numbers"),

@@ -30,7 +30,7 @@ assert part.closed
 grid = nf.VoxelGrid.around(part, 0.5, margin=16)
 field = nf.mesh_distance(part, grid, signed=True)
 camera = nf.Camera.fit(grid.shape, spacing=0.5, turn=-25, elevation=35, aspect=1.6)
-camera = replace(camera, field_of_view=24)
+camera = replace(camera, field_of_view=26)
 words = {"distance": True, "spacing": 0.5, "width": 400, "height": 250, "samples": 2}
 pictures = [nf.render(field, camera, threshold=d, **words) for d in (0, 1.2, 2.2, 4.2)]
 save("closing-undercuts.png", *pictures)

@@ -61,8 +61,8 @@ struct surface_distances {
 /// lie. For this purpose areas are rounded to 62 - log2(corners of the image) bits.
 ///
 /// Time O(cells of the image + of the boxes round each label's two masks). Workspace: 2 bytes a cell, 8 for more than
-/// 255 labels; 9 a point of surfaces; 2 a cell of these boxes, on a device 1/4 and up to 16 for each row of a box; 4 to
-/// 9 more and that of distance_transform for boxes with far points, of which 2^26 (2^28) cells at a time.
+/// 255 labels, 0 for up to 16 images of dense bytes; 9 a point of surfaces; 2 a cell of the boxes, on a device 1/4 and
+/// up to 16 a row; 4 to 9 more and distance_transform's for boxes with far points, 2^26 (2^28) cells of them at a time.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, labels, options; no memory; no GPU.
 ///

@@ -23,12 +23,19 @@ struct camera {
 
 enum class render_mode : std::uint8_t {
     surface,  ///< the surface where the volume has the value `threshold`, lit
-    volume,   ///< the whole volume as a cloud: values above `threshold` in the colours of the map
+    volume,   ///< the whole volume as a cloud: values above `threshold` in the colours of the map, or `transfer`
     isolines  ///< the volume cut open across the axis that faces the camera most: values and isolines there
 };
 
 struct rgb {
     double red = 1, green = 1, blue = 1;  ///< 0 to 1, as in a picture
+};
+
+/// A point of a transfer function.
+struct transfer_point {
+    double value = 0;
+    rgb colour{};
+    double opacity = 0;  ///< 0 to 1, of a way as long as a cell's narrowest side
 };
 
 struct render_options {
@@ -47,7 +54,12 @@ struct render_options {
     /// host, read during the call.
     std::span<const std::uint8_t> colormap{};
     double low = 0, high = 1;
-    double opacity = 0.1;   ///< opacity of a cell at `high` in a cloud; it rises evenly from `threshold`
+    double opacity = 0.1;  ///< opacity of a cell at `high` in a cloud; it rises evenly from `threshold`
+    /// Colours and opacities of a cloud by value: 2 to 32 points, in ascending order of their values. Both are linear
+    /// from point to point, and those of the first and the last point hold beyond these; two points with the same value
+    /// make a step. Then `threshold`, `colormap`, `low`, `high` and `opacity` are not used, and rays skip the parts
+    /// whose opacity is 0. The caller's memory on the host, read during the call.
+    std::span<const transfer_point> transfer{};
     double interval = 0.1;  ///< difference of values between isolines
     int samples = 1;        ///< rays a pixel along each side, 1 to 8
 };

@@ -1,7 +1,7 @@
 // Intersections of rays with a smooth level of a distance field.
 #pragma once
 
-#include "nearfield/distance.hpp"
+#include "nearfield/render.hpp"
 
 namespace [[gnu::visibility("default")]] nearfield {
 
@@ -52,6 +52,16 @@ void sphere_trace(const host& on, const any_input<host>& field, const any_input<
                   const sphere_trace_options& options = {});
 void sphere_trace(const device& on, const any_input<device>& field, const any_input<device>& origins,
                   const any_input<device>& directions, const surface_hits<device>& out,
+                  const sphere_trace_options& options = {});
+
+/// Does the same for the rays of a camera, one through the middle of each pixel of a picture, as render() sends them.
+/// They start at the eye, and t is the distance from it in units of `spacing`.
+///
+///   field  float32, 3 axes, any strides
+///   out    shape (height, width) of the picture; normals have a further axis of 3
+void sphere_trace(const host& on, const any_input<host>& field, const camera& from, const surface_hits<host>& out,
+                  const sphere_trace_options& options = {});
+void sphere_trace(const device& on, const any_input<device>& field, const camera& from, const surface_hits<device>& out,
                   const sphere_trace_options& options = {});
 
 }  // namespace nearfield

@@ -43,7 +43,7 @@ struct voxelize_options {
 /// open edges in double. Host and device have the same bits.
 ///
 ///   on    a device call copies the mesh there once, and returns before the work is done
-///   of    must have no open edges with `solid` and without `winding`
+///   of    must have no open edges with `solid` and without `winding`; vertices at the same place count as one
 ///   grid  any; the mesh may reach beyond it, up to 2^20 cells
 ///   out   bool or uint8, shape of the grid, any strides: 1 in marked cells, else 0
 ///

@@ -55,10 +55,10 @@ struct watershed_fields {
 ///   mask     shape of the image, bool or uint8: cells that count; all if it is left out
 ///
 /// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 10 (14 for types of 8 bytes; 4
-/// more with lines), about 24 for each basin and each pair of basins that touch, 8 for each cell of a plateau, 32 for
-/// each cell with a marker; minima of height 0 alone take 5 (9). Device 37, with room for a pair of basins in 4 cells,
-/// and 25 more for types of 8 bytes, whose values it sorts (50 with seeds, in fewer than 2^30 cells). If a device finds
-/// more pairs, its rounds visit all cells instead, which takes more time. Images of four axes are copied first.
+/// more with lines), up to 36 (48) for each basin and each pair of basins that touch, 12 a cell of a plateau, 32 a
+/// marker; minima of height 0 alone take 5 (9). Device 37, with room for a pair in 4 cells, and 25 more for types of 8
+/// bytes, which it sorts (50 with seeds, in fewer than 2^30 cells). If a device finds more pairs, its rounds visit all
+/// cells instead, which takes more time. Images of four axes are copied first.
 ///
 /// Throws nearfield::error before any work is started.
 ///

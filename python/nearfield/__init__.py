@@ -24,6 +24,7 @@ from nearfield._basins import (
     regional_maxima,
     watershed_hierarchy,
 )
+from nearfield._camera import Camera
 from nearfield._centroidal import CentroidalVoronoi, Stipples, centroidal_voronoi, stipple
 from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
@@ -54,7 +55,7 @@ from nearfield._plan import Pass, Plan, plan
 from nearfield._pores import PoreNetwork, pore_network
 from nearfield._propagation import PropagationReport, label_by_propagation
 from nearfield._rays import RayHits, SurfaceHits, raycast, sphere_trace
-from nearfield._render import Camera, render
+from nearfield._render import render
 from nearfield._sdf import sdf
 from nearfield._shape_measures import ShapeTable, shape_measures
 from nearfield._skeleton import skeletonize

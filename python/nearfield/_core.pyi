@@ -405,6 +405,20 @@ def sphere_trace(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+def sphere_trace_camera(
+    field: Array,
+    camera: list[float],
+    entry: Array,
+    normals: Array,
+    steps: Array,
+    options: Options,
+    level: float,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
 def render(
     volume: Array,
     picture: Array,

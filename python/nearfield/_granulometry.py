@@ -176,7 +176,7 @@ def porosimetry(
     sizes : sequence of floats
         Ascending diameters in units of `spacing`.
     connectivity : int
-        Neighbours between which the centre of a ball may move, as in `label`.
+        Neighbours between which the centre of a ball may move, as in `label`; also across periodic ends.
     spacing, border, device, threads
         As in `local_thickness`.
 

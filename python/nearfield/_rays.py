@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from nearfield import _core
+from nearfield._camera import Camera, view_of
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress
-from nearfield._request import Request, Spacing, length_of, said, spacing_of, word_of
+from nearfield._request import Request, Spacing, count_of, length_of, said, spacing_of, word_of
 from nearfield._run_at import RunAt, in_our_words, packed_of
 from nearfield._traced import refuse_traced
 from nearfield._workplace import Slot, Workplace
@@ -30,7 +31,7 @@ class RayHits:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceHits:
-    """Hits of rays on a surface, one a row."""
+    """Hits of rays on a surface: one a row, or one a pixel of a camera's picture, of shape (height, width)."""
 
     entry: Any  #: (n,) float64: t of the point origin + t * direction; inf if the ray meets nothing
     normals: Any  #: (n, axes) float32: unit vectors towards larger values of the field; 0 if the ray meets nothing
@@ -110,6 +111,8 @@ def sphere_trace(
     level: float = 0.0,
     *,
     spacing: Spacing = None,
+    width: int | None = None,
+    height: int | None = None,
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -121,19 +124,23 @@ def sphere_trace(
     field : array of 2 or 3 axes
         Distances, signed or not; rays are free where they exceed `level`. They are used as float32, on the CPU or a
         GPU.
-    rays : pair of arrays, each (n, axes) or (axes,)
-        Origins and directions in cells, as in `raycast`.
+    rays : Camera, or pair of arrays, each (n, axes) or (axes,)
+        A camera that looks at a field of 3 axes, as in `render`: ``entry`` is the distance from its eye, in units of
+        `spacing`. Or origins and directions in cells, as in `raycast`.
     level : float
         Value of the field on the surface, in units of `spacing`.
     spacing : float or sequence of floats, optional
         Length of a cell along each axis. Default: 1.
+    width, height : int, optional
+        Size of a camera's picture in pixels. Default: 800 x 600.
     device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     SurfaceHits
-        Arrays ``entry``, ``normals`` and ``steps``, of the field's kind and on its device.
+        Arrays ``entry``, ``normals`` and ``steps``, of the field's kind and on its device, with a row for each ray or
+        of the shape of a camera's picture.
 
     Notes
     -----
@@ -154,21 +161,31 @@ def sphere_trace(
     array([5.])
     """
     refuse_traced("field", field)
-    height = length_of("level", level)
+    value = length_of("level", level)
     work = workplace_of("field", field)
     ndim = _axes_of(work)
     if work.dtype != "float32":
         work = workplace_of("field", as_floats(work))
     request = Request((), spacing_of(spacing, ndim, 0))
-    origins, directions = _rays_of(rays, ndim)
-    n = len(origins)
-    out = [work.empty((n,), "float64"), work.empty((n, ndim), "float32"), work.empty((n,), "int32")]
+    shape: tuple[int, ...]
+    if isinstance(rays, Camera):
+        rows = 600 if height is None else count_of("height", height, 1, 2**20)
+        shape = (rows, 800 if width is None else count_of("width", width, 1, 2**20))
+    else:
+        if width is not None or height is not None:
+            raise ValueError("width and height go with a camera; leave them out beside rays")
+        tables = _rays_of(rays, ndim)
+        shape = (len(tables[0]),)
+    out = [work.empty(shape, "float64"), work.empty((*shape, ndim), "float32"), work.empty(shape, "int32")]
     where = RunAt(work, device, threads, progress)
     with in_our_words(work.name):
-        first, second = _read(work, where, origins, directions)
         entry, normals, steps = _written(out)
-        options = request.options()
-        _core.sphere_trace(where.read(), first, second, entry, normals, steps, options, height, *where.place())
+        options, place = request.options(), where.place()
+        if isinstance(rays, Camera):
+            _core.sphere_trace_camera(where.read(), view_of(rays), entry, normals, steps, options, value, *place)
+        else:
+            first, second = _read(work, where, *tables)
+            _core.sphere_trace(where.read(), first, second, entry, normals, steps, options, value, *place)
         work.finish()
     return SurfaceHits(*(work.hand_out(each) for each in out))
 

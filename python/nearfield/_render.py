@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import radians, tan
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from nearfield import _core
+from nearfield._camera import Camera, Triple, triple_of, view_of
 from nearfield._dispatch import workplace_of
 from nearfield._mesh import Mesh, is_mesh, mesh_of
 from nearfield._progress import Progress
@@ -33,52 +33,6 @@ from nearfield._traced import refuse_traced
 from nearfield._workplace import Workplace
 
 _MODES = ("surface", "volume", "isolines")
-Triple = Sequence[float]
-
-
-@dataclass(frozen=True)
-class Camera:
-    """Position and view of a camera, in units of the spacing, in array order, from the centre of cell 0."""
-
-    eye: Triple
-    target: Triple
-    up: Triple = (1.0, 0.0, 0.0)
-    field_of_view: float = 30.0  #: from the lower to the upper edge, in degrees
-
-    @classmethod
-    def fit(
-        cls,
-        shape: Sequence[int],
-        *,
-        spacing: Spacing = None,
-        turn: float = 35.0,
-        elevation: float = 25.0,
-        aspect: float = 1.0,
-    ) -> Camera:
-        """Places a camera so that a whole volume fits its picture, which is `aspect` times as wide as high.
-
-        The first axis points up. The camera looks along the second axis from its far end. It is turned `turn` degrees
-        round the first axis towards the far end of the last one, and raised by `elevation` degrees.
-        """
-        sides = [count_of("shape", each, 0) for each in shape]
-        request = Request((), spacing_of(spacing, len(sides), 0))
-        angles = length_of("turn", turn), length_of("elevation", elevation), length_of("aspect", aspect)
-        n = _core.camera_for(sides, request.options(), *angles)
-        return cls(tuple(n[:3]), tuple(n[3:6]), tuple(n[6:9]), n[9])
-
-    def rays(self, width: int, height: int, *, spacing: Spacing = None) -> tuple[Any, Any]:
-        """Origins and directions, in cells, of the rays through a picture's pixels, row by row, for `raycast`."""
-        columns, rows = count_of("width", width, 1), count_of("height", height, 1)
-        cell = np.broadcast_to(np.asarray(spacing_of(spacing, 3, 0) or 1.0, "float64"), 3)
-        eye, forward = np.asarray(self.eye, "float64"), np.subtract(self.target, self.eye)
-        forward = forward / np.linalg.norm(forward)
-        right = -np.cross(forward, self.up)  # components come in the other order, which turns the sign
-        right = right / np.linalg.norm(right)
-        down = np.cross(right, forward)
-        pixel = 2 * tan(radians(self.field_of_view) / 2) / rows
-        v, u = np.meshgrid(np.arange(rows) + 0.5 - rows / 2, np.arange(columns) + 0.5 - columns / 2, indexing="ij")
-        towards = forward + pixel * (u[..., None] * right + v[..., None] * down)
-        return np.tile(eye / cell, (rows * columns, 1)), towards.reshape(-1, 3) / cell
 
 
 def render(
@@ -100,6 +54,7 @@ def render(
     low: float | None = None,
     high: float | None = None,
     opacity: float = 0.1,
+    transfer: Sequence[tuple[float, Triple, float]] | None = None,
     interval: float | None = None,
     samples: int = 1,
     device: str | None = None,
@@ -143,7 +98,12 @@ def render(
     low, high : float, optional
         Values at the ends of the map. Default: the least (in a cloud the threshold) and the largest one.
     opacity : float
-        Opacity of a cell whose value is `high`, in a cloud.
+        Opacity of a cell whose value is `high`, in a cloud; it rises evenly from `threshold`.
+    transfer : sequence of (value, color, opacity), optional
+        Transfer function of a cloud: 2 to 32 points with ascending values, between which colours and opacities are
+        linear. The ends hold beyond the ends; two points at one value make a step. Colours are triples from 0 to 1.
+        Opacities, from 0 to 1, are those of a way as long as a cell's narrowest side. It takes the place of
+        `threshold`, `colormap`, `low`, `high` and `opacity`. Rays skip the parts whose opacity is 0.
     interval : float, optional
         Distance between isolines, in values. Default: a sixteenth of the range from `low` to `high`.
     samples : int
@@ -185,19 +145,25 @@ def render(
     elif not isinstance(camera, Camera):
         raise TypeError(f"camera is {said(camera)}; give a nearfield.Camera")
     how = _MODES.index(word_of("mode", mode, _MODES))
-    numbers = [how, *_view(camera), *_values_of(work, how, bool(flag_of("distance", distance)), threshold, low, high)]
+    points = [] if transfer is None else _points_of(transfer)
+    if points:
+        if how != 1 or any(each is not None for each in (threshold, colormap, low, high)):
+            raise ValueError("transfer goes with mode='volume', without threshold, colormap, low and high")
+        threshold, low, high = 0.0, 0.0, 1.0
+    numbers = [how, *view_of(camera), *_values_of(work, how, bool(flag_of("distance", distance)), threshold, low, high)]
     last, first = numbers.pop(), numbers.pop()
-    numbers += [*_triple("light", light), 0] if light is not None else [0.0, 0.0, 0.0, 1]
+    numbers += [*triple_of("light", light), 0] if light is not None else [0.0, 0.0, 0.0, 1]
     numbers += [length_of("shadows", shadows), length_of("ambient", ambient)]
     numbers += [
-        *_triple("color", color),
-        *_triple("background", background),
+        *triple_of("color", color),
+        *triple_of("background", background),
         first,
         last,
         length_of("opacity", opacity),
     ]
     numbers += [abs(last - first) / 16 or 1.0 if interval is None else length_of("interval", interval)]
     numbers += [count_of("samples", samples, 1, 8)]
+    numbers += points
     if work.dtype not in ("bool", "uint8", "float32"):
         work = workplace_of("volume", as_floats(work))
     slot = work.empty((rows, columns, 3), "uint8")
@@ -228,16 +194,14 @@ def _field_of(
     return np.ascontiguousarray(inside.T), pitch, camera
 
 
-def _view(camera: Camera) -> list[float]:
-    places = [*_triple("camera", camera.eye), *_triple("camera", camera.target), *_triple("camera", camera.up)]
-    return [*places, length_of("camera", camera.field_of_view)]
-
-
-def _triple(name: str, value: Any) -> list[float]:
-    each = items_of(value)
-    if each is None or len(each) != 3:
-        raise not_taken(name, value, "3 numbers")
-    return [length_of(name, one) for one in each]
+def _points_of(transfer: Any) -> list[float]:
+    numbers: list[float] = []
+    for point in items_of(transfer) or (None,):
+        each = items_of(point)
+        if each is None or len(each) != 3:
+            raise not_taken("transfer", transfer, "triples of a value, a color and an opacity")
+        numbers += [length_of("transfer", each[0]), *triple_of("transfer", each[1]), length_of("transfer", each[2])]
+    return numbers
 
 
 def _values_of(

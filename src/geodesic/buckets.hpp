@@ -65,9 +65,10 @@ private:
         std::size_t count = 0;
 
         void add(std::int32_t cell) {
-            if (count == cells.size()) cells.resize(2 * count);
+            if (count == cells.size()) grow();
             cells[count++] = cell;
         }
+        [[gnu::noinline]] void grow() { cells.resize(2 * count); }
     };
 
     int width_;

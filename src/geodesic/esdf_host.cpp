@@ -162,13 +162,12 @@ public:
     /// Writes the cells of `to` from the squared distances of `solved` in C order.
     void write(const window& to, const window& solved, const std::uint32_t* squared) const {
         std::uint8_t cost[cells_at_once];
-        const std::uint8_t* const of = of_.data();
-        const auto most = static_cast<std::uint32_t>(of_.size() - 1);
         squared += (to.y - solved.y) * solved.columns + to.x - solved.x;
         for (std::int64_t y = 0; y < to.rows; ++y, squared += solved.columns)
             for (std::int64_t first = 0; first < to.columns; first += cells_at_once) {
                 const std::int64_t count = std::min(cells_at_once, to.columns - first);
-                for (std::int64_t x = 0; x < count; ++x) cost[x] = of[std::min(squared[first + x], most)];
+                for (std::int64_t x = 0; x < count; x += block)
+                    look_up(squared + first + x, std::min(block, count - x), cost + x);
                 put(to.y + y, to.x + first, count, cost);
             }
     }
@@ -181,6 +180,18 @@ public:
     }
 
 private:
+    static constexpr std::int64_t block = 64;
+
+    /// Finds the costs of consecutive cells. Most of them are far from obstacles, which a loop without lookups tells: a
+    /// difference below 0 has the highest bit, and so has a square that says that there is no obstacle.
+    void look_up(const std::uint32_t* squared, std::int64_t count, std::uint8_t* cost) const {
+        const auto most = static_cast<std::uint32_t>(of_.size() - 1);
+        std::uint32_t near = 0;
+        for (std::int64_t x = 0; x < count; ++x) near |= (squared[x] - most) & ~squared[x];
+        if (near >> 31 == 0) return void(std::fill_n(cost, count, costmap_free));
+        const std::uint8_t* const of = of_.data();
+        for (std::int64_t x = 0; x < count; ++x) cost[x] = of[std::min(squared[x], most)];
+    }
     void put(std::int64_t y, std::int64_t x, std::int64_t count, const std::uint8_t* cost) const {
         const auto* const from = static_cast<const std::uint8_t*>(w_.from.data) + w_.offset(w_.from, y, x);
         auto* const to = static_cast<std::uint8_t*>(w_.to.data) + w_.offset(w_.to, y, x);

@@ -30,7 +30,7 @@ public:
           cost_(p.cost.wanted() ? t_.tiles * t_.cells_a_tile() : 0),
           tiles_(rehearsing() == nullptr ? t_.tiles : 0) {
         for (const step& each : p.steps) {
-            quick_.push_back({each.offset, static_cast<std::uint32_t>(each.price), &each});
+            quick_.push_back({each.offset, static_cast<std::uint32_t>(each.price), sides_of(each.by), &each});
             between_ = between_ || !each.between.empty();
         }
     }
@@ -57,7 +57,7 @@ public:
 private:
     struct quick {
         std::int32_t offset;
-        std::uint32_t price;
+        std::uint32_t price, sides;
         const step* whole;
     };
 
@@ -146,17 +146,24 @@ private:
         const auto cost_of = [&](std::int32_t local) { return Key::cost(key[local]); };
         std::int64_t origin[max_rank]{};
         t_.origin(v.tile, origin);
-        const auto from_all = [&](const auto& spread_inner) {
+        const auto from_all = [&](const auto& use) {
             queue.run(v.least + ahead_, cost_of, [&](std::int32_t local, std::uint64_t cost) {
                 if (cost > p_.most) return;
                 if (cost > Key::most_cost) return stop_too_wide();
-                if (kind_.get()[base + local] == inner) spread_inner(local);
-                else spread_rim(v, origin, local, queue);
+                use(local);
             });
         };
-        if (p_.cost.wanted()) from_all([&](std::int32_t local) { spread<true, true>(base, local, queue); });
-        else if (between_) from_all([&](std::int32_t local) { spread<true, false>(base, local, queue); });
-        else from_all([&](std::int32_t local) { spread<false, false>(base, local, queue); });
+        const auto spread_all = [&](auto between, auto costs) {
+            from_all([&](std::int32_t local) {
+                if (kind_.get()[base + local] == inner) spread<between(), costs()>(base, local, queue);
+                else spread_rim<between(), costs()>(v, origin, local, queue);
+            });
+        };
+        constexpr std::true_type yes;
+        constexpr std::false_type no;
+        if (p_.cost.wanted()) spread_all(yes, yes);
+        else if (between_) spread_all(yes, no);
+        else spread_all(no, no);
         v.left = queue.drain(v.waiting, cost_of);
     }
     void stop_too_wide() {
@@ -190,15 +197,17 @@ private:
     }
 
     /// Relaxes the steps of a cell that has neighbours in other tiles or across a periodic end.
+    template <bool Between, bool Costs>
     void spread_rim(visit<word>& v, const std::int64_t* origin, std::int32_t local, buckets& queue) {
         const std::int64_t base = v.tile << t_.tile_bits;
         word* const key = key_.get() + base;
         const word own = key[local];
         std::int64_t at[max_rank]{};
         for (int axis = 0; axis < t_.axes; ++axis) at[axis] = origin[axis] + t_.within(local, axis);
+        const std::uint32_t near = sides_near(local, at);
         for (const quick& s : quick_) {
-            if (stays(local, at, s.whole->by)) {
-                relax<true, true>(base, key, own, local, s, queue);
+            if ((s.sides & near) == 0 || stays(local, at, s.whole->by)) {
+                relax<Between, Costs>(base, key, own, local, s, queue);
                 continue;
             }
             const std::int64_t to = neighbour(at, s.whole->by);
@@ -209,6 +218,24 @@ private:
             if (tile != v.tile) v.outbox.push_back({tile, there, Key::cost(offered), offered});
             else if (offered < key[there]) key[there] = offered, queue.push(there, Key::cost(offered));
         }
+    }
+    /// The sides of a tile to which a step leads, a bit each: the lower and the upper one of each axis.
+    [[nodiscard]] static std::uint32_t sides_of(const vector_of_step& by) {
+        std::uint32_t sides = 0;
+        for (std::size_t axis = 0; axis < by.size(); ++axis)
+            sides |= (by[axis] < 0 ? 1U : by[axis] > 0 ? 2U : 0U) << 2 * axis;
+        return sides;
+    }
+    /// The sides that a step may cross from this cell.
+    [[nodiscard]] std::uint32_t sides_near(std::int32_t local, const std::int64_t* at) const {
+        std::uint32_t sides = 0;
+        for (int axis = t_.batch; axis < t_.axes; ++axis) {
+            const std::int64_t there = t_.within(local, axis);
+            if (there < p_.reach) sides |= 1U << 2 * axis;
+            if (there >= t_.side(axis) - p_.reach || (t_.wraps[axis] && at[axis] >= t_.size[axis] - p_.reach))
+                sides |= 2U << 2 * axis;
+        }
+        return sides;
     }
     /// True if a step ends in the same tile without wrapping around.
     [[nodiscard]] bool stays(std::int32_t local, const std::int64_t* at, const vector_of_step& by) const {
@@ -241,16 +268,10 @@ private:
     void write() {
         team_.for_each(t_.tiles, tiles_at_once(), t_.cells_a_tile(), [&](std::int64_t first, std::int64_t last, int) {
             row_writer writer(p_);
-            const std::uint64_t most = p_.most;
             for (std::int64_t tile = first; tile < last; ++tile)
                 for_rows(t_, tile, [&](std::int32_t local, const std::int64_t* at, std::int64_t count) {
                     const std::int64_t place = (tile << t_.tile_bits) + local;
-                    const word* const key = key_.get() + place;
-                    const std::uint8_t* const kind = kind_.get() + place;
-                    writer.write(at, count, [&](std::int64_t i, std::uint64_t& cost, std::uint64_t& seed) {
-                        cost = Key::cost(key[i]), seed = Key::seed(key[i]);
-                        return (kind[i] != 0) & (key[i] != Key::unreached) & (cost <= most);
-                    });
+                    writer.write(at, count, row_of_keys<Key>(key_.get() + place, kind_.get() + place, p_.most));
                 });
         });
     }

@@ -1,8 +1,11 @@
 // Access to the caller's arrays, row by row of a tile.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "geodesic/problem.hpp"
 
@@ -41,6 +44,17 @@ std::int64_t stride_in(const problem& p, const View& v, int more = 0) {
     return v.stride[static_cast<std::size_t>(p.axis_of.back() + more)];
 }
 
+/// Fetches what a later row of the same tile reads. Rows of a tile lie apart, so that the processor does not foresee
+/// which memory is next.
+template <class T>
+void prefetch_row(const T* row, std::int64_t to_next, std::int64_t count) {
+    constexpr std::int64_t rows_ahead = 6, line = 64 / static_cast<std::int64_t>(sizeof(T));
+    const auto later =
+        reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(rows_ahead * to_next) * sizeof(T);
+    for (std::int64_t i = 0; i < count + line - 1; i += line)
+        __builtin_prefetch(reinterpret_cast<const void*>(later + static_cast<std::uintptr_t>(i) * sizeof(T)));
+}
+
 class row_reader {
 public:
     explicit row_reader(const problem& p) : p_(p), t_(p.where) {}
@@ -53,6 +67,7 @@ public:
         if (count == 0) return;
         const auto* const mask = static_cast<const std::uint8_t*>(p_.mask.data) + offset_in(p_, p_.mask, at);
         const std::int64_t step = stride_in(p_, p_.mask), reach = p_.reach;
+        if (step == 1) prefetch_row(mask, to_next_row(p_.mask), count);
         bool ends = false;
         for (int axis = t_.batch; axis < t_.axes - 1; ++axis) ends = ends || at_end(axis, at[axis]);
         const auto there = static_cast<std::uint8_t>(ends ? rim : inner);
@@ -84,6 +99,11 @@ public:
     }
 
 private:
+    template <class View>
+    [[nodiscard]] std::int64_t to_next_row(const View& v) const {
+        const auto before = static_cast<std::size_t>(std::max(0, t_.axes - 2));
+        return v.stride[static_cast<std::size_t>(p_.axis_of[before])];
+    }
     [[nodiscard]] bool at_end(int axis, std::int64_t x) const {
         const std::int64_t within = x & (t_.side(axis) - 1);
         return within < p_.reach || within >= t_.side(axis) - p_.reach ||
@@ -115,11 +135,15 @@ private:
         const int last = t_.axes - 1;
         std::int64_t there[max_rank];
         std::copy_n(at, t_.axes, there);
+        if (step == 1) prefetch_row(from, to_next_row(p_.seeds), count);
         constexpr std::int64_t some = 64;
         for (std::int64_t first = 0; first < count; first += some) {
             const std::int64_t end = std::min(count, first + some);
             T any{};
-            for (std::int64_t i = first; i < end; ++i) any = static_cast<T>(any | from[i * step]);
+            if (step == 1)
+                for (std::int64_t i = first; i < end; ++i) any = static_cast<T>(any | from[i]);
+            else
+                for (std::int64_t i = first; i < end; ++i) any = static_cast<T>(any | from[i * step]);
             for (std::int64_t i = first; any != 0 && i < end; ++i)
                 if (from[i * step] != 0) there[last] = at[last] + i, found(i, t_.number_of(there));
         }
@@ -129,53 +153,71 @@ private:
     const tiling& t_;
 };
 
+/// The keys of a row's cells.
+template <class Key>
+struct row_of_keys {
+    using number = std::conditional_t<sizeof(typename Key::word) == 4, std::uint32_t, std::uint64_t>;
+
+    const typename Key::word* key;
+    const std::uint8_t* kind;
+    number most;  ///< the largest cost of a path
+
+    row_of_keys(const typename Key::word* keys, const std::uint8_t* kinds, std::uint64_t most_cost)
+        : key(keys),
+          kind(kinds),
+          most(static_cast<number>(std::min<std::uint64_t>(most_cost, std::numeric_limits<number>::max()))) {}
+    [[nodiscard]] number cost(std::int64_t i) const { return static_cast<number>(Key::cost(key[i])); }
+    [[nodiscard]] std::uint64_t seed(std::int64_t i) const { return Key::seed(key[i]); }
+    [[nodiscard]] bool is_reached(std::int64_t i) const {
+        return (kind[i] != wall) & (key[i] != Key::unreached) & (cost(i) <= most);
+    }
+};
+
 /// Writes rows of results. One object writes many rows and caches the last seed, which neighbours mostly share.
 class row_writer {
 public:
     explicit row_writer(const problem& p) : p_(p), t_(p.where) {}
 
-    /// read(cell of the row, cost, seed) returns false for a cell without a path.
-    template <class Read>
-    void write(const std::int64_t* at, std::int64_t count, const Read& read) {
+    template <class Keys>
+    void write(const std::int64_t* at, std::int64_t count, const Keys& row) {
         if (count == 0) return;
-        if (p_.out.cost.wanted()) write_costs(at, count, read);
+        if (p_.out.cost.wanted()) write_costs(at, count, row);
         if (!p_.out.index.wanted() && !p_.out.coordinates.wanted() && !p_.out.label.wanted()) return;
         known_ = false;  // the row may belong to another image
         for (std::int64_t i = 0; i < count; ++i) {
-            std::uint64_t cost = 0, seed = 0;
-            const bool reached = read(i, cost, seed);
-            if (reached && (!known_ || seed != seed_)) locate(seed, at);
+            const bool reached = row.is_reached(i);
+            if (reached && (!known_ || row.seed(i) != seed_)) locate(row.seed(i), at);
             write_seed(at, i, reached);
         }
     }
 
 private:
-    template <class Read>
-    void write_costs(const std::int64_t* at, std::int64_t count, const Read& read) {
+    template <class Keys>
+    void write_costs(const std::int64_t* at, std::int64_t count, const Keys& row) {
         switch (p_.out.cost.type) {
-            case dtype::int32: return write_costs<std::int32_t>(at, count, read);
-            case dtype::uint32: return write_costs<std::uint32_t>(at, count, read);
-            case dtype::int64: return write_costs<std::int64_t>(at, count, read);
-            case dtype::uint64: return write_costs<std::uint64_t>(at, count, read);
-            case dtype::float32: return write_costs<float>(at, count, read);
-            default: return write_costs<double>(at, count, read);
+            case dtype::int32: return write_costs<std::int32_t>(at, count, row);
+            case dtype::uint32: return write_costs<std::uint32_t>(at, count, row);
+            case dtype::int64: return write_costs<std::int64_t>(at, count, row);
+            case dtype::uint64: return write_costs<std::uint64_t>(at, count, row);
+            case dtype::float32: return write_costs<float>(at, count, row);
+            default: return write_costs<double>(at, count, row);
         }
     }
-    template <class T, class Read>
-    void write_costs(const std::int64_t* at, std::int64_t count, const Read& read) {
+    template <class T, class Keys>
+    void write_costs(const std::int64_t* at, std::int64_t count, const Keys row) {
         using limits = std::numeric_limits<T>;
         T* const to = static_cast<T*>(p_.out.cost.data) + offset_in(p_, p_.out.cost, at);
         const std::int64_t step = stride_in(p_, p_.out.cost);
-        const auto put = [&](std::int64_t i, std::int64_t at_element) {
-            std::uint64_t cost = 0, seed = 0;
-            const bool reached = read(i, cost, seed);
-            if constexpr (limits::is_integer) to[at_element] = reached ? static_cast<T>(cost) : limits::max();
-            else to[at_element] = reached ? static_cast<T>(static_cast<double>(cost) * p_.unit) : limits::infinity();
+        const double unit = p_.unit;
+        const auto value = [row, unit](std::int64_t i) {
+            const auto cost = row.cost(i);
+            if constexpr (limits::is_integer) return row.is_reached(i) ? static_cast<T>(cost) : limits::max();
+            else return row.is_reached(i) ? static_cast<T>(static_cast<double>(cost) * unit) : limits::infinity();
         };
         if (step == 1) {
-            for (std::int64_t i = 0; i < count; ++i) put(i, i);
+            for (std::int64_t i = 0; i < count; ++i) to[i] = value(i);
         } else {
-            for (std::int64_t i = 0; i < count; ++i) put(i, i * step);
+            for (std::int64_t i = 0; i < count; ++i) to[i * step] = value(i);
         }
     }
 

@@ -1,6 +1,10 @@
 // Walks bands of rows along the first axis with two planes in memory, so that a site is unpacked about once and each
-// pair of neighbours is evaluated once. Loops over rows have no branch and no division.
-#include "medial_axis/host_masks.hpp"
+// pair of neighbours is evaluated once. Loops over rows have no branch and no division. Compiled once per instruction
+// set, so that the compiler uses the machine's widest vectors.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "medial_axis/host_masks.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -9,9 +13,10 @@
 
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "medial_axis/host_masks.hpp"
 
-namespace nearfield::medial_axes {
-namespace {
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::medial_axes::HWY_NAMESPACE {
 
 constexpr std::int64_t rows_of_band = 8, planes_of_walk = 16;
 constexpr std::int64_t columns_of_walk = 2048;  // walks of 2 million columns took 8 to 16 times as long
@@ -214,11 +219,19 @@ void mark_by(const host& on, const problem& p, const pass& over) {
     });
 }
 
-}  // namespace
-
 void mark_masks(const host& on, const problem& p, const pass& over) {
     if (p.masks_fit_int32()) mark_by<std::int32_t>(on, p, over);
     else mark_by<std::int64_t>(on, p, over);
 }
 
+}  // namespace nearfield::medial_axes::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::medial_axes {
+
+HWY_EXPORT(mark_masks);
+void mark_masks(const host& on, const problem& p, const pass& over) { HWY_DYNAMIC_DISPATCH(mark_masks)(on, p, over); }
+
 }  // namespace nearfield::medial_axes
+#endif

@@ -51,13 +51,9 @@ struct open_edge {
     std::int32_t from, to;
     std::int64_t net;
 };
-[[nodiscard]] inline std::vector<open_edge> open_edges_of(const mesh& m) {
-    std::vector<open_edge> found;
-    for_each_edge(m, [&](std::int32_t low, std::int32_t high, std::int64_t forward, std::int64_t backward) {
-        if (forward != backward) found.push_back({low, high, forward - backward});
-    });
-    return found;
-}
+/// Returns the edges that do not cancel if vertices at the same place count as one, as those of triangles with three
+/// corners of their own each.
+[[nodiscard]] std::vector<open_edge> open_edges_of(const mesh& m);
 
 /// The smallest box that contains all vertices.
 struct box {

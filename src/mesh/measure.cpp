@@ -1,7 +1,9 @@
 // Measurements of meshes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
@@ -21,6 +23,39 @@ void check_mesh(const char* name, vertex_span vertices, face_span faces) {
         for (const std::int32_t v : faces[i])
             if (v < 0 || v >= count)
                 fail(fmt::format("{}: face {} names vertex {}; there are {}, from 0", name, i, v, count));
+}
+
+namespace {
+
+std::vector<open_edge> edges_that_stay(const mesh& m) {
+    std::vector<open_edge> found;
+    for_each_edge(m, [&](std::int32_t low, std::int32_t high, std::int64_t forward, std::int64_t backward) {
+        if (forward != backward) found.push_back({low, high, forward - backward});
+    });
+    return found;
+}
+
+/// Makes all faces name the first vertex at a place.
+mesh joined(mesh m) {
+    std::vector<std::int32_t> order(m.vertices.size()), first(m.vertices.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto at = [&](std::int32_t v) -> const auto& { return m.vertices[static_cast<std::size_t>(v)]; };
+    std::sort(order.begin(), order.end(),
+              [&](std::int32_t a, std::int32_t b) { return at(a) < at(b) || (at(a) == at(b) && a < b); });
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const bool same = k > 0 && at(order[k]) == at(order[k - 1]);
+        first[static_cast<std::size_t>(order[k])] = same ? first[static_cast<std::size_t>(order[k - 1])] : order[k];
+    }
+    for (auto& face : m.faces)
+        for (std::int32_t& v : face) v = first[static_cast<std::size_t>(v)];
+    return m;
+}
+
+}  // namespace
+
+std::vector<open_edge> open_edges_of(const mesh& m) {
+    std::vector<open_edge> found = edges_that_stay(m);
+    return found.empty() ? found : edges_that_stay(joined(m));
 }
 
 }  // namespace meshes

@@ -18,6 +18,7 @@ std::unique_ptr<const device_mesh::parts> uploaded(const device& on, meshes::ver
     if (made.open_count > 0) {
         const std::vector<meshes::open_edge> open =
             meshes::open_edges_of({{vertices.begin(), vertices.end()}, {faces.begin(), faces.end()}});
+        made.open_count = std::ssize(open);
         const std::span<const std::byte> block = std::as_bytes(std::span(open));
         made.open_memory = meshes::upload(on, {&block, 1}, at);
         made.open = static_cast<const meshes::open_edge*>(at[0]);

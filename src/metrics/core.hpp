@@ -1,6 +1,7 @@
 // Shared by host and device for surface distances: points of surfaces, sums that ignore order, and ranks.
 //
-// Labels become codes of 1 or 4 bytes (0: not asked for). Each label of an image with cells in either input is a job.
+// Labels become codes of 1 or 4 bytes (0: not asked for); those of bytes are their own codes, which nothing writes.
+// Each label of an image with cells in either input is a job.
 // It has a box around its cells, in the box a mask of each surface's points, and for each side a list of the squared
 // distances to the other side's points. Each point looks for the other side's points near it, and the exact engine
 // serves jobs with many points that find none. Sums and ranks of the lists ignore their order.
@@ -50,7 +51,8 @@ struct weights {
 };
 
 struct problem {
-    int axes = 0, labels = 0, percentiles = 0, tolerances = 0;
+    int axes = 0, percentiles = 0, tolerances = 0;
+    int labels = 0;  ///< codes are 1 to this number
     std::int64_t images = 1, size[3] = {1, 1, 1};
     bool elements = false;
     dtype squared = dtype::uint32;
@@ -73,7 +75,7 @@ struct tally {
 };
 
 struct job {
-    std::int64_t row = 0;            ///< image * labels + label
+    std::int64_t row = 0;            ///< image * labels + code - 1
     std::int64_t first[3], size[3];  ///< its box, in points; point i of an axis is cell i, or the corner before it
     std::int64_t base = 0;           ///< start of its points: a byte for each on the host, on a device words of bits
     std::int64_t far = 0;            ///< start of its mask and of its squared distances, if the engine measures them
@@ -162,7 +164,16 @@ std::vector<std::int64_t> listed(const std::vector<std::uint8_t>& seen);
 std::vector<std::int64_t> values_of(const host& on, const any_input<host>& a, const any_input<host>& b);
 std::vector<std::int64_t> values_of(const device& on, const any_input<device>& a, const any_input<device>& b);
 
-/// Codes of both images, one after the other: code[i] replaces value[i]; values are ascending.
+/// The codes of both images.
+struct coded {
+    const void* of[2];
+
+    template <class Code>
+    NF_HD const Code* side(int which) const {
+        return static_cast<const Code*>(of[which]);
+    }
+};
+/// Writes codes of both images, one after the other: code[i] replaces value[i]; values are ascending.
 struct coding {
     std::vector<std::int64_t> value;
     std::vector<std::uint32_t> code;
@@ -172,20 +183,20 @@ void encode(const host& on, const problem& p, const coding& by, const any_input<
 void encode(const device& on, const problem& p, const coding& by, const any_input<device>& a,
             const any_input<device>& b, void* codes);
 
-/// Computes a tally for each image and label.
-std::vector<tally> count(const host& on, const problem& p, const void* codes);
-std::vector<tally> count(const device& on, const problem& p, const void* codes);
+/// Computes a tally for each image and code.
+std::vector<tally> count(const host& on, const problem& p, const coded& codes);
+std::vector<tally> count(const device& on, const problem& p, const coded& codes);
 
 /// Marks the points of a group, and sets their numbers and the sums of their weights in its jobs.
-void mark(const host& on, const problem& p, const weights& w, const void* codes, group& g);
-void mark(const device& on, const problem& p, const weights& w, const void* codes, group& g);
+void mark(const host& on, const problem& p, const weights& w, const coded& codes, group& g);
+void mark(const device& on, const problem& p, const weights& w, const coded& codes, group& g);
 
 /// A key with this bit is the number of a point among those of its job. The point's distance is not known yet.
 inline constexpr std::uint64_t far_bit = std::uint64_t{1} << 63;
 /// Lists the keys and codes of both sides' points; keys are 0 if the other side has no points. Returns which jobs have
 /// keys with `far_bit`.
-std::vector<std::uint8_t> list_near(const host& on, const problem& p, const void* codes, const group& g);
-std::vector<std::uint8_t> list_near(const device& on, const problem& p, const void* codes, const group& g);
+std::vector<std::uint8_t> list_near(const host& on, const problem& p, const coded& codes, const group& g);
+std::vector<std::uint8_t> list_near(const device& on, const problem& p, const coded& codes, const group& g);
 /// Fills the masks of one side from its bits.
 void fill_mask(const device& on, const group& g, int side);
 /// Replaces the keys with `far_bit` of one side by those of squared distances.

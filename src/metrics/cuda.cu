@@ -1,4 +1,6 @@
 // On a device: finds values, codes, and the cells of each label.
+#include <algorithm>
+
 #include "base/lines.hpp"
 #include "metrics/cuda_common.cuh"
 
@@ -59,28 +61,58 @@ __device__ auto own_values(const picture& image, std::int64_t first) {
     return found;
 }
 
-/// Notes the values. A thread looks at a value only where it differs from the one before. Values of one byte are noted
-/// in the block's memory first.
+__device__ inline void note(std::uint8_t* seen) {
+    if (*static_cast<volatile std::uint8_t*>(seen) == 0) *static_cast<volatile std::uint8_t*>(seen) = 1;
+}
+
+/// The values of one byte that a warp has met: a lane has bits for 32 of them, the last 24 lanes have none.
+struct byte_set {
+    std::uint32_t mine = 0;
+
+    /// Adds a value of each lane; all lanes call it.
+    __device__ void add(unsigned value) {
+        const bool known = (__shfl_sync(cuda::every_lane, mine, static_cast<int>(value / 32)) >> value % 32 & 1) != 0;
+        for (unsigned left = __ballot_sync(cuda::every_lane, known ? 0 : 1); left != 0;) {
+            const unsigned its = __shfl_sync(cuda::every_lane, value, __ffs(static_cast<int>(left)) - 1);
+            if (lane_of_thread() == static_cast<int>(its / 32)) mine |= 1U << its % 32;
+            left &= ~__ballot_sync(cuda::every_lane, value == its ? 1 : 0);
+        }
+    }
+};
+
+/// Notes values of more than one byte. A thread looks at a value only where it differs from the one before.
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
     note_values(const __grid_constant__ picture image, std::uint8_t* seen) {
-    constexpr bool holds = sizeof(T) == 1;
-    __shared__ std::uint8_t held[holds ? threads_of_block : 1];
-    if (holds) held[threadIdx.x] = 0;
-    __syncthreads();
-    const auto note = [](std::uint8_t* place) {
-        if (*static_cast<volatile std::uint8_t*>(place) == 0) *static_cast<volatile std::uint8_t*>(place) = 1;
-    };
     const auto values = own_values<T>(image, thread_of_grid() * cells_of_thread<T>);
     T last = 0;
 #pragma unroll
     for (int k = 0; k < cells_of_thread<T>; ++k) {
         if (values.at[k] == 0 || values.at[k] == last) continue;
         last = values.at[k];
-        note((holds ? held : seen) + place_of(last));
+        note(seen + place_of(last));
     }
-    __syncthreads();
-    if (holds && held[threadIdx.x] != 0) note(seen + threadIdx.x);
+}
+/// Notes values of one byte. A warp has many stretches of the image, and notes what it has met at the end. Bit 0 stands
+/// for values below 0.
+template <class T>
+__global__ void __launch_bounds__(threads_of_block)
+    note_bytes(const __grid_constant__ picture image, std::uint8_t* seen) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block * cells_of_thread<T>;
+    byte_set met;
+    bool below = false;
+    for (std::int64_t first = thread_of_grid() * cells_of_thread<T>;
+         first - cells_of_thread<T> * lane_of_thread() < image.cells; first += stride) {
+        const auto values = own_values<T>(image, first);
+#pragma unroll
+        for (int k = 0; k < cells_of_thread<T>; ++k) {
+            below |= static_cast<int>(values.at[k]) < 0;
+            met.add(static_cast<unsigned>(place_of(values.at[k])));
+        }
+    }
+    for (int bit = 0; bit < 32; ++bit)
+        if ((met.mine >> bit & 1) != 0 && 32 * lane_of_thread() + bit > 0) note(seen + 32 * lane_of_thread() + bit);
+    if (below) note(seen);
 }
 
 /// Writes codes. A thread looks up a value only where it differs from the one before.
@@ -202,7 +234,8 @@ __device__ void count_line(const problem& p, int side, std::int64_t line, const 
 /// block's memory, because runs of few codes would change the same few words of the call's memory.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_block)
-    count_lines(const __grid_constant__ problem p, const Code* codes, std::int64_t blocks_of_image, tally* rows) {
+    count_lines(const __grid_constant__ problem p, const __grid_constant__ coded codes, std::int64_t blocks_of_image,
+                tally* rows) {
     constexpr bool holds = sizeof(Code) == 1;
     __shared__ std::int64_t memory[holds ? held_codes * sizeof(tally) / sizeof(std::int64_t) : 1];
     tally* const held = reinterpret_cast<tally*>(memory);
@@ -216,8 +249,9 @@ __global__ void __launch_bounds__(threads_of_block)
     for (int k = static_cast<int>(threadIdx.x) / cuda::warp; k < lines_of_block; k += threads_of_block / cuda::warp) {
         const std::int64_t line = begin + k;
         if (line >= lines) break;
-        const Code* const mine = codes + (which * lines + line) * p.size[2];
-        count_line(p, side, line, mine, side == 0 ? mine + p.cells() : mine, holds ? held : rows);
+        const std::int64_t first = (image * lines + line) * p.size[2];
+        count_line(p, side, line, codes.side<Code>(side) + first, codes.side<Code>(1 - side) + first,
+                   holds ? held : rows);
     }
     __syncthreads();
     for (int k = static_cast<int>(threadIdx.x); holds && k < p.labels; k += threads_of_block)
@@ -237,7 +271,11 @@ std::vector<std::int64_t> values_of(const device& on, const any_input<device>& a
     for (const any_input<device>* image : {&a, &b}) {
         const picture from(*image);
         with_integer(image->type, [&]<class T>(T) {
-            cuda::launch(on, note_values<T>, from.blocks<T>(), dim3(threads_of_block), 0, from, there);
+            const std::int64_t blocks = from.blocks<T>();
+            if constexpr (sizeof(T) == 1)
+                cuda::launch(on, note_bytes<T>, std::min(blocks, 8 * cuda::limits().multiprocessors),
+                             dim3(threads_of_block), 0, from, there);
+            else cuda::launch(on, note_values<T>, blocks, dim3(threads_of_block), 0, from, there);
         });
     }
     copy_from(on, seen, there);
@@ -266,7 +304,7 @@ void encode(const device& on, const problem& p, const coding& by, const any_inpu
     }
 }
 
-std::vector<tally> count(const device& on, const problem& p, const void* codes) {
+std::vector<tally> count(const device& on, const problem& p, const coded& codes) {
     const cuda::device_guard current(on);
     std::vector<tally> rows(static_cast<std::size_t>(p.images * p.labels));
     cuda::workspace memory(on);
@@ -276,8 +314,8 @@ std::vector<tally> count(const device& on, const problem& p, const void* codes) 
     copy_to(on, there, rows);
     const std::int64_t of_image = cuda::blocks_for(p.size[0] * p.size[1], lines_of_block);
     const auto start = [&]<class Code>(Code) {
-        cuda::launch(on, count_lines<Code>, 2 * p.images * of_image, dim3(threads_of_block), 0, p,
-                     static_cast<const Code*>(codes), of_image, there);
+        cuda::launch(on, count_lines<Code>, 2 * p.images * of_image, dim3(threads_of_block), 0, p, codes, of_image,
+                     there);
     };
     if (p.wide_codes()) start(std::uint32_t{});
     else start(std::uint8_t{});

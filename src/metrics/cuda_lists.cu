@@ -90,10 +90,10 @@ struct nearest_bit : nearest {
 
 /// Returns the weights' index of a point: 1 for cells, for corners a bit for each cell of the job's label around it.
 template <class Code>
-__device__ std::uint8_t code_of_point(const problem& p, const job& j, const Code* codes, int side, const spot& at) {
+__device__ std::uint8_t code_of_point(const problem& p, const job& j, const coded& codes, int side, const spot& at) {
     if (!p.elements) return 1;
     const auto own = static_cast<Code>(j.row - cuda::quotient(j.row, p.labels) * p.labels + 1);
-    const Code* const image = codes + cuda::quotient(j.row, p.labels) * p.image_cells() + side * p.cells();
+    const Code* const image = codes.side<Code>(side) + cuda::quotient(j.row, p.labels) * p.image_cells();
     const std::int64_t corner[most_axes] = {j.first[0] + at.z, j.first[1] + at.y, j.first[2] / 32 * 32 + at.x};
     unsigned bits = 0;
     for (int k = 0; k < 8; ++k) {
@@ -112,7 +112,8 @@ __device__ std::uint8_t code_of_point(const problem& p, const job& j, const Code
 /// Lists the points of a block of words, and looks for the points near them.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_block)
-    list_points(const __grid_constant__ problem p, const __grid_constant__ lists l, const Code* codes) {
+    list_points(const __grid_constant__ problem p, const __grid_constant__ lists l,
+                const __grid_constant__ coded codes) {
     static_assert(points_step == threads_of_block);
     __shared__ std::uint16_t found[32 * threads_of_block];
     __shared__ int held[threads_of_block / cuda::warp];
@@ -145,7 +146,7 @@ __global__ void __launch_bounds__(threads_of_block)
             if (looks && point.in_near_rows(at) && point.exact()) key = point.key(l.doubles);
             else key = far_bit | static_cast<std::uint64_t>(bit), atomicAdd(&far, 1U);
         }
-        l.key[start + i] = key, l.code[start + i] = code_of_point(p, j, codes, side, at);
+        l.key[start + i] = key, l.code[start + i] = code_of_point<Code>(p, j, codes, side, at);
     }
     __syncthreads();
     if (threadIdx.x == 0 && far > 0) atomicAdd(l.far + k, far);
@@ -228,7 +229,7 @@ int blocks_for_lists(const group& g) {
 
 }  // namespace
 
-std::vector<std::uint8_t> list_near(const device& on, const problem& p, const void* codes, const group& g) {
+std::vector<std::uint8_t> list_near(const device& on, const problem& p, const coded& codes, const group& g) {
     const cuda::device_guard current(on);
     cuda::workspace memory(on);
     const std::int64_t jobs = std::ssize(g.jobs);
@@ -249,8 +250,7 @@ std::vector<std::uint8_t> list_near(const device& on, const problem& p, const vo
     copy_to(on, memory.get<job>(job_at), g.jobs);
     clear(on, l.taken, 16 * jobs), clear(on, l.far, 4 * jobs), clear(on, l.left, jobs);
     const auto start = [&]<class Code>(Code) {
-        cuda::launch(on, list_points<Code>, 2 * (g.room / threads_of_block), dim3(threads_of_block), 0, p, l,
-                     static_cast<const Code*>(codes));
+        cuda::launch(on, list_points<Code>, 2 * (g.room / threads_of_block), dim3(threads_of_block), 0, p, l, codes);
     };
     if (p.wide_codes()) start(std::uint32_t{});
     else start(std::uint8_t{});

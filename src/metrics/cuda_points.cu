@@ -168,7 +168,8 @@ struct line_of_points {
 /// Marks the points of both sides in masks of zeros, and counts them. A warp goes along a line of points.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_block)
-    mark_points(const __grid_constant__ problem p, const __grid_constant__ marking m, const Code* codes) {
+    mark_points(const __grid_constant__ problem p, const __grid_constant__ marking m,
+                const __grid_constant__ coded codes) {
     constexpr int codes_held = sizeof(Code) == 1 ? 255 : 1;
     __shared__ found_points held[codes_held];
     for (int i = static_cast<int>(threadIdx.x); i < codes_held; i += threads_of_block)
@@ -184,7 +185,7 @@ __global__ void __launch_bounds__(threads_of_block)
         if (plane >= m.planes) break;
         const line_of_points<Code> line{p,
                                         m,
-                                        codes + image * p.image_cells() + side * p.cells(),
+                                        codes.side<Code>(side) + image * p.image_cells(),
                                         image * p.labels,
                                         m.first_plane + plane,
                                         begin + k - plane * points(1),
@@ -200,7 +201,7 @@ __global__ void __launch_bounds__(threads_of_block)
 
 }  // namespace
 
-void mark(const device& on, const problem& p, const weights& w, const void* codes, group& g) {
+void mark(const device& on, const problem& p, const weights& w, const coded& codes, group& g) {
     const cuda::device_guard current(on);
     cuda::workspace memory(on);
     std::vector<std::int32_t> job_of_row(static_cast<std::size_t>(p.images * p.labels), -1);
@@ -225,8 +226,7 @@ void mark(const device& on, const problem& p, const weights& w, const void* code
     copy_to(on, memory.get<std::int32_t>(row), job_of_row);
     for (int side = 0; side < 2; ++side) m.bits[side] = g.bits[side], clear(on, g.bits[side], 4 * g.room);
     const auto start = [&]<class Code>(Code) {
-        cuda::launch(on, mark_points<Code>, 2 * m.images * m.blocks_of_image, dim3(threads_of_block), 0, p, m,
-                     static_cast<const Code*>(codes));
+        cuda::launch(on, mark_points<Code>, 2 * m.images * m.blocks_of_image, dim3(threads_of_block), 0, p, m, codes);
     };
     if (p.wide_codes()) start(std::uint32_t{});
     else start(std::uint8_t{});

@@ -5,14 +5,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
 #include "base/rehearsal.hpp"
 #include "exact/room.hpp"
-#include "metrics/core.hpp"
+#include "metrics/labels.hpp"
 
 namespace nearfield {
 namespace metrics {
@@ -23,13 +22,6 @@ constexpr std::int64_t most_jobs = 4096;
 /// Largest number of box cells that are measured together. Four times as many are listed together.
 constexpr std::int64_t most_cells(const host&) { return std::int64_t{1} << 26; }
 constexpr std::int64_t most_cells(const device&) { return std::int64_t{1} << 28; }
-
-/// The place whose progress covers the share [from, to] of the call's.
-host part_of(const host& on, double from, double to) {
-    if (!on.progress) return on;
-    return {on.threads, [&on, from, to](double share) { return on.progress(from + (to - from) * share); }};
-}
-device part_of(const device& on, double, double) { return on; }
 
 template <class Place>
 void check_views(const any_input<Place>& a, const any_input<Place>& b, int batch_axes) {
@@ -126,35 +118,6 @@ task task_of(const any_input<Place>& a, const any_input<Place>& b, const surface
     std::ranges::copy(options.percentiles, t.p.percentile);
     std::ranges::copy(options.tolerances, t.p.tolerance);
     return t;
-}
-
-// ---- labels ---------------------------------------------------------------------------------------------------------
-
-template <class Place>
-std::vector<std::int64_t> labels_of(const Place& on, const any_input<Place>& a, const any_input<Place>& b,
-                                    std::span<const std::int64_t> given) {
-    if (given.empty()) {
-        if (a.cells() == 0) return {};
-        if (rehearsing() != nullptr) return {1};
-        std::vector<std::int64_t> found = values_of(part_of(on, 0, 0.05), a, b);
-        if (!found.empty() && found.back() < 0)
-            fail(fmt::format("a or b has values below 0 or beyond {}; name the labels to compare", most_found));
-        return found;
-    }
-    return {given.begin(), given.end()};
-}
-
-coding coding_of(const std::vector<std::int64_t>& labels) {
-    std::vector<std::uint32_t> order(labels.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, {}, [&](std::uint32_t k) { return labels[k]; });
-    coding by;
-    for (const std::uint32_t k : order) {
-        if (!by.value.empty() && by.value.back() == labels[k])
-            fail(fmt::format("labels has {} twice; give each value once", labels[k]));
-        by.value.push_back(labels[k]), by.code.push_back(k + 1);
-    }
-    return by;
 }
 
 // ---- groups ---------------------------------------------------------------------------------------------------------
@@ -282,7 +245,7 @@ void with_points(const host& on, group& g, const std::function<void()>& use) {
 }
 
 template <class Place>
-std::vector<side_sums> solve_group(const Place& on, const task& t, const void* codes, group& g) {
+std::vector<side_sums> solve_group(const Place& on, const task& t, const coded& codes, group& g) {
     std::vector<side_sums> sums;
     with_points(on, g, [&] {
         mark(part_of(on, 0, 0.1), t.p, t.w, codes, g);
@@ -308,8 +271,11 @@ std::vector<side_sums> solve_group(const Place& on, const task& t, const void* c
 // ---- the call -------------------------------------------------------------------------------------------------------
 
 template <class Place>
-void measure_rows(const Place& on, const task& t, const void* codes, std::vector<surface_distances>& rows) {
+void measure_rows(const Place& on, const task& t, const coded& codes, std::span<const std::int64_t> wanted,
+                  std::vector<surface_distances>& rows) {
     std::vector<tally> counts = count(part_of(on, 0.1, 0.15), t.p, codes);
+    for (std::size_t i = 0; i < rows.size() && !wanted.empty(); ++i)
+        if (std::ranges::find(wanted, rows[i].label) == wanted.end()) counts[i] = {};
     if (rehearsing() != nullptr) suppose_whole(t.p, counts);
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (int side = 0; side < 2; ++side) rows[i].cells[side] = counts[i].cells[side];
@@ -332,7 +298,13 @@ std::vector<surface_distances> solve(const Place& on, const any_input<Place>& a,
                                      std::span<const std::int64_t> labels, const surface_options& options) {
     return in_call([&] {
         task t = task_of(a, b, options);
-        t.labels = labels_of(on, a, b, labels);
+        const bool own = are_codes(a, b, labels, t.p.images);
+        if (own) {
+            static_cast<void>(coding_of({labels.begin(), labels.end()}));  // which refuses a label that comes twice
+            t.labels.resize(own_codes), std::iota(t.labels.begin(), t.labels.end(), 1);
+        } else {
+            t.labels = labels_of(on, a, b, labels);
+        }
         const coding by = coding_of(t.labels);
         t.p.labels = static_cast<int>(t.labels.size());
         std::vector<surface_distances> rows(static_cast<std::size_t>(t.p.images) * t.labels.size());
@@ -340,13 +312,16 @@ std::vector<surface_distances> solve(const Place& on, const any_input<Place>& a,
             rows[i].image = static_cast<std::int64_t>(i / t.labels.size());
             rows[i].label = t.labels[i % t.labels.size()];
         }
+        const std::int64_t side = own ? 0 : t.p.cells() * (t.p.wide_codes() ? 4 : 1);
         if (!rows.empty() && a.cells() > 0)
             // A device reads whole words.
-            with_bytes(on, (2 * t.p.cells() * (t.p.wide_codes() ? 4 : 1) + 3) / 4 * 4, [&](void* codes) {
-                encode(part_of(on, 0.05, 0.1), t.p, by, a, b, codes);
-                measure_rows(on, t, codes, rows);
+            with_bytes(on, (2 * side + 3) / 4 * 4, [&](void* memory) {
+                if (own) return measure_rows(on, t, {a.data, b.data}, labels, rows);
+                encode(part_of(on, 0.05, 0.1), t.p, by, a, b, memory);
+                measure_rows(on, t, {memory, static_cast<std::byte*>(memory) + side}, {}, rows);
             });
         rehearse_step("surfaces and their distances; 9 bytes for each of their points");
+        if (own) rows = wanted_of(rows, t.p, labels);
         for (surface_distances& row : rows)
             if (row.cells[0] == 0 || row.cells[1] == 0) set_empty(t.p, row);
         return rows;

@@ -65,14 +65,13 @@ void improve(std::int64_t& to, std::int64_t value, const Better& better) {
 template <class Code>
 class counter {
 public:
-    counter(const problem& p, const Code* codes, std::vector<tally>& rows) : p_(p), codes_(codes), rows_(rows) {}
+    counter(const problem& p, const coded& codes, std::vector<tally>& rows) : p_(p), codes_(codes), rows_(rows) {}
 
     void count_line(std::int64_t line) const {
         const std::int64_t n = p_.size[2], image = line * n / p_.image_cells();
         for (int side = 0; side < 2; ++side) {
-            const Code *const mine = codes_ + side * p_.cells() + line * n, *const other = codes_ +
-                                                                                           (1 - side) * p_.cells() +
-                                                                                           line * n;
+            const Code *const mine = codes_.side<Code>(side) + line * n, *const other =
+                                                                             codes_.side<Code>(1 - side) + line * n;
             for (std::int64_t first = 0, last = 0; first < n; first = last) {
                 const Code code = mine[first];
                 last = first + 1;
@@ -93,7 +92,7 @@ public:
 
 private:
     const problem& p_;
-    const Code* codes_;
+    const coded& codes_;
     std::vector<tally>& rows_;
 };
 
@@ -126,12 +125,12 @@ void encode(const host& on, const problem& p, const coding& by, const any_input<
     });
 }
 
-std::vector<tally> count(const host& on, const problem& p, const void* codes) {
+std::vector<tally> count(const host& on, const problem& p, const coded& codes) {
     std::vector<tally> rows(static_cast<std::size_t>(p.images * p.labels));
     const std::int64_t n = p.size[2];
     workers team(on, p.cells());
     with_code(p, [&]<class Code>(Code) {
-        const counter<Code> lines(p, static_cast<const Code*>(codes), rows);
+        const counter<Code> lines(p, codes, rows);
         team.for_each(p.cells() / n, std::max<std::int64_t>(cells_at_once / n, 1), n,
                       [&](std::int64_t first, std::int64_t last, int) {
                           for (std::int64_t line = first; line < last; ++line) lines.count_line(line);

@@ -97,7 +97,7 @@ void look_up_all(const host& on, const group& g, int side) {
 
 }  // namespace
 
-std::vector<std::uint8_t> list_near(const host& on, const problem& p, const void*, const group& g) {
+std::vector<std::uint8_t> list_near(const host& on, const problem& p, const coded&, const group& g) {
     std::vector<listing> sides(2 * g.jobs.size());
     for (std::size_t i = 0; i < sides.size(); ++i) sides[i].next = g.jobs[i / 2].start[i % 2];
     workers team(on, 3 * g.cells);

@@ -8,13 +8,14 @@ namespace {
 template <class Code>
 class marker {
 public:
-    marker(const problem& p, const weights& w, const Code* codes, const group& g, const job& j)
+    marker(const problem& p, const weights& w, const coded& codes, const group& g, const job& j)
         : p_(p),
           w_(w),
           g_(g),
           job_(j),
           code_(static_cast<Code>(j.row % p.labels + 1)),
-          image_(codes + j.row / p.labels * p.image_cells()),
+          codes_(codes),
+          image_(j.row / p.labels * p.image_cells()),
           bits_(static_cast<std::size_t>(j.size[2] + 2)) {}
 
     /// Marks the points of a line, and adds their number and their weights to the arguments.
@@ -30,7 +31,7 @@ private:
     /// Cells of a line of the box; null if it lies outside the image.
     [[nodiscard]] const Code* line_of(int side, std::int64_t z, std::int64_t y) const {
         if (z < 0 || y < 0 || z >= p_.size[0] || y >= p_.size[1]) return nullptr;
-        return image_ + side * p_.cells() + (z * p_.size[1] + y) * p_.size[2] + job_.first[2];
+        return codes_.side<Code>(side) + image_ + (z * p_.size[1] + y) * p_.size[2] + job_.first[2];
     }
     /// Marks corners from the cells' bits in `bits_`, plus one at either end, because outside cells lack the code.
     void mark_corners(int side, std::int64_t z, std::int64_t y, std::uint8_t* to) {
@@ -75,12 +76,13 @@ private:
     const group& g_;
     const job& job_;
     Code code_;
-    const Code* image_;
+    const coded& codes_;
+    std::int64_t image_;
     std::vector<std::uint8_t> bits_;
 };
 
 template <class Code>
-void mark_all(const host& on, const problem& p, const weights& w, const Code* codes, group& g) {
+void mark_all(const host& on, const problem& p, const weights& w, const coded& codes, group& g) {
     workers team(on, 2 * g.cells);
     line_numbers(g).for_each(team, g, [&](std::size_t k, std::int64_t first, std::int64_t last) {
         job& j = g.jobs[k];
@@ -125,9 +127,9 @@ void search_ranks(const problem& p, const weights& w, const group& g, const job&
 
 }  // namespace
 
-void mark(const host& on, const problem& p, const weights& w, const void* codes, group& g) {
-    if (p.wide_codes()) mark_all(on, p, w, static_cast<const std::uint32_t*>(codes), g);
-    else mark_all(on, p, w, static_cast<const std::uint8_t*>(codes), g);
+void mark(const host& on, const problem& p, const weights& w, const coded& codes, group& g) {
+    if (p.wide_codes()) mark_all<std::uint32_t>(on, p, w, codes, g);
+    else mark_all<std::uint8_t>(on, p, w, codes, g);
 }
 
 std::vector<side_sums> sum(const host& on, const problem& p, const weights& w, const group& g,

@@ -16,6 +16,7 @@ struct volume {
     bool bytes = false;
     std::int64_t size[3] = {1, 1, 1}, step[3] = {};
     double length[3] = {1, 1, 1};
+    bool words = false;  ///< true if rows are contiguous bytes, of whole words at multiples of four
 
     NF_HD std::int64_t cells() const { return size[0] * size[1] * size[2]; }
     NF_HD std::int64_t place(std::int64_t z, std::int64_t y, std::int64_t x) const {

@@ -27,10 +27,10 @@ __device__ void put_four(std::uint8_t* to, std::int64_t first, std::int64_t cell
     for (int k = 0; k < cells_of_thread; ++k) four |= static_cast<std::uint32_t>(byte(k)) << 8 * k;
     reinterpret_cast<std::uint32_t*>(to)[first / cells_of_thread] = four;
 }
-/// Marks the inside of a volume. `packed` says that its cells are contiguous and that fours of them are aligned.
+/// Marks the cells of a scene's volume. `packed` says that its cells are contiguous and that fours of them are aligned.
 __global__ void __launch_bounds__(threads_of_block)
-    mark_inside(const __grid_constant__ surface s, bool packed, std::uint8_t* to) {
-    const volume& f = s.field;
+    mark_cells(const __grid_constant__ scene s, bool packed, std::uint8_t* to) {
+    const volume& f = s.what.field;
     const std::int64_t item = own_item(), first = item * cells_of_thread, cells = f.cells();
     if (packed && first + cells_of_thread <= cells) {
         const std::uint32_t four = f.bytes ? static_cast<const std::uint32_t*>(f.data)[item] : 0;
@@ -38,22 +38,22 @@ __global__ void __launch_bounds__(threads_of_block)
         if (!f.bytes) own = static_cast<const float4*>(f.data)[item];
         return put_four(to, first, cells, [&](int k) {
             const float value = k == 0 ? own.x : k == 1 ? own.y : k == 2 ? own.z : own.w;
-            return f.bytes ? inside(four >> 8 * k & 0xff, s.level) : inside(value, s.level);
+            return s.mark_of(f.bytes ? static_cast<double>(four >> 8 * k & 0xff) : value);
         });
     }
     std::int64_t y = cuda::quotient(first, f.size[2]), x = first - y * f.size[2], z = cuda::quotient(y, f.size[1]);
     y -= z * f.size[1];
     put_four(to, first, cells, [&](int) {
-        const std::uint8_t mark = inside(f.at(f.place(z, y, x)), s.level);
+        const std::uint8_t mark = s.mark_of(f.at(f.place(z, y, x)));
         if (++x == f.size[2]) x = 0, ++y;
         if (y == f.size[1]) y = 0, ++z;
         return mark;
     });
 }
-/// Marks the blocks of two cells a side that have a corner inside. A thread owns four blocks of a row.
+/// Marks the blocks of two cells a side that are not free. A thread owns four blocks of a row.
 __global__ void __launch_bounds__(threads_of_block)
-    mark_blocks(const std::uint8_t* solid, const __grid_constant__ volume f, std::uint8_t* to) {
-    const std::int64_t *n = f.size, rows = blocks_of(n[1]), row = blocks_of(n[2]), parts = (row + 3) / 4;
+    mark_blocks(const std::uint8_t* solid, const __grid_constant__ scene s, std::uint8_t* to) {
+    const std::int64_t *n = s.what.field.size, rows = blocks_of(n[1]), row = blocks_of(n[2]), parts = (row + 3) / 4;
     const std::int64_t item = own_item(), line = cuda::quotient(item, parts), plane = cuda::quotient(line, rows);
     if (plane >= blocks_of(n[0])) return;
     const std::int64_t z = 2 * plane, y = 2 * (line - plane * rows), first = 4 * (item - line * parts), x = 2 * first;
@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(threads_of_block)
             if (x + 8 < n[2]) beyond |= from[8];
         }
     for (int b = 0; b < 4 && first + b < row; ++b) {
-        const std::uint64_t own = b < 3 ? any >> 16 * b & 0xffffff : any >> 48 | beyond;
-        to[line * row + first + b] = own != 0 ? 1 : 0;
+        const std::uint64_t own = b < 3 ? any >> 16 * b : any >> 48 | std::uint64_t{beyond} << 16;
+        to[line * row + first + b] = s.is_taken(static_cast<std::uint8_t>(own | own >> 8 | own >> 16)) ? 1 : 0;
     }
 }
 __global__ void __launch_bounds__(threads_of_block)
@@ -93,7 +93,11 @@ __global__ void __launch_bounds__(threads_of_block, blocks_at_once) draw_tiles(c
 
 bool is_packed(const volume& f) {
     return f.step[2] == 1 && f.step[1] == f.size[2] && f.step[0] == f.size[1] * f.size[2] &&
-           reinterpret_cast<std::uintptr_t>(f.data) % (f.bytes ? 4 : sizeof(float4)) == 0;
+           reinterpret_cast<std::uintptr_t>(f.data) % (f.bytes ? 8 : sizeof(float4)) == 0;
+}
+/// Whether the bytes of a mask serve as those of mark_cells().
+bool is_marked(const scene& s) {
+    return s.what.field.bytes && is_packed(s.what.field) && s.points == 0 && s.what.level > 0 && s.what.level <= 1;
 }
 
 template <class... Parameters, class... Arguments>
@@ -114,20 +118,22 @@ void run(const device& on, const scene& s, const wanted& w) {
     cuda::workspace memory(on);
     const std::int64_t *n = s.what.field.size, size[] = {blocks_of(n[0]), blocks_of(n[1]), blocks_of(n[2])},
                        rows = size[0] * size[1], blocks = w.skip ? rows * size[2] : 0;
-    const std::int64_t solid = memory.reserve<std::uint8_t>(w.skip || w.clear ? cells : 0),
+    const bool marks = (w.skip || w.clear) && !is_marked(s);
+    const std::int64_t marked = memory.reserve<std::uint8_t>(marks ? cells : 0),
                        taken = memory.reserve<std::uint8_t>(blocks), skip = memory.reserve<std::uint8_t>(blocks),
                        clear = memory.reserve<std::uint8_t>(w.clear ? cells : 0),
                        distance = memory.reserve<float4>(w.clear ? cuda::blocks_for(cells, cells_of_thread) : 0);
     memory.allocate();
     scene whole = s;
-    const auto image = any_input<device>::contiguous(memory.get<std::uint8_t>(solid), dtype::uint8, s.what.field.size);
-    if (w.skip || w.clear)
-        start(on, mark_inside, cuda::blocks_for(cells, cells_of_thread), s.what, is_packed(s.what.field),
-              memory.get<std::uint8_t>(solid));
+    const auto* const solid =
+        marks ? memory.get<std::uint8_t>(marked) : static_cast<const std::uint8_t*>(s.what.field.data);
+    const auto image = any_input<device>::contiguous(solid, dtype::uint8, s.what.field.size);
+    if (marks)
+        start(on, mark_cells, cuda::blocks_for(cells, cells_of_thread), s, is_packed(s.what.field),
+              memory.get<std::uint8_t>(marked));
     if (w.skip) {
         whole.what.skip = memory.get<std::uint8_t>(skip);
-        start(on, mark_blocks, rows * cuda::blocks_for(size[2], 4), memory.get<std::uint8_t>(solid), s.what.field,
-              memory.get<std::uint8_t>(taken));
+        start(on, mark_blocks, rows * cuda::blocks_for(size[2], 4), solid, s, memory.get<std::uint8_t>(taken));
         chessboard_distance(on, any_input<device>::contiguous(memory.get<std::uint8_t>(taken), dtype::uint8, size),
                             any_output<device>::contiguous(memory.get<std::uint8_t>(skip), dtype::uint8, size),
                             {.sites = sites::nonzero});

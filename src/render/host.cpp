@@ -48,8 +48,7 @@ private:
                           for (std::int64_t row = first; row < last; ++row) {
                               const T* const from = static_cast<const T*>(f.data) + row / f.size[1] * f.step[0] +
                                                     row % f.size[1] * f.step[1];
-                              for (std::int64_t x = 0; x < n; ++x)
-                                  solid[row * n + x] = inside(from[x * step], s_.what.level);
+                              for (std::int64_t x = 0; x < n; ++x) solid[row * n + x] = s_.mark_of(from[x * step]);
                           }
                       });
     }
@@ -72,7 +71,7 @@ private:
                                           any[static_cast<std::size_t>(x)] |= solid[(k * n[1] + i) * n[2] + x];
                               const std::uint8_t* from = any.data();
                               for (std::int64_t x = 0; x < size[2]; ++x, from += 2)
-                                  taken.get()[row * size[2] + x] = from[0] | from[1] | from[2];
+                                  taken.get()[row * size[2] + x] = s_.is_taken(from[0] | from[1] | from[2]) ? 1 : 0;
                           }
                       });
         chessboard_distance(on_, any_input<host>::contiguous(taken.get(), dtype::uint8, size),

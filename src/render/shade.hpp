@@ -27,14 +27,43 @@ struct paint {
 
 inline constexpr double quarters = 4;  ///< distances kept as bytes count this part of a cell's narrowest side
 
+/// What a camera sees.
+struct viewpoint {
+    std::int64_t width = 1, height = 1;
+    vec eye, forward, right, down;  ///< right and down are as long as a pixel's side at distance 1
+
+    /// Direction through a place of the picture, of length 1.
+    NF_HD vec towards(double row, double column) const {
+        const double v = row - static_cast<double>(height) / 2, u = column - static_cast<double>(width) / 2;
+        return unit(forward + (u * right + v * down));
+    }
+    /// The line in cells with sides `h` from the eye; t is the distance from it.
+    NF_HD line from_eye(vec direction, const double* h) const {
+        return {{eye.z / h[0], eye.y / h[1], eye.x / h[2]},
+                {direction.z / h[0], direction.y / h[1], direction.x / h[2]}};
+    }
+};
+
+/// Colour and opacity of a value of a cloud.
+struct tint {
+    paint colour;
+    double opacity = 0;
+};
+/// A point of a transfer function. Adjacent points without opacity between them have the same zone.
+struct tint_point {
+    double value, red, green, blue, opacity;
+    int zone;
+};
+inline constexpr int most_points = 32;
+
 /// A picture to be drawn.
-struct scene {
+struct scene : viewpoint {
     surface what;
     render_mode mode = render_mode::surface;
-    std::int64_t width = 0, height = 0, step[3] = {};
+    std::int64_t step[3] = {};
     std::uint8_t* picture = nullptr;
-    vec eye, forward, right, down, light;  ///< right and down are as long as a pixel's side at distance 1
-    double pixel = 0;                      ///< side of a pixel at distance 1
+    vec light;
+    double pixel = 0;  ///< side of a pixel at distance 1
     /// Distances to the surface's inside in quarters of the narrowest side, at most 255. Null: the field is a distance
     /// itself, or none is wanted.
     const std::uint8_t* clear = nullptr;
@@ -43,6 +72,8 @@ struct scene {
     paint colour, background;
     std::uint8_t map[768];
     double low = 0, high = 1, opacity = 0.1, interval = 0.1;
+    int points = 0;  ///< of the transfer function; 0: the map, and an opacity that rises from the level
+    tint_point point[most_points];
     int samples = 1;
     int cut = -1;  ///< axis of the cut, or -1
     double cut_at = 0;
@@ -62,12 +93,55 @@ struct scene {
         }
         return {c[0], c[1], c[2]};
     }
+    /// Number of the last point of the transfer function that does not exceed a value, or 0.
+    NF_HD int point_below(double value) const {
+        int k = 0;
+        while (k + 1 < points && !(value < point[k + 1].value)) ++k;
+        return k;
+    }
+    NF_HD tint tint_of(double value) const {
+        if (points == 0) {
+            const double rise = (value - what.level) / (high - what.level), most = rise < 1 ? rise : 1;
+            return {mapped(value), most * (opacity < 1 ? opacity : 1)};
+        }
+        const int k = point_below(value);
+        const tint_point &a = point[k], &b = point[k + 1 < points ? k + 1 : k];
+        const double share = value > a.value && b.value > a.value ? (value - a.value) / (b.value - a.value) : 0;
+        const auto between = [&](double from, double to) { return from + share * (to - from); };
+        const double red = between(a.red, b.red), green = between(a.green, b.green), blue = between(a.blue, b.blue);
+        return {{red * red, green * green, blue * blue}, between(a.opacity, b.opacity)};
+    }
+    /// A byte for a cell. A block of cells is free if all of its bytes are 0 or, with a transfer function, if they are
+    /// the same bit: then no opacity lies between their values either. NaN counts as large.
+    NF_HD std::uint8_t mark_of(double value) const {
+        if (points == 0) return value < what.level ? 0 : 1;
+        const int zone = point[point_below(value < 1e18 ? value : 1e18)].zone;
+        return zone < 6 && !(tint_of(value).opacity > 0) ? static_cast<std::uint8_t>(1 << zone) : 0xc0;
+    }
+    /// Whether the union of a block's bytes says that it is not free.
+    NF_HD bool is_taken(std::uint8_t bytes) const { return points == 0 ? bytes != 0 : (bytes & (bytes - 1)) != 0; }
 };
 
 // ---- the surface ----------------------------------------------------------------------------------------------------
 
 NF_HD inline float in_float(std::uint8_t value) { return value; }
 NF_HD inline float in_float(float value) { return value < 1e18F ? (value > -1e18F ? value : -1e18F) : 1e18F; }
+
+/// Reads four cells of a row at these offsets; of bytes by two loads, if they are adjacent and rows are words.
+template <class T>
+NF_HD inline void read_four(const volume& f, const T* row, const std::int64_t* at, float* to) {
+    if (sizeof(T) == 1 && f.words && at[3] - at[0] == 3) {
+        const int shift = 8 * static_cast<int>(at[0] % 4);
+        const T* const from = row + (at[0] - at[0] % 4);
+        std::uint32_t low, high = 0;
+        __builtin_memcpy(&low, __builtin_assume_aligned(from, 4), 4);
+        if (shift > 0) __builtin_memcpy(&high, __builtin_assume_aligned(from + 4 / sizeof(T), 4), 4);
+        const auto bytes = static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> shift);
+        for (int k = 0; k < 4; ++k) to[k] = static_cast<float>(bytes >> 8 * k & 255);
+        return;
+    }
+    for (int k = 0; k < 4; ++k) to[k] = in_float(row[at[k]]);
+}
 
 /// Adds the gradient of the field smoothed by a cubic B-spline, which reads 64 cells, up to two cells away; per cell.
 /// It is computed in float, from values less the level, which are small near the surface.
@@ -90,9 +164,10 @@ NF_HD inline void add_slope(const surface& s, const double* point, float* g) {
     for (int z = 0; z < 4; ++z)
         for (int y = 0; y < 4; ++y) {
             const T* const from = static_cast<const T*>(f.data) + (at[0][z] + at[1][y]);
-            float sum = 0, tilt = 0;
+            float sum = 0, tilt = 0, value[4];
+            read_four(f, from, at[2], value);
             for (int x = 0; x < 4; ++x) {
-                const float v = in_float(from[at[2][x]]) - level;
+                const float v = value[x] - level;
                 sum += weight[2][x] * v, tilt += slope[2][x] * v;
             }
             g[0] += slope[0][z] * weight[1][y] * sum, g[1] += weight[0][z] * slope[1][y] * sum;
@@ -232,9 +307,9 @@ NF_HD inline paint cloud_colour(const scene& s, const line& l, const passage& p,
         w.point(point);
         const cell c = cell_at(s.what, w.base, point);
         const double value = s.what.level - c.value();  // c.value() has the sense -1
-        if (!(value > s.what.level)) continue;
-        const double rise = (value - s.what.level) / (s.high - s.what.level), most = rise < 1 ? rise : 1;
-        const double alpha = most * (s.opacity < 1 ? s.opacity * 0.5 : 0.5);
+        const tint own = s.tint_of(value);
+        if (!(own.opacity > 0)) continue;
+        const double alpha = 1 - std::sqrt(1 - own.opacity);  // of half a side
         double g[3];
         c.gradient(g);
         const vec normal = unit({g[0] / f.length[0], g[1] / f.length[1], g[2] / f.length[2]});
@@ -242,7 +317,7 @@ NF_HD inline paint cloud_colour(const scene& s, const line& l, const passage& p,
         const vec between = unit(s.light + towards);
         double shine = dot(normal, between);
         shine = shine > 0 ? shine * shine : 0, shine = shine * shine, shine = shine * shine;
-        const paint colour = (0.55 + 0.6 * sun) * s.mapped(value) + (0.15 * shine) * paint{1, 1, 1};
+        const paint colour = (0.55 + 0.6 * sun) * own.colour + (0.15 * shine) * paint{1, 1, 1};
         sum = sum + (through_all * alpha) * colour;
         through_all = through_all * (1 - alpha);
     }
@@ -293,14 +368,9 @@ NF_HD inline std::uint8_t byte_of(double light) {
 NF_HD inline void draw(const scene& s, render_mode mode, std::int64_t row, std::int64_t column) {
     paint sum;
     for (int k = 0; k < s.samples * s.samples; ++k) {
-        const double v =
-            static_cast<double>(row) + (k / s.samples + 0.5) / s.samples - static_cast<double>(s.height) / 2;
-        const double u =
-            static_cast<double>(column) + (k % s.samples + 0.5) / s.samples - static_cast<double>(s.width) / 2;
-        const vec towards = unit(s.forward + (u * s.right + v * s.down));
-        const double* h = s.what.field.length;
-        const line l{{s.eye.z / h[0], s.eye.y / h[1], s.eye.x / h[2]},
-                     {towards.z / h[0], towards.y / h[1], towards.x / h[2]}};
+        const vec towards = s.towards(static_cast<double>(row) + (k / s.samples + 0.5) / s.samples,
+                                      static_cast<double>(column) + (k % s.samples + 0.5) / s.samples);
+        const line l = s.from_eye(towards, s.what.field.length);
         const passage p = through(s.what.field, l);
         const vec back = -1.0 * towards;
         sum = sum + (mode == render_mode::volume     ? cloud_colour(s, l, p, back)

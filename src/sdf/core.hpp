@@ -16,12 +16,38 @@ namespace nearfield::signed_field {
 inline constexpr int full = 65535;    ///< coverage of a full cell
 inline constexpr int unit = 1 << 12;  ///< units of position in a cell's side
 
-/// The outline within a cell, relative to its centre. A stroke or a gap has this edge and its mirror image.
+/// A part of the outline, relative to its cell's centre.
 struct segment {
     std::int16_t ay, ax, by, bx;
 };
-/// Kinds of cells, as their bytes in `mark`.
-enum : std::uint8_t { no_edge = 0, one_edge = 1, stroke = 2, gap = 3 };
+/// Kinds of cells, as their bytes in `mark`, and what `outline` holds for them: one segment; an edge of a stroke or of
+/// a gap, whose other edge is the mirror image; a corner's place and the codes of the points where its two edges leave
+/// the cell; the codes of the ends of two edges. `unclear` cells become another kind before distances are measured.
+enum : std::uint8_t { no_edge = 0, one_edge = 1, stroke = 2, gap = 3, corner = 4, two_edges = 5, unclear = 6 };
+
+/// A point of a cell's border as a number: its side, and its place there in units.
+NF_HD constexpr std::int16_t border_code(int y, int x) {
+    const int ay = y < 0 ? -y : y, ax = x < 0 ? -x : x, side = ay >= ax ? (y < 0 ? 0 : 1) : x < 0 ? 2 : 3;
+    const int along = (ay >= ax ? x : y) + unit / 2;
+    return static_cast<std::int16_t>(side * unit + (along < 0 ? 0 : along >= unit ? unit - 1 : along));
+}
+NF_HD constexpr void border_place(std::int16_t code, std::int16_t& y, std::int16_t& x) {
+    const int side = code / unit, along = code % unit - unit / 2, end = side % 2 == 0 ? -unit / 2 : unit / 2;
+    y = static_cast<std::int16_t>(side < 2 ? end : along), x = static_cast<std::int16_t>(side < 2 ? along : end);
+}
+/// Returns the second edge of a cell that has two, or the first one.
+NF_HD inline segment edge_of(const segment& s, std::uint8_t kind, bool second) {
+    segment made = s;
+    if (kind < corner) {
+        if (second)
+            made = {static_cast<std::int16_t>(-s.ay), static_cast<std::int16_t>(-s.ax),
+                    static_cast<std::int16_t>(-s.by), static_cast<std::int16_t>(-s.bx)};
+        return made;
+    }
+    if (kind == two_edges) border_place(second ? s.by : s.ay, made.ay, made.ax);
+    border_place(second ? s.bx : kind == corner ? s.by : s.ax, made.by, made.bx);
+    return made;
+}
 
 /// A call: sizes of the image, the caller's arrays, and the memory of the call.
 struct work {
@@ -39,7 +65,7 @@ struct work {
 
     std::uint8_t* mark = nullptr;  ///< coverage: kind of edge; masks: 0 at corners on the outline
     segment* outline = nullptr;    ///< for coverage only
-    void* site = nullptr;          ///< for coverage only: int32, or int64 if `wide`
+    void* site = nullptr;          ///< for coverage only: int32, or int64 if `wide`; before, by cell a byte: is clear
     bool wide = false;             ///< cells are numbered in 64 bits
     divisor by_columns;            ///< unless `wide`
     float* distance = nullptr;     ///< for masks: of each cell, signed, or of each corner if `supersample` is even
@@ -103,65 +129,6 @@ struct plane {
     }
 };
 
-/// Signed distance from the centre of a unit square to the line that is normal to the unit vector (ny, nx) and has
-/// `share` of the square's area on the side to which the vector points.
-NF_HD inline double offset_of_line(double ny, double nx, double share) {
-    const double ay = ny < 0 ? -ny : ny, ax = nx < 0 ? -nx : nx, low = ay < ax ? ay : ax, high = ay < ax ? ax : ay;
-    const double less = share < 0.5 ? share : 1 - share;
-    // Computed for the smaller part, from the corner: it is a triangle or a trapezoid.
-    const double depth = 2 * high * less <= low ? std::sqrt(2 * low * high * less) : high * less + low / 2;
-    const double offset = (low + high) / 2 - depth;
-    return share < 0.5 ? offset : -offset;
-}
-
-NF_HD inline std::int16_t in_units(double length) { return static_cast<std::int16_t>(std::floor(length * unit + 0.5)); }
-/// The part of a line inside the square. The line's point nearest to the centre is (ny, nx) times `offset`.
-NF_HD inline segment clipped(double ny, double nx, double offset) {
-    const double py = ny * offset, px = nx * offset, my = nx, mx = -ny;
-    double first = -2, last = 2;
-    const auto cut = [&](double p, double m) {
-        if (m > -1e-9 && m < 1e-9) return;
-        const double one = (-0.5 - p) / m, two = (0.5 - p) / m, low = one < two ? one : two,
-                     high = one < two ? two : one;
-        if (low > first) first = low;
-        if (high < last) last = high;
-    };
-    cut(py, my), cut(px, mx);
-    if (first > last) first = last = (first + last) / 2;
-    return {in_units(py + first * my), in_units(px + first * mx), in_units(py + last * my), in_units(px + last * mx)};
-}
-
-/// Finds the outline within a cell, and the kind of the cell.
-NF_HD inline void trace(const work& w, const plane& p, std::int64_t y, std::int64_t x, std::int64_t cell) {
-    w.mark[cell] = no_edge;
-    const std::int64_t here = p.offset(y, x);
-    const int own = p.at_offset(here);
-    if (own == 0) return;
-    const bool inner = y > 0 && x > 0 && y < w.rows - 1 && x < w.columns - 1;
-    const auto beside = [&](int dy, int dx) {
-        return inner ? p.at_offset(here + dy * w.image_step[w.batch] + dx * w.image_step[w.batch + 1])
-                     : p.around(y + dy, x + dx);
-    };
-    const int left = beside(0, -1), right = beside(0, 1), up = beside(-1, 0), down = beside(1, 0);
-    if (own == full && left != 0 && right != 0 && up != 0 && down != 0) return;
-    const int a = beside(-1, -1), b = beside(-1, 1), c = beside(1, -1), d = beside(1, 1);
-    const int gy = (c + 2 * down + d) - (a + 2 * up + b), gx = (b + 2 * right + d) - (a + 2 * left + c);
-    const double share = static_cast<double>(own) / full;
-    if (gy != 0 || gx != 0) {
-        const double y2 = gy, x2 = gx, length = std::sqrt(y2 * y2 + x2 * x2), ny = y2 / length, nx = x2 / length;
-        w.outline[cell] = clipped(ny, nx, offset_of_line(ny, nx, share));
-        w.mark[cell] = one_edge;
-        return;
-    }
-    const int across = 2 * own - left - right, along = 2 * own - up - down;
-    const int more_across = across < 0 ? -across : across, more_along = along < 0 ? -along : along;
-    const bool by_columns = more_across >= more_along, is_stroke = (by_columns ? across : along) >= 0;
-    const std::int16_t half = in_units((is_stroke ? share : 1 - share) / 2), end = unit / 2;
-    w.outline[cell] = by_columns ? segment{static_cast<std::int16_t>(-end), half, end, half}
-                                 : segment{half, static_cast<std::int16_t>(-end), half, end};
-    w.mark[cell] = is_stroke ? stroke : gap;
-}
-
 /// Squared distance, in squared units, from (y, x) to the segment from (ay, ax) to (by, bx).
 NF_HD inline double squared_to(double y, double x, double ay, double ax, double by, double bx) {
     const double py = y - ay, px = x - ax, vy = by - ay, vx = bx - ax, length2 = vy * vy + vx * vx;
@@ -171,19 +138,22 @@ NF_HD inline double squared_to(double y, double x, double ay, double ax, double 
     const double area = py * vx - px * vy;
     return area * area / length2;
 }
-NF_HD inline double squared_to(double y, double x, const segment& s, bool twice) {
-    const double one = squared_to(y, x, s.ay, s.ax, s.by, s.bx);
-    if (!twice) return one;
-    const double two = squared_to(y, x, -s.ay, -s.ax, -s.by, -s.bx);
+NF_HD inline double squared_to(double y, double x, const segment& outline, std::uint8_t kind) {
+    const segment a = edge_of(outline, kind, false);
+    const double one = squared_to(y, x, a.ay, a.ax, a.by, a.bx);
+    if (kind == one_edge) return one;
+    const segment b = edge_of(outline, kind, true);
+    const double two = squared_to(y, x, b.ay, b.ax, b.by, b.bx);
     return one < two ? one : two;
 }
 
-/// The step from `to` to `from`; along a periodic axis the shorter one.
+/// The step from cell `to` to cell `from`, or to its first corner if `corner` is 1; along a periodic axis the shorter
+/// one.
 template <class Number>
-NF_HD Number step_between(Number from, Number to, Number size, bool wraps) {
+NF_HD Number step_between(Number from, Number to, Number size, bool wraps, int corner) {
     Number step = from - to;
-    if (wraps && step > size / 2) step -= size;
-    if (wraps && step < -(size / 2)) step += size;
+    if (wraps && step > (size + corner) / 2) step -= size;
+    if (wraps && -step > (size - corner) / 2) step += size;
     return step;
 }
 
@@ -217,11 +187,12 @@ struct search {
     }
     /// Takes the segment in cell (sy, sx) if it is nearer.
     NF_HD void offer(Number sy, Number sx, Number of) {
-        const double half = w.corners() ? unit / 2 : 0;
-        const double fy = static_cast<double>(step_between(y, sy, rows, w.wraps[0])) * unit - half,
-                     fx = static_cast<double>(step_between(x, sx, columns, w.wraps[1])) * unit - half;
+        const int corner = w.corners() ? 1 : 0;
+        const double half = corner * unit / 2,
+                     fy = static_cast<double>(step_between(y, sy, rows, w.wraps[0], corner)) * unit - half,
+                     fx = static_cast<double>(step_between(x, sx, columns, w.wraps[1], corner)) * unit - half;
         if (beyond(fy) * beyond(fy) + beyond(fx) * beyond(fx) > (best < most ? best : most)) return;
-        const double d2 = squared_to(fy, fx, outline[of], mark[of] >= stroke);
+        const double d2 = squared_to(fy, fx, outline[of], mark[of]);
         if (d2 < best) best = d2, nearest = of;
     }
     NF_HD void offer(Number of) {
@@ -298,7 +269,7 @@ NF_HD inline bool is_inside(const work& w, const plane& p, std::int64_t first, s
         return p.at(y, x) + p.at(up, x) + p.at(y, left) + p.at(up, left) > 2 * full;
     }
     const std::uint8_t mark = w.mark[first + y * w.columns + x];
-    return mark >= stroke ? mark == stroke : 2 * p.at(y, x) > full;
+    return mark == stroke || (mark != gap && 2 * p.at(y, x) > full);
 }
 
 /// Writes 0 for a corner that has cells of the mask and other cells around it, else 1.
@@ -342,9 +313,11 @@ NF_HD void write(const work& w, const plane& p, std::int64_t which, std::int64_t
     else static_cast<std::uint16_t*>(w.out)[to] = static_cast<std::uint16_t>(code);
 }
 
-/// The loops of a call: over cells of the image, over corners, and over pixels of the output.
+/// The loops of a call: over cells of the image, twice, over corners, and over pixels of the output.
 void trace_outline(const host& on, const work& w);
 void trace_outline(const device& on, const work& w);
+void find_corners(const host& on, const work& w);
+void find_corners(const device& on, const work& w);
 void touch_corners(const host& on, const work& w);
 void touch_corners(const device& on, const work& w);
 void write_pixels(const host& on, const work& w);

@@ -1,6 +1,6 @@
 // On a device: a thread owns a cell, a corner or a pixel.
 #include "base/cuda.cuh"
-#include "sdf/core.hpp"
+#include "sdf/outline.hpp"
 
 namespace nearfield::signed_field {
 namespace {
@@ -25,6 +25,11 @@ __global__ void __launch_bounds__(threads_of_block) trace_cells(const __grid_con
     if (at.exists) trace(w, plane(w, at.which), at.y, at.x, (at.which * w.rows + at.y) * w.columns + at.x);
 }
 
+__global__ void __launch_bounds__(threads_of_block) find_corners_of_cells(const __grid_constant__ work w) {
+    const item at(w, w.rows, w.columns);
+    if (at.exists) find_corner(w, plane(w, at.which), at.which * w.rows * w.columns, at.y, at.x);
+}
+
 __global__ void __launch_bounds__(threads_of_block) touch_cells(const __grid_constant__ work w) {
     const item at(w, w.corner_rows(), w.corner_columns());
     if (!at.exists) return;
@@ -45,6 +50,7 @@ void run(const device& on, void (*kernel)(work), const work& w, std::int64_t ite
 }  // namespace
 
 void trace_outline(const device& on, const work& w) { run(on, trace_cells, w, w.images * w.rows * w.columns); }
+void find_corners(const device& on, const work& w) { run(on, find_corners_of_cells, w, w.images * w.rows * w.columns); }
 void touch_corners(const device& on, const work& w) {
     run(on, touch_cells, w, w.images * w.corner_rows() * w.corner_columns());
 }

@@ -99,6 +99,7 @@ void from_coverage(const Place& on, work& w, distance_options limits, std::span<
         w.site = bytes, w.outline = reinterpret_cast<segment*>(bytes + index);
         w.mark = reinterpret_cast<std::uint8_t*>(bytes + index + lines);
         trace_outline(on, w);
+        find_corners(on, w);
         limits.sites = sites::nonzero;
         fields<Place> wanted;
         wanted.index = any_output<Place>::contiguous(w.site, w.wide ? dtype::int64 : dtype::int32, shape);

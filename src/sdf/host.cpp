@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
-#include "sdf/core.hpp"
+#include "sdf/outline.hpp"
 
 namespace nearfield::signed_field {
 namespace {
@@ -24,6 +24,13 @@ void trace_outline(const host& on, const work& w) {
     for_rows(on, w.images, w.rows, w.columns, [&](std::int64_t which, std::int64_t y) {
         const plane p(w, which);
         for (std::int64_t x = 0; x < w.columns; ++x) trace(w, p, y, x, (which * w.rows + y) * w.columns + x);
+    });
+}
+
+void find_corners(const host& on, const work& w) {
+    for_rows(on, w.images, w.rows, w.columns, [&](std::int64_t which, std::int64_t y) {
+        const plane p(w, which);
+        for (std::int64_t x = 0; x < w.columns; ++x) find_corner(w, p, which * w.rows * w.columns, y, x);
     });
 }
 

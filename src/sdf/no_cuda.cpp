@@ -5,6 +5,7 @@
 namespace nearfield::signed_field {
 
 void trace_outline(const device&, const work&) { refuse_device(); }
+void find_corners(const device&, const work&) { refuse_device(); }
 void touch_corners(const device&, const work&) { refuse_device(); }
 void write_pixels(const device&, const work&) { refuse_device(); }
 

@@ -12,8 +12,8 @@ using word = unsigned long long;  // operand type of CUDA's 64-bit atomics
 
 inline constexpr int tile_threads = 256;
 inline constexpr int tile_warps = tile_threads / warp;
-/// Balls whose slices have at least this many rows go to the queue, where a warp takes a few slices. Those whose centre
-/// has no earlier neighbour go there sooner, because the warps there look for earlier centres farther away.
+/// Balls whose slices have at least this many rows go to the queue, where a warp takes one. Those whose centre has no
+/// earlier neighbour go there sooner, because the warps there look for earlier centres farther away.
 inline constexpr int rows_of_long_slice = 64, rows_of_lone_slice = 24;
 
 struct tiles_call {
@@ -21,10 +21,17 @@ struct tiles_call {
     const std::int32_t* field = nullptr;
     std::int32_t* painted = nullptr;
     const std::uint32_t* table = nullptr;  ///< entries of packed_needs()
-    word* queue = nullptr;                 ///< large balls; if it is full, the block paints the slices itself
-    unsigned* queued = nullptr;            ///< number of entries, and number of entries taken
-    unsigned capacity = 0;
+    word* largest = nullptr;               ///< for each tile, the largest ball that is kept, see largest_ball; 0: none
+    word* balls = nullptr;                 ///< cells of large balls; if it is full, the block paints the slices itself
+    word* slices = nullptr;                ///< slices of very large balls; if it is full, the ball's warp paints them
+    unsigned* queued = nullptr;            ///< number of balls, of balls taken, of slices, and of slices taken
+    unsigned capacity = 0;                 ///< of each queue
 };
+
+/// A tile's largest ball in 64 bits: squared radius, and its cell within the tile.
+__device__ inline word largest_ball(std::int32_t r2, int cell) {
+    return static_cast<word>(r2) << 11 | static_cast<word>(cell);
+}
 
 /// A slice of a ball in 64 bits. Coordinates stay below 2^15 in both directions, since squared radii stay below 2^29.
 struct slice_record {
@@ -40,15 +47,12 @@ struct slice_record {
     __device__ int below() const { return static_cast<int>(bits >> 30 & 0x1ffff) - shift; }
     __device__ int above() const { return static_cast<int>(bits >> 47 & 0x1ffff) - shift; }
 };
-/// An entry of the queue: slices s .. s + more of a ball whose centre is given by its cell in the whole array; `more`
-/// is below 32.
+/// An entry of the queue of slices: slices s .. s + more of a ball whose centre is given by its cell in the whole
+/// array; `more` is below 32.
 __device__ inline word queued_slices(std::int64_t cell, int axis, int s, int more) {
     return static_cast<word>(cell) << 24 | static_cast<word>(more) << 19 | static_cast<word>(axis) << 17 |
            static_cast<word>(s + slice_record::shift);
 }
-
-/// Number of slices of an entry: up to 2048 rows, so that many warps share a very large ball.
-__device__ inline int slices_of_entry(int rows) { return most(least(2048 / most(rows, 1), warp), 1); }
 
 /// A slice of which any lane may paint a row; in shared memory.
 struct alignas(16) placed_slice {

@@ -14,6 +14,7 @@ struct tile_memory {
     std::int32_t value[planes * plane];  ///< with a rim of one cell
     placed_slice slices[tile_warps][warp];
     word record[most_records];
+    word largest;               ///< largest_ball() of the kept centres
     std::uint16_t kept[cells];  ///< centres whose balls lie in no neighbour's ball
     int kept_count, records;
 };
@@ -43,7 +44,7 @@ public:
     __device__ bool load() {
         constexpr int lines = memory::planes * (memory::height + 2);
         const int thread = static_cast<int>(threadIdx.x);
-        if (thread == 0) m_.kept_count = m_.records = 0;
+        if (thread == 0) m_.kept_count = m_.records = 0, m_.largest = 0;
         int some = 0;
         const auto read = [&](int line, int column) {
             const int x = x0_ + column - 1, y = y0_ + line % (memory::height + 2) - 1,
@@ -56,7 +57,9 @@ public:
         };
         for (int line = thread / warp; line < lines; line += tile_warps) read(line, thread % warp);
         for (int i = thread; i < 2 * lines; i += tile_threads) read(i / 2, warp + i % 2);
-        return __syncthreads_or(some) != 0;
+        const bool any = __syncthreads_or(some) != 0;
+        if (!any && thread == 0) c_.largest[blockIdx.x] = 0;
+        return any;
     }
 
     /// Lists the centres whose ball lies in no neighbour's ball. Threads walk along z, so that each plane is read once.
@@ -80,7 +83,10 @@ public:
                 list(0, i / memory::width, i % memory::width, value, faces, corners, 0);
             }
         }
+        for (int by = warp / 2; by > 0; by /= 2) largest_ = most(largest_, __shfl_xor_sync(every_lane, largest_, by));
+        if (threadIdx.x % warp == 0 && largest_ > 0) atomicMax(&m_.largest, largest_);
         __syncthreads();
+        if (threadIdx.x == 0) c_.largest[blockIdx.x] = m_.largest;
     }
 
     /// Cuts the kept balls into slices and paints them, in rounds of as many slices as the list holds.
@@ -149,7 +155,9 @@ private:
         int to = 0;
         if (lane == 0) to = atomicAdd(&m_.kept_count, __popc(votes));
         to = __shfl_sync(every_lane, to, 0) + __popc(votes & ((1U << lane) - 1));
-        if (kept) m_.kept[to] = static_cast<std::uint16_t>((z * memory::height + y) * memory::width + x);
+        if (!kept) return;
+        const int cell = (z * memory::height + y) * memory::width + x;
+        m_.kept[to] = static_cast<std::uint16_t>(cell), largest_ = most(largest_, largest_ball(r2, cell));
     }
 
     /// Returns a ball's frame; `lone` becomes whether no neighbour comes earlier.
@@ -170,18 +178,17 @@ private:
         return frame_of<Axes>(b, place, c_.g);
     }
 
-    /// Records slices s .. last of a ball, and returns the first slice that did not fit.
+    /// Queues a large ball, or records slices s .. last of a ball; returns the first slice that did not fit.
     __device__ int note(int cell, const frame& f, bool lone, int s, int last) {
         const bool many = f.below + f.above >= (lone ? rows_of_lone_slice : rows_of_long_slice);
         if (many && *static_cast<volatile unsigned*>(c_.queued) < c_.capacity) {
             int z, y, x;
             place_of(cell, z, y, x);
-            const std::int64_t centre = cell_at(z0_ + z, y0_ + y, x0_ + x);
-            const int each = slices_of_entry(f.below + f.above + 1);
-            unsigned to = atomicAdd(c_.queued, static_cast<unsigned>((last - s) / each + 1));
-            for (; s <= last && to < c_.capacity; s += each, ++to)
-                c_.queue[to] = queued_slices(centre, f.axis, s, least(last - s, each - 1));
-            if (s > last) return s;
+            const unsigned to = atomicAdd(c_.queued, 1U);
+            if (to < c_.capacity) {
+                c_.balls[to] = static_cast<word>(cell_at(z0_ + z, y0_ + y, x0_ + x));
+                return last + 1;
+            }
         }
         int to = atomicAdd(&m_.records, last - s + 1);
         for (; s <= last && to < memory::most_records; ++s, ++to)
@@ -239,6 +246,7 @@ private:
     memory& m_;
     int x0_, y0_, z0_;
     std::int64_t image_;
+    word largest_ = 0;  ///< of the thread's kept centres
 };
 
 /// A block handles one tile: threads first test cells, then cut kept balls; then they paint rows of slices.

@@ -83,8 +83,8 @@ void check_grid(const mesh_grid& grid) {
 void check_solid(std::size_t open_edges, bool winding) {
     if (!winding && open_edges > 0)
         fail(
-            fmt::format("mesh has {} open edges, so that parity cannot tell inside from outside; close it, merge "
-                        "vertices at the same place, or use the winding number (winding)",
+            fmt::format("mesh has {} open edges, so that parity cannot tell inside from outside; close it or use the "
+                        "winding number (winding)",
                         open_edges));
 }
 

@@ -33,6 +33,14 @@ void check_on(const device&, const problem& p) {
                         name_of(p.image.type)));
 }
 
+/// Tells a plan of the memory that depends on values. The host's lists grow by doubling, and are then joined.
+void tell_memory(const host&, dtype type) {
+    rehearse_step(size_of(type) == 8
+                      ? "basins merge, cells flood; 48 bytes for each basin and pair, 12 for cells of plateaus"
+                      : "basins merge, cells flood; 36 bytes for each basin and pair, 12 for cells of plateaus");
+}
+void tell_memory(const device&, dtype) { rehearse_step("basins merge, cells flood"); }
+
 height height_of(double h, bool roots, bool maxima) {
     if (!(h >= 0)) fail(fmt::format("h is {}; give a height of at least 0", h));
     constexpr double most = 0x1p30;  // bound on roots of accepted values
@@ -132,7 +140,7 @@ void solve(const Place& on, const any_input<Place>& image, const watershed_field
     check_memory(image, out, markers, mask);
     check_on(on, p);
     const expected_outputs written = {out.label, out.passes, out.extrema};
-    rehearse_step("basins merge, cells flood; 24 bytes for each basin and pair, 8 for cells of plateaus");
+    tell_memory(on, image.type);
     if (image.cells() > 0) run(on, p);
 }
 
@@ -149,7 +157,7 @@ std::vector<peak> solve_peaks(const Place& on, const any_input<Place>& image, co
     const named_view<Place> all[] = {{"image", image}, {"mask", mask}, {"labels", labels}};
     check_data<Place>(all);
     check_on(on, p);
-    rehearse_step("basins merge at their passes; 24 bytes for each basin and pair, 8 for cells of plateaus");
+    tell_memory(on, image.type);
     return image.cells() > 0 ? find_peaks(on, p) : std::vector<peak>{};
 }
 
@@ -170,7 +178,7 @@ void solve_reconstruction(const Place& on, const any_input<Place>& seed, const a
     p.seed = array_of(seed), p.passes = array_of(out);
     check_on(on, p);
     const expected_outputs written = {out};
-    rehearse_step("basins merge at their passes; 24 bytes for each basin and pair, 8 for cells of plateaus");
+    tell_memory(on, image.type);
     if (image.cells() > 0) reconstruct(on, p);
 }
 

@@ -310,6 +310,10 @@ void add_rays(made& to, const shared& all) {
         surface_hits<host> out;
         out.entry = a.to<double>(extent<1>{ray_count}, 3);
         sphere_trace(on, a.in(a.bounds), from, towards, out, {.level = 8});
+        const std::int64_t shape[] = {a.shape[0], a.shape[1], a.shape[2]};
+        surface_hits<host> picture;
+        picture.entry = a.to<double>(extent<2>{30, 40}, 4);
+        sphere_trace(on, a.in(a.bounds), camera_for(shape, 3), picture, {.level = 8});
     });
     add(to, all, "render", [](volume& a, const host& on) {
         const std::int64_t shape[] = {a.shape[0], a.shape[1], a.shape[2]};

@@ -79,6 +79,13 @@ class Stipple(Case):
         self.assertEqual(shape, (40, 3))
         return list(zip(*[iter(values)] * 3))
 
+    def test_points_of_all_inks(self):
+        pixels = bytes(v for y in range(40) for x in range(50) for v in (5 * x, 250 - 4 * y, 130 + x))
+        for points in (1, 2, 3, 20, 41):
+            words = ("stipple", "-", "-o", "inks.svg", "--cmyk", "--points", str(points), "--rounds", "2", "--overwrite")
+            self.run_program(*words, stdin=b"P6 50 40 255\n" + pixels)
+            self.assertEqual((self.folder / "inks.svg").read_text().count("<circle"), points)
+
     def test_frames(self):
         words = ("-o", "dots.svg", "--rounds", "5", "--picture-size", "64")
         self.stipple(*words, "--frames", "rounds")

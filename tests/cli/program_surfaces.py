@@ -44,5 +44,24 @@ class Meshes(Case):
             self.assertIn("is a mesh; `nearfield voxelize` makes a volume of it", self.refusal(*words, status=2))
 
 
+class Cloud(Case):
+    def test_transfer_function(self):
+        self.run_program("sample", "blobs", "-o", "blobs.npy", "--size", "20x20x20")
+        words = ("render", "blobs.npy", "-o", "cloud.ppm", "--size", "40x30", "--mode", "volume", "--overwrite")
+        points = "0:#000:0,100:#f00:0,200:#ff0000:0.9"
+        self.assertIn("transfer function", self.run_program(*words, "--transfer", points).stderr.decode())
+        pixels = (self.folder / "cloud.ppm").read_bytes()[-3600:]
+        self.assertTrue(any(pixels[k] > pixels[k + 2] + 100 for k in range(0, 3600, 3)))  # red
+        for bad, said in (
+            ("0:#000", "value, colour and opacity"),
+            ("0:red:1,1:#fff:1", "colour"),
+            ("5:#000:0", "2 to 32"),
+        ):
+            refused = self.run_program(*words, "--transfer", bad, status=2).stderr.decode()
+            self.assertIn(said, refused)
+        refused = self.run_program(*words[:6], "--transfer", points, status=2).stderr.decode()
+        self.assertIn("--mode volume", refused)
+
+
 if __name__ == "__main__":
     unittest.main()

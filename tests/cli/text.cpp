@@ -41,12 +41,12 @@ TEST(CommandLine, ReadsEveryKindOfValue) {
 }
 
 TEST(CommandLine, RefusalsSayWhatToDo) {
-    EXPECT_EQ(
-        refusal({"distanse", "a"}),
-        "there is no verb 'distanse'; did you mean distance?; expected one of distance, voronoi, label, "
-        "morphology, thickness, medial-axis, skeleton, split, watershed, peaks, geodesic, path, roadmap, esdf, "
-        "pores, fill, slices, sdf, effect, stipple, render, raycast, metrics, voxelize, isosurface, offset, info, "
-        "sample, convert, bench, compare, demo, help, completion, man");
+    EXPECT_EQ(refusal({"distanse", "a"}),
+              "there is no verb 'distanse'; did you mean distance?; expected one of distance, voronoi, label, "
+              "morphology, thickness, medial-axis, skeleton, split, watershed, peaks, geodesic, path, roadmap, esdf, "
+              "pores, porosimetry, fill, slices, sdf, effect, stipple, render, raycast, metrics, voxelize, isosurface, "
+              "offset, info, "
+              "sample, convert, bench, compare, demo, help, completion, man");
     EXPECT_EQ(refusal({"distance", "a", "--square"}),
               "there is no option --square; did you mean --squared?; see `nearfield help distance`");
     EXPECT_EQ(refusal({"bench", "a", "b"}), "'b' is one argument too many; see `nearfield help bench`");

@@ -23,6 +23,15 @@ mesh wrapped(int around, int across, const std::vector<point>& at) {
 
 }  // namespace
 
+mesh scattered(const mesh& of) {
+    mesh made;
+    for (const auto& face : of.faces) {
+        const auto first = static_cast<std::int32_t>(made.vertices.size());
+        for (const std::int32_t v : face) made.vertices.push_back(of.vertices[static_cast<std::size_t>(v)]);
+        made.faces.push_back({first, first + 1, first + 2});
+    }
+    return made;
+}
 double uniform(std::uint64_t seed) { return std::ldexp(static_cast<double>(mix(seed) >> 11), -53); }
 
 mesh box_mesh(point low, point high) {

@@ -15,6 +15,8 @@ mesh sphere_mesh(point centre, double radius, int parallels, int meridians);
 mesh torus_mesh(double large, double small, int around, int across);
 /// Triangles with random corners in [0, size)^3, some of them degenerate.
 mesh random_triangles(std::uint64_t seed, int count, double size);
+/// The same triangles with three corners of their own each, as STL files list them.
+mesh scattered(const mesh& of);
 /// A random number in [0, 1).
 double uniform(std::uint64_t seed);
 

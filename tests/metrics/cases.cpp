@@ -314,20 +314,22 @@ surface_case drawn_surface_case(std::uint64_t seed) {
     constexpr double tolerances[] = {0, 1, 1.5, 2.25, inf};
     for (auto n = draw(3); n > 0; --n) c.options.tolerances.push_back(tolerances[draw(5)]);
     const auto labels = 1 + draw(3), noise = 1 + draw(12), block = 1 + draw(4), empty = draw(6);
+    const bool bytes = seed % 3 == 0;  // which are their own codes
+    const std::uint64_t largest = bytes ? 255 : labels;
     for (const int side : {0, 1}) {
         constexpr dtype types[] = {dtype::uint8,  dtype::int8,  dtype::int16, dtype::uint16,
                                    dtype::uint32, dtype::int64, dtype::int32};
-        c.type[side] = types[draw(7)];
+        c.type[side] = bytes ? dtype::uint8 : types[draw(7)];
         for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
             const auto k = static_cast<std::uint64_t>(i);
             const std::uint64_t base = mix(k / block + (seed << 8)) % (labels + 1);
             const std::uint64_t value = draw(noise) == 0 ? draw(labels + 1) : base;
             c.value[side].push_back(empty == static_cast<std::uint64_t>(side) && value == labels
                                         ? 0
-                                        : static_cast<std::int64_t>(value * (labels == 2 ? 40 : 1)));
+                                        : static_cast<std::int64_t>(value * (labels == 2 ? 40 : largest / labels)));
         }
     }
-    if (draw(2) == 0) c.labels = {40, 1, -3, 2};
+    if (draw(2) == 0) c.labels = {40, 1, bytes ? 255 : -3, 2};
     return c;
 }
 

@@ -75,5 +75,21 @@ TEST_F(MetricsDevice, Strides) {
     expect_same(compare_surfaces(device(on.get()), a, a), on_host(c));
 }
 
+/// Bytes that do not begin or end at words.
+TEST_F(MetricsDevice, BytesAnywhere) {
+    static const stream on;
+    for (const std::int64_t offset : {0, 1, 4}) {
+        surface_case c = spheres({12, 17, offset == 4 ? 19 : 20}, 3, 5);
+        const std::vector<std::byte> a = c.packed(0), b = c.packed(1);
+        const device_memory there(a.size() + b.size() + 4);
+        std::byte *const to_a = static_cast<std::byte*>(there.data()) + offset, *const to_b = to_a + a.size();
+        expect_cuda(cudaMemcpyAsync(to_a, a.data(), a.size(), cudaMemcpyHostToDevice, on.get()), "a");
+        expect_cuda(cudaMemcpyAsync(to_b, b.data(), b.size(), cudaMemcpyHostToDevice, on.get()), "b");
+        expect_same(compare_surfaces(device(on.get()), any_input<device>::contiguous(to_a, dtype::uint8, c.shape),
+                                     any_input<device>::contiguous(to_b, dtype::uint8, c.shape)),
+                    on_host(c));
+    }
+}
+
 }  // namespace
 }  // namespace nearfield::test

@@ -100,6 +100,13 @@ TEST(Metrics, Refusals) {
     };
     expect_refused(call({}, {}), {"65535", "name the labels"});
     expect_refused(call({}, {2, 1, 2}), {"labels", "2 twice"});
+    expect_refused(
+        [] {
+            const std::uint8_t bytes[2] = {1, 2};
+            const view<const std::uint8_t, 1, host> image{bytes, extent{2}};
+            static_cast<void>(compare_surfaces(host{}, image, image, std::vector<std::int64_t>{2, 1, 2}));
+        },
+        {"labels", "2 twice"});
     expect_refused(call({{1, -1}}), {"spacing"});
     expect_refused(call({1e200}), {"spacing"});
     expect_refused(call(with([](auto& o) { o.percentiles = {101}; })), {"percentiles", "101"});

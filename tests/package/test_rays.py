@@ -78,6 +78,17 @@ def test_sphere_trace_and_camera():
     np.testing.assert_allclose(np.linalg.norm(hits.normals[met], axis=1), 1, atol=1e-5)
     slow = nf.sphere_trace(field.astype(np.float64), camera.rays(40, 30), level=0.6, threads=1)
     np.testing.assert_array_equal(slow.entry, hits.entry)
+    picture = nf.sphere_trace(field, camera, level=0.6, width=40, height=30)
+    assert picture.normals.shape == (30, 40, 3)
+    np.testing.assert_array_equal(np.isfinite(picture.entry.ravel()), met)
+    np.testing.assert_allclose(picture.entry.ravel()[met], hits.entry[met], atol=1e-9)
+    np.testing.assert_allclose(picture.normals.reshape(-1, 3)[met], hits.normals[met], atol=1e-5)
+    assert nf.sphere_trace(field, camera).entry.shape == (600, 800)
+    # The middle of a ball's picture is as far away as the formula says, in units of the spacing.
+    z, y, x = np.indices((21, 21, 21)) - 10.0
+    ball = 2 * (np.sqrt(x * x + y * y + z * z) - 5)
+    seen = nf.sphere_trace(ball, nf.Camera((20, 20, -60), (20, 20, 20)), spacing=2, width=3, height=3)
+    assert abs(seen.entry[1, 1] - 70) < 1e-6
 
 
 def test_render():
@@ -98,6 +109,13 @@ def test_render():
     dark = nf.render(away < 7, width=60, height=50, background=(0, 0, 0), color=(1, 0, 0), light=(0, 0, 1), threads=1)
     assert dark[0, 0].tolist() == [0, 0, 0]
     assert dark[25, 30, 0] > dark[25, 30, 1]
+    gray = np.clip(255 - 12 * away, 0, 255).astype(np.uint8)
+    film = [(100, (1, 0, 0), 0), (120, (1, 0, 0), 0.9), (140, (1, 0, 0), 0), (255, (0, 0, 1), 0)]
+    red = nf.render(gray, mode="volume", transfer=film, width=60, height=50)
+    assert red[25, 30, 0] > red[25, 30, 2] + 50
+    assert (red[0, 0] == 255).all()
+    none = nf.render(gray, mode="volume", transfer=[(0, (0, 0, 0), 0), (255, (0, 0, 0), 0)], width=60, height=50)
+    assert (none == 255).all()
     table = np.zeros((256, 3), np.uint8)
     assert (nf.render(away, mode="isolines", colormap=table, width=9, height=9) == 0).any()
     shared = nf.render(away, mode="isolines", colormap=lambda share: np.stack([share] * 4, -1), width=9, height=9)
@@ -142,6 +160,12 @@ def test_render_meshes():
         (lambda: nf.render(MASK, color=(1, 2)), "color"),
         (lambda: nf.render(MASK, colormap=np.zeros((2, 3))), "colormap"),
         (lambda: nf.Camera.fit((3, 4)), "shape"),
+        (lambda: nf.sphere_trace(MASK, ([1, 2, 3], [1, 2, 3]), width=8), "camera"),
+        (lambda: nf.sphere_trace(MASK[0], nf.Camera.fit((3, 4, 5))), "field has 2 axes"),
+        (lambda: nf.render(MASK, transfer=[(0, (0, 0, 0), 0), (1, (1, 1, 1), 1)]), "transfer.*volume"),
+        (lambda: nf.render(MASK, mode="volume", transfer=[(0, 1)]), "transfer.*triples"),
+        (lambda: nf.render(MASK, mode="volume", transfer=[]), "transfer"),
+        (lambda: nf.render(MASK, mode="volume", transfer=[(1, (0, 0, 0), 0), (0, (1, 1, 1), 1)]), "ascending"),
     ],
 )
 def test_refusals(call, words):

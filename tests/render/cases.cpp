@@ -68,6 +68,18 @@ trace_table traced_on_host(const trace_case& c, int threads) {
     return t;
 }
 
+trace_table traced_by_camera(const trace_case& c, const camera& from, int threads) {
+    const auto n = static_cast<std::size_t>(picture_width * picture_height);
+    trace_table t{std::vector<double>(n, 7), std::vector<float>(3 * n, 7), std::vector<std::int32_t>(n)};
+    const shape_t flat{picture_height, picture_width}, deep{picture_height, picture_width, 3};
+    sphere_trace(host{threads, {}}, any_input<host>::contiguous(c.field.data(), dtype::float32, c.shape), from,
+                 {any_output<host>::contiguous(t.entry.data(), dtype::float64, flat),
+                  any_output<host>::contiguous(t.normals.data(), dtype::float32, deep),
+                  any_output<host>::contiguous(t.steps.data(), dtype::int32, flat)},
+                 c.options());
+    return t;
+}
+
 std::vector<std::uint8_t> drawn_object(const shape_t& shape) {
     std::vector<std::uint8_t> all;
     for (std::int64_t i = 0; i < cells_of(shape); ++i) {
@@ -86,11 +98,16 @@ std::vector<render_options> picture_options(const shape_t& shape) {
     render_options plain;
     plain.threshold = 100, plain.low = 0, plain.high = 255, plain.interval = 20;
     plain.camera = camera_for(shape.data(), 3, {}, 35, 25, 1.2);
-    std::vector<render_options> all(6, plain);
+    // Nothing up to 30, a film at 60, nothing from 90 to 110, and a solid core with a sharp edge.
+    static constexpr transfer_point points[] = {{30, {0, 0, 1}, 0},  {60, {0, 1, 0}, 0.3},  {90, {1, 1, 0}, 0},
+                                                {110, {1, 0, 0}, 0}, {160, {1, 0, 0}, 0.1}, {200, {1, 1, 1}, 0.1},
+                                                {200, {1, 1, 1}, 1}};
+    std::vector<render_options> all(7, plain);
     all[1].mode = render_mode::volume;
     all[2].mode = render_mode::isolines;
     all[3].shadows = all[3].ambient = 0, all[3].samples = 2;
     all[4].spacing = {1, 1.5, 0.75}, all[4].camera = camera_for(shape.data(), 3, all[4].spacing, 200, -20, 1.2);
+    all[6].mode = render_mode::volume, all[6].transfer = points;
     all[5].camera.eye[0] = 4, all[5].camera.eye[1] = 3, all[5].camera.eye[2] = 5;  // lies inside the volume
     return all;
 }

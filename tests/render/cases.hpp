@@ -10,6 +10,8 @@
 
 namespace nearfield::test {
 
+inline constexpr std::int64_t picture_width = 48, picture_height = 40;
+
 struct trace_case {
     shape_t shape;
     std::vector<float> field;
@@ -31,12 +33,13 @@ trace_case drawn_trace(std::uint64_t seed, std::int64_t rays);
 /// The interpolated field at a point, computed in the simplest way.
 double field_at(const trace_case& c, const std::vector<double>& point);
 trace_table traced_on_host(const trace_case& c, int threads);
+/// The rays of a camera's picture, row by row; for cases of 3 axes.
+trace_table traced_by_camera(const trace_case& c, const camera& from, int threads);
 
 /// A ball with a hole on a plate, as gray bytes.
 std::vector<std::uint8_t> drawn_object(const shape_t& shape);
 /// All kinds of pictures, with 48 x 40 pixels each.
 std::vector<render_options> picture_options(const shape_t& shape);
-inline constexpr std::int64_t picture_width = 48, picture_height = 40;
 std::vector<std::uint8_t> drawn_on_host(const std::vector<std::uint8_t>& volume, const shape_t& shape,
                                         const render_options& options, int threads);
 

@@ -48,6 +48,30 @@ TEST_F(RenderDevice, TracesTheHostsBits) {
     }
 }
 
+TEST_F(RenderDevice, TracesACamerasPicture) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        const trace_case c = drawn_trace(seed, 0);
+        if (c.shape.size() != 3) continue;
+        const camera from = camera_for(c.shape.data(), 3, {c.spacing.data(), 3}, 40, 20, 1.2);
+        trace_table t = traced_by_camera(c, from, 1), found = t;
+        found.entry.assign(found.entry.size(), 7), found.normals.assign(found.normals.size(), 7);
+        const std::size_t rays = t.entry.size();
+        const device_memory field(c.field.size() * 4), entry(rays * 8), normals(rays * 12), steps(rays * 4);
+        copy(field.data(), c.field.data(), c.field.size() * 4, cudaMemcpyHostToDevice);
+        const shape_t flat{picture_height, picture_width}, deep{picture_height, picture_width, 3};
+        sphere_trace(device(on().get()), any_input<device>::contiguous(field.data(), dtype::float32, c.shape), from,
+                     {any_output<device>::contiguous(entry.data(), dtype::float64, flat),
+                      any_output<device>::contiguous(normals.data(), dtype::float32, deep),
+                      any_output<device>::contiguous(steps.data(), dtype::int32, flat)},
+                     c.options());
+        copy(found.entry.data(), entry.data(), rays * 8, cudaMemcpyDeviceToHost);
+        copy(found.normals.data(), normals.data(), rays * 12, cudaMemcpyDeviceToHost);
+        copy(found.steps.data(), steps.data(), rays * 4, cudaMemcpyDeviceToHost);
+        on().wait();
+        ASSERT_EQ(found, t) << "seed " << seed;
+    }
+}
+
 /// Compares pictures of a volume.
 void check_pictures(const stream& on, const std::vector<std::uint8_t>& volume, const shape_t& shape, double threshold) {
     for (render_options o : picture_options(shape)) {

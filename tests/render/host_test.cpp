@@ -1,6 +1,8 @@
 // Sphere tracing and pictures on the host.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -74,6 +76,36 @@ TEST(SphereTrace, BallByFormulaInFewSteps) {
     }
 }
 
+/// A camera's picture is the table of its rays, here computed by trigonometry.
+TEST(SphereTrace, CamerasSendTheirRays) {
+    std::int64_t hits = 0;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        trace_case c = drawn_trace(seed, 0);
+        if (c.shape.size() != 3) continue;
+        const camera from =
+            camera_for(c.shape.data(), 3, {c.spacing.data(), 3}, 0, 0, 1.2);  // looks along -y, z is up, x to the left
+        const double half = std::tan(from.field_of_view * 3.14159265358979323846 / 360);
+        for (std::int64_t i = 0; i < picture_width * picture_height; ++i) {
+            const auto row = static_cast<double>(i / picture_width), column = static_cast<double>(i % picture_width);
+            const double up = half * (1 - (row + 0.5) / 20), left = half * (1 - (column + 0.5) / 24) * 1.2,
+                         length = std::sqrt(1 + up * up + left * left);
+            const double way[] = {up / length, -1 / length, left / length};
+            for (std::size_t k = 0; k < 3; ++k)
+                c.origins.push_back(from.eye[k] / c.spacing[k]), c.directions.push_back(way[k] / c.spacing[k]);
+        }
+        const trace_table seen = traced_by_camera(c, from, 2), one = traced_on_host(c, 1);
+        EXPECT_EQ(seen, traced_by_camera(c, from, 1));
+        std::int64_t other = 0;  // rays that graze a surface or go along faces of cells may differ
+        for (std::size_t i = 0; i < one.entry.size(); ++i) {
+            hits += std::isfinite(one.entry[i]) ? 1 : 0;
+            const bool same = seen.entry[i] == one.entry[i] || std::fabs(seen.entry[i] - one.entry[i]) < 1e-9;
+            if (!same || std::fabs(seen.normals[3 * i + 2] - one.normals[3 * i + 2]) > 1e-5) ++other;
+        }
+        EXPECT_LT(other, 10) << "seed " << seed;
+    }
+    EXPECT_GT(hits, 1000);
+}
+
 TEST(SphereTrace, RaysThatMeetNothingAndRefusals) {
     trace_case c = drawn_trace(4, 4);
     const std::size_t axes = c.shape.size();
@@ -94,6 +126,13 @@ TEST(SphereTrace, RaysThatMeetNothingAndRefusals) {
     expect_refused([&] { sphere_trace(host{}, in, two, two, {}); }, {"out"});
     expect_refused([&] { sphere_trace(host{}, in, two, two, {.entry = to}, {.level = NAN}); }, {"level"});
     expect_refused([&] { sphere_trace(host{}, in, two, two, {.entry = to}, {.spacing = {0.0}}); }, {"spacing"});
+    const camera from = camera_for(std::array<std::int64_t, 3>{2, 2, 2}.data(), 3);
+    const view<double, 2, host> picture{entry, extent{1, 2}};
+    expect_refused([&] { sphere_trace(host{}, in, from, {.entry = to}); }, {"out.entry", "height"});
+    expect_refused([&] { sphere_trace(host{}, in, camera{}, {.entry = picture}); }, {"camera"});
+    expect_refused(
+        [&] { sphere_trace(host{}, view<const float, 2, host>{field, extent{2, 4}}, from, {.entry = picture}); },
+        {"field has 2 axes", "3"});
 }
 
 /// Chessboard distances between blocks of two cells a side; blocks with a corner of 100 or more have 0.
@@ -175,6 +214,59 @@ TEST(Render, BlocksChangeNoPixel) {
         }
 }
 
+/// Free zones of a transfer function change no pixel either.
+TEST(Render, ZonesChangeNoPixel) {
+    const shape_t shape{24, 30, 28};
+    std::vector<std::uint8_t> smooth = drawn_object(shape), with(60 * 60 * 3), without(60 * 60 * 3);
+    for (const bool noise : {false, true}) {
+        if (noise)
+            for (std::size_t i = 0; i < smooth.size(); ++i) smooth[i] = mix(i) % 50 == 0 ? 255 : smooth[i] / 3 * 3;
+        const auto scene_to = [&](std::vector<std::uint8_t>& to) {
+            pictures::scene s = bare_scene(smooth, shape, to);
+            s.mode = render_mode::volume, s.what.level = 0, s.points = 6;
+            const pictures::tint_point points[] = {{30, 0, 0, 1, 0, 0},  {50, 0, 1, 0, 0.4, 1},  {70, 0, 1, 0, 0, 2},
+                                                   {120, 1, 0, 0, 0, 2}, {140, 1, 0, 0, 0.2, 3}, {200, 1, 1, 1, 0, 4}};
+            std::copy(std::begin(points), std::end(points), s.point);
+            return s;
+        };
+        pictures::run(host{2, {}}, scene_to(with), {.skip = true});
+        pictures::run(host{2, {}}, scene_to(without), {});
+        EXPECT_EQ(with, without);
+        EXPECT_GT(std::set<int>(with.begin(), with.end()).size(), 20U);
+    }
+}
+
+/// With the points of the ramp a transfer function draws the usual cloud.
+TEST(Render, TransferFunctions) {
+    const shape_t shape{40, 44, 48};
+    const auto volume = drawn_object(shape);
+    render_options o = picture_options(shape)[1];
+    o.low = o.threshold;
+    const auto usual = drawn_on_host(volume, shape, o, 1);
+    const transfer_point ramp[] = {{100, {0, 0, 0}, 0}, {255, {1, 1, 1}, 0.1}};
+    o.transfer = ramp;
+    const auto same = drawn_on_host(volume, shape, o, 1);
+    for (std::size_t i = 0; i < same.size(); ++i) ASSERT_NEAR(usual[i], same[i], 1);
+    // A film between two values without cells in between lies around a mask.
+    auto mask = volume;
+    for (std::uint8_t& each : mask) each = each < 100 ? 0 : 255;
+    const transfer_point film[] = {{100, {1, 0, 0}, 0}, {125, {1, 0, 0}, 0.9}, {150, {1, 0, 0}, 0}};
+    o.transfer = film;
+    const auto red = drawn_on_host(mask, shape, o, 1);
+    std::int64_t seen = 0;
+    for (std::size_t i = 0; i < red.size(); i += 3) seen += red[i] > red[i + 1] + 80 ? 1 : 0;
+    EXPECT_GT(seen, 50);
+    // Through cells of one value, opacity 0.03 for each, 0.97 to the power of their number of the background shines.
+    const std::vector<std::uint8_t> even(static_cast<std::size_t>(cells_of(shape)), 150);
+    const transfer_point points[] = {{100, {0, 0, 0}, 0.01}, {200, {1, 0.5, 0}, 0.05}};
+    o.transfer = points, o.camera = {{19.5, -200, 23.5}, {19.5, 0, 23.5}, {1, 0, 0}, 5};
+    const auto slab = drawn_on_host(even, shape, o, 1);
+    const std::size_t middle = 3 * (20 * 48 + 24);
+    const double wanted[] = {0.5, 0.25, 0}, through = std::pow(0.97, 43.0);
+    for (std::size_t k = 0; k < 3; ++k)
+        EXPECT_NEAR(slab[middle + k], 255 * std::sqrt(0.55 * wanted[k] * wanted[k] * (1 - through) + through), 1.5);
+}
+
 TEST(Render, PicturesOfAllKinds) {
     const shape_t shape{40, 44, 48};
     const auto volume = drawn_object(shape);
@@ -184,7 +276,7 @@ TEST(Render, PicturesOfAllKinds) {
         EXPECT_EQ(picture, drawn_on_host(volume, shape, o, 3));
         all.emplace(picture.begin(), picture.end());
     }
-    EXPECT_EQ(all.size(), 6U);
+    EXPECT_EQ(all.size(), 7U);
     // A corner shows the background, the middle the object, which is darker with shadows.
     const auto options = picture_options(shape);
     const auto lit = drawn_on_host(volume, shape, options[0], 1), bare = drawn_on_host(volume, shape, options[3], 1);
@@ -240,6 +332,13 @@ TEST(Render, Refusals) {
     expect_refused(with([](auto& o) { o.camera.field_of_view = 180; }), {"camera", "180"});
     expect_refused(with([](auto& o) { o.camera = {}; }), {"camera"});
     expect_refused(with([](auto& o) { o.interval = 0; }), {"interval"});
+    static constexpr transfer_point points[] = {{1, {}, 0}, {0, {}, 2}};
+    const std::span<const transfer_point> all(points);
+    expect_refused(with([&](auto& o) { o.transfer = all; }), {"transfer", "clouds"});
+    expect_refused(with([&](auto& o) { o.mode = render_mode::volume, o.transfer = all; }), {"transfer", "ascending"});
+    expect_refused(with([&](auto& o) { o.mode = render_mode::volume, o.transfer = all.first(1); }), {"transfer", "2"});
+    static constexpr transfer_point bright[] = {{0, {}, 0}, {1, {}, 2}};
+    expect_refused(with([&](auto& o) { o.mode = render_mode::volume, o.transfer = bright; }), {"transfer", "point 1"});
     expect_refused(with([&](auto& o) { o.colormap = bytes; }), {"colormap"});
     expect_refused([&] { render(host{}, in, view<std::uint8_t, 2, host>{bytes, extent{4, 3}}, good); }, {"picture"});
     expect_refused([&] { render(host{}, view<const std::uint8_t, 2, host>{cells, extent{2, 4}}, to, good); },

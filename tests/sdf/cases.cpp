@@ -47,16 +47,25 @@ sdf_case drawn_sdf_case(std::uint64_t seed) {
     c.options.radius = 1 + static_cast<double>(below(9)), c.options.cutoff = static_cast<double>(below(5)) / 4;
     const dtype types[] = {dtype::float32, dtype::float32, dtype::uint8, dtype::uint16};
     c.out = types[below(4)];
-    const std::int64_t kind = below(6), zoom = 1 + below(6);
+    const std::int64_t kind = below(8), zoom = 1 + below(6), tilt = below(9) - 4, other = below(9) - 4;
     for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
         const std::int64_t y = i / c.shape.back() / zoom, x = i % c.shape.back() / zoom;
+        const auto slope = [&](std::int64_t by) {  // of an edge through the middle
+            const std::int64_t down =
+                i / c.shape.back() % c.shape[c.shape.size() - 2] - c.shape[c.shape.size() - 2] / 2;
+            const std::int64_t away =
+                2 * by * down + (by == other ? -5 : 5) * (2 * (i % c.shape.back()) - c.shape.back());
+            return static_cast<std::uint64_t>(std::clamp<std::int64_t>(128 + 20 * away, 0, 255));
+        };
         const std::uint64_t bits = mix(seed * 77 + static_cast<std::uint64_t>(kind > 2 ? y * 1000 + x : i));
         c.image.push_back(static_cast<std::uint8_t>(kind == 0   ? 0
                                                     : kind == 1 ? 255
                                                     : kind == 2 ? bits % 256
                                                     : kind == 3 ? (bits % 5 == 0 ? 255 : 0)
                                                     : kind == 4 ? (bits % 2 == 0 ? 200 : 0)
-                                                                : (bits % 3) * 127));
+                                                    : kind == 5 ? (bits % 3) * 127
+                                                    : kind == 6 ? std::min(slope(tilt), slope(other))
+                                                                : std::max(slope(tilt), slope(other))));
     }
     return c;
 }

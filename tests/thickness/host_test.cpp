@@ -166,6 +166,29 @@ TEST(ThicknessHost, LabelsAreALoop) {
     }
 }
 
+/// Balls of one image that reach its ends stay out of the next one.
+TEST(ThicknessHost, LargeBallsOfABatchAreALoop) {
+    for (const shape_t& one : {shape_t{30, 34, 38}, shape_t{150, 160}}) {
+        shape_t all = one;
+        all.insert(all.begin(), 3);
+        std::vector<std::int64_t> value;
+        std::vector<std::uint32_t> wanted;
+        for (std::uint64_t k = 0; k < 3; ++k) {
+            const auto image = soft_shapes(one, 7, 0.8, k + 1);
+            value.insert(value.end(), image.begin(), image.end());
+            const auto alone = squares(plain_call(one, image));
+            wanted.insert(wanted.end(), alone.begin(), alone.end());
+        }
+        EXPECT_GT(*std::max_element(wanted.begin(), wanted.end()), 100U);
+        for (const int threads : {1, 3}) {
+            thickness_call c = plain_call(all, value);
+            c.batch_axes = 1, c.threads = threads;
+            c.cells.spacing.pop_back(), c.cells.counts.pop_back(), c.border.pop_back();
+            EXPECT_EQ(squares(c), wanted);
+        }
+    }
+}
+
 /// T2 is at least D2, is zero outside the shape, and equals union_of_balls of D2.
 TEST(ThicknessHost, NeverBelowTheDistanceAndNeverOutside) {
     const shape_t shape{20, 21, 22};

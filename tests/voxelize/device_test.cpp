@@ -54,6 +54,7 @@ TEST_F(VoxelizeDevice, LargerLikeTheHost) {
     const mesh_grid g = grid_around(m, 1, 3);
     ASSERT_EQ(on_device(m, g, {}), on_host(m, g, {}));
     ASSERT_EQ(on_device(m, g, {true, true, true}), on_host(m, g, {true, true, true}));
+    ASSERT_EQ(on_device(scattered(m), g, {}), on_host(m, g, {}));
 }
 TEST_F(VoxelizeDevice, NothingAndRefusals) {
     const mesh_grid g{{2, 2, 33}, {}, {1, 1, 1}};

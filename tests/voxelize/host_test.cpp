@@ -82,6 +82,18 @@ TEST(Voxelize, SolidsWithTies) {
     }
 }
 
+/// Triangles that share corners by place only are a closed mesh too.
+TEST(Voxelize, TrianglesWithTheirOwnCorners) {
+    const mesh_grid g{{7, 8, 7}, {}, {1, 1, 1}};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const mesh m = seed % 2 == 0 ? random_solids(seed, 0.5) : sphere_mesh({3, 3.2, 3.1}, 2.5, 6, 7),
+                   alone = scattered(m);
+        EXPECT_EQ(measure_mesh(alone).open_edges, std::ssize(alone.vertices));
+        for (const bool winding : {false, true})
+            ASSERT_EQ(cells_of_mesh(alone, g, {true, false, winding}), cells_of_mesh(m, g, {true, false, winding}));
+    }
+}
+
 TEST(Voxelize, OpenMeshes) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
         mesh m = seed % 3 == 0 ? random_solids(seed + 50, 1) : sphere_mesh({3, 3.2, 3.1}, 2.5, 6, 7);
