@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -30,7 +32,7 @@ std::string trimmed(const std::string& text) {
 std::map<std::string, std::string> pairs_of(const std::string& path) {
     constexpr std::streamsize most = 1 << 16;
     std::ifstream file(path, std::ios::binary);
-    if (!file) refuse(path, "cannot be read");
+    if (!file) refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
     std::string text(static_cast<std::size_t>(most), '\0');
     file.read(text.data(), most);
     text.resize(static_cast<std::size_t>(file.gcount()));

@@ -94,6 +94,7 @@ class Paths(Case):
         self.assertEqual(lines, ["x,y", "-0.75,2.25", "-0.75,2.75", "-0.25,2.75", "0.25,2.75", "0.25,2.25"])
         self.assertIn("y from 2 to 3", self.refusal(*words[:3], "0,3", *words[4:]))
         self.assertIn("map.yaml", self.refusal("path", "map.pgm", *words[2:]))
+        self.assertIn("No such file", self.refusal("path", "none.yaml", *words[2:], status=3))
         (self.folder / "map.yaml").write_text(MAP.replace("0.0]", "1.5]"))
         self.assertIn("rotated by 1.5", self.refusal(*words))
 

@@ -196,6 +196,20 @@ def test_peak_local_max_takes_what_scikit_image_takes(words):
     )
 
 
+@pytest.mark.parametrize(
+    ("shape", "sigma", "apart"), [((90, 70), 2, 5), ((30, 24, 20), 0, 3), ((400,), 1, 9), ((5, 80), 0, 7)]
+)
+def test_peaks_are_the_largest_of_their_cubes_as_in_scikit_image(shape, sigma, apart):
+    image = ndimage.gaussian_filter(RNG.random(shape), sigma)
+    labels = (np.indices(shape)[-1] % 40 < 30) * (1 + np.indices(shape)[-1] // 40)
+    for border in (False, True):
+        words = {"min_distance": apart, "exclude_border": border}
+        assert np.array_equal(compat.peak_local_max(image, **words), feature.peak_local_max(image, **words))
+    words = {"min_distance": apart, "exclude_border": False, "labels": labels}
+    ours, theirs = compat.peak_local_max(image, **words), feature.peak_local_max(image, **words)
+    assert sorted(ours.tolist()) == sorted(theirs.tolist()) and len(ours) > 0
+
+
 def test_a_number_of_markers_is_an_even_grid():
     image = RNG.integers(0, 200, (50, 70)).astype(np.uint8)
     for count in (1, 6, 30):

@@ -63,9 +63,10 @@ def peak_local_max(
     num_peaks_per_label: float = np.inf,
     p_norm: float = np.inf,
 ) -> Array:
-    """Returns the coordinates of peaks, the highest first. Each maximum has one cell, and `min_distance` is Euclidean.
+    """Returns the coordinates of peaks, the highest first: the largest of their cubes of 2 min_distance + 1 cells.
 
-    It does not support `footprint`, or a `p_norm` that is neither 2 nor the default.
+    Each maximum has one cell, and of equal peaks nearer than `min_distance` (Euclidean) the first one stays. It does
+    not support `footprint`, or a `p_norm` that is neither 2 nor the default.
     """
     if footprint is not None or p_norm not in (2, np.inf):
         raise NotImplementedError(
@@ -82,6 +83,7 @@ def peak_local_max(
     found = np.stack(np.unravel_index(rows["cell"], values.shape), axis=1)
     margin = np.asarray(_margins(exclude_border, min_distance, values.ndim))
     inner = ((found >= margin) & (found < np.asarray(values.shape) - margin)).all(axis=1)
+    inner[inner] = _are_largest(values, found[inner], int(min_distance), None if labels is None else np.asarray(labels))
     found = sorted_peaks(rows[inner].tobytes(), work, min_distance)
     if labels is not None and not np.isinf(num_peaks_per_label):
         of_peak = np.asarray(labels)[tuple(found.T)]
@@ -89,6 +91,31 @@ def peak_local_max(
         found = found[np.asarray(rank, int) < num_peaks_per_label]
     most: Array = found if np.isinf(num_peaks) else found[: int(num_peaks)]
     return most
+
+
+def _are_largest(values: Array, cells: Array, distance: int, labels: Array | None) -> Array:
+    """Says which cells are the largest, of their label, in the cube of 2 distance + 1 cells around them."""
+    own = values[tuple(cells.T)]
+    if labels is None:
+        return np.asarray(own == _largest_near(values, distance)[tuple(cells.T)])
+    near = [tuple(slice(max(at - distance, 0), at + distance + 1) for at in cell) for cell in cells.tolist()]
+    label = labels[tuple(cells.T)]
+    largest = [np.nanmax(values[part][labels[part] == each]) for part, each in zip(near, label)]
+    return np.asarray(own == np.asarray(largest, values.dtype))
+
+
+def _largest_near(values: Array, distance: int) -> Array:
+    """Returns the largest value, NaN left out, of the cube of 2 distance + 1 cells around each cell."""
+    made = values.copy()
+    for axis in range(values.ndim):
+        line = np.moveaxis(made, axis, 0)
+        for way in (line, line[::-1]):
+            reach = 1  # cells that the maximum covers, the own one and those after it
+            while reach <= distance:
+                step = min(reach, distance + 1 - reach)
+                np.fmax(way[:-step], way[step:], out=way[:-step])
+                reach += step
+    return made
 
 
 def _margins(exclude: Any, distance: int, axes: int) -> list[int]:
