@@ -43,7 +43,8 @@ TEST(DeviceLinesPlan, NearWindowsHaveLimits) {
     EXPECT_FALSE(has_near({200, 20}, {.border = border::periodic})) << "cells round the line need 5 bits";
     EXPECT_FALSE(has_near({200, 300}, {.spacing = {2, 1}, .half_cell = true}));
     EXPECT_FALSE(has_near({200, 300}, {.spacing = {1.4142135623730951, 1}})) << "numbers in double";
-    EXPECT_FALSE(has_near({8, 32600}, {.spacing = {2, 1}})) << "keys of no site would come near";
+    EXPECT_TRUE(has_near({8, 32600}, {.spacing = {2, 1}})) << "positions in 32 bits";
+    EXPECT_FALSE(has_near({8, 8, 32600}, {.spacing = {2, 1, 1}})) << "keys of no site would come near";
     EXPECT_FALSE(has_near({8, 8, 8, 8}, {.spacing = {2, 1, 1, 1}})) << "wide keys";
 }
 

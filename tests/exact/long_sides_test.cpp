@@ -9,6 +9,7 @@
 #include "exact/gpu/route/trace.hpp"
 #include "exact/large.hpp"
 #include "exact/one_field.hpp"
+#include "exact/options_device_engine.hpp"
 #include "nearfield/plan.hpp"
 
 namespace nearfield::test {
@@ -111,6 +112,62 @@ TEST(LongSidesOfImages, WhoseSitesAreFarApart) {
     const double all = std::numeric_limits<double>::infinity();
     EXPECT_EQ((one_field(shape, sites, all).differs<std::int64_t>(dtype::int64, 1, "index")), "");
     EXPECT_EQ((one_field(shape, sites, all).differs<float>(dtype::float32, 1, "distance", wanted::distance)), "");
+}
+
+/// Rows too long for positions in 16 bits, or for near windows of these, under every option: the host's bits.
+TEST(LongRows, OfEveryForm) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    const std::vector<distance_options> forms{
+        {.spacing = {2.5, 0.7}},
+        {.spacing = {1.4142135623730951, 1}},
+        {.half_cell = true},
+        {.border = border::closed},
+        {.spacing = {2, 1}, .border = border::periodic},
+        {.half_cell = true, .border = {border::open, border::periodic}},
+        {.spacing = {2.5, 0.7}, .sign = sign::inside_negative},
+        {.spacing = {2.5, 0.7}, .max_distance = 9},
+        {.sites = sites::other_labels},
+        {.spacing = {0.7, 2.5}, .sites = sites::other_labels, .border = border::closed},
+        {.sites = sites::other_labels, .half_cell = true, .border = border::periodic},
+    };
+    const std::vector<wanted_fields> fields{
+        {.distance = dtype::float32},
+        {.index = dtype::int64},
+        {.distance = dtype::float64, .index = dtype::int32, .coordinates = true},
+        {.distance = dtype::float32, .output_layout = layout::stepping},
+    };
+    exact::gpu::trace counted;
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{40, 33024}, shape_t{9, 33001}, shape_t{3, 65536}, shape_t{34, 32600}})
+        for (const distance_options& options : forms) {
+            const bool labels = options.sites == sites::other_labels;
+            const double share = std::array{0.01, 0.1, 0.0003, 0.0}[k % 4];
+            codes_t codes;
+            for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+                const std::uint64_t dice = mix(static_cast<std::uint64_t>(labels ? i / 37 : i) + (k << 40));
+                const bool zero = static_cast<double>(dice % 1'000'000) < 1e6 * share;
+                codes.push_back(zero ? 0 : static_cast<std::uint32_t>(1 + (labels ? dice % 5 : 0)));
+            }
+            const wanted_fields& wanted = fields[options.sign == sign::none ? (k / 3) % fields.size() : 0];
+            ASSERT_EQ(differs(shape, dtype::uint8, codes, options, wanted), "")
+                << text_of(shape) << ", form " << k % forms.size() << ", share " << share;
+            ++k;
+        }
+    EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::near)], 0) << counted.text();
+    EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::values)], 0) << counted.text();
+}
+
+/// Near windows find sites on periodic axes whose squared distances need more than 30 bits: the host's bits.
+TEST(LongRows, OfColumnsThatWrap) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    const shape_t shape{66000, 33};
+    codes_t codes;
+    for (std::int64_t i = 0; i < cells_of(shape); ++i)
+        codes.push_back(mix(static_cast<std::uint64_t>(i)) % 40 == 0 ? 0 : 1);
+    exact::gpu::trace counted;
+    EXPECT_EQ(
+        differs(shape, dtype::uint8, codes, {.border = {border::periodic, border::open}}, {.index = dtype::int64}), "");
+    EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::near)], 0) << counted.text();
 }
 
 /// Near and far sites in volumes whose first axis lines search after words: the host's bits.

@@ -48,11 +48,20 @@ TEST_P(SweptSites, BesideManySites) {
     std::size_t i = 0;
     compare(sites_where(shape(), [&](auto, auto, auto x) { return random[i++] != 0 && x < 120; }));
 }
+/// Few lines are left to a sweep.
+TEST_P(SweptSites, BesideAHole) {
+    const flags_t random = make_random(shape(), 0.1, 6);
+    std::size_t i = 0;
+    compare(sites_where(shape(), [&](auto, auto, auto x) { return random[i++] != 0 && (x < 300 || x >= 420); }));
+}
 
 // There are 132 * 32 groups of 32 lines along one axis; sweeps are considered from 4096 groups on. The last lanes of a
-// row have no cells.
-INSTANTIATE_TEST_SUITE_P(Volumes, SweptSites, testing::Values(shape_t{132, 35, 1011}, shape_t{35, 132, 1011}),
-                         [](const auto& of) { return of.param[0] == 132 ? "along_y" : "along_z"; });
+// row have no cells. Values of the third volume exceed the numbers of hulls, so that all unresolved lines are swept.
+INSTANTIATE_TEST_SUITE_P(Volumes, SweptSites,
+                         testing::Values(shape_t{132, 35, 1011}, shape_t{35, 132, 1011}, shape_t{21, 20, 6601}),
+                         [](const auto& of) {
+                             return of.param[0] == 132 ? "along_y" : of.param[0] == 35 ? "along_z" : "only";
+                         });
 
 }  // namespace
 }  // namespace nearfield::test

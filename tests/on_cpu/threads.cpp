@@ -262,9 +262,9 @@ void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, unsigned clus
         for (unsigned y = 0; y < blocks.y; ++y)
             for (unsigned x = 0; x < blocks.x; x += cluster_blocks) {
                 for (unsigned i = 0; i < cluster_blocks; ++i) all.blocks[i].index = {x + i, y, z};
-                // Unwritten memory is neither zero nor a neighbour's: it has negative numbers, then positive ones.
-                std::fill(dynamic_memory.begin(), dynamic_memory.end(),
-                          std::byte{x / cluster_blocks % 2 == 0 ? 0xa5 : 0x5a});
+                // Unwritten memory has negative numbers in one block, then large ones, then zeros, which win a minimum.
+                constexpr unsigned char unwritten[] = {0xa5, 0x5a, 0};
+                std::fill(dynamic_memory.begin(), dynamic_memory.end(), std::byte{unwritten[x / cluster_blocks % 3]});
                 run_cluster();
             }
 }

@@ -20,6 +20,12 @@ struct stored_key<keys::narrow> {
     static constexpr int done = 1;
 };
 template <>
+struct stored_key<keys::row> {
+    using in = std::int32_t;
+    using type = std::int32_t;
+    static constexpr int done = 1;
+};
+template <>
 struct stored_key<keys::word> {
     using in = std::int32_t;  ///< the last coordinate above the one before it, 16 bits each
     using type = std::int32_t;
@@ -83,7 +89,7 @@ public:
             rest = above;
         }
         if constexpr (Stored == keys::value) here_ = 0;
-        else if constexpr (Stored == keys::narrow) here_ = own_[0];
+        else if constexpr (is_position(Stored)) here_ = own_[0];
         else if constexpr (Stored == keys::word) here_ = own_[0] << 16 | own_[1];
         else here_ = packed_here();
         if constexpr (powers) slack_ = g.extremes[0] < 0 ? upper_bound(V{0} - g.extremes[0]) : 0.0f;
@@ -108,7 +114,7 @@ public:
 
     /// Returns the coordinate of a site along finished axis i, the last axis first.
     [[nodiscard]] __device__ int coordinate(K key, int i) const {
-        if constexpr (Stored == keys::narrow) return key;
+        if constexpr (is_position(Stored)) return key;
         else if constexpr (Stored == keys::word) return i == 0 ? key >> 16 : key & 0xffff;
         else return static_cast<int>(g.m.keys.coordinate(key, axis_of(i)));
     }

@@ -37,10 +37,14 @@ enum class rule : std::uint8_t {
 /// Storage of the keys of a pass: packed sites with the coordinates of the axes that are done.
 enum class keys : std::uint8_t {
     narrow,  ///< int16: one axis is done, of at most 32767 cells
+    row,     ///< int32: one axis is done, of any length
     word,    ///< int32: two axes are done, of three
     wide,    ///< int64: any number of axes is done; of int32 numbers with the value above the packed site
     value,   ///< int32: the value without the site, for any number of axes
 };
+
+/// True if a key is the coordinate along the last axis, the only one that is done.
+constexpr bool is_position(keys stored) { return stored == keys::narrow || stored == keys::row; }
 
 /// A pass along `axis`. Lines have `rows` cells, `inner` apart; neighbouring columns are adjacent in memory wherever
 /// `inner` allows it. Passed to kernels by value.

@@ -276,11 +276,11 @@ public:
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
         // If there are few rows, use no more warps than strips, a power of two.
         const auto warps = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(layout.strips)), line_warps);
-        cuda::launch(on_,
-                     how.last ? solve_lines<V, Stored, Rule, Bent, Values, true>
-                              : solve_lines<V, Stored, Rule, Bent, Values, false>,
-                     tiles_ * windows, dim3(warps * cuda::warp), static_cast<std::size_t>(layout.bytes()), g_, layout,
-                     windows);
+        auto* kernel = solve_lines<V, Stored, Rule, Bent, Values, true>;
+        if constexpr (Stored != keys::row)
+            if (!how.last) kernel = solve_lines<V, Stored, Rule, Bent, Values, false>;
+        cuda::launch(on_, kernel, tiles_ * windows, dim3(warps * cuda::warp), static_cast<std::size_t>(layout.bytes()),
+                     g_, layout, windows);
     }
 
 private:
@@ -288,7 +288,7 @@ private:
     [[nodiscard]] bool search_windows(const line_form& how) const {
         near_plan plan;
         constexpr bool integers = std::is_same_v<V, std::int32_t>;
-        if constexpr (Stored == keys::narrow || Stored == keys::value) {
+        if constexpr (is_position(Stored) || Stored == keys::value) {
             if (how.values) {
                 value_plan two;
                 // Most windows of signed fields have a cell that is farther than a small reach.
@@ -302,8 +302,8 @@ private:
                 return search_near<V, Stored, Rule, true, false>(on_, g_, plan, how.last) || plan.goes_on;
             }
         }
-        if constexpr ((integers && Stored != keys::value && (!Bent || Rule == rule::plain)) ||
-                      (Stored == keys::narrow && !Bent))
+        constexpr bool any_ends = integers ? Stored != keys::value : Stored == keys::row;
+        if constexpr ((any_ends && (!Bent || Rule == rule::plain)) || (is_position(Stored) && !Bent))
             if (how.whole) return search_near<V, Stored, Rule, Bent, true>(on_, g_, plan, how.last);
         return false;
     }
@@ -321,8 +321,8 @@ private:
     std::int64_t tiles_;
 };
 
-/// Power diagrams, and wide keys, which occur with 64-bit numbers only, use the general kernels for straight distances
-/// too.
+/// Power diagrams, wide keys, which occur with 64-bit numbers only, and plain sites of long rows use the general
+/// kernels for straight distances too.
 template <class V>
 void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
     const auto with_keys = [&]<rule Rule>() {
@@ -333,6 +333,12 @@ void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
             if (how.stored == keys::narrow && how.values)
                 return how.bent ? go.template operator()<keys::narrow, true, true>()
                                 : go.template operator()<keys::narrow, false, true>();
+        if constexpr (std::is_same_v<V, double> && Rule != rule::powers)
+            if (how.stored == keys::row) {
+                if constexpr (Rule == rule::labels)
+                    if (!how.bent) return go.template operator()<keys::row, false>();
+                return go.template operator()<keys::row, true>();
+            }
         if constexpr (!std::is_same_v<V, std::int64_t>) {
             if constexpr (Rule != rule::powers) {
                 if (how.stored == keys::narrow && !how.bent) return go.template operator()<keys::narrow, false>();

@@ -31,7 +31,7 @@ __device__ inline int least_offset(int bits, int at, int size, bool joined) {
 template <keys Stored, bool Sites, class C>
 class near_stage {
 public:
-    using staged = std::conditional_t<Sites && Stored == keys::narrow, std::int16_t, std::uint32_t>;
+    using staged = std::conditional_t<Sites && is_position(Stored), std::int16_t, std::uint32_t>;
 
     __device__ near_stage(const C& c, const near_plan& plan) : c_(c), g_(c.g), plan_(plan) {}
 
@@ -66,7 +66,10 @@ private:
     /// Converts the keys of 16 bytes, the first of which is that of column x.
     __device__ void put(const uint4& u, int x, staged* to) const {
         const std::uint32_t words[4] = {u.x, u.y, u.z, u.w};
-        if constexpr (sizeof(staged) == 2) {
+        const auto position = [&](int k) { return one(static_cast<std::int32_t>(words[k]), x + k); };
+        if constexpr (sizeof(staged) == 2 && sizeof(typename C::in) == 4) {
+            *reinterpret_cast<uint2*>(to) = {halves(position(1), position(0)), halves(position(3), position(2))};
+        } else if constexpr (sizeof(staged) == 2) {
             std::uint32_t two[4];
 #pragma unroll
             for (int k = 0; k < 4; ++k)
@@ -93,7 +96,7 @@ private:
         constexpr std::uint32_t none = 1 << 30;
         if constexpr (Stored == keys::value) {
             return min(static_cast<std::uint32_t>(key), none);
-        } else if constexpr (Stored == keys::narrow) {
+        } else if constexpr (is_position(Stored)) {
             const int dx = offset(key, key, x, 0);
             if constexpr (Sites) return static_cast<std::int16_t>(dx);
             const int r = g_.m.half_cell ? max(2 * (dx < 0 ? -dx : dx) - 1, 0) : dx;
@@ -159,7 +162,7 @@ public:
         if constexpr (Sites && C::bent) {
             const auto& g = c.g;
             x_ = least_offset(plan.bits[0], c.own(0), g.done_size[0], g.m.periodic[g.m.rank - 1]);
-            if constexpr (Stored == keys::narrow) y_ = least_offset(plan.bits[1], m, g.rows, g.periodic);
+            if constexpr (is_position(Stored)) y_ = least_offset(plan.bits[1], m, g.rows, g.periodic);
             else y_ = least_offset(plan.bits[1], c.own(1), g.done_size[1], g.m.periodic[g.m.rank - 2]);
         }
     }
@@ -190,7 +193,7 @@ public:
     [[nodiscard]] __device__ site_of_row<typename C::K> site(int i) const {
         if constexpr (!Sites) return {0, m_ + i};
         const int dx = offset(i, 0), dy = offset(i, 1);
-        if constexpr (Stored == keys::narrow) return {coordinate(dx, 0), m_ + dy};
+        if constexpr (is_position(Stored)) return {coordinate(dx, 0), m_ + dy};
         return {coordinate(dx, 0) << 16 | coordinate(dy, 1), m_ + i + rows_to(i, dx, dy)};
     }
 
@@ -227,7 +230,7 @@ private:
         const auto d = *reinterpret_cast<const staged*>(at_ + offset);
         if constexpr (!Sites) {
             return d;
-        } else if constexpr (Stored == keys::narrow) {
+        } else if constexpr (is_position(Stored)) {
             if constexpr (C::bent) {
                 const int masks[2] = {(1 << plan_.bits[0]) - 1, (1 << plan_.bits[1]) - 1};
                 return static_cast<std::uint32_t>(d * d * plan_.square | ((d - x_) & masks[0]) << plan_.place[0] |
@@ -258,7 +261,7 @@ private:
     }
     __device__ void relax_by_end(int i, int away, bool behind) {
         if (away > plan_.reach) return;
-        const int row = Stored == keys::narrow ? (behind ? i + away : i - away) : behind ? 1 : 0;
+        const int row = is_position(Stored) ? (behind ? i + away : i - away) : behind ? 1 : 0;
         // Lanes differ in how far their ends are, so a table in the constant bank would be read lane by lane.
         const int steps = !Sites && c_.g.m.half_cell ? 2 * away - 1 : away;
         const auto cost = static_cast<std::uint32_t>(plan_.row_weight * steps * steps) << plan_.shift;
@@ -356,7 +359,7 @@ bool search_near(const device& on, const line_pass<V>& g, near_plan& plan, bool 
     const int rows = std::min(g.rows, near_rows) + 2 * plan.reach;
     const std::size_t bytes =
         static_cast<std::size_t>(Bent && g.periodic ? rows : std::max(std::min(g.rows, rows), near_block)) *
-        cuda::warp * (Sites && Stored == keys::narrow ? 2 : 4);
+        cuda::warp * (Sites && is_position(Stored) ? 2 : 4);
     if (bytes > cuda::limits().shared_bytes) return false;
     const auto launch = [&]<bool Last>() {
         cuda::launch(

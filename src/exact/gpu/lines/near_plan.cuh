@@ -70,7 +70,7 @@ bool plan_near_values(const line_pass<V>& g, near_plan& plan) {
     plan.cap = static_cast<std::uint32_t>(cap);
     if (!has_blocks(g) || plan.reach < least_reach) return false;
     plan.row_weight = static_cast<int>(g.weight);
-    if (Stored == keys::narrow) {
+    if (is_position(Stored)) {
         while (cost(g.done_weight[0], plan.cut[0]) < cap) ++plan.cut[0];
         if (plan.cut[0] < least_reach) return false;
         plan.weight[0] = static_cast<int>(g.done_weight[0]);
@@ -127,7 +127,8 @@ bool plan_near(const line_pass<V>& g, near_plan& plan) {
     constexpr int widest = 32512, least_reach = 6, least_bits = 5, most_bits = 9;
     constexpr double heaviest = 1 << 20;
     for (int i = 0; i < g.m.rank - 1 - g.axis; ++i)
-        if (g.done_size[i] > widest || static_cast<double>(g.done_weight[i]) > heaviest) return false;
+        if ((Stored != keys::row && g.done_size[i] > widest) || static_cast<double>(g.done_weight[i]) > heaviest)
+            return false;
     near_fields<Stored> best{};
     double cap = 0;
     for (int x = least_bits; x <= most_bits; ++x)

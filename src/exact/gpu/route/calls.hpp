@@ -46,6 +46,9 @@ void run_list(const device& on, std::span<const plan> plans, std::span<const job
 
 namespace nearfield::exact::gpu {
 
+/// Integers below 2^53 are exact in double.
+inline constexpr double most_exact = 9007199254740992.0;
+
 /// True if the last pass writes the fields; otherwise another kernel makes them from keys.
 bool last_pass_writes(const option_call& call);
 
@@ -58,6 +61,16 @@ inline bool keys_are_narrow(const option_call& call) {
     for (int axis = p.first_axis + 1; axis < p.rank; ++axis)
         if (p.size[static_cast<std::size_t>(axis)] > std::numeric_limits<std::int16_t>::max()) return false;
     return true;
+}
+
+/// True if images store positions in 32 bits, beside values in double: if rows are too long for 16 bits, or if near
+/// windows with sites have no kernels for these, in rows of more than 32512 cells and for periodic ends.
+inline bool keys_are_rows(const option_call& call) {
+    const plan& p = call.p;
+    if (p.rank - p.first_axis != 2 || p.weighted || p.largest >= most_exact || !last_pass_writes(call)) return false;
+    const bool wraps = p.numbers == tier::int64 && p.by == classes::none && p.any(border::periodic);
+    const std::int64_t most = p.sites_wanted ? (wraps ? 0 : 32512) : std::numeric_limits<std::int16_t>::max();
+    return p.size[static_cast<std::size_t>(p.rank - 1)] > most;
 }
 
 /// True if the sites of any number of axes are packed beside int32 values.

@@ -30,7 +30,9 @@ public:
         values_ = std::is_same_v<V, std::int32_t> && values_suffice(p_);
         const bool rows_fit =
             !p_.weighted || power_row<V>::bytes(static_cast<int>(size(p_.rank - 1))) <= cuda::limits().shared_bytes;
-        if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>)) stored_ = keys::narrow;
+        if (std::is_same_v<V, double> && keys_are_rows(call_)) stored_ = keys::row;
+        else if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>))
+            stored_ = keys::narrow;
         reserve();
     }
 
@@ -71,7 +73,7 @@ private:
 
     [[nodiscard]] keys keys_before(int axis) const {
         if (stored_ == keys::wide) return keys::wide;
-        return axis == p_.rank - 2 ? keys::narrow : values_ ? keys::value : keys::word;
+        return axis == p_.rank - 2 ? stored_ : values_ ? keys::value : keys::word;
     }
     [[nodiscard]] static std::int64_t bytes_of(keys k) { return k == keys::narrow ? 2 : k == keys::wide ? 8 : 4; }
     /// Returns the bytes of a key that a pass along `axis` writes.
@@ -153,8 +155,13 @@ private:
         }
         const row_sites sites{put_marks(p_.rank - 1, image, p_.background), has_labels()};
         const std::int64_t stretches = blocks_for(sites.from.rows, cuda::warp * cells_of_lane);
-        cuda::launch(on_, write_rows<V>, blocks_for(sites.from.columns * stretches, row_warps), dim3(row_threads), 0,
-                     sites, stretches, by_.m, static_cast<std::int64_t*>(current()));
+        const auto write = [&]<class Key>(Key* to) {
+            cuda::launch(on_, write_rows<V, Key>, blocks_for(sites.from.columns * stretches, row_warps),
+                         dim3(row_threads), 0, sites, stretches, by_.m, to);
+        };
+        if constexpr (std::is_same_v<V, double>)
+            if (stored_ == keys::row) return write(static_cast<std::int32_t*>(current()));
+        write(static_cast<std::int64_t*>(current()));
     }
 
     template <class Bits>
@@ -228,7 +235,7 @@ private:
         how.last = axis == p_.first_axis && writes_fields();
         // In double, only the last pass of an image has near windows.
         how.whole = std::is_same_v<V, std::int32_t> ||
-                    (p_.numbers == tier::int64 && !p_.weighted && how.last && how.stored == keys::narrow);
+                    (p_.numbers != tier::float64 && !p_.weighted && how.last && is_position(how.stored));
         how.values = values_ || (std::is_same_v<V, double> && how.whole && !p_.sites_wanted);
         return how;
     }

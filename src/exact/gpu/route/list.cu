@@ -223,16 +223,16 @@ bool last_pass_writes(const option_call& call) {
 std::int64_t with_options(const option_call& call) {
     const plan& p = call.p;
     const bool narrow = gpu::keys_are_narrow(call);
-    // Integers below 2^53 are exact in double, which has kernels for the narrow keys of images and volumes.
-    constexpr double most_exact = 9007199254740992.0;
-    const double heaviest = !p.weighted ? 0 : size_of(call.weights->type) < 8 ? 4294967296.0 : most_exact;
+    if (gpu::keys_are_rows(call)) return options_float64(call);
+    // Double has kernels for the narrow keys of images and volumes.
+    const double heaviest = !p.weighted ? 0 : size_of(call.weights->type) < 8 ? 4294967296.0 : gpu::most_exact;
     switch (p.numbers) {
         case tier::int32:
             return gpu::values_fit_keys(p) || gpu::values_suffice(p) ? options_int32(call) : options_int64(call);
         case tier::int64:
             // Small values: only the key of the whole site is long, and no pass stores it.
             if (narrow && !p.weighted && p.largest < largest_narrow) return options_int32(call);
-            return p.largest + heaviest < most_exact ? options_float64(call) : options_int64(call);
+            return p.largest + heaviest < gpu::most_exact ? options_float64(call) : options_int64(call);
         case tier::float64: return options_float64(call);
     }
     return 0;

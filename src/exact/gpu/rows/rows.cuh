@@ -28,11 +28,11 @@ struct row_sites {
     }
 };
 
-/// Writes wide keys; those of int32 numbers have their value above. A warp owns 256 cells of a row, a lane eight
-/// neighbours.
-template <class V>
+/// Writes wide keys, of int32 numbers with their value above, or positions in 32 bits. A warp owns 256 cells of a row,
+/// a lane eight neighbours.
+template <class V, class Key>
 __global__ void __launch_bounds__(row_threads)
-    write_rows(const row_sites sites, std::int64_t stretches, const metric<V> m, std::int64_t* to) {
+    write_rows(const row_sites sites, std::int64_t stretches, const metric<V> m, Key* to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * row_warps + threadIdx.x / cuda::warp;
     const std::int64_t line = quotient(nth, stretches);
     if (line >= sites.from.columns) return;
@@ -43,10 +43,14 @@ __global__ void __launch_bounds__(row_threads)
     for (int i = 0; i < cells_of_lane; ++i) {
         if (first + i >= length) return;
         const std::int64_t site = sites.site(line, first + i);
+        if constexpr (sizeof(Key) == sizeof(std::int32_t)) {
+            to[line * length + first + i] = static_cast<Key>(site);
+            continue;
+        }
         std::int64_t key = site < 0 ? -1 : m.keys.template field<std::int64_t>(m.rank - 1, site);
         if constexpr (std::is_same_v<V, std::int32_t>)
             if (site >= 0) key |= static_cast<std::int64_t>(m.between(m.rank - 1, first + i, site)) << 32;
-        to[line * length + first + i] = key;
+        to[line * length + first + i] = static_cast<Key>(key);
     }
 }
 

@@ -39,8 +39,6 @@ inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin =
 // Fewest cells of volumes that are tested for few sites. The test takes two more launches, 5 us.
 constexpr std::int64_t least_looked_at = 1 << 22;
 
-// Fewest groups of 32 lines for which sweeps are used. 256^3 has 2048, where sweeps take as long as hulls.
-constexpr std::int64_t groups_for_sweeps = 4096;
 // Keys above this value cannot be settled by 64 steps; after the first steps they stop the search early if a sweep is
 // the fallback. 512^3 of balls 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56,
 // 2.30; H200, 2026-11-23).
@@ -65,6 +63,12 @@ public:
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis)
             most = std::max(most, groups_of(axis) * cut_strips(rows_of(axis), groups_of(axis)).into.count);
         return most;
+    }
+    /// Returns the most groups of 32 lines of a pass, if only sweeps finish one of the passes.
+    [[nodiscard]] std::int64_t most_swept() const {
+        const int first = p_.first_axis;
+        if (!volumes() || !(only_sweeps(first) || only_sweeps(first + 1))) return 0;
+        return std::max(groups_of(first), groups_of(first + 1));
     }
     /// Returns the lists of sites, for volumes large enough for the test of few sites.
     [[nodiscard]] point_lists few_lists() const {
@@ -111,6 +115,8 @@ private:
     [[nodiscard]] std::int64_t lists_of(const point_lists& few) const {
         return p_.cells / (rows_of(p_.rank - 1) * rows_of(p_.rank - 2) * few.planes) * few.lists_an_image;
     }
+    /// True if hulls have no room for the lines along an axis.
+    [[nodiscard]] bool only_sweeps(int axis) const { return !words_.uses_pivots(axis) && !rows_fit_shared(p_, axis); }
     /// True if a sweep solves what the steps leave unresolved, if that is a lot.
     [[nodiscard]] bool sweeps(int axis) const {
         return !words_.uses_pivots(axis) && groups_of(axis) >= groups_for_sweeps;
@@ -180,15 +186,16 @@ private:
                 std::uint32_t* state, const site_sink& to) const {
         const std::int64_t rows = rows_of(axis), groups = groups_of(axis), bands = blocks_for(rows, band_rows);
         const auto shared = static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2);
-        cuda::launch_overlapped(on_, search_unresolved_sites<End, Lines>,
-                                std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
-                                dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, m_, unresolved,
-                                sweeps(axis), state, to);
+        if (!only_sweeps(axis))
+            cuda::launch_overlapped(on_, search_unresolved_sites<End, Lines>,
+                                    std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
+                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, m_, unresolved,
+                                    sweeps(axis), state, to);
         if (sweeps(axis))
             cuda::launch_overlapped(on_, sweep_unresolved_sites<End, Lines>,
                                     std::min(blocks_for(groups, sweep_warps), sweep_blocks * multiprocessors),
                                     dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, m_, unresolved,
-                                    state, to);
+                                    only_sweeps(axis) ? 1 : least_swept, state, to);
     }
 
     const device& on_;

@@ -17,7 +17,7 @@ constexpr int sweep_threads = sweep_warps * cuda::warp;
 constexpr int sweep_blocks = 9;  ///< blocks on a multiprocessor, with 56 registers
 constexpr int rows_ahead = 4;    ///< rows loaded while as many are processed
 constexpr int cells_together = 8;
-static_assert(band_rows % cells_together == 0 && short_rows <= 1024);
+static_assert(band_rows % cells_together == 0 && short_rows <= most_swept_rows);
 
 /// Marks of rows of the calling lane's line, as bits in shared memory, 32 to a word.
 struct row_marks {
@@ -97,12 +97,14 @@ struct swept_rows<site_states> {
     __device__ static std::int32_t key(offset site) { return site.dx * (1 << 16) + site.dy; }
 };
 
-/// Returns the greatest integer not above up / apart, for 0 <= up and 0 < apart < 2^11, if it is below 1024; else some
-/// other number. The half keeps it exact: the quotient of products below 2^21 is off by less than 0.5 / apart.
+/// Returns the greatest integer not above up / apart, for 0 <= up < 2^30 and 0 < apart < 2^12, if it is below 2048;
+/// else some number from there on. The quotient of products below 2^23 is off by less than 2 / apart, so it needs to be
+/// corrected by 1 at most.
 __device__ inline int whole_part(int up, int apart) {
     float one_by;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(one_by) : "f"(static_cast<float>(apart)));
-    return static_cast<int>((static_cast<float>(up) + 0.5f) * one_by);
+    const int part = static_cast<int>((static_cast<float>(up) + 0.5f) * one_by), rest = up - part * apart;
+    return part + (rest >= apart ? 1 : 0) - (rest < 0 ? 1 : 0);
 }
 
 /// Finds the winners of all lanes' lines; returns false in a lane whose line has no site. It is over 40 lines because
@@ -162,16 +164,17 @@ __device__ bool find_winners(const Rows& line, const line_winners& winners, int 
     return last >= 0;
 }
 
-/// Solves groups of lines that have an unresolved window, one after another per warp. Lanes beyond the last line repeat
-/// it; they write the same values to the same cells.
+/// Solves groups of lines that have an unresolved window, one after another per warp, if at least `least` are listed.
+/// Lanes beyond the last line repeat it; they write the same values to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(sweep_threads, sweep_blocks)
     sweep_unresolved_sites(const Lines lines, const windows cut, const metric<std::int32_t> m,
-                           const unresolved_tiles unresolved, std::uint32_t* next, const site_sink to) {
+                           const unresolved_tiles unresolved, const int least, std::uint32_t* next,
+                           const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t bits[];
     const int count = *unresolved.count, rows = lines.rows(), bands = (rows + band_rows - 1) / band_rows;
-    if (count < least_swept) return;
+    if (count < least) return;
     for (int nth = static_cast<int>(blockIdx.x * sweep_warps + threadIdx.y); nth < count;
          nth += static_cast<int>(gridDim.x) * sweep_warps) {
         const auto group = lines.place(cut, unresolved.list[nth]).group;

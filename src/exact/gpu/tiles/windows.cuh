@@ -143,13 +143,15 @@ struct unresolved_tiles {
     std::int32_t* list = nullptr;
     std::int32_t* owner_count = nullptr;
     std::int32_t* owners = nullptr;  ///< null if tiles are finished separately
-    std::uint32_t* marks = nullptr;  ///< one per owner, initially 0
+    std::uint32_t* marks = nullptr;  ///< one per owner, initially 0; without `owners`, one tile of each is listed
+    std::uint32_t mark = 1;          ///< number of the pass
 
     __device__ void add(std::int64_t owner) const {
         if (threadIdx.x != 0) return;
-        list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
-        if (owners != nullptr && atomicExch(marks + owner, 1) == 0)
-            owners[atomicAdd(owner_count, 1)] = static_cast<std::int32_t>(owner);
+        const bool is_new = marks != nullptr && atomicExch(marks + owner, mark) != mark;
+        if (marks == nullptr || owners != nullptr || is_new)
+            list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
+        if (owners != nullptr && is_new) owners[atomicAdd(owner_count, 1)] = static_cast<std::int32_t>(owner);
     }
 };
 

@@ -13,8 +13,8 @@ public:
     explicit word_workspace(const plan& p) : p_(p) {}
 
     /// `tiles`: the most tiles of a pass; `pivots`: unresolved tiles of the axis before the last are solved between
-    /// pivot rows.
-    void reserve(cuda::workspace& memory, std::int64_t tiles, bool pivots) {
+    /// pivot rows; `swept`: the most groups of 32 lines of a pass, if only sweeps finish one of the passes.
+    void reserve(cuda::workspace& memory, std::int64_t tiles, bool pivots, std::int64_t swept) {
         pivots_ = pivots;
         const packed_lines lines = this->lines(memory);
         words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
@@ -22,13 +22,14 @@ public:
         if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
         list_ = memory.reserve<std::int32_t>(tiles);
         counts_ = memory.reserve<std::int32_t>(2 * max_rank);
+        mark_count_ = pivots ? lines.images : swept;
+        marks_ = memory.reserve<std::uint32_t>(mark_count_);
         if (!pivots) return;
         const pivot_lines rows = this->pivots(memory);
         const std::int64_t cells = rows.images * rows.pivots * rows.length;
         nearest_ = memory.reserve<std::int32_t>(cells);
         winners_ = memory.reserve<std::uint16_t>(cells);
         owners_ = memory.reserve<std::int32_t>(lines.images);
-        marks_ = memory.reserve<std::uint32_t>(lines.images);
     }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
@@ -64,16 +65,16 @@ public:
         unresolved_tiles unresolved;
         unresolved.count = memory.get<std::int32_t>(counts_) + axis;
         unresolved.list = memory.get<std::int32_t>(list_);
-        if (!uses_pivots(axis)) return unresolved;
+        if (mark_count_ == 0 || pivots_ != uses_pivots(axis)) return unresolved;
+        unresolved.marks = memory.get<std::uint32_t>(marks_), unresolved.mark = static_cast<std::uint32_t>(axis) + 1;
+        if (!pivots_) return unresolved;
         unresolved.owner_count = unresolved.count + max_rank;
         unresolved.owners = memory.get<std::int32_t>(owners_);
-        unresolved.marks = memory.get<std::uint32_t>(marks_);
         return unresolved;
     }
     /// Returns the counters that packing clears.
     [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
-        return {memory.get<std::int32_t>(counts_), memory.get<std::uint32_t>(marks_),
-                pivots_ ? lines(memory).images : 0};
+        return {memory.get<std::int32_t>(counts_), memory.get<std::uint32_t>(marks_), mark_count_};
     }
 
 private:
@@ -82,7 +83,7 @@ private:
     const plan& p_;
     bool pivots_ = false;
     std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, owners_ = 0,
-                 marks_ = 0;
+                 marks_ = 0, mark_count_ = 0;
 };
 
 }  // namespace nearfield::exact
