@@ -203,9 +203,9 @@ private:
 
     void write_one(const any_output<device>& to, bool root) const {
         const writer<N> made{p_.unit2, p_.has_sizes ? least_radius2_ : nullptr, p_.has_sizes ? size_ : nullptr, sizes_};
+        const N* const ends = p_.radii_given ? nullptr : p_.plain ? painted_ : field_;  // of cells without any site
         cuda::launch(on_, write<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, strided::of(to),
-                     static_cast<const N*>(painted_), p_.radii_given ? nullptr : static_cast<const N*>(field_), made,
-                     root, cells_);
+                     static_cast<const N*>(painted_), ends, made, root, cells_);
     }
 
     const device& on_;

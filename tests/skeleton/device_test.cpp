@@ -83,7 +83,7 @@ void expect_bits_of_host(const skeleton_case& c) {
 
 /// Compares with the host's bits for all options; with a few of them under a tool that takes a hundred times as long.
 void expect_bits_of_host_with_options(skeleton_case c) {
-    const int step = test_scale() < 0.1 ? 7 : 1;
+    const int step = test_scale() < 0.1 ? 17 : 1;
     int k = 0;
     for (const kept_cells keep : {kept_cells::ends, kept_cells::isthmuses, kept_cells::nothing})
         for (const bool faces : {false, true})
@@ -125,7 +125,7 @@ TEST_F(SkeletonDevice, KeepsTheTopology) {
 /// Rows that end before, at and after a word, cells on both sides of words, and several images.
 TEST_F(SkeletonDevice, RowsOfAnyLength) {
     for (const std::int64_t nx : {1, 2, 31, 32, 33, 63, 64, 65}) {
-        if (test_scale() < 0.1 && nx % 32 != 1) continue;
+        if (test_scale() < 0.1 && nx != 33) continue;
         for (const shape_t& shape : {shape_t{7, nx}, shape_t{3, 5, nx}, shape_t{1, 6, nx}, shape_t{nx, 3, 2}}) {
             skeleton_case c = large_case(shape, 9);
             c.ends = {border::periodic};
