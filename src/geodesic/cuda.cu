@@ -1,13 +1,13 @@
 // Geodesic distances on a device, by two solvers that take turns: a queue of tiles, solved in shared memory, without
 // global rounds; and elimination of cells, for mazes and spirals. Keys only fall until the local equation holds
 // everywhere, so the result depends neither on the order of work nor on the solver.
-#include <cstring>
-#include <limits>
+#include <cstddef>
 
 #include "base/cuda_together.cuh"
 #include "geodesic/cuda_answer.cuh"
 #include "geodesic/cuda_flood.cuh"
 #include "geodesic/cuda_graph.cuh"
+#include "geodesic/cuda_layout.cuh"
 #include "geodesic/cuda_plant.cuh"
 #include "geodesic/cuda_squares.cuh"
 #include "geodesic/cuda_steps.cuh"
@@ -16,83 +16,6 @@ namespace nearfield::geodesics {
 namespace {
 
 // ---- a call ---------------------------------------------------------------------------------------------------------
-
-/// Bytes that are passed as a kernel parameter, so that a graph that is replayed later contains them.
-struct letter {
-    static constexpr int most = 3072;
-    unsigned char bytes[most];
-    int count;
-};
-__global__ void __launch_bounds__(threads_of_block) deliver(const __grid_constant__ letter from, unsigned char* to) {
-    for (int i = static_cast<int>(threadIdx.x); i < from.count; i += threads_of_block) to[i] = from.bytes[i];
-}
-template <class T>
-void deliver_all(const device& on, const std::vector<T>& rows, T* to) {
-    const auto bytes = static_cast<std::int64_t>(rows.size() * sizeof(T));
-    for (std::int64_t first = 0; first < bytes; first += letter::most) {
-        letter part{};
-        part.count = static_cast<int>(std::min<std::int64_t>(letter::most, bytes - first));
-        std::memcpy(part.bytes, reinterpret_cast<const unsigned char*>(rows.data()) + first,
-                    static_cast<std::size_t>(part.count));
-        cuda::launch(on, deliver, 1, dim3(threads_of_block), 0, part, reinterpret_cast<unsigned char*>(to) + first);
-    }
-}
-
-/// Memory of the device in bytes. Without a device, a plan assumes one with enough.
-std::int64_t memory_of_device() {
-    std::size_t free_bytes = 0, total = 0;
-    const cudaError_t result = cudaMemGetInfo(&free_bytes, &total);
-    if (rehearsing() != nullptr && result != cudaSuccess) return std::numeric_limits<std::int64_t>::max();
-    cuda::check(result, "asking for the memory");
-    return static_cast<std::int64_t>(total);
-}
-
-/// The bits of a key.
-struct key_layout {
-    int seed_bits;  ///< bits of a seed's number
-    uint128 most;   ///< above the largest cost
-    bool apart;     ///< true if cost and seed do not fit a key: seeds are spread afterwards
-
-    explicit key_layout(const problem_of<device>& p)
-        : seed_bits(p.wants_seeds() ? std::bit_width(p.image_cells()) : 0), most(dearest_path(p) + 1) {
-        constexpr std::uint64_t wide = std::uint64_t{1} << 63;
-        apart = most >= (wide >> seed_bits) - 1;
-        if (apart) seed_bits = 0;
-    }
-
-private:
-    /// Upper bound of the keys of a tile whose neighbours offer nothing dearer than max_cost.
-    static uint128 dearest_path(const problem_of<device>& p) {
-        std::uint64_t step = 1;
-        for (const geodesics::step& s : p.steps) step = std::max<std::uint64_t>(step, s.price);
-        if (p.cost.wanted()) {
-            const dtype type = p.cost.type;
-            const int bits = size_of(type) == 4 ? 31 : 8 * static_cast<int>(size_of(type));
-            const uint128 dearest = static_cast<uint128>(step << (p.both ? 1 : 0)) << bits;
-            step = std::min<std::uint64_t>(0x7fffffff,
-                                           dearest >> 31 != 0 ? 0x7fffffff : static_cast<std::uint64_t>(dearest));
-        }
-        const uint128 of_tile = static_cast<uint128>(step) << (device_tile_bits + 1);
-        return std::min<uint128>(static_cast<uint128>(step) * p.image_cells(), p.most) + of_tile;
-    }
-};
-
-/// Makes tiles small enough for a block of GPUs with little shared memory: 4096 cells with costs take 75 KB, and 113 KB
-/// if seeds are spread along known costs.
-problem_of<device> in_tiles_that_fit(problem_of<device> p) {
-    const auto bytes = [&, apart = key_layout(p).apart](int bits) {
-        if (apart) return tile_memory<pricing::tight, std::uint64_t>::bytes(bits);
-        if (p.cost.wanted() || p.where.axes > few_axes) return tile_memory<pricing::image, std::uint64_t>::bytes(bits);
-        return tile_memory<pricing::plain, std::uint64_t>::bytes(bits);
-    };
-    int bits = p.where.tile_bits;
-    while (bytes(bits) > cuda::limits().shared_bytes) --bits;
-    if (bits == p.where.tile_bits) return p;
-    std::fill_n(p.where.bits, max_rank, 0), p.where.tile_bits = 0, p.where.tiles = 1;
-    set_sides(p.where, bits, device_side_bits);
-    for (geodesics::step& each : p.steps) each.set_offsets(p.where);
-    return p;
-}
 
 template <int Axes>
 class call {
@@ -106,16 +29,41 @@ public:
 
     void run() {
         if constexpr (Axes == few_axes) {
-            if (is_narrow()) return solve<std::uint32_t, pricing::plain>();
-            if (!apart_ && !p_.cost.wanted()) return solve<std::uint64_t, pricing::plain>();
+            if (is_narrow()) return solve(start<std::uint32_t>());
+            if (may_try_narrow()) try_narrow();
+            if (!apart_ && !p_.cost.wanted()) return solve(start<std::uint64_t>());
         }
-        solve<std::uint64_t, pricing::image>();
+        solve<pricing::image>(start<std::uint64_t>());
     }
 
 private:
     /// True if keys have 32 bits.
     [[nodiscard]] bool is_narrow() const {
         return bits_ == 0 && !apart_ && !p_.cost.wanted() && most_ < (std::uint64_t{1} << 31) - 1;
+    }
+    /// Largest key of 32 bits that a tile may offer to others so that no key inside a tile is too large; 0 if there is
+    /// none.
+    [[nodiscard]] std::uint32_t largest_tried() const {
+        constexpr std::uint32_t most = work<std::uint32_t, Axes>::far - 1;
+        std::uint64_t step = 0;
+        for (const geodesics::step& s : p_.steps) step = std::max<std::uint64_t>(step, s.price);
+        const std::uint64_t of_tile = step << (device_tile_bits + 1);
+        return of_tile < most / 2 ? static_cast<std::uint32_t>(most - of_tile) : 0;
+    }
+    /// True if keys of 32 bits may suffice though the longest possible path has a larger one.
+    [[nodiscard]] bool may_try_narrow() const {
+        return bits_ == 0 && !apart_ && !p_.cost.wanted() && largest_tried() > 0;
+    }
+    /// True if a step that leaves a tile leads to the same cell of a tile beside it, whichever tile it leaves.
+    [[nodiscard]] bool ends_beside() const {
+        const tiling& t = p_.where;
+        bool all = Axes == few_axes;
+        for (int axis = 0; axis < t.axes; ++axis) {
+            all = all && (!t.wraps[axis] || t.size[axis] % t.side(axis) == 0);
+            for (const geodesics::step& s : p_.steps)
+                all = all && std::abs(s.by[static_cast<std::size_t>(axis)]) <= t.side(axis);
+        }
+        return all;
     }
     [[nodiscard]] bool may_flood() const { return is_narrow() && is_square(); }
     /// True if tiles are square, and steps go along their sides for one price.
@@ -166,6 +114,7 @@ private:
         w.thin = rules_.thin, w.middling = rules_.middling, w.rough = rules_.rough;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
         w.crossing = memory_.get<std::uint32_t>(crossing_);
+        w.ends_beside = ends_beside();
         w.boards = may_flood() ? memory_.get<std::uint32_t>(boards_) : nullptr;
         w.step_count = static_cast<int>(steps_.rows.size()), w.seed_bits = bits_, w.both = p_.both && p_.cost.wanted();
         std::copy(steps_.families.begin(), steps_.families.end(), w.families);
@@ -179,12 +128,10 @@ private:
         return w;
     }
 
-    template <class Word, pricing Pricing>
-    void solve() {
-        const work<Word, Axes> w = start<Word>();
-        cuda::launch(on_, list_crossings<Word, Axes>,
-                     cuda::blocks_for(static_cast<std::int64_t>(w.step_count) << w.where.tile_bits, threads_of_block),
-                     dim3(threads_of_block), 0, w);
+    template <pricing Pricing = pricing::plain, class Word>
+    void solve(work<Word, Axes> w) {
+        w.repeats = tried_;
+        if (!tried_) list_all_crossings(w);
         each(plant<Word, Axes>, w);
         if (eliminates_) solve_by_both<Pricing>(w);
         else spread<Pricing>(w);
@@ -200,12 +147,35 @@ private:
             cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for what solved");
         }
     }
+    template <class Word>
+    void list_all_crossings(const work<Word, Axes>& w) const {
+        cuda::launch(on_, list_crossings<Word, Axes>,
+                     cuda::blocks_for(static_cast<std::int64_t>(w.step_count) << w.where.tile_bits, threads_of_block),
+                     dim3(threads_of_block), 0, w);
+    }
+    /// Solves by the queue with keys of 32 bits. If they do not suffice, or cells may be eliminated, the kernels of
+    /// the solve() that follows solve the call again; else they do nothing.
+    void try_narrow() {
+        work<std::uint32_t, Axes> w = start<std::uint32_t>();
+        w.tries = tried_ = true, w.limit = largest_tried();
+        list_all_crossings(w);
+        each(plant<std::uint32_t, Axes>, w);
+        if (eliminates_) spread_and_sample<pricing::plain>(w, start_elimination<std::uint32_t>());
+        else spread<pricing::plain>(w);
+        cuda::launch(on_, write_answer<std::uint32_t, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block),
+                     0, w, answers());
+        clear_queue();
+    }
+    /// Makes the queue ready for another search. The list of crossings stays, and so does solver_counts::exceeded.
+    void clear_queue() const {
+        clear(offsetof(solver_counts, crossings) / sizeof(std::uint32_t));
+        clear(p_.where.tiles, controls + ring_);
+    }
     /// Finds the seeds from which the known costs come, when cost and seed do not both fit a key.
     const std::uint64_t* spread_numbers(work<std::uint64_t, Axes> w) {
         const std::uint64_t limit = w.limit;
         w.total = w.key, w.key = memory_.get<std::uint64_t>(numbers_), w.limit = work<std::uint64_t, Axes>::far - 1;
-        clear(3);  // keeps the number of crossings
-        clear(w.where.tiles, controls + ring_);
+        clear_queue();
         cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block),
                      0, w, limit);
         spread<pricing::tight>(w);
@@ -282,27 +252,38 @@ private:
         e.state = memory_.get<std::uint8_t>(marks_), e.next = e.state + nodes_, e.mark = e.next + nodes_;
         return e;
     }
+    /// Launches a kernel whose blocks own parts, `most` of them.
+    template <class Kernel, class Word, class... More>
+    void by_parts(Kernel kernel, std::size_t shared, std::int64_t most, const work<Word, Axes>& w,
+                  const elimination<Word>& e, More... more) const {
+        const std::int64_t blocks = std::min(most, cuda::blocks_at_once(kernel, part_threads, shared));
+        cuda::launch(on_, kernel, blocks, dim3(part_threads), shared, w, e, more...);
+    }
+    /// Relaxes tiles, and takes the sample that says whether cells are to be eliminated; if not, solves the call.
+    template <pricing Pricing, class Word>
+    void spread_and_sample(work<Word, Axes> w, const elimination<Word>& e) const {
+        if constexpr (Axes == few_axes) {
+            const std::size_t bytes = part_bytes<Word>(e.rules.most_degree) + 64;
+            w.from = stage::first, spread<Pricing>(w);
+            by_parts(contract_parts<Word, Axes>, bytes, rules_.samples, w, e, contraction::survey);
+            by_parts(contract_parts<Word, Axes>, bytes, rules_.samples, w, e, contraction::sample);
+            w.from = stage::second, spread<Pricing>(w);
+        }
+    }
     template <pricing Pricing, class Word>
     void solve_by_both(work<Word, Axes> w) const {
         if constexpr (Axes == few_axes) {
             const elimination<Word> e = start_elimination<Word>();
             const std::size_t bytes = part_bytes<Word>(e.rules.most_degree) + 64;
-            const auto by_parts = [&](auto kernel, std::size_t shared, std::int64_t most, auto... more) {
-                const std::int64_t blocks = std::min(most, cuda::blocks_at_once(kernel, part_threads, shared));
-                cuda::launch(on_, kernel, blocks, dim3(part_threads), shared, w, e, more...);
-            };
-            w.from = stage::first, spread<Pricing>(w);
-            by_parts(contract_parts<Word, Axes>, bytes, rules_.samples, contraction::survey);
-            by_parts(contract_parts<Word, Axes>, bytes, rules_.samples, contraction::sample);
-            w.from = stage::second, spread<Pricing>(w);
+            spread_and_sample<Pricing>(w, e);
             const bool squares = is_square() && steps_.rows[0].price <= largest_square_price;
             const std::int64_t warps = cuda::blocks_at_once(contract_squares<Word>, squares_at_once * cuda::warp);
             cuda::launch(on_, contract_squares<Word>, warps, dim3(squares_at_once * cuda::warp), 0, w, e, squares);
-            by_parts(contract_parts<Word, Axes>, bytes, e.parts, contraction::all);
+            by_parts(contract_parts<Word, Axes>, bytes, e.parts, w, e, contraction::all);
             const std::int64_t blocks = cuda::blocks_at_once(contract_graph<Word, Axes>, graph_threads);
             cuda::launch(on_, link_parts<Word, Axes>, 4 * blocks, dim3(graph_threads), 0, w, e);
             cuda::launch_together(on_, contract_graph<Word, Axes>, blocks, dim3(graph_threads), w, e);
-            by_parts(expand_parts<Word, Axes>, 0, e.parts);
+            by_parts(expand_parts<Word, Axes>, 0, e.parts, w, e);
             w.from = stage::last, spread<Pricing>(w);
         }
     }
@@ -350,7 +331,7 @@ private:
     int skipped_, bits_ = 0;  ///< axes in front of those of the grid; bits of a seed's number in a key
     uint128 most_ = 0;
     bool apart_ = false;  ///< true if cost and seed do not fit a key: seeds are spread afterwards
-    bool eliminates_ = false;
+    bool eliminates_ = false, tried_ = false;
     std::int64_t cells_ = 0, ring_ = 0, nodes_ = 0;
     std::int64_t record_ = 0, words_ = 0, first_node_ = 0, edges_ = 0, node_key_ = 0, numbers_of_nodes_ = 0, marks_ = 0;
     std::int64_t key_ = 0, cost_ = 0, control_ = 0, step_ = 0, between_at_ = 0, crossing_ = 0, numbers_ = 0,

@@ -3,14 +3,13 @@
 
 #include <limits>
 
-#include "geodesic/cuda_grid.cuh"
+#include "geodesic/cuda_crossings.cuh"
 
 namespace nearfield::geodesics {
 
 /// The output arrays of a call.
 struct answer {
-    caller_array cost;
-    cell_array index, coordinates, label;
+    caller_array cost, index, coordinates, label;
     const std::uint64_t* numbers = nullptr;  ///< seed numbers; null if the keys hold them
     std::int8_t axis_of[max_rank];           ///< grid axis of each coordinate; -1 if it has length 1
     int components = 0;
@@ -50,54 +49,109 @@ struct own_costs {
     }
 };
 template <class T>
-__device__ void copy_label(const cell_array& from, std::int64_t seed, const cell_array& to, std::int64_t at,
-                           bool reached) {
-    static_cast<T*>(to.data)[at] = reached ? static_cast<const T*>(from.data)[seed] : T{0};
+__device__ std::uint64_t read(const cell_array& a, std::int64_t i) {
+    return static_cast<const T*>(a.data)[i];
+}
+template <class T>
+__device__ void write(const cell_array& a, std::int64_t i, std::uint64_t value) {
+    static_cast<T*>(a.data)[i] = static_cast<T>(value);
 }
 
-/// Writes the outputs that name a cell's seed; `site` is the seed's coordinates, including batch axes.
+/// The seed of a thread's cells, which is often the same for all of them.
 template <int Axes>
-__device__ void put_seed(const answer& a, const device_tiling<Axes>& t, const cell_array& seeds, const std::int64_t* at,
-                         const std::int64_t* site, bool reached) {
-    if (a.index.data != nullptr) {
-        std::int64_t index = 0;
+struct own_seed {
+    std::uint64_t number = ~std::uint64_t{0}, label = 0;
+    std::int64_t site[Axes], index = 0;
+
+    /// Finds a seed's coordinates, index and label, unless the thread has just found them.
+    __device__ void find(const answer& a, const device_tiling<Axes>& t, const cell_array& seeds,
+                         const own_cells<Axes>& own, std::uint64_t of) {
+        if (of == number) return;
+        number = of;
+#pragma unroll
+        for (int axis = 0; axis < Axes; ++axis) {
+            site[axis] = own.at[axis];
+            if (axis < t.batch) continue;
+            const auto size = static_cast<std::uint64_t>(t.size[axis]);
+            const auto rest = static_cast<std::uint64_t>(quotient(static_cast<std::int64_t>(of), t.size[axis]));
+            site[axis] = static_cast<std::int64_t>(of - rest * size), of = rest;
+        }
+        index = 0;
         for (int axis = 0; axis < Axes; ++axis)
             if (axis >= t.batch) index = index * t.size[axis] + site[axis];
-        const std::int64_t to = a.index.template at<Axes>(at), number = reached ? index : -1;
-        if (a.index.type == dtype::int64) static_cast<std::int64_t*>(a.index.data)[to] = number;
-        else static_cast<std::int32_t*>(a.index.data)[to] = static_cast<std::int32_t>(number);
-    }
-    if (a.coordinates.data != nullptr) {
-        auto* const to = static_cast<std::int32_t*>(a.coordinates.data) + a.coordinates.template at<Axes>(at);
-        for (int k = 0; k < a.components; ++k) to[k * a.coordinates.component] = -1;
-        for (int k = 0; k < a.components && reached; ++k) {
-            std::int64_t x = 0;
-#pragma unroll
-            for (int axis = 0; axis < Axes; ++axis)
-                if (axis == a.axis_of[k]) x = site[axis];
-            to[k * a.coordinates.component] = static_cast<std::int32_t>(x);
+        if (a.label.data == nullptr) return;
+        const std::int64_t from = seeds.template at<Axes>(site);
+        switch (size_of(a.label.type)) {
+            case 1: return void(label = read<std::uint8_t>(seeds, from));
+            case 2: return void(label = read<std::uint16_t>(seeds, from));
+            case 4: return void(label = read<std::uint32_t>(seeds, from));
+            default: return void(label = read<std::uint64_t>(seeds, from));
         }
     }
-    if (a.label.data == nullptr) return;
-    const std::int64_t from = seeds.template at<Axes>(site), to = a.label.template at<Axes>(at);
-    switch (size_of(a.label.type)) {
-        case 1: return copy_label<std::uint8_t>(seeds, from, a.label, to, reached);
-        case 2: return copy_label<std::uint16_t>(seeds, from, a.label, to, reached);
-        case 4: return copy_label<std::uint32_t>(seeds, from, a.label, to, reached);
-        default: return copy_label<std::uint64_t>(seeds, from, a.label, to, reached);
+    /// Writes the outputs of cell k that name its seed.
+    __device__ void put(const answer& a, const own_cells<Axes>& own, int k, bool reached) const {
+        if (a.index.data != nullptr) {
+            const std::int64_t to = own.offset(a.index, k), known = reached ? index : -1;
+            if (a.index.type == dtype::int64) static_cast<std::int64_t*>(a.index.data)[to] = known;
+            else static_cast<std::int32_t*>(a.index.data)[to] = static_cast<std::int32_t>(known);
+        }
+        if (a.coordinates.data != nullptr) {
+            auto* const to = static_cast<std::int32_t*>(a.coordinates.data) + own.offset(a.coordinates, k);
+            for (int component = 0; component < a.components; ++component) {
+                std::int64_t x = 0;
+#pragma unroll
+                for (int axis = 0; axis < Axes; ++axis)
+                    if (axis == a.axis_of[component]) x = site[axis];
+                to[component * a.coordinates.component] = reached ? static_cast<std::int32_t>(x) : -1;
+            }
+        }
+        if (a.label.data == nullptr) return;
+        const std::int64_t to = own.offset(a.label, k);
+        switch (size_of(a.label.type)) {
+            case 1: return write<std::uint8_t>(a.label, to, reached ? label : 0);
+            case 2: return write<std::uint16_t>(a.label, to, reached ? label : 0);
+            case 4: return write<std::uint32_t>(a.label, to, reached ? label : 0);
+            default: return write<std::uint64_t>(a.label, to, reached ? label : 0);
+        }
     }
+};
+
+/// True if a step leads from a cell that has a key to this one, which has none.
+template <class Word, int Axes>
+__device__ bool is_missed(const work<Word, Axes>& w, const own_cells<Axes>& own, int k) {
+    std::int64_t at[Axes];
+    for (int axis = 0; axis < Axes; ++axis) at[axis] = own.along(w.where, axis, k);
+    for (int s = 0; s < w.step_count; ++s) {
+        const std::int64_t from = w.where.neighbour(at, w.steps[s].by);
+        const Word key = from < 0 ? 0 : w.key[from];
+        if (key != 0 && key < work<Word, Axes>::far && is_open(w, at, w.steps[s])) return true;
+    }
+    return false;
+}
+/// Tells whether the keys of 32 bits that were tried are no answer: cells may be eliminated, or one of a thread's
+/// cells has no key because it costs too much.
+template <class Word, int Axes>
+__device__ bool exceeds(const work<Word, Axes>& w, const own_cells<Axes>& own, const Word (&keys)[cells_of_thread],
+                        unsigned inside) {
+    if (may_eliminate(*w.queue.counts, w.thin, w.middling)) return true;
+    bool missed = false;
+    for (int k = 0; k < own.count && !missed; ++k)
+        missed = (inside >> k & 1) != 0 && keys[k] == work<Word, Axes>::far && is_missed(w, own, k);
+    return missed;
 }
 
 /// Writes the results tile by tile. A thread reads all of its keys before it writes a result.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     write_answer(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ answer a) {
+    if (w.repeats && w.queue.counts->exceeded == 0) return;
     const own_cells<Axes> own(w.where);
     own_costs costs;
     costs.inside = own.inside(w.where);
     Word keys[cells_of_thread];
 #pragma unroll
     for (int k = 0; k < cells_of_thread; ++k) keys[k] = k < own.count ? w.key[own.place(k)] : 0;
+    if (w.tries && exceeds(w, own, keys, costs.inside)) w.queue.counts->exceeded = 1;
 #pragma unroll
     for (int k = 0; k < cells_of_thread; ++k) {
         const Word key = keys[k];
@@ -107,25 +161,14 @@ __global__ void __launch_bounds__(threads_of_block)
     }
     if (a.cost.data != nullptr) costs.put(a.cost, a.unit);
     if (a.index.data == nullptr && a.coordinates.data == nullptr && a.label.data == nullptr) return;
-    for (int k = 0; k < own.count; ++k) {
+    own_seed<Axes> seed;
+#pragma unroll
+    for (int k = 0; k < cells_of_thread; ++k) {
         if ((costs.inside >> k & 1) == 0) continue;
         const bool reached = (costs.reached >> k & 1) != 0;
-        std::uint64_t number = 0;
-        if (reached)
-            number = a.numbers != nullptr ? a.numbers[own.place(k)] - 1
-                                          : static_cast<std::uint64_t>(w.key[own.place(k)] - 1) &
-                                                ((std::uint64_t{1} << w.seed_bits) - 1);
-        std::int64_t at[Axes], site[Axes];
-#pragma unroll
-        for (int axis = 0; axis < Axes; ++axis) {
-            site[axis] = at[axis] = own.along(w.where, axis, k);
-            if (axis < w.where.batch) continue;
-            const auto size = static_cast<std::uint64_t>(w.where.size[axis]);
-            const auto rest =
-                static_cast<std::uint64_t>(quotient(static_cast<std::int64_t>(number), w.where.size[axis]));
-            site[axis] = static_cast<std::int64_t>(number - rest * size), number = rest;
-        }
-        put_seed(a, w.where, w.seeds, at, site, reached);
+        const auto own_bits = static_cast<std::uint64_t>(keys[k] - 1) & ((std::uint64_t{1} << w.seed_bits) - 1);
+        if (reached) seed.find(a, w.where, w.seeds, own, a.numbers != nullptr ? a.numbers[own.place(k)] - 1 : own_bits);
+        seed.put(a, own, k, reached);
     }
 }
 

@@ -2,6 +2,8 @@
 // after it.
 #pragma once
 
+#include <limits>
+
 #include "geodesic/cuda_tiles.cuh"
 
 namespace nearfield::geodesics {
@@ -18,28 +20,58 @@ struct crossing_table {
 
     const std::uint32_t* entry;
     const device_step* steps;
-    std::uint32_t count;
+    std::uint32_t count, mask;  ///< mask: of the bits that do not name a direction
 
-    [[nodiscard]] __device__ const device_step& step(std::uint32_t of) const { return steps[of >> device_tile_bits]; }
+    [[nodiscard]] __device__ const device_step& step(std::uint32_t of) const {
+        return steps[(of & mask) >> device_tile_bits];
+    }
 };
 template <class Word, int Axes>
 __device__ crossing_table crossings_of(const work<Word, Axes>& w) {
     __shared__ std::uint32_t entry[crossing_table::most];
     __shared__ device_step steps[crossing_table::most_steps];
-    const std::uint32_t count = w.queue.counts->crossings;
-    if (count > crossing_table::most || w.step_count > crossing_table::most_steps) return {w.crossing, w.steps, count};
+    const std::uint32_t count = w.queue.counts->crossings, mask = Axes == few_axes ? (1U << direction_shift) - 1 : ~0U;
+    if (count > crossing_table::most || w.step_count > crossing_table::most_steps)
+        return {w.crossing, w.steps, count, mask};
     for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) entry[i] = w.crossing[i];
     for (int i = static_cast<int>(threadIdx.x); i < w.step_count; i += static_cast<int>(blockDim.x))
         steps[i] = w.steps[i];
     __syncthreads();
-    return {entry, steps, count};
+    return {entry, steps, count, mask};
 }
 
+/// A tile's place in the grid. A step from cell c that leaves the tile in a direction leads to the place
+/// start[direction] + c + the step's offset; that is negative if no tile is there.
+template <int Axes>
+struct tile_place {
+    std::int64_t origin[Axes], start[directions];  ///< origin: coordinates of the tile's first cell
+
+    /// Fills the members. All threads of the block call it, and meet afterwards.
+    __device__ void find(const device_tiling<Axes>& t, std::int64_t tile) {
+        const int own = static_cast<int>(threadIdx.x);
+        if (own >= directions) return;
+        std::int64_t at[Axes], to = 0, jump = 0;
+        t.locate(tile, 0, at);
+        bool is = true;
+        for (int axis = 0, rest = own; axis < Axes; ++axis, rest /= 3) {
+            std::int64_t along = (at[axis] >> t.bits[axis]) + rest % 3 - 1;
+            if (own == 0) origin[axis] = at[axis];
+            jump += (rest % 3 - 1) * (std::int64_t{1} << (t.bits[axis] + t.shift[axis]));
+            if (along < 0 || along >= t.tiles_along[axis]) {
+                is = is && t.wraps[axis];
+                along = along < 0 ? t.tiles_along[axis] - 1 : 0;
+            }
+            to = to * t.tiles_along[axis] + along;
+        }
+        start[own] = is ? (to << t.tile_bits) - jump : std::numeric_limits<std::int64_t>::min() / 2;
+    }
+};
+
 /// Calls use(cell of the tile, place of the neighbour, its key, step) for the steps that lead out of the tile to open
-/// cells, from cells for which wanted(cell) is true. `origin` has the coordinates of the tile's first cell. A thread
-/// reads several keys before it uses one. All threads call meet() once, while the first keys are under way.
+/// cells, from cells for which wanted(cell) is true. A thread reads several keys before it uses one. All threads call
+/// meet() once, while the first keys are under way.
 template <class Word, int Axes, class Wanted, class Meet, class Use>
-__device__ void for_crossings(const work<Word, Axes>& w, const crossing_table& c, const std::int64_t* origin,
+__device__ void for_crossings(const work<Word, Axes>& w, const crossing_table& c, const tile_place<Axes>& tile,
                               const Wanted& wanted, const Meet& meet, const Use& use) {
     constexpr int at_once = 4;
     const device_tiling<Axes>& t = w.where;
@@ -53,9 +85,14 @@ __device__ void for_crossings(const work<Word, Axes>& w, const crossing_table& c
             const std::uint32_t i = first + static_cast<std::uint32_t>(k) * threads_of_tile;
             to[k] = -1, entry[k] = i < c.count ? c.entry[i] : 0;
             if (i >= c.count || !wanted(local_of(entry[k]))) continue;
-            std::int64_t at[Axes];
-            t.walk(origin, local_of(entry[k]), at);
-            to[k] = t.neighbour(at, c.step(entry[k]).by);
+            if (w.ends_beside) {
+                to[k] = tile.start[entry[k] >> direction_shift] + local_of(entry[k]) +
+                        static_cast<std::int32_t>(c.step(entry[k]).offset);
+            } else {
+                std::int64_t at[Axes];
+                t.walk(tile.origin, local_of(entry[k]), at);
+                to[k] = t.neighbour(at, c.step(entry[k]).by);
+            }
         }
 #pragma unroll
         for (int k = 0; k < at_once; ++k) key[k] = to[k] < 0 ? 0 : fresh(w.key + to[k]);
@@ -86,14 +123,14 @@ __device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* origin, i
 /// keep_known() makes the tile's own keys known to all threads.
 template <pricing Pricing, class Word, int Axes, class Keep>
 __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& c,
-                            const std::int64_t* origin, const Keep& keep_known, const bool& lists) {
+                            const tile_place<Axes>& tile, const Keep& keep_known, const bool& lists) {
     const auto any = [](int) { return true; };
-    for_crossings(w, c, origin, any, keep_known, [&](int local, std::int64_t from, Word other, const auto& step) {
+    for_crossings(w, c, tile, any, keep_known, [&](int local, std::int64_t from, Word other, const auto& step) {
         const int own = padded(local);
         const Word mine = fresh(m.key + own);
         if (other >= mine) return;
         const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
-        if (offered < mine && offered <= w.limit && is_open(w, origin, local, step) &&
+        if (offered < mine && offered <= w.limit && is_open(w, tile.origin, local, step) &&
             lower(m.key + own, offered) > offered && lists)
             m.start(local);
     });
@@ -103,18 +140,18 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
 /// Their keys are read before that, when they can only be higher.
 template <pricing Pricing, class Word, int Axes>
 __device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& c,
-                            const std::int64_t* origin, std::uint32_t depth) {
+                            const tile_place<Axes>& tile, std::uint32_t depth) {
     const auto improved = [&](int local) { return m.is_improved(local); };
     const auto written = [] {
         __threadfence();
         __syncthreads();
     };
-    for_crossings(w, c, origin, improved, written, [&](int local, std::int64_t to, Word other, const auto& step) {
+    for_crossings(w, c, tile, improved, written, [&](int local, std::int64_t to, Word other, const auto& step) {
         const int own = padded(local);
         const Word offered = sum(m.key[own], price_of<Pricing>(w, step.price, m.value(own), value_at<Pricing>(w, to)));
-        const std::int64_t tile = to >> w.where.tile_bits;
-        if (offered <= w.limit && offered < other && is_open(w, origin, local, step) && m.calls_first(tile))
-            wake(w.queue, tile, depth);
+        const std::int64_t there = to >> w.where.tile_bits;
+        if (offered <= w.limit && offered < other && is_open(w, tile.origin, local, step) && m.calls_first(there))
+            wake(w.queue, there, depth);
     });
 }
 

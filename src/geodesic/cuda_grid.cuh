@@ -17,6 +17,8 @@ inline constexpr int families_of_image = 4;  ///< of steps along sides and diago
 /// From this number of breaks on, tiles of images take less time by lists than by lines: 10 % scattered obstacles have
 /// more, walls of warehouses and offices fewer (quasi-Euclidean, 4096^2, H200, 2026-11-29).
 inline constexpr std::uint32_t most_breaks = 300;
+/// Directions from a tile to those around it: 1 + the change along each axis, as digits of base 3.
+inline constexpr int directions = 27, direction_shift = 27;
 inline constexpr int chunk = 8;               ///< cells of a line that a thread owns
 inline constexpr int threads_of_block = 256;  ///< for kernels with a thread for each cell
 
@@ -231,6 +233,10 @@ __device__ inline bool is_thin(const solver_counts& c, std::int32_t thin) {
     if (std::int64_t{4} * c.reached >= c.sampled) return false;
     return leaves_at_most(c, misses_few_steps(c, scattered) ? thin + thin / 4 : thin);
 }
+/// True if cells may be eliminated later: tiles wait, and few enough cells of the sample remain.
+__device__ inline bool may_eliminate(const solver_counts& c, std::int32_t thin, std::int32_t middling) {
+    return c.parked[0] != 0 && (is_thin(c, thin) || leaves_at_most(c, middling));
+}
 /// True if cells are eliminated: tiles still wait, and the sample promises that few cells remain.
 __device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {
     return c.parked[1] != 0 || (c.parked[0] != 0 && is_thin(c, thin));
@@ -282,8 +288,10 @@ struct work {
     std::int32_t thin = 0, middling = 0, rough = 0;   ///< as in solver_rules
     const device_step* steps = nullptr;
     const device_between* between = nullptr;
-    std::uint32_t* boards = nullptr;         ///< bits of open cells and of seeds, if tiles are flooded; else null
-    std::uint32_t* crossing = nullptr;       ///< the step by which a cell leaves the tile, above its local number
+    std::uint32_t* boards = nullptr;  ///< bits of open cells and of seeds, if tiles are flooded; else null
+    /// Steps by which cells leave the tile: direction, step, local number of the cell, from the highest bit on.
+    std::uint32_t* crossing = nullptr;
+    bool ends_beside = false;                ///< true if the directions are valid: as call::ends_beside() says
     family<Axes> families[most_families]{};  ///< all steps, or none
     int family_count = 0;
     bool diagonal = false;              ///< true if a family is skewed
@@ -291,7 +299,8 @@ struct work {
     int step_count = 0, step_bits = 0;  ///< step_bits: log2 of the least power of two that is not below step_count
     int seed_bits = 0;
     bool both = false;
-    Word limit = 0;  ///< the largest key that a path may have
+    bool tries = false, repeats = false;  ///< keys of 32 bits that may not suffice; wider ones, if they did not
+    Word limit = 0;                       ///< the largest key that a path may have
     caller_array mask{}, seeds{}, given_cost{};
 
     explicit work(const tiling& t) : where(t) {}

@@ -91,6 +91,7 @@ __device__ inline unsigned set_of(const cell_array& a, const std::int64_t (&at)[
 /// Writes the initial keys and queues tiles with seeds.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant__ work<Word, Axes> w) {
+    if (w.repeats && w.queue.counts->exceeded == 0) return;
     const own_cells<Axes> own(w.where);
     std::int64_t mask_at[cells_of_thread], seed_at[cells_of_thread];
 #pragma unroll
@@ -129,6 +130,17 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
+/// Returns the direction in which a step leaves a tile from this cell; 0 on grids of more axes than have one.
+template <int Axes>
+__device__ std::uint32_t direction_of(const device_tiling<Axes>& t, int local, const vector_of_step& by) {
+    std::uint32_t direction = 0;
+    for (int axis = Axes - 1; axis >= 0 && Axes == few_axes; --axis) {
+        const int to = t.within(local, axis) + by[axis];
+        direction = direction * 3 + (to < 0 ? 0 : to > t.mask(axis) ? 2 : 1);
+    }
+    return direction;
+}
+
 /// Lists the steps by which cells leave their tile. A thread owns a pair of cell and step.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block) list_crossings(const __grid_constant__ work<Word, Axes> w) {
@@ -141,9 +153,10 @@ __global__ void __launch_bounds__(threads_of_block) list_crossings(const __grid_
     std::uint32_t first = 0;
     if (lane == 0) first = atomicAdd(&w.queue.counts->crossings, static_cast<std::uint32_t>(__popc(all)));
     first = __shfl_sync(cuda::every_lane, first, 0);
-    if (leaves)
-        w.crossing[first + static_cast<std::uint32_t>(__popc(all & ((1U << lane) - 1)))] =
-            static_cast<std::uint32_t>(step << device_tile_bits) | static_cast<std::uint32_t>(local);
+    if (!leaves) return;
+    first += static_cast<std::uint32_t>(__popc(all & ((1U << lane) - 1)));
+    w.crossing[first] = direction_of(w.where, local, w.steps[step].by) << direction_shift |
+                        static_cast<std::uint32_t>(step << device_tile_bits) | static_cast<std::uint32_t>(local);
 }
 
 }  // namespace nearfield::geodesics

@@ -40,7 +40,7 @@ __device__ std::uint32_t breaks_of(Word known) {
 /// the tile's borders only, so they need not wait for the others.
 template <pricing Pricing, class Word, int Axes>
 __device__ void write_keys(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& c,
-                           const std::int64_t* origin, std::int64_t first, const Word (&known)[chunk],
+                           const tile_place<Axes>& place, std::int64_t first, const Word (&known)[chunk],
                            std::uint32_t depth) {
     const int cells = w.where.cells_of_tile();
 #pragma unroll
@@ -52,7 +52,7 @@ __device__ void write_keys(const work<Word, Axes>& w, const tile_memory<Pricing,
     for (std::uint32_t i = threadIdx.x; i < c.count; i += threads_of_tile)
         if (const int local = local_of(c.entry[i]); m.is_improved(local))
             lower(w.key + first + local, m.key[padded(local)]);
-    make_offers(w, m, c, origin, depth);
+    make_offers(w, m, c, place, depth);
     for_own(cells, [&](int k, int i) {
         if (const Word own = m.key[padded(i)]; own < known[k]) lower(w.key + first + i, own);
     });
@@ -64,14 +64,14 @@ __device__ void write_keys(const work<Word, Axes>& w, const tile_memory<Pricing,
 template <pricing Pricing, class Word, int Axes, class Mark>
 __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& crossings,
                       std::int64_t tile, std::uint32_t depth, const Mark& mark) {
-    __shared__ std::int64_t origin[Axes];
+    __shared__ tile_place<Axes> place;
     const int cells = w.where.cells_of_tile();
     const std::int64_t first = tile << w.where.tile_bits;
     Word known[chunk]{};
     for_own(cells, [&](int k, int i) { known[k] = fresh(w.key + first + i); });
     m.clear();
     if (threadIdx.x == 0) mark();
-    if (threadIdx.x == threads_of_tile - 1) w.where.locate(tile, 0, origin);
+    place.find(w.where, tile);
     __syncthreads();
     bool open = true, lists = false;
     const auto keep_known = [&] {
@@ -93,12 +93,12 @@ __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word
         open = __syncthreads_or(open ? 0 : 1) == 0;
         lists = w.family_count == 0 || (w.diagonal && !open && fresh(m.count + 3) >= w.most_breaks);
     };
-    take_offers(w, m, crossings, origin, keep_known, lists);
+    take_offers(w, m, crossings, place, keep_known, lists);
     __syncthreads();
     if (lists) settle(w, m);
     else settle_lines(w, m, open && !w.diagonal && Pricing == pricing::plain);
     __syncthreads();
-    write_keys(w, m, crossings, origin, first, known, depth + 1);
+    write_keys(w, m, crossings, place, first, known, depth + 1);
 }
 
 /// Depth from which tiles are left to the next stage; -1 if this stage does nothing.
@@ -111,6 +111,7 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::first: return w.first_depth;
         case stage::second:
             if (c.parked[0] == 0 || is_thin(c, w.thin)) return -1;
+            if (w.tries && may_eliminate(c, w.thin, w.middling)) return -1;
             return leaves_at_most(c, w.middling) ? w.second_depth : all;
         // The inner cells of squares have no keys yet.
         default: return eliminates(c, w.thin) && (c.solved == 0 || c.squares > 0) ? all : -1;

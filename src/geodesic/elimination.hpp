@@ -25,16 +25,18 @@ struct solver_rules {
 
 /// Counts of one call, which the device writes.
 struct solver_counts {
-    std::uint32_t head, tail, pending, crossings;  ///< of the queue; entries of the list of crossings
-    std::uint32_t parked[2];                       ///< 1 if tiles were parked at the first or second depth
-    std::uint32_t steps, missing;                  ///< of the sample's free cells: steps that are open and closed
-    std::uint32_t sampled, reached, left;          ///< free cells of the sample, those with a cost, those that remain
-    std::uint32_t squares;                         ///< parts that contract_squares() contracted
-    std::uint32_t nodes, overflow;                 ///< remaining nodes; 1 if there were too many
-    std::uint32_t gone, alive[2], front[3];        ///< of the graph: nodes eliminated, remaining, to relax
-    std::uint32_t turns, core;                     ///< rounds on the graph, and the nodes that remain
-    std::uint32_t solved;                          ///< 1 if elimination solved the call
-    std::int32_t rough;                            ///< 3 for each sampled word among scattered obstacles, -1 for others
+    std::uint32_t head, tail, pending;       ///< of the queue
+    std::uint32_t parked[2];                 ///< 1 if tiles were parked at the first or second depth
+    std::uint32_t steps, missing;            ///< of the sample's free cells: steps that are open and closed
+    std::uint32_t sampled, reached, left;    ///< free cells of the sample, those with a cost, those that remain
+    std::uint32_t squares;                   ///< parts that contract_squares() contracted
+    std::uint32_t nodes, overflow;           ///< remaining nodes; 1 if there were too many
+    std::uint32_t gone, alive[2], front[3];  ///< of the graph: nodes eliminated, remaining, to relax
+    std::uint32_t turns, core;               ///< rounds on the graph, and the nodes that remain
+    std::uint32_t solved;                    ///< 1 if elimination solved the call
+    std::int32_t rough;                      ///< 3 for each sampled word among scattered obstacles, -1 for others
+    std::uint32_t crossings;                 ///< entries of the list of crossings
+    std::uint32_t exceeded;                  ///< 1 if keys of 32 bits, which were tried first, did not suffice
 };
 
 /// Serves tests: while it lives, this thread's calls use other rules. It keeps the counts of the last call, which waits

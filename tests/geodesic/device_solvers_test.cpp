@@ -202,5 +202,37 @@ TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
     EXPECT_EQ(counts_.nodes, 0U) << "prices of entered cells";
 }
 
+/// Keys of 32 bits are tried if the longest possible path does not fit them but other paths may. If a path does not, or
+/// if cells are to be eliminated, wider keys solve the call.
+TEST_F(GeodesicSolvers, TryNarrowKeys) {
+    solver_rules rules = modes().front().rules;
+    const auto check = [&](geodesic_case c, const std::vector<priced_step>& steps, std::uint32_t exceeded) {
+        const auto first = static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin());
+        c.seeds[first] = 3, c.steps = steps;
+        const geodesic_result wanted = on_host(c, 1);
+        ASSERT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);
+        EXPECT_EQ(counts_.exceeded, exceeded);
+        ASSERT_EQ(watched(c, rules, wanted, fields_wanted::seeds), wanted);
+        EXPECT_EQ(counts_.exceeded, 0U) << "not tried";
+    };
+    const auto along_axes = chamfer_steps(2, std::array<std::int32_t, 1>{131000});
+    const auto diagonal = chamfer_steps(2, std::array<std::int32_t, 2>{93000, 131000});
+    geodesic_case scattered = emptied({150, 150}, true), wall = scattered, corners = emptied({150, 150}, false);
+    for (std::size_t i = 0; i < scattered.mask.size(); ++i) scattered.mask[i] = mix(i) % 4 == 0 ? 0 : 1;
+    std::fill_n(wall.mask.begin() + 75 * 150, 150, std::uint8_t{0});
+    for (std::size_t i = 0; i < 150; ++i) corners.mask[i * 151] = 1;
+    rules.first_depth = 1000;
+    for (const auto& steps : {along_axes, diagonal})
+        for (const geodesic_case& c : {scattered, wall, corners, emptied({150, 150}, true)}) check(c, steps, 0);
+    scattered.cut_corners = corners.cut_corners = false;
+    check(scattered, diagonal, 0), check(corners, diagonal, 0);
+    const geodesic_case winding = wide_spiral(190, 1);
+    check(winding, along_axes, 1), check(winding, diagonal, 1);
+    rules.first_depth = 0;
+    check(maze(1, 150, 2), along_axes, 1), check(maze(1, 150, 2), diagonal, 1);
+    rules.thin = -1;  // elimination would begin at the second depth
+    check(maze(1, 150, 2), along_axes, 1), check(maze(1, 150, 2), diagonal, 1);
+}
+
 }  // namespace
 }  // namespace nearfield::test
