@@ -2,6 +2,7 @@
 // any count that only the device knows, such as the number of basins.
 #pragma once
 
+#include "base/cuda_scan.cuh"
 #include "base/cuda_together.cuh"
 #include "watershed/cuda_basins.cuh"
 #include "watershed/cuda_cells.cuh"
@@ -52,7 +53,6 @@ public:
     }
     /// Merges all basins that connect; it overwrites their lowest cells.
     void merge_without_root() {
-        w_.keeps = true;
         each_basin(clear_tops);
         with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
     }
@@ -95,7 +95,7 @@ public:
     [[nodiscard]] work& arrays() { return w_; }
     [[nodiscard]] const work& arrays() const { return w_; }
     /// Clears all counts and flags.
-    void clear() { cuda::clear(on_, w_.count, 4 * words()); }
+    void clear() { cuda::clear(on_, w_.count, 4 * (counters + 1 + flag_blocks() + 2 * flag_blocks() * flag_words)); }
 
     template <class... Parameters, class... Arguments>
     void each_place(void (*kernel)(const work, Parameters...), const work& w, const Arguments&... arguments) const {
@@ -112,6 +112,8 @@ private:
         if (w_.heights) w_.last = w_.level;  // which is written later
         find_passes();
         with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        each_basin(find_levels);
+        if (w_.heights) number();
     }
     /// Launches a kernel whose blocks take items in turn.
     void in_turn(void (*kernel)(const work), std::int64_t most) const {
@@ -127,6 +129,7 @@ private:
         const std::int64_t places = w_.where.places, edges = places / 4 + 1024;
         const std::int64_t basins = parted ? places : places / 2 + w_.where.base + 1;
         w_.most_basins = static_cast<std::uint32_t>(basins), w_.most_edges = static_cast<std::uint32_t>(edges);
+        const std::int64_t flag_count = flag_blocks() * flag_words;
         std::int64_t cells[4], of_basins[4], of_edges[3];
         for (auto& each : cells) each = memory_.reserve<std::int32_t>(places);
         // Cells are listed later in the memory that holds the basins' data until they merge.
@@ -136,8 +139,8 @@ private:
         const bool ranked = size_of(w_.image.type) == 8;
         const std::int64_t seed_keys = memory_.reserve<std::int32_t>(ranked && w_.seed.data != nullptr ? places : 0);
         const std::int64_t part = parted ? memory_.reserve<std::int32_t>(places) : 0;
-        const std::int64_t before = memory_.reserve<std::uint32_t>(most_together());
-        const std::int64_t count = memory_.reserve<std::uint32_t>(words());
+        const std::int64_t words = counters + 1 + flag_blocks() + 2 * flag_count + 1;  // two words are read at once
+        const std::int64_t count = memory_.reserve<std::uint32_t>(words);
         const std::int64_t way = memory_.reserve<std::uint8_t>(places);
         memory_.allocate();
         w_.way = memory_.get<std::uint8_t>(way);
@@ -153,15 +156,11 @@ private:
         if (ranked) w_.value = ranks_.values(), w_.exact = ranks_.table();
         w_.seed_key = ranked && w_.seed.data != nullptr ? memory_.get<std::int32_t>(seed_keys) : nullptr;
         w_.part = parted ? memory_.get<std::int32_t>(part) : nullptr;
-        w_.before = memory_.get<std::uint32_t>(before), w_.flags = w_.count + counters + 1;
-        w_.fresh[0] = w_.flags + words_of_flags(), w_.fresh[1] = w_.fresh[0] + words_of_flags();
-        w_.unmet = w_.fresh[1] + words_of_flags();
+        w_.before = w_.count + counters + 1, w_.flags = w_.before + flag_blocks();
+        w_.unmet = w_.flags + flag_count;
         clear();
     }
-    [[nodiscard]] std::int64_t words_of_flags() const { return cuda::blocks_for(w_.where.places, 32); }
-    /// Returns the number of words that are cleared: counts, flags, fronts, unmet cells, of whose words two are read at
-    /// once.
-    [[nodiscard]] std::int64_t words() const { return counters + 1 + 4 * words_of_flags() + 1; }
+    [[nodiscard]] std::int64_t flag_blocks() const { return cuda::blocks_for(w_.where.places, flag_block); }
 
     void each_tile(void (*kernel)(const work)) const {
         cuda::launch(on_, kernel, w_.where.tiles, dim3(threads_of_block), 0, w_);
@@ -179,13 +178,15 @@ private:
     }
     void together(void (*kernel)(const work)) const {
         if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w_);
-        cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most_together()),
+        constexpr std::int64_t places_of_block = 16384;  // fewer blocks meet sooner
+        const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_block);
+        cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most),
                               dim3(threads_of_block), w_);
     }
-    /// Returns the number of blocks that may wait for each other: fewer blocks meet sooner.
-    [[nodiscard]] std::int64_t most_together() const {
-        constexpr std::int64_t places_of_block = 16384;
-        return cuda::blocks_for(w_.where.places, places_of_block);
+    void number() const {
+        cuda::launch(on_, count_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
+        cuda::launch_sums(on_, w_.before, flag_blocks(), w_.count + counters);
+        cuda::launch(on_, number_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
     }
 
     const device& on_;

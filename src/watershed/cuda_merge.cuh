@@ -4,7 +4,6 @@
 
 #include <cooperative_groups.h>
 
-#include "base/cuda_scan.cuh"
 #include "watershed/cuda_grid.cuh"
 
 namespace nearfield::watersheds {
@@ -96,9 +95,11 @@ static __global__ void __launch_bounds__(threads_of_block) clear_tops(const __gr
         w.top[i] = no_key;
 }
 
-/// Merges basins until no pass is left. If the edges do not fit their list, every round looks at all cells instead.
+/// Runs all rounds in one kernel. If the edges do not fit their list, every round looks at all cells instead.
 template <class Value>
-__device__ void merge_all(const work& w, std::int64_t first, std::int64_t stride) {
+__global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
+                       first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     const std::uint32_t basins = w.count[basins_found], edges = w.count[edges_found];
     const bool listed = edges <= w.most_edges;
     volatile std::uint32_t* const changed = w.count + changes;
@@ -154,36 +155,11 @@ __device__ inline void find_level(const work& w, std::int32_t own) {
     w.level[own] = level;
 }
 
-/// Numbers the markers in raster order. A block counts those of consecutive words of flags first.
-__device__ inline void number_markers(const work& w, std::int64_t thread, std::int64_t stride) {
-    __shared__ std::uint32_t held[threads_of_block / cuda::warp];
-    const std::int64_t words = cuda::blocks_for(w.where.places, 32), of_thread = cuda::blocks_for(words, stride),
-                       first = of_thread * thread, last = min(first + of_thread, words);
-    std::uint32_t mine = 0, of_block = 0, earlier = 0, before = 0;
-    for (std::int64_t word = first; word < last; ++word) mine += static_cast<std::uint32_t>(__popc(w.flags[word]));
-    std::uint32_t number = cuda::sum_before(mine, held, of_block);
-    if (threadIdx.x == 0) w.before[blockIdx.x] = of_block;
-    meet();
-    for (std::uint32_t i = threadIdx.x; i < blockIdx.x; i += threads_of_block) earlier += w.before[i];
-    cuda::sum_before(earlier, held, before);
-    number += before;
-    if (threadIdx.x == 0 && blockIdx.x + 1 == gridDim.x) w.count[counters] = before + of_block;
-    for (std::int64_t word = first; word < last; ++word)
-        for (std::uint32_t rest = w.flags[word]; rest != 0; rest &= rest - 1)
-            w.number[-2 - w.basin[32 * word + __ffs(static_cast<int>(rest)) - 1]] = static_cast<std::int32_t>(++number);
-}
-
-/// Does all of it in one kernel: merges basins and, unless the call keeps them, finds their levels and numbers.
-template <class Value>
-__global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant__ work w) {
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
-                       first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    merge_all<Value>(w, first, stride);
-    if (w.keeps) return;
-    for (std::int64_t i = first; i < w.count[basins_found]; i += stride) find_level(w, static_cast<std::int32_t>(i));
-    if (!w.heights) return;
-    meet();
-    number_markers(w, first, stride);
+static __global__ void __launch_bounds__(threads_of_block) find_levels(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+         i < w.count[basins_found]; i += stride)
+        find_level(w, static_cast<std::int32_t>(i));
 }
 
 }  // namespace nearfield::watersheds
