@@ -54,7 +54,7 @@ public:
     /// Merges all basins that connect; it overwrites their lowest cells.
     void merge_without_root() {
         each_basin(clear_tops);
-        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, w_); });
     }
     /// Finds the lowest marker of each basin, whose cells have been found before.
     void find_markers() {
@@ -67,7 +67,7 @@ public:
         if (w_.label.data == nullptr) return;
         with_neighbours([&]<nearby Which>() {
             each_tile(raise<Which>), in_turn(find_open<Which>, w_.where.places);
-            together(count_steps<Which>), in_turn(choose_parents<Which>, w_.where.places);
+            together(count_steps<Which>, w_), in_turn(choose_parents<Which>, w_.where.places);
         });
         in_turn(shorten_all, w_.where.places);
         if (!w_.lines) return each_tile(write_labels<false>);
@@ -111,9 +111,19 @@ private:
     void merge_basins() {
         if (w_.heights) w_.last = w_.level;  // which is written later
         find_passes();
-        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, w_); });
+        if (!w_.heights) merge_again();
         each_basin(find_levels);
         if (w_.heights) number();
+    }
+    /// Lists the edges of merged basins and goes on merging, if there were too many edges.
+    void merge_again() const {
+        work again = w_;
+        again.basin = w_.steps, again.again = true;
+        with_neighbours([&]<nearby Which>() {
+            cuda::launch(on_, find_edges<Which>, w_.where.tiles, dim3(threads_of_block), 0, again);
+        });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, again); });
     }
     /// Launches a kernel whose blocks take items in turn.
     void in_turn(void (*kernel)(const work), std::int64_t most) const {
@@ -176,12 +186,12 @@ private:
             default: return run.template operator()<nearby::listed>();
         }
     }
-    void together(void (*kernel)(const work)) const {
-        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w_);
+    void together(void (*kernel)(const work), const work& w) const {
+        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w);
         constexpr std::int64_t places_of_block = 16384;  // fewer blocks meet sooner
         const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_block);
         cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most),
-                              dim3(threads_of_block), w_);
+                              dim3(threads_of_block), w);
     }
     void number() const {
         cuda::launch(on_, count_flags, flag_blocks(), dim3(cuda::warp), 0, w_);

@@ -187,6 +187,7 @@ enum counter : int {
     edges_found,
     open_found,
     wide_labels,
+    listed_again,
     fronts,
     alone = fronts + 3,
     fronts_walked = alone + 3,
@@ -227,6 +228,7 @@ struct work {
     peak* peaks;  ///< one for each cell that is a marker
     height least;
     bool maxima, lines, heights;
+    bool again;  ///< edges are listed again, of basins that have merged, if the first list was too short
 };
 
 /// Returns the ordered key of the image's type for a key of 32 bits.
