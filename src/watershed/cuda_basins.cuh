@@ -321,9 +321,8 @@ __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_con
     follow_all(w.basin, own, code);
     const std::int64_t marker = own.offset(w.markers), seed = own.offset(w.seed);
     own.each([&](int i, std::int32_t place) {
-        if (code[i] == nowhere) return;
         w.basin[place] = code[i];
-        if (w.heights) return;
+        if (code[i] == nowhere || w.heights) return;
         std::int32_t key = w.key[place];
         if (w.seed.data != nullptr && sizeof(Value) == 8) {
             if (w.seed_key[place] == outside<std::int32_t>) return;

@@ -2,6 +2,7 @@
 // any count that only the device knows, such as the number of basins.
 #pragma once
 
+#include "base/cuda_scan.cuh"
 #include "base/cuda_together.cuh"
 #include "watershed/cuda_basins.cuh"
 #include "watershed/cuda_cells.cuh"
@@ -52,9 +53,8 @@ public:
     }
     /// Merges all basins that connect; it overwrites their lowest cells.
     void merge_without_root() {
-        w_.keeps = true;
         each_basin(clear_tops);
-        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, w_); });
     }
     /// Finds the lowest marker of each basin, whose cells have been found before.
     void find_markers() {
@@ -67,7 +67,7 @@ public:
         if (w_.label.data == nullptr) return;
         with_neighbours([&]<nearby Which>() {
             each_tile(raise<Which>), in_turn(find_open<Which>, w_.where.places);
-            together(count_steps<Which>), in_turn(choose_parents<Which>, w_.where.places);
+            together(count_steps<Which>, w_), in_turn(choose_parents<Which>, w_.where.places);
         });
         in_turn(shorten_all, w_.where.places);
         if (!w_.lines) return each_tile(write_labels<false>);
@@ -95,7 +95,7 @@ public:
     [[nodiscard]] work& arrays() { return w_; }
     [[nodiscard]] const work& arrays() const { return w_; }
     /// Clears all counts and flags.
-    void clear() { cuda::clear(on_, w_.count, 4 * words()); }
+    void clear() { cuda::clear(on_, w_.count, 4 * (counters + 1 + flag_blocks() + 2 * flag_blocks() * flag_words)); }
 
     template <class... Parameters, class... Arguments>
     void each_place(void (*kernel)(const work, Parameters...), const work& w, const Arguments&... arguments) const {
@@ -111,7 +111,19 @@ private:
     void merge_basins() {
         if (w_.heights) w_.last = w_.level;  // which is written later
         find_passes();
-        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>); });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, w_); });
+        if (!w_.heights) merge_again();
+        each_basin(find_levels);
+        if (w_.heights) number();
+    }
+    /// Lists the edges of merged basins and goes on merging, if there were too many edges.
+    void merge_again() const {
+        work again = w_;
+        again.basin = w_.steps, again.again = true;
+        with_neighbours([&]<nearby Which>() {
+            cuda::launch(on_, find_edges<Which>, w_.where.tiles, dim3(threads_of_block), 0, again);
+        });
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, again); });
     }
     /// Launches a kernel whose blocks take items in turn.
     void in_turn(void (*kernel)(const work), std::int64_t most) const {
@@ -127,6 +139,7 @@ private:
         const std::int64_t places = w_.where.places, edges = places / 4 + 1024;
         const std::int64_t basins = parted ? places : places / 2 + w_.where.base + 1;
         w_.most_basins = static_cast<std::uint32_t>(basins), w_.most_edges = static_cast<std::uint32_t>(edges);
+        const std::int64_t flag_count = flag_blocks() * flag_words;
         std::int64_t cells[4], of_basins[4], of_edges[3];
         for (auto& each : cells) each = memory_.reserve<std::int32_t>(places);
         // Cells are listed later in the memory that holds the basins' data until they merge.
@@ -136,8 +149,8 @@ private:
         const bool ranked = size_of(w_.image.type) == 8;
         const std::int64_t seed_keys = memory_.reserve<std::int32_t>(ranked && w_.seed.data != nullptr ? places : 0);
         const std::int64_t part = parted ? memory_.reserve<std::int32_t>(places) : 0;
-        const std::int64_t before = memory_.reserve<std::uint32_t>(most_together());
-        const std::int64_t count = memory_.reserve<std::uint32_t>(words());
+        const std::int64_t words = counters + 1 + flag_blocks() + 2 * flag_count + 1;  // two words are read at once
+        const std::int64_t count = memory_.reserve<std::uint32_t>(words);
         const std::int64_t way = memory_.reserve<std::uint8_t>(places);
         memory_.allocate();
         w_.way = memory_.get<std::uint8_t>(way);
@@ -153,15 +166,11 @@ private:
         if (ranked) w_.value = ranks_.values(), w_.exact = ranks_.table();
         w_.seed_key = ranked && w_.seed.data != nullptr ? memory_.get<std::int32_t>(seed_keys) : nullptr;
         w_.part = parted ? memory_.get<std::int32_t>(part) : nullptr;
-        w_.before = memory_.get<std::uint32_t>(before), w_.flags = w_.count + counters + 1;
-        w_.fresh[0] = w_.flags + words_of_flags(), w_.fresh[1] = w_.fresh[0] + words_of_flags();
-        w_.unmet = w_.fresh[1] + words_of_flags();
+        w_.before = w_.count + counters + 1, w_.flags = w_.before + flag_blocks();
+        w_.unmet = w_.flags + flag_count;
         clear();
     }
-    [[nodiscard]] std::int64_t words_of_flags() const { return cuda::blocks_for(w_.where.places, 32); }
-    /// Returns the number of words that are cleared: counts, flags, fronts, unmet cells, of whose words two are read at
-    /// once.
-    [[nodiscard]] std::int64_t words() const { return counters + 1 + 4 * words_of_flags() + 1; }
+    [[nodiscard]] std::int64_t flag_blocks() const { return cuda::blocks_for(w_.where.places, flag_block); }
 
     void each_tile(void (*kernel)(const work)) const {
         cuda::launch(on_, kernel, w_.where.tiles, dim3(threads_of_block), 0, w_);
@@ -177,15 +186,17 @@ private:
             default: return run.template operator()<nearby::listed>();
         }
     }
-    void together(void (*kernel)(const work)) const {
-        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w_);
-        cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most_together()),
-                              dim3(threads_of_block), w_);
+    void together(void (*kernel)(const work), const work& w) const {
+        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w);
+        constexpr std::int64_t places_of_block = 16384;  // fewer blocks meet sooner
+        const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_block);
+        cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most),
+                              dim3(threads_of_block), w);
     }
-    /// Returns the number of blocks that may wait for each other: fewer blocks meet sooner.
-    [[nodiscard]] std::int64_t most_together() const {
-        constexpr std::int64_t places_of_block = 16384;
-        return cuda::blocks_for(w_.where.places, places_of_block);
+    void number() const {
+        cuda::launch(on_, count_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
+        cuda::launch_sums(on_, w_.before, flag_blocks(), w_.count + counters);
+        cuda::launch(on_, number_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
     }
 
     const device& on_;

@@ -6,6 +6,37 @@
 
 namespace nearfield::watersheds {
 
+/// Flags are counted by warps: a lane has 16 words, and a warp 16384 places.
+inline constexpr int words_of_lane = 16, flag_words = words_of_lane * cuda::warp, flag_block = 32 * flag_words;
+
+__device__ inline std::uint32_t flags_of(const work& w, int word) {
+    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * flag_words + words_of_lane * threadIdx.x + word;
+    return at < cuda::blocks_for(w.where.places, 32) ? w.flags[at] : 0;
+}
+
+/// Counts the markers in every block of places. One warp handles one block.
+static __global__ void __launch_bounds__(cuda::warp) count_flags(const __grid_constant__ work w) {
+    int mine = 0;
+    for (int word = 0; word < words_of_lane; ++word) mine += __popc(flags_of(w, word));
+    for (int by = 1; by < cuda::warp; by *= 2) mine += __shfl_xor_sync(cuda::every_lane, mine, by);
+    if (threadIdx.x == 0) w.before[blockIdx.x] = static_cast<std::uint32_t>(mine);
+}
+
+/// Numbers the markers in raster order. One warp handles one block of places.
+static __global__ void __launch_bounds__(cuda::warp) number_flags(const __grid_constant__ work w) {
+    std::uint32_t mine = 0;
+    for (int word = 0; word < words_of_lane; ++word) mine += static_cast<std::uint32_t>(__popc(flags_of(w, word)));
+    std::uint32_t number = w.before[blockIdx.x] + cuda::sum_before_in_warp(mine);
+    for (int word = 0; word < words_of_lane; ++word) {
+        const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * flag_block +
+                                   32 * (words_of_lane * static_cast<std::int64_t>(threadIdx.x) + word);
+        for (std::uint32_t rest = flags_of(w, word); rest != 0; rest &= rest - 1) {
+            const std::int64_t place = first + __ffs(static_cast<int>(rest)) - 1;
+            w.number[-2 - w.basin[place]] = static_cast<std::int32_t>(++number);
+        }
+    }
+}
+
 /// Marks a cell as part of an extremum if it is as low as the marker of its merged basin.
 static __global__ void __launch_bounds__(threads_of_block) write_extrema(const __grid_constant__ work w) {
     const own_cells own(tile<>(w.where), w.where);

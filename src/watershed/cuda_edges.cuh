@@ -144,6 +144,7 @@ template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_constant__ work w) {
     __shared__ pass_table table;
     __shared__ std::uint32_t first;
+    if (w.again && w.count[listed_again] == 0) return;
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
     const auto touch = [&](std::int32_t a, std::int32_t b, std::int32_t pass) {

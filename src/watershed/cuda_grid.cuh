@@ -187,6 +187,7 @@ enum counter : int {
     edges_found,
     open_found,
     wide_labels,
+    listed_again,
     fronts,
     alone = fronts + 3,
     fronts_walked = alone + 3,
@@ -197,17 +198,16 @@ enum counter : int {
 /// Everything that a kernel needs. Arrays of cells have one element for each place of the padded array.
 struct work {
     grid3 where;
-    std::int32_t* key;        ///< first the key, later the level; of 8-byte types ranks (cuda_ranks.cuh)
-    std::int64_t* value;      ///< of 8-byte types: ordered keys of 64 bits of places, then of seeds
-    std::int64_t* exact;      ///< of 8-byte types: ordered keys of 64 bits by rank
-    std::int32_t* seed_key;   ///< of 8-byte types: ranks of seeds
-    std::int32_t* basin;      ///< nowhere; or a pointer; or -2 - the basin's number
-    std::int32_t* part;       ///< per cell a label; null: all cells belong together
-    std::int32_t* steps;      ///< of cells that need some
-    std::uint32_t* unmet;     ///< one bit per place: it needs steps that are not known yet
-    std::uint32_t* fresh[2];  ///< one bit per place: it belongs to a front, of even and of odd rounds
-    std::uint8_t* way;        ///< where a cell points, and what is known of it
-    std::int32_t* parent;     ///< nowhere; or a pointer; or end_code() of the cell with the marker
+    std::int32_t* key;       ///< first the key, later the level; of 8-byte types ranks (cuda_ranks.cuh)
+    std::int64_t* value;     ///< of 8-byte types: ordered keys of 64 bits of places, then of seeds
+    std::int64_t* exact;     ///< of 8-byte types: ordered keys of 64 bits by rank
+    std::int32_t* seed_key;  ///< of 8-byte types: ranks of seeds
+    std::int32_t* basin;     ///< nowhere; or a pointer; or -2 - the basin's number
+    std::int32_t* part;      ///< per cell a label; null: all cells belong together
+    std::int32_t* steps;     ///< of cells that need some
+    std::uint32_t* unmet;    ///< one bit per place: it needs steps that are not known yet
+    std::uint8_t* way;       ///< where a cell points, and what is known of it
+    std::int32_t* parent;    ///< nowhere; or a pointer; or end_code() of the cell with the marker
     std::int32_t *open, *queue;
 
     std::uint64_t* best;      ///< of a basin that has not merged: its least pass and the basin beyond
@@ -221,14 +221,14 @@ struct work {
     std::uint32_t most_edges, most_basins;
     std::uint32_t* count;
     std::uint32_t* flags;   ///< one bit per place: it has a marker; used if the call gives no markers
-    std::uint32_t* before;  ///< the number of markers that each block of merge() has counted
+    std::uint32_t* before;  ///< for each block of 16384 places, the number of markers before it
 
     array3<const void> image, mask, markers, seed, parts;
     array3<void> label, passes, extrema;
     peak* peaks;  ///< one for each cell that is a marker
     height least;
     bool maxima, lines, heights;
-    bool keeps;  ///< basins only merge, as the host builds their tree
+    bool again;  ///< edges are listed again, of basins that have merged, if the first list was too short
 };
 
 /// Returns the ordered key of the image's type for a key of 32 bits.

@@ -4,7 +4,6 @@
 
 #include <cooperative_groups.h>
 
-#include "base/cuda_scan.cuh"
 #include "watershed/cuda_grid.cuh"
 
 namespace nearfield::watersheds {
@@ -39,12 +38,16 @@ __device__ inline void offer_edges(const work& w, std::uint32_t edges, std::int6
     }
 }
 
-/// Does the same without a list of edges: it looks at all neighbours of all cells. Until steps are counted, their array
-/// holds the merged basin of every cell.
-__device__ inline void offer_cells(const work& w, int round, std::int64_t first, std::int64_t stride) {
-    const std::int32_t* const before = round == 0 ? w.basin : w.steps;
+/// Writes the merged basin of every cell. Until steps are counted, their array holds it.
+__device__ inline void write_merged(const work& w, const std::int32_t* before, std::int64_t first,
+                                    std::int64_t stride) {
     for (std::int64_t place = first; place < w.where.places; place += stride)
         w.steps[place] = before[place] == nowhere ? nowhere : -2 - whole_of(w, -2 - before[place]);
+}
+
+/// Does the same without a list of edges: it looks at all neighbours of all cells.
+__device__ inline void offer_cells(const work& w, int round, std::int64_t first, std::int64_t stride) {
+    write_merged(w, round == 0 ? w.basin : w.steps, first, stride);
     meet();
     for (std::int64_t place = first; place < w.where.places; place += stride) {
         const auto own = static_cast<std::int32_t>(place);
@@ -96,13 +99,13 @@ static __global__ void __launch_bounds__(threads_of_block) clear_tops(const __gr
         w.top[i] = no_key;
 }
 
-/// Merges basins until no pass is left. If the edges do not fit their list, every round looks at all cells instead.
+/// Merges basins until no pass is left, and returns true, or in so many rounds.
 template <class Value>
-__device__ void merge_all(const work& w, std::int64_t first, std::int64_t stride) {
+__device__ bool merge_in(const work& w, int rounds, std::int64_t first, std::int64_t stride) {
     const std::uint32_t basins = w.count[basins_found], edges = w.count[edges_found];
     const bool listed = edges <= w.most_edges;
     volatile std::uint32_t* const changed = w.count + changes;
-    for (int round = 0;; ++round) {
+    for (int round = 0; round < rounds; ++round) {
         if (listed) offer_edges(w, edges, first, stride);
         else offer_cells(w, round, first, stride);
         if (first == 0) changed[(round + 1) % 3] = 0;
@@ -124,8 +127,24 @@ __device__ void merge_all(const work& w, std::int64_t first, std::int64_t stride
         for (std::int64_t i = first; i < basins; i += stride) w.best[i] = no_key;
         const bool more = changed[round % 3] != 0;
         meet();
-        if (!more) return;
+        if (!more) return true;
     }
+    return false;
+}
+
+/// Runs all rounds in one kernel. If the edges do not fit their list, rounds look at all cells instead: two of them,
+/// after which the edges of merged basins are listed, and a second launch goes on; or all, in a call with heights, most
+/// of whose edges are pruned.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant__ work w) {
+    constexpr int few_rounds = 2, all_rounds = std::numeric_limits<int>::max();
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
+                       first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (w.again && w.count[listed_again] == 0) return;
+    const bool once = w.again || w.heights || w.count[edges_found] <= w.most_edges;
+    if (merge_in<Value>(w, once ? all_rounds : few_rounds, first, stride)) return;
+    write_merged(w, w.steps, first, stride);
+    if (first == 0) w.count[edges_found] = 0, w.count[changes] = 0, w.count[listed_again] = 1;
 }
 
 /// Finds the least level at which water from a marker reaches a basin: the highest pass on the way to the tree's root.
@@ -154,36 +173,11 @@ __device__ inline void find_level(const work& w, std::int32_t own) {
     w.level[own] = level;
 }
 
-/// Numbers the markers in raster order. A block counts those of consecutive words of flags first.
-__device__ inline void number_markers(const work& w, std::int64_t thread, std::int64_t stride) {
-    __shared__ std::uint32_t held[threads_of_block / cuda::warp];
-    const std::int64_t words = cuda::blocks_for(w.where.places, 32), of_thread = cuda::blocks_for(words, stride),
-                       first = of_thread * thread, last = min(first + of_thread, words);
-    std::uint32_t mine = 0, of_block = 0, earlier = 0, before = 0;
-    for (std::int64_t word = first; word < last; ++word) mine += static_cast<std::uint32_t>(__popc(w.flags[word]));
-    std::uint32_t number = cuda::sum_before(mine, held, of_block);
-    if (threadIdx.x == 0) w.before[blockIdx.x] = of_block;
-    meet();
-    for (std::uint32_t i = threadIdx.x; i < blockIdx.x; i += threads_of_block) earlier += w.before[i];
-    cuda::sum_before(earlier, held, before);
-    number += before;
-    if (threadIdx.x == 0 && blockIdx.x + 1 == gridDim.x) w.count[counters] = before + of_block;
-    for (std::int64_t word = first; word < last; ++word)
-        for (std::uint32_t rest = w.flags[word]; rest != 0; rest &= rest - 1)
-            w.number[-2 - w.basin[32 * word + __ffs(static_cast<int>(rest)) - 1]] = static_cast<std::int32_t>(++number);
-}
-
-/// Does all of it in one kernel: merges basins and, unless the call keeps them, finds their levels and numbers.
-template <class Value>
-__global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant__ work w) {
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
-                       first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    merge_all<Value>(w, first, stride);
-    if (w.keeps) return;
-    for (std::int64_t i = first; i < w.count[basins_found]; i += stride) find_level(w, static_cast<std::int32_t>(i));
-    if (!w.heights) return;
-    meet();
-    number_markers(w, first, stride);
+static __global__ void __launch_bounds__(threads_of_block) find_levels(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+         i < w.count[basins_found]; i += stride)
+        find_level(w, static_cast<std::int32_t>(i));
 }
 
 }  // namespace nearfield::watersheds
