@@ -79,9 +79,10 @@ protected:
             codes.push_back(p.of(i / width % height, i % width, height, width, mix(static_cast<std::uint64_t>(i))));
         return codes;
     }
-    void compare(const named_picture& p, dtype type, distance_options options, const char* what) const {
+    void compare(const named_picture& p, dtype type, distance_options options, const char* what,
+                 dtype distance = dtype::float32) const {
         options.batch_axes = GetParam().batch_axes;
-        EXPECT_EQ(differs(GetParam().shape, type, drawn(p), options, {.distance = dtype::float32}), "")
+        EXPECT_EQ(differs(GetParam().shape, type, drawn(p), options, {.distance = distance}), "")
             << p.name << ", " << what << ", " << text_of(GetParam().shape);
     }
 };
@@ -90,6 +91,11 @@ TEST_P(OptionsFar, Signs) {
     for (const named_picture& p : pictures) {
         compare(p, dtype::uint8, {.sign = sign::inside_negative}, "signed");
         compare(p, dtype::uint8, {.sites = sites::nonzero, .sign = sign::outside_negative}, "signed, the other way");
+        compare(p, dtype::uint8, {.sign = sign::inside_negative, .half_cell = true}, "signed, faces");
+        compare(p, dtype::uint32, {.spacing = 0.3, .sign = sign::outside_negative, .half_cell = true}, "faces, spacing",
+                dtype::float64);
+        compare(p, dtype::uint8, {.sites = sites::nonzero, .half_cell = true}, "faces without a sign");
+        compare(p, dtype::float32, {.half_cell = true}, "faces of cells that are zero");
     }
 }
 
@@ -110,7 +116,8 @@ TEST_P(OptionsFar, Limits) {
 // Lines of whole tiles and other lines; a batch; few rows and few columns; columns of several windows.
 INSTANTIATE_TEST_SUITE_P(Images, OptionsFar,
                          testing::Values(far_case{{450, 416}}, far_case{{333, 371}}, far_case{{2, 257, 300}, 1},
-                                         far_case{{9, 2500}}, far_case{{2305, 41}}),
+                                         far_case{{9, 2500}}, far_case{{2305, 41}}, far_case{{2, 1070, 530}, 1},
+                                         far_case{{1030, 1050}}),
                          [](const auto& of) {
                              std::string name;
                              for (const std::int64_t size : of.param.shape)

@@ -8,6 +8,7 @@
 #include "exact/gpu/epilogue/by_index.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/route/calls.hpp"
+#include "exact/gpu/route/faces.hpp"
 #include "exact/gpu/route/sides.hpp"
 #include "exact/gpu/route/trace.hpp"
 
@@ -45,6 +46,8 @@ std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, c
         return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
     if (const gpu::both_sides sides(on, p, a); sides.serve())
         return sides.workspace_bytes() + pass_on({on, sides.of(0), a.image, sides.out(0), sides.of(0).rule, true});
+    if (const gpu::face_search faces(on, p, a); faces.serve())
+        return faces.workspace_bytes() + pass_on({on, faces.corners(), a.image, faces.out(), sites::nonzero, true});
     if (uses_words(p, a.image, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
@@ -115,6 +118,11 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
                 static_cast<void>(pass_on({on, sides.of(side), a.image, sides.out(side), sides.of(side).rule, false}));
             return sides.join();
         }
+        if (gpu::face_search faces(on, p, a); faces.serve()) {
+            faces.begin();
+            static_cast<void>(pass_on({on, faces.corners(), a.image, faces.out(), sites::nonzero, false}));
+            return faces.put();
+        }
         if (uses_words(p, a.image, a.out)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
@@ -149,7 +157,11 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
         const gpu::both_sides sides(on, p, {a.image, out, a.weights});
         for (const std::size_t side : {0, 1})
             if (sides.serve()) describe_plain(sides.of(side), a.image.type, to);
-        if (sides.serve()) to.passes.push_back({-1, "both sides joined", blocks_for(p.cells, 1024), 1024, 1});
+        const gpu::face_search faces(on, p, {a.image, out, a.weights});
+        if (faces.serve()) describe_plain(faces.corners(), a.image.type, to);
+        if (faces.serve())
+            to.passes.push_back({-1, "distances of corners and faces", blocks_for(p.cells, 256), 256, 1});
+        else if (sides.serve()) to.passes.push_back({-1, "both sides joined", blocks_for(p.cells, 1024), 1024, 1});
         else if (uses_words(p, a.image, out)) describe_plain(p, a.image.type, to);
         return to;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "exact/gpu/ground/items.cuh"
 #include "exact/gpu/rows/words.cuh"
 
 namespace nearfield::exact {
@@ -138,10 +139,38 @@ __device__ std::uint32_t word_of_cells(const site_bytes& image, std::int64_t fir
     else return word_by_sixteen(reinterpret_cast<const uint4*>(image.data + first), cells, image.zero_is_site);
 }
 
-/// Packs lines of more than 512 cells. A warp owns a line, or a stretch of one; a block owns 32 of one image and
-/// transposes them in shared memory, so that rows are neighbours in memory. Also clears `counts`. It is one function,
-/// because a line's words pass from the warp that reads them to those that write its columns.
+/// Returns the lane's word of the corners on the line between a row and the one before it (packed_lines::half): a bit
+/// for each cell with another class among its neighbours in both rows. The row has up to 1024 cells from cell `first`
+/// of the image on, which is its cell number `start`; their word is `here`.
 template <cells_by Read>
+__device__ std::uint32_t word_of_corners(const site_bytes& image, std::uint32_t here, std::int64_t first,
+                                         std::int64_t start, int cells) {
+    const int lane = threadIdx.x, mine = cells - lane * cuda::warp;
+    const auto cell = [&](std::int64_t at) {
+        const auto* const data = reinterpret_cast<const std::byte*>(image.data);
+        return is_zero(load_bits(data, image.cell_bytes, at), image.cell_bytes, image.floating) ? 0u : 1u;
+    };
+    // Returns the neighbours on both sides, those at the ends of a row twice.
+    const auto beside = [&](std::uint32_t& word, std::int64_t at) -> uint2 {
+        std::uint32_t before = __shfl_up_sync(cuda::every_lane, word >> 31, 1),
+                      behind = __shfl_down_sync(cuda::every_lane, word & 1, 1);
+        if (lane == 0) before = start > 0 ? cell(at - 1) : word & 1;
+        if (0 < mine && mine <= cuda::warp) {
+            behind = start + cells < image.length ? cell(at + cells) : word >> (mine - 1) & 1;
+            if (mine < cuda::warp) word |= behind << mine;
+        }
+        return {word << 1 | before, word >> 1 | behind << 31};
+    };
+    std::uint32_t above = word_of_cells<Read>(image, first - image.length, cells);
+    const uint2 a = beside(here, first), b = beside(above, first - image.length);
+    const std::uint32_t mixed = (here ^ above) | (a.x ^ b.x) | (a.y ^ b.y) | (here ^ a.x) | (here ^ a.y);
+    return mine >= cuda::warp ? mixed : mine <= 0 ? 0 : mixed & ((1u << mine) - 1);
+}
+
+/// Packs lines of more than 512 cells, or their corners. A warp owns a line, or a stretch of one; a block owns 32 of
+/// one image and transposes them in shared memory, so that rows are neighbours in memory. Also clears `counts`. It is
+/// one function, because a line's words pass from the warp that reads them to those that write its columns.
+template <cells_by Read, bool Corners>
 __global__ void __launch_bounds__(pack_threads)
     pack_lines(const site_bytes image, const packed_lines to, const point_lists lists, const tile_counts counts) {
     cuda::wait_for_kernel_before();
@@ -158,8 +187,11 @@ __global__ void __launch_bounds__(pack_threads)
     if (first_row + nth < to.rows) {
         const std::int64_t line = outer * to.rows + first_row + nth, start = stretch * scan_cells;
         const auto cells = static_cast<int>(min(image.length - start, static_cast<std::int64_t>(scan_cells)));
-        const std::uint32_t word = word_of_cells<Read>(image, line * image.length + start, cells),
-                            filled = __ballot_sync(cuda::every_lane, word != 0);
+        std::uint32_t word = word_of_cells<Read>(image, line * image.length + start, cells);
+        if constexpr (Corners)
+            word = first_row + nth == 0 ? 0
+                                        : word_of_corners<Read>(image, word, line * image.length + start, start, cells);
+        const std::uint32_t filled = __ballot_sync(cuda::every_lane, word != 0);
         turned[nth * (cuda::warp + 1) + lane] = word_among(word, filled);
         const std::uint32_t mine = several ? ends_of(word, filled).bits : filled != 0 ? 0 : no_ends;
         if (lane == 0) ends[nth] = mine;
@@ -315,8 +347,8 @@ void pack_by(const device& on, const site_bytes& image, const packed_lines& line
         return cuda::launch_overlapped(on, pack_short_lines<Read>, lines.images * blocks_for(lines.rows, each), threads,
                                        0, image, each, lines, few, counts);
     }
-    cuda::launch_overlapped(on, pack_lines<Read>, lines.images * lines.stretches * lines.groups(), threads, 0, image,
-                            lines, few, counts);
+    cuda::launch_overlapped(on, lines.half == 0 ? pack_lines<Read, false> : pack_lines<Read, true>,
+                            lines.images * lines.stretches * lines.groups(), threads, 0, image, lines, few, counts);
 }
 
 /// Launches the packing. `few` may be without lists.

@@ -53,6 +53,9 @@ static_assert(sizeof(line_word) == 8);
 __device__ inline line_word word_without_sites() { return {0, nowhere_beside | nowhere_beside << 16}; }
 
 /// Lines as words: `tiles` tiles, one for each word column of each image, of `rows` words each.
+///
+/// A site `k` columns and `t` rows before a cell costs k^2 + t^2. If `half` is 1 it costs k (k + 1) + t (t + 1), for
+/// k >= 0 and any t: then the sites of row e lie on the line between rows e - 1 and e (route/faces.hpp).
 struct packed_lines {
     line_word* words = nullptr;
     std::uint32_t* sited = nullptr;  ///< bit i of word w of an image: line 32 * w + i has a site
@@ -63,6 +66,7 @@ struct packed_lines {
     std::int64_t stretches = 1;  ///< stretches of 1024 cells in a line
     std::int64_t images = 1;
     std::int64_t tiles = 1;
+    int half = 0;
 
     /// Returns the number of groups of 32 lines of an image.
     NF_HD std::int64_t groups() const { return (rows + pack_lines_a_block - 1) / pack_lines_a_block; }

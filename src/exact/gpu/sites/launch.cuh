@@ -164,7 +164,7 @@ private:
         g.rows = rows_of(axis);
         g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
         g.columns = p_.cells / g.rows;
-        const site_states from{g, state};
+        const site_states from{{g}, state};
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(on_, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, m_,

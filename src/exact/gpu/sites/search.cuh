@@ -47,27 +47,12 @@ struct site_words : word_lines {
 };
 
 /// Lines with the states of the second axis.
-struct site_states {
-    pass g;
+struct site_states : pass_lines {
     const std::uint32_t* cells;
 
     __device__ static std::int32_t value(std::int32_t loaded) {
         const offset to = reader::site(loaded);
         return to.dx * to.dx + to.dy * to.dy;
-    }
-
-    __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
-        if (cut.count == 1) return {{tile}, 0};
-        const std::int64_t groups = (g.columns + cuda::warp - 1) / cuda::warp, window = quotient(tile, groups);
-        return {{tile - window * groups}, static_cast<int>(window)};
-    }
-    __device__ int rows() const { return static_cast<int>(g.rows); }
-    __device__ std::int64_t inner() const { return g.inner; }
-    __device__ int width(const value_group& of) const {
-        return static_cast<int>(min(g.columns - of.number * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
-    }
-    __device__ std::int64_t first_cell(const value_group& of, int lane) const {
-        return g.first_cell(of.number * cuda::warp + lane);
     }
 
     class reader {

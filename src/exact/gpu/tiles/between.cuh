@@ -330,40 +330,29 @@ inline constexpr int unresolved_threads = Bands == 1 ? short_threads : 9 * cuda:
 template <int Bands>
 inline constexpr int unresolved_blocks = Bands == 1 ? 1 : 3;
 
-/// Solves unresolved tiles, one after another per block.
-template <bool Last, int Bands>
+/// Solves unresolved tiles, one after another per block; `Lines`: word_lines or value_lines.
+template <bool Last, int Bands, class Lines>
 __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
-    search_unresolved_words(const word_lines lines, const unresolved_tiles unresolved, const value_sink<Last> to) {
+    search_unresolved(const Lines lines, const unresolved_tiles unresolved, const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ row_word rows[];
-    const int count = *unresolved.count;
+    const int count = *unresolved.count, height = static_cast<int>(blockDim.y);
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const word_group group = lines.group_of(unresolved.list[nth]);
+        const auto group = lines.group_of(unresolved.list[nth]);
         // Lanes beyond the last line repeat it.
-        const lines_with_pivots of(rows, lines.rows(), min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
-        for (int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); row < of.rows;
-             row += static_cast<int>(blockDim.y) * cuda::warp)
-            fill_row(rows, lines.words(group)[row], row);
-        search_between<Bands>(of, target_of<Last>(lines, group, to));
-        __syncthreads();
-    }
-}
-
-/// Does the same for a pass that reads a state.
-template <bool Last, int Bands>
-__global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
-    search_unresolved(const value_lines lines, const unresolved_tiles unresolved, const value_sink<Last> to) {
-    cuda::wait_for_kernel_before();
-    extern __shared__ row_word rows[];
-    const int count = *unresolved.count;
-    for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const value_group group = lines.group_of(unresolved.list[nth]);
-        const value_lines::reader line(lines, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
-        const lines_with_pivots of(rows, lines.rows(), static_cast<int>(threadIdx.x));
-        for (int from = static_cast<int>(threadIdx.y) * band_rows; from < of.rows;
-             from += static_cast<int>(blockDim.y) * band_rows)
-            fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.load(row); });
-        search_between<Bands>(of, target_of<Last>(lines, group, to));
+        const int mine = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
+        if constexpr (std::is_same_v<Lines, word_lines>) {
+            for (int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); row < lines.rows();
+                 row += height * cuda::warp)
+                fill_row(rows, lines.words(group)[row], row);
+            search_between<Bands>(lines_with_pivots(rows, lines.rows(), mine), target_of<Last>(lines, group, to));
+        } else {
+            const value_lines::reader line(lines, group, mine);
+            const lines_with_pivots of(rows, lines.rows(), static_cast<int>(threadIdx.x));
+            for (int from = static_cast<int>(threadIdx.y) * band_rows; from < of.rows; from += height * band_rows)
+                fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.load(row); });
+            search_between<Bands>(of, target_of<Last>(lines, group, to));
+        }
         __syncthreads();
     }
 }

@@ -170,7 +170,8 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const auto at = lines.place(cut, blockIdx.x);
     const line_word* const words = lines.words(at.group);
-    const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
+    tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
+    r.half = lines.lines.half;
     const int width = lines.width(at.group);
     const tile_target<Last> target{to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
                                    width};
@@ -180,7 +181,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     if (steps > 0) {
         const tile<Pairs> t{tile_words};
         if constexpr (Last) fill_roots(t, to);
-        fill_from_words(t, words + r.first, r.rows);
+        fill_from_words(t, words + r.first, r.rows, r.half);
         if (finish_tile(t, target, r, steps)) return;
     } else if constexpr (tests_samples<Pairs>) {
         bool many = false;
@@ -194,7 +195,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     constexpr int step = tile_warps<Pairs> * square_rows;
     constexpr int most_squares = (2 * tile<Pairs>::half + step - 1) / step;  // squares of a warp
     const auto square_at = [&](int top) {
-        return square{words, list.at, list.count, list.place(top), top, min(top + square_rows, end) - 1, lane};
+        return square{words, list.at, list.count, list.place(top), top, min(top + square_rows, end) - 1, lane, r.half};
     };
     __shared__ window windows[tile_warps<Pairs>][most_squares];
     int candidates = 0, squares = 0;

@@ -179,18 +179,20 @@ public:
         });
         if (leaves_nothing()) return;
         if (tiles_.uses_pivots(axis_)) return finish_between_pivots(from);
-        finish_short(with_bands([&]<int Bands>() { return search_unresolved_words<Last, Bands>; }), from, lines.tiles);
+        finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands, word_lines>; }), from,
+                     lines.tiles);
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
-        const value_lines from{g, cells};
+        const value_lines from{{g}, cells};
         const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
                                     bytes<Pairs>(), from, cut_.into, unresolved_, to_);
         });
         if (!leaves_nothing())
-            finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands>; }), from, groups);
+            finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands, value_lines>; }), from,
+                         groups);
     }
 
 private:
@@ -211,7 +213,9 @@ private:
         const std::int64_t tiles = from.lines.tiles;
         const auto pivots = tiles_.pivots(memory_);
         find_pivot_winners(on_, from, unresolved_, pivots);
-        cuda::launch_overlapped(on_, finish_between<Last>,
+        // Kernels for corners exist only where a call of them ends.
+        constexpr int halves = Last ? 1 : 0;
+        cuda::launch_overlapped(on_, from.lines.half == 0 ? finish_between<Last, 0> : finish_between<Last, halves>,
                                 std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
                                          between_blocks * multiprocessors),
                                 dim3(between_threads), 0, from, cut_.into, unresolved_, pivots, to_);

@@ -76,10 +76,11 @@ struct relative_rows {
     int lane, last;          ///< last row, relative to the first
     int rows;                ///< from the first row to the square
     std::int32_t value;      ///< value of the first row in the square's first row
+    int half = 0;            ///< see packed_lines
 
     __device__ relative_rows(const square& s, const left_rows& mine)
         : words(s.words + mine.from), lane(s.lane), last(mine.end - mine.from), rows(s.top - mine.from), value(0) {
-        value = static_cast<std::int32_t>(value_of(load(0), 0));
+        half = s.half, value = static_cast<std::int32_t>(value_of(load(0), 0));
     }
     __device__ line_word load(int k) const { return k <= last ? words[k] : word_without_sites(); }
     __device__ std::uint32_t value_of(const line_word& word, int k) const {
@@ -89,7 +90,7 @@ struct relative_rows {
                                                               : min(word.before() + lane, word.after() + 31 - lane),
                 far_apart);
         const int e = k - rows;
-        return static_cast<std::uint32_t>(apart * apart) + static_cast<std::uint32_t>(e * e);
+        return static_cast<std::uint32_t>(apart * (apart + half)) + static_cast<std::uint32_t>(e * (e - half));
     }
     __device__ std::uint32_t relative(const line_word& word, int k) const {
         return value_of(word, k) - static_cast<std::uint32_t>(value);
@@ -113,7 +114,7 @@ __device__ void write_relative(const square& s, std::int32_t bound, const tile_t
         }
     }
     // The values go to local memory, so that the code for all combinations of fields exists once, not 32 times.
-    const std::int32_t values[] = {best.template whole<I>(of.value, of.rows)...};
+    const std::int32_t values[] = {(best.template whole<I>(of.value, of.rows) + of.half * I)...};
 #pragma unroll 1
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
 }
@@ -155,7 +156,8 @@ struct chord {
     __device__ std::uint32_t wanted(const square& s, const line_word& word, int row) const {
         const int e = row + s.lane - s.top;
         const std::int32_t near = near_word(word);
-        const std::uint32_t least = static_cast<std::uint32_t>(near * near) + static_cast<std::uint32_t>(e * e),
+        const std::uint32_t least =
+                                static_cast<std::uint32_t>(near * near) + static_cast<std::uint32_t>(e * (e - s.half)),
                             beyond_all = most(row);
         return __ballot_sync(cuda::every_lane, word.any() && least <= beyond_all);
     }
@@ -244,7 +246,7 @@ struct unresolved_square {
     bool within;  ///< the square lies within the image
 
     __device__ unresolved_square(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
-                                 const pivot_lines& pivots, std::int64_t nth) {
+                                 const pivot_lines& pivots, std::int64_t nth, int half = 0) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
         const std::int64_t above = quotient(nth, squares);
         const auto at = lines.place(cut, unresolved.list[above]);
@@ -252,7 +254,7 @@ struct unresolved_square {
         const int end = min((at.window + 1) * cut.rows, lines.rows());
         group = at.group, within = top < end;
         if (!within) return;
-        s = {lines.words(group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
+        s = {lines.words(group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane, half};
         const std::uint16_t* const winners = pivots.winners + pivots.first_cell(group.outer, top / pivot_step) +
                                              group.x + min(lane, lines.width(group) - 1);
         left = {winners[0], winners[pivots.length], 0};
@@ -262,8 +264,8 @@ struct unresolved_square {
     /// Finds the bound; called before any square is finished.
     __device__ void find_bound() {
         const auto bound_by = [&](int row) {
-            const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart),
-                               rows = min(max(abs(row - s.top), abs(s.bottom - row)), far_apart);
+            const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart) + s.half,
+                               rows = min(max(abs(row - s.top), abs(s.bottom - row)), far_apart) + s.half;
             return apart * apart + rows * rows;
         };
         left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));
@@ -289,14 +291,14 @@ struct unresolved_square {
     }
 };
 
-/// A square with the output of its values.
-template <bool Last>
+/// A square with the output of its values; `Half`: packed_lines::half.
+template <bool Last, int Half>
 struct square_between : unresolved_square {
     tile_target<Last> target;
 
     __device__ square_between(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
                               const pivot_lines& pivots, const value_sink<Last>& to, std::int64_t nth)
-        : unresolved_square(lines, cut, unresolved, pivots, nth),
+        : unresolved_square(lines, cut, unresolved, pivots, nth, Half),
           target{to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
         if (!within) return;
         target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
@@ -325,7 +327,7 @@ struct square_between : unresolved_square {
         __syncthreads();
         if (s.lane < target.lines)
             for (int i = warp; i <= s.bottom - s.top; i += between_warps)
-                target.put(s.top + i, of.value + best[i * cuda::warp + s.lane] + 2 * i * of.rows + i * i);
+                target.put(s.top + i, of.value + best[i * cuda::warp + s.lane] + 2 * i * of.rows + i * (i + s.half));
         __syncthreads();
     }
 
@@ -378,7 +380,7 @@ __device__ void finish_squares(const windows& cut, const unresolved_tiles& unres
     }
 }
 
-template <bool Last>
+template <bool Last, int Half>
 __global__ void __launch_bounds__(between_threads, between_blocks)
     finish_between(const word_lines lines, const windows cut, const unresolved_tiles unresolved,
                    const pivot_lines pivots, const value_sink<Last> to) {
@@ -386,7 +388,7 @@ __global__ void __launch_bounds__(between_threads, between_blocks)
     __shared__ std::int32_t best[square_rows * cuda::warp];
     finish_squares(
         cut, unresolved, pivots,
-        [&](std::int64_t nth) { return square_between<Last>(lines, cut, unresolved, pivots, to, nth); }, best);
+        [&](std::int64_t nth) { return square_between<Last, Half>(lines, cut, unresolved, pivots, to, nth); }, best);
 }
 
 }  // namespace

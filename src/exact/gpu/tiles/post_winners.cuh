@@ -26,8 +26,10 @@ public:
     /// Above all real ones, and in range with a square of columns added.
     static constexpr V none = V{1} << (8 * sizeof(V) - 2);
 
-    __device__ pivot_squares(const std::int32_t* nearest, int row, int length, V* memory)
-        : nearest_(nearest), row_(row), length_(length), memory_(memory) {}
+    __device__ pivot_squares(const std::int32_t* nearest, int row, int length, int half, V* memory)
+        : nearest_(nearest), row_(row), length_(length), half_(half), memory_(memory) {}
+    /// True if values of two columns differ by the same from each column to the next, as those of squares do.
+    [[nodiscard]] __device__ bool has_chords() const { return half_ == 0; }
     /// Returns the number of kept cells, with those of columns up to the next multiple of four, which never win.
     NF_HD static constexpr int cells(int length) { return kept ? (length + 3) / 4 * 4 : 0; }
     __device__ void keep() const {
@@ -38,25 +40,26 @@ public:
         if constexpr (kept) {
             const int4 four = *reinterpret_cast<const int4*>(memory_ + from);
             const int d = x - from;
-            return min(__vimin3_s32(four.x + d * d, four.y + (d - 1) * (d - 1), four.z + (d - 2) * (d - 2)),
-                       four.w + (d - 3) * (d - 3));
+            if (half_ == 0)
+                return min(__vimin3_s32(four.x + d * d, four.y + (d - 1) * (d - 1), four.z + (d - 2) * (d - 2)),
+                           four.w + (d - 3) * (d - 3));
         }
         return min(min(value(from, x), value(from + 1, x)), min(value(from + 2, x), value(from + 3, x)));
     }
     /// Returns the value of column `from` at column x.
     __device__ V value(int from, int x) const {
-        const V columns = x - from;
-        return (kept ? memory_[from] : square(from)) + columns * columns;
+        const V columns = x - from, way = columns * columns + (half_ != 0 ? abs(x - from) : 0);
+        return (kept ? memory_[from] : square(from)) + way;
     }
 
 private:
     __device__ V square(int x) const {
         const std::int32_t site = x < length_ ? nearest_[x] : -1;
         const V rows = site - row_;
-        return site < 0 ? none : rows * rows;
+        return site < 0 ? none : rows * (rows - half_);
     }
     const std::int32_t* nearest_;
-    int row_, length_;
+    int row_, length_, half_;
     V* memory_;
 };
 
@@ -145,8 +148,8 @@ __device__ int winner_of_lane(const pivot_squares<V>& of, int first, int last, i
         return best.at;
     }
     const column_chord<V> line(of, first, from, end);
-    int left = 0;
-    for (int at = from + 1; at < end; at += cuda::warp) left += __popc(line.below(at));
+    int left = of.has_chords() ? 0 : most_tested_columns + 1;
+    for (int at = from + 1; at < end && of.has_chords(); at += cuda::warp) left += __popc(line.below(at));
     if (left <= most_tested_columns) {
         for (int at = from + 1; at < end; at += cuda::warp)
             for (std::uint32_t wanted = line.below(at); wanted != 0; wanted &= wanted - 1) {
@@ -230,8 +233,8 @@ inline int winner_shares(const pivot_lines& lines) {
 }
 
 /// Finds the winning row at each cell of the pivot rows, in images with unresolved tiles. A block takes one share of a
-/// pivot row after another.
-template <class V>
+/// pivot row after another. `Half`: packed_lines::half.
+template <class V, int Half>
 __global__ void __launch_bounds__(winner_threads, 2)
     winners_at_pivots(const unresolved_tiles unresolved, const pivot_lines lines, const int shares) {
     cuda::wait_for_kernel_before();
@@ -250,7 +253,7 @@ __global__ void __launch_bounds__(winner_threads, 2)
         const std::int64_t first = lines.first_cell(unresolved.owners[image], pivot);
         const int begin = all_segments * share / shares, segments = all_segments * (share + 1) / shares - begin;
         const std::int32_t* const nearest = lines.nearest + first;
-        const pivot_squares<V> of(nearest, lines.row_of(pivot), length, squares);
+        const pivot_squares<V> of(nearest, lines.row_of(pivot), length, Half, squares);
         of.keep();
         const pivot_knots<V> knots{of, begin, segments + 1, length - 1, winners};
         const int step = knots.find_some(parts);
@@ -276,7 +279,10 @@ inline void find_pivot_winners(const device& on, const word_lines& from, const u
                             static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, unresolved,
                             pivots);
     const int shares = winner_shares(pivots);
-    cuda::launch_overlapped(on, pivots.wide ? winners_at_pivots<std::int64_t> : winners_at_pivots<std::int32_t>,
+    cuda::launch_overlapped(on,
+                            pivots.wide        ? winners_at_pivots<std::int64_t, 0>
+                            : pivots.half == 0 ? winners_at_pivots<std::int32_t, 0>
+                                               : winners_at_pivots<std::int32_t, 1>,
                             std::min(pivots.images * pivots.pivots * shares, 2 * multiprocessors), dim3(winner_threads),
                             bytes_of_pivot_row(pivots.length, pivots.wide), unresolved, pivots, shares);
 }

@@ -29,6 +29,7 @@ struct pivot_lines {
     int pivots = 1;
     int rows = 1;
     bool wide = false;  ///< squares in 64 bits, which are not kept in shared memory
+    int half = 0;       ///< see packed_lines
 
     NF_HD int row_of(int pivot) const { return pivot < pivots - 1 ? pivot * pivot_step : rows - 1; }
     __device__ std::int64_t first_cell(std::int64_t image, int pivot) const {
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(column_threads)
             for (int i = chunk_pivots - 1; i >= 0; --i) {
                 const int row = first_row + i * pivot_step;
                 if (bits.at[i] != 0) after = first_row + bits.first(i);
-                if (rows[i] < 0 || after - row < row - rows[i]) rows[i] = after < beyond ? after : -1;
+                if (rows[i] < 0 || after - to.half - row < row - rows[i]) rows[i] = after < beyond ? after : -1;
             }
             if (lane >= lines.width(g)) continue;
             std::int32_t* cell = to.nearest + to.first_cell(g.outer, chunk * chunk_pivots) + g.x + lane;

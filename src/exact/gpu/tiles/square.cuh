@@ -151,17 +151,20 @@ struct square {
     int middle;       ///< position in the list of the first row from `top` on
     int top, bottom;  ///< first and last row
     int lane;
+    int half = 0;  ///< see packed_lines
 
+    /// Returns rows whose square bounds what the way from `row` costs from below.
     __device__ std::int32_t rows_to(std::int32_t row) const {
-        return min(max(max(top - row, row - bottom), 0), far_apart);
+        return min(max(max(top - row, row - bottom - half), 0), far_apart);
     }
     __device__ std::int32_t least(sited_row s) const {
         const std::int32_t apart = rows_to(s.row);
         return s.near() * s.near() + apart * apart;
     }
     __device__ std::int32_t most(sited_row s) const {
-        const std::int32_t apart = min(max(abs(s.row - top), abs(s.row - bottom)), far_apart);
-        return s.reach() * s.reach() + apart * apart;
+        const std::int32_t apart = min(max(abs(s.row - top), abs(s.row - bottom)), far_apart) + half,
+                           reach = s.reach() + half;
+        return reach * reach + apart * apart;
     }
     /// Searches outward, 32 rows at a time, until farther rows cannot win. Returns no bound if that takes too many.
     __device__ window look() const {
@@ -207,14 +210,14 @@ struct candidates {
 
     __device__ explicit candidates(std::int32_t bound) : bound(bound), mine(bound + 1) {}
 
-    /// Takes a candidate; returns true if the bounds have fallen.
-    __device__ bool take(const candidate& here) {
+    /// Takes a candidate; returns true if the bounds have fallen. Values are at most `more` above those of `best`.
+    __device__ bool take(const candidate& here, std::int32_t more) {
         waits = !waits;
         if (waits) waiting = here;
         else best.relax(waiting, here);
         if (waits || ++since < pairs_a_bound) return false;
         since = 0;
-        mine = min(mine, best.largest());
+        mine = min(mine, best.largest() + more);
         bound = min(bound, __reduce_max_sync(cuda::every_lane, mine));
         return true;
     }
@@ -228,11 +231,13 @@ struct candidates {
             const int nth = backwards ? 31 - __clz(static_cast<int>(wanted)) : __ffs(static_cast<int>(wanted)) - 1;
             const line_word theirs{__shfl_sync(cuda::every_lane, word.sites, nth),
                                    __shfl_sync(cuda::every_lane, word.beside, nth)};
-            const std::int32_t apart = min(theirs.distance(s.lane), far_apart);
+            const std::int32_t apart = min(theirs.distance(s.lane), far_apart), value = apart * (apart + s.half);
             const int from = __shfl_sync(cuda::every_lane, row, nth), between = s.rows_to(from);
             wanted &= ~(1u << nth);
-            if (!__any_sync(cuda::every_lane, apart * apart + between * between < mine)) continue;
-            if (take({apart * apart, s.top - from})) wanted &= __ballot_sync(cuda::every_lane, least <= bound);
+            if (!__any_sync(cuda::every_lane, value + between * between < mine)) continue;
+            const int e = s.top - from;
+            if (take({value + s.half * e, e}, s.half * (square_rows - 1)))
+                wanted &= __ballot_sync(cuda::every_lane, least <= bound);
         }
     }
 };
@@ -272,7 +277,7 @@ __device__ void write_square(const square& s, std::int32_t bound, const tile_tar
         }
     }
     // The values go to local memory, so that the code for all combinations of fields exists once, not 32 times.
-    const std::int32_t values[] = {best.template whole<I>()...};
+    const std::int32_t values[] = {(best.template whole<I>() + s.half * I)...};
 #pragma unroll 1
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
 }

@@ -64,7 +64,7 @@ template <int Pairs>
 inline constexpr int tile_blocks = 32 / tile_warps<Pairs>;  // blocks on a multiprocessor, for 64 registers a thread
 constexpr int tile_pitch = cuda::warp + 1;
 // Values are stored as the bits of the half-precision number 1024 + value: exact up to 2047, and in order as integers.
-constexpr std::uint32_t half_1024 = 0x6400, half_1 = 0x3c00, half_2 = 0x4000;
+constexpr std::uint32_t half_1024 = 0x6400, half_1023_5 = 0x63ff, half_1 = 0x3c00, half_2 = 0x4000;
 constexpr int first_check = 3, steps_a_check = 4;
 // Steps after which a line with at least this many lanes of capped values takes no more.
 constexpr int stop_after_steps = 8, least_capped_lanes = 12;
@@ -165,7 +165,7 @@ __device__ void fill_roots(const tile<Pairs>& t, const value_sink<true>& to) {
 
 /// Fills the tile; a thread owns two rows: distances along them from left to right, then back, squared on the way.
 template <int Pairs>
-__device__ void fill_from_words(const tile<Pairs>& t, const line_word* words, int rows) {
+__device__ void fill_from_words(const tile<Pairs>& t, const line_word* words, int rows, int half) {
     for (int pair = static_cast<int>(threadIdx.x); pair < static_cast<int>(t.half); pair += tile_threads<Pairs>) {
         const line_word a = pair < rows ? words[pair] : word_without_sites();
         const line_word b = pair + static_cast<int>(t.half) < rows ? words[pair + t.half] : word_without_sites();
@@ -187,7 +187,9 @@ __device__ void fill_from_words(const tile<Pairs>& t, const line_word* words, in
             distance = __viaddmin_u16x2(distance, twice(1), bits[word] & twice(1) << bit);
             from_left[i / 16][in_half] = distance;
         }
-        const __half2 bias = __half2(__ushort_as_half(half_1024), __ushort_as_half(half_1024));
+        // d^2 + 1024; or (d + 1/2)^2 + 1023.5, which rounds to d (d + 1) + 1024.
+        const __half one_bias = __ushort_as_half(half == 0 ? half_1024 : half_1023_5);
+        const __half2 bias = __half2(one_bias, one_bias);
         distance = pack(a.after(), b.after());
 #pragma unroll
         for (int i = cuda::warp - 1; i >= 0; --i) {
@@ -230,6 +232,18 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[lane_pairs<Pairs>], 
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
 }
 
+/// Gives each row of a line the value of the row behind it, if that is less: the first one behind costs nothing more if
+/// `half` is 1, and steps then cost 2 + 4 + ... + 2k = k (k + 1), both ways.
+template <int Pairs>
+__device__ void take_rows_behind(std::uint32_t (&v)[lane_pairs<Pairs>], int select_down) {
+    constexpr int lanes = line_lanes<Pairs>, words = lane_pairs<Pairs>;
+    const int next = (static_cast<int>(threadIdx.x) + 1) % lanes;
+    const std::uint32_t down = __shfl_sync(cuda::every_lane, v[0], next, lanes);
+#pragma unroll
+    for (int i = 0; i + 1 < words; ++i) v[i] = __vminu2(v[i], v[i + 1]);
+    v[words - 1] = __vminu2(v[words - 1], __byte_perm(down, twice(half_1024 + cap), select_down));
+}
+
 /// Finishes as many lines per warp as it has lanes for, of which those of the lanes `counts` matter. Returns false if
 /// one has values for which 16 bits or a few steps do not suffice. Values above `limit` are ignored; a limit below the
 /// cap always suffices. It is one function, because the line stays in registers.
@@ -243,7 +257,8 @@ __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const 
     for (int i = 0; i < words; ++i) v[i] = t.word(lane * words + i, line);
     // Nothing precedes the first row; row `half` follows the last row of the low halves. Likewise at the other end.
     const int select_up = lane == 0 ? 0x1054 : 0x3210, select_down = lane == lanes - 1 ? 0x5432 : 0x3210;
-    std::uint32_t weight = twice(half_1), two = twice(half_2);
+    std::uint32_t weight = twice(r.half != 0 ? half_2 : half_1);
+    if (r.half != 0) take_rows_behind<Pairs>(v, select_down);
     for (int k = 1, steps = first_steps;;) {
 #pragma unroll 2
         for (; steps > 0; --steps, ++k) {
@@ -258,7 +273,7 @@ __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const 
                 v[i] = __vimin3_u16x2(v[i], above, next);
                 above = here, here = next;
             }
-            weight = sum_of_halves(weight, two);
+            weight = sum_of_halves(weight, twice(half_2));
         }
         // k - 1 steps are done: sites farther away cost k^2 or more.
         if (k * k > limit) break;

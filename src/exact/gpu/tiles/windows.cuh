@@ -29,6 +29,7 @@ inline constexpr int halo = (cap_distance + lane_pairs<Pairs> - 1) / lane_pairs<
 /// The rows of a tile: it reads `rows` of them from row `first` of the lines on, and finishes [from, end) of these.
 struct tile_rows {
     int first, rows, from, end;
+    int half = 0;  ///< see packed_lines
 };
 template <int Pairs>
 __device__ tile_rows rows_of(const windows& w, int nth, int line_rows) {
@@ -57,7 +58,6 @@ struct tile_place {
 
 /// Lines in the form of packed words.
 struct word_lines {
-    using group = word_group;
     packed_lines lines;
 
     __device__ word_group group_of(std::int64_t number) const {
@@ -99,15 +99,10 @@ struct word_lines {
     };
 };
 
-/// Lines with the values of the passes before.
-struct value_lines {
-    using group = value_group;
-    using number = std::int32_t;
-    pass g;  ///< the pass that the values belong to
-    const std::int32_t* cells;
+/// Lines of a pass.
+struct pass_lines {
+    pass g;
 
-    __device__ static std::int32_t value(std::int32_t loaded) { return loaded; }
-    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
     __device__ value_group group_of(std::int64_t number) const { return {number}; }
     __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
         if (cut.count == 1) return {{tile}, 0};
@@ -122,6 +117,11 @@ struct value_lines {
     __device__ std::int64_t first_cell(const value_group& of, int lane) const {
         return g.first_cell(of.number * cuda::warp + lane);
     }
+};
+
+/// Lines with the values of the passes before.
+struct value_lines : pass_lines {
+    const std::int32_t* cells;
 
     class reader {
     public:

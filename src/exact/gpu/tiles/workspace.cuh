@@ -43,6 +43,7 @@ public:
         lines.stretches = blocks_for(lines.length, scan_cells);
         lines.images = p_.cells / lines.length / lines.rows;
         lines.tiles = lines.images * lines.columns;
+        lines.half = p_.half_cell ? 1 : 0;
         return lines;
     }
     [[nodiscard]] pivot_lines pivots(const cuda::workspace& memory) const {
@@ -54,7 +55,7 @@ public:
         pivots.length = lines.length;
         pivots.pivots = static_cast<int>(blocks_for(lines.rows, pivot_step)) + 1;
         pivots.rows = static_cast<int>(lines.rows);
-        pivots.wide = pivots_are_wide(p_);
+        pivots.wide = pivots_are_wide(p_), pivots.half = lines.half;
         pivots.taken = memory.get<std::int32_t>(counts_) + last_axis();  // the last axis, where no pass counts tiles
         return pivots;
     }
