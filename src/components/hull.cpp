@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "base/wide.hpp"
 
@@ -21,14 +22,23 @@ void add_corner(std::vector<half_point>& corners, const half_point& p) {
     corners.push_back(p);
 }
 
-/// Finds the left side of the hull of edges' midpoints; with `sign` -1 the right side, mirrored in x.
+/// Finds the left side of the hull of edges' midpoints; with `sign` -1 the right side, mirrored in x. Between
+/// neighbouring lines whose ends lie at most a cell apart, the midpoints of the edges above and below are no corners:
+/// those of the edges beside them hide them.
 void find_side(const std::vector<line_span>& lines, int sign, std::vector<half_point>& corners) {
     corners.clear();
-    for (const line_span& each : lines) {
-        const std::int64_t y = 2 * each.line, x = 2 * (sign > 0 ? each.first : -each.last);
-        add_corner(corners, {y - 1, x});
+    const auto end_of = [&](std::size_t k) { return sign > 0 ? lines[k].first : -lines[k].last; };
+    const auto joins_next = [&](std::size_t k) {
+        return k + 1 < lines.size() && lines[k + 1].line == lines[k].line + 1 &&
+               std::abs(end_of(k + 1) - end_of(k)) <= 1;
+    };
+    bool joined = false;
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+        const std::int64_t y = 2 * lines[k].line, x = 2 * end_of(k);
+        if (!joined) add_corner(corners, {y - 1, x});
         add_corner(corners, {y, x - 1});
-        add_corner(corners, {y + 1, x});
+        joined = joins_next(k);
+        if (!joined) add_corner(corners, {y + 1, x});
     }
 }
 

@@ -38,11 +38,16 @@ V element(const void* data, dtype type, std::int64_t at) {
     }
 }
 
-/// Least value and largest magnitude among the sites of one thread.
+/// Number, least value and largest magnitude of the sites of one thread.
 template <class V>
 struct extremes {
+    std::int64_t sites = 0;
     V least = no_site<V>();
     double magnitude = 0;
+    void add(V value) {
+        ++sites, least = std::min(least, value);
+        magnitude = std::max(magnitude, std::abs(static_cast<double>(value)));
+    }
 };
 
 }  // namespace
@@ -76,17 +81,18 @@ weight_field<V>::weight_field(const plan& p, const arrays<host>& a, workers& cre
                                   if (weight == weight) value = V{} - weight;
                               }
                               initial_.get()[line * length + x] = value;
-                              if (!(value < no_site<V>())) continue;
-                              mine.least = std::min(mine.least, value);
-                              mine.magnitude = std::max(mine.magnitude, std::abs(static_cast<double>(value)));
+                              if (value < no_site<V>()) mine.add(value);
                           }
                       }
                   });
     base_ = no_site<V>();
+    std::int64_t sites = 0;
     for (const extremes<V>& each : found) {
         base_ = std::min(base_, each.least);
         magnitude_ = std::max(magnitude_, each.magnitude);
+        sites += each.sites;
     }
+    sparse_ = sites <= p.cells / 32;
 }
 
 template class weight_field<std::int64_t>;

@@ -17,11 +17,13 @@ public:
     [[nodiscard]] V* values() const { return initial_.get(); }
     [[nodiscard]] V base() const { return base_; }                 ///< the least value
     [[nodiscard]] double magnitude() const { return magnitude_; }  ///< the largest magnitude
+    [[nodiscard]] bool sparse() const { return sparse_; }          ///< at most one cell in 32 is a site
 
 private:
     host_scratch<V> initial_;
     V base_{};
     double magnitude_ = 0;
+    bool sparse_ = false;
 };
 
 }  // namespace nearfield::exact

@@ -29,9 +29,10 @@ TEST(Chessboard, Dense) {
     check_dense([&](const step_case& c) { return on_host(c, 1 + calls++ % 3); });
 }
 
-/// Slabs so large that threads share one, and more than 65533 cells along an axis.
+/// Slabs so large that threads share one, more than 65533 cells along an axis, and axes that change places.
 TEST(Chessboard, LargerGridsAreTheChamferTransforms) {
-    for (const shape_t& shape : {shape_t{9, 260, 300}, shape_t{40, 40, 41}, shape_t{3, 70000}, shape_t{5, 40000}}) {
+    for (const shape_t& shape :
+         {shape_t{9, 260, 300}, {260, 300, 9}, {40, 40, 41}, {3, 70000}, {70000, 2}, {5, 40000}}) {
         for (const bool diagonal : {true, false}) {
             step_case c;
             c.shape = shape, c.diagonal = diagonal, c.mask = make_random(shape, 0.001, 5);

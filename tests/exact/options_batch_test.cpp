@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <tuple>
 
 #include "exact/options_fields.hpp"
 
@@ -171,6 +173,57 @@ TEST(OptionsPower, EqualWeightsAreTheVoronoiDiagram) {
     check_equal_weights<float>(0.0F);
     check_equal_weights<float>(-2.5F);
     check_equal_weights<double>(1024.0);
+}
+
+/// Compares with all sites, whose least (power, site) along each row come before those of all rows.
+template <class W>
+void check_all_sites(const shape_t& shape, std::uint64_t sparse, const std::vector<W>& weights, double spacing) {
+    const std::int64_t rows = shape.front(), n = shape.back();
+    std::vector<std::int32_t> seeds(weights.size());
+    for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = mix(i + 7) % sparse == 0 ? 1 : 0;
+    const auto got = power(seeds, weights, shape, {.spacing = {1, spacing}});
+    using candidate = std::tuple<double, std::int64_t, std::int64_t>;  // power, the site's column and row
+    for (std::int64_t x = 0; x < n; ++x) {
+        const candidate none{std::numeric_limits<double>::infinity(), -1, -1};
+        std::vector<candidate> own(static_cast<std::size_t>(rows), none);
+        for (std::int64_t i = 0; i < rows * n; ++i)
+            if (seeds[static_cast<std::size_t>(i)] != 0) {
+                candidate& row = own[static_cast<std::size_t>(i / n)];
+                const double w = -static_cast<double>(weights[static_cast<std::size_t>(i)]);
+                row = std::min(row,
+                               {w + spacing * spacing * static_cast<double>((x - i % n) * (x - i % n)), i % n, i / n});
+            }
+        for (std::int64_t y = 0; y < rows; ++y) {
+            candidate best = none;
+            for (const auto& [value, c, r] : own)
+                best = std::min(best, {value + static_cast<double>((y - r) * (y - r)), c, r});
+            const auto& [value, c, r] = best;
+            const auto i = static_cast<std::size_t>(y * n + x);
+            ASSERT_EQ(got.power[i], value) << rows << " x " << n << " at " << i << ", 1 site in " << sparse;
+            ASSERT_EQ(got.index[i], c < 0 ? -1 : r * n + c) << rows << " x " << n << " at " << i;
+        }
+    }
+}
+
+/// Up to 7 rows are solved one after the other, and more if at most one cell in 32 is a site.
+TEST(OptionsPower, RowsHaveTheAnswerOfAllSites) {
+    for (const std::int64_t rows : {1, 2, 7, 8, 17, 33})
+        for (const std::int64_t n : {2, 15, 16, 17, 33, 200})
+            for (const std::uint64_t sparse : {1, 3, 40})
+                for (const double most : {2., 50., 4096., 1e6, 1e13}) {
+                    const auto cells = static_cast<std::size_t>(rows * n);
+                    std::vector<std::int64_t> whole(cells);
+                    std::vector<double> real(cells);
+                    for (std::size_t i = 0; i < cells; ++i) {
+                        real[i] = most * (static_cast<double>(mix(i + 99) % 4096) / 4096 - 0.25);
+                        whole[i] = static_cast<std::int64_t>(real[i]);
+                    }
+                    const shape_t shape{rows, n};
+                    check_all_sites(shape, sparse, whole, 1);
+                    check_all_sites(shape, sparse, whole, 3);
+                    check_all_sites(shape, sparse, real, 1);
+                    check_all_sites(shape, sparse, real, 0.3);
+                }
 }
 
 /// A cell of weight r^2 is a ball of radius r: the power is negative exactly inside the union of the balls.

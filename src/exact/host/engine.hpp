@@ -96,15 +96,15 @@ private:
     /// Solves the rows of planes [first, end) of the first pass.
     void rows(std::int64_t first, std::int64_t end) {
         const line_pass& s = shape_.passes.front();
-        const std::int64_t block = std::max(p_.weighted ? columns : 1, cells_a_block / shape_.length);
-        crew_.for_each((end - first) * s.rows, block, shape_.length,
-                       [&](std::int64_t line, std::int64_t stop, int thread) {
-                           const auto place = [&](std::int64_t at) {
-                               return (at / s.rows * shape_.tiles * s.rows + at % s.rows) * columns;
-                           };
-                           solve_rows(first * s.rows, line, stop, field_[0].get(), place, buffers_of(thread));
-                           end_copies();
-                       });
+        const std::int64_t lines = (end - first) * s.rows, together = p_.weighted && lines >= columns ? columns : 1;
+        const std::int64_t block = std::max(together, cells_a_block / shape_.length);
+        crew_.for_each(lines, block, shape_.length, [&](std::int64_t line, std::int64_t stop, int thread) {
+            const auto place = [&](std::int64_t at) {
+                return (at / s.rows * shape_.tiles * s.rows + at % s.rows) * columns;
+            };
+            solve_rows(first * s.rows, line, stop, field_[0].get(), place, buffers_of(thread));
+            end_copies();
+        });
     }
 
     void solve_planes(std::int64_t first, std::int64_t end) {
@@ -160,25 +160,24 @@ private:
         }
     }
 
-    /// Solves rows of a power diagram as lines whose values are minus the weights: as many side by side as a tile has
-    /// columns.
+    /// Solves rows of a power diagram as lines whose values are minus the weights: one after the other, or as many side
+    /// by side as a tile has columns.
     template <class Place>
     void solve_power_rows(std::int64_t base, std::int64_t line, std::int64_t stop, T* field, const Place& place,
                           buffers& mine) {
         const std::int64_t n = shape_.length, pitch = shape_.passes.front().rows * columns;
-        const auto last = static_cast<std::size_t>(p_.rank - 1);
-        T* const value = mine.best.get();
-        put_powers(*initial_, base + line, stop - line, n, scale_, value);
-        add_coordinates(value, n, columns, p_.keys.shift[last]);
+        const int shift = p_.keys.shift[p_.rank - 1];
         line_tile<T> t = tile_of(p_.rank - 1, n, columns, mine);
-        t.value = value, t.best = mine.other.get();
-        solve_lines(t);
-        for (std::int64_t c = 0; c < stop - line; ++c) {
-            T* const to = field + place(line + c);
-            for (std::int64_t x = 0; x < shape_.tiles * columns; ++x)
-                copy_number(t.best + std::min(x, n - 1) * columns, static_cast<int>(c), to + x / columns * pitch,
-                            static_cast<int>(x % columns));
+        if (one_by_one(t, stop - line, *initial_)) {
+            for (; line < stop; ++line)
+                put_envelope(*initial_, base + line, scale_, shift, t, field + place(line), pitch);
+            return;
         }
+        put_powers(*initial_, base + line, stop - line, n, scale_, mine.best.get());
+        add_coordinates(mine.best.get(), n, columns, shift);
+        t.value = mine.best.get(), t.best = mine.other.get();
+        solve_lines(t);
+        for (int c = 0; c < stop - line; ++c) put_column(t.best, c, n, field + place(line + c), pitch);
     }
     /// Writes bits: the class differs from that of the rows before along the other axes; the class is zero.
     void put_bits(std::int64_t line, const void* row, buffers& mine) const {
