@@ -148,7 +148,7 @@ def add_steps(nf, sheet, place, noise, smooth):
 def add_pictures(nf, sheet, place, solid, picture):
     width, height = picture
     camera = nf.Camera.fit(solid.shape, aspect=width / height)
-    rays = camera.rays(width, height)
+    rays = tuple(sheet.device.move(each) for each in camera.rays(width, height))
     sheet.add("smooth", solid.shape, "raycast", partial(nf.raycast, solid, rays), peers_of_rays(nf, solid, rays, place))
     field = nf.distance_transform(solid, signed="inside", half_cell=True)
     sheet.add(

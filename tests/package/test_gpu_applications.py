@@ -73,3 +73,21 @@ def test_frames_for_robots_are_replayed(torch, cupy):
                 wanted = nf.esdf(walls, **options)
                 for name in ("distance", "sites", "gradient"):
                     same(back(getattr(found, name)), getattr(wanted, name))
+
+
+def test_rays_stay_on_the_gpu(torch, cupy):
+    mask = np.random.default_rng(6).random((20, 30, 40)) < 0.01
+    rays = nf.Camera.fit(mask.shape).rays(24, 18)
+    far, hits = nf.distance_transform(mask), nf.raycast(mask, rays)
+    wanted = nf.sphere_trace(far, rays, level=0.5)
+    for move, back in ((cupy.asarray, cupy.asnumpy), (lambda a: torch.from_numpy(a).cuda(), lambda a: a.cpu().numpy())):
+        there = tuple(move(np.asfortranarray(each)) for each in rays)
+        found, met = nf.raycast(move(mask), there), nf.sphere_trace(move(far), there, level=0.5)
+        same(back(found.cells), hits.cells), same(back(found.entry), hits.entry)
+        same(back(met.entry), wanted.entry), same(back(met.normals), wanted.normals)
+        one = nf.raycast(move(mask), tuple(each[7] for each in there))
+        same(back(one.cells), hits.cells[7:8])
+        with pytest.raises(ValueError, match="origins"):
+            nf.raycast(mask, there)
+        with pytest.raises(ValueError, match="directions has shape"):
+            nf.raycast(move(mask), (there[0], there[1][:, :2]))
