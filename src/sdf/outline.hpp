@@ -82,10 +82,13 @@ struct block {
 };
 
 NF_HD inline std::int16_t in_units(double length) { return static_cast<std::int16_t>(std::floor(length * unit + 0.5)); }
-/// Narrows the range of t in which (py + t my, px + t mx) is in the cell around 0.
+/// Narrows the range of t in which (py + t my, px + t mx) is in the cell around 0; it is empty if last < first.
 NF_HD inline void clip(double py, double px, double my, double mx, double& first, double& last) {
     const auto cut = [&](double p, double m) {
-        if (m > -1e-9 && m < 1e-9) return;
+        if (m > -1e-9 && m < 1e-9) {
+            if (p < -0.5 - 1e-9 || p > 0.5 + 1e-9) last = first - 1;
+            return;
+        }
         const double one = (-0.5 - p) / m, two = (0.5 - p) / m, low = one < two ? one : two,
                      high = one < two ? two : one;
         if (low > first) first = low;

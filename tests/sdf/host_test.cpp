@@ -133,6 +133,15 @@ TEST(Sdf, Stars) {
     EXPECT_LT(mean_error(stars, 64), 0.05);
 }
 
+/// Sides along the axes anywhere in a cell: a corner's sides may lie outside the cells beside it.
+TEST(Sdf, UprightRectangles) {
+    for (int k = 0; k < 16; ++k) {
+        const double top = 12 + 0.25 * (k % 4), left = 10 + 0.25 * (k / 4), low = 21, right = 24.5;
+        const shape_function box = polygon({{top, left}, {top, right}, {low, right}, {low, left}});
+        EXPECT_LT(mean_error({box}, 36), 0.004) << k;
+    }
+}
+
 TEST(Sdf, SupersamplingDividesTheError) {
     for (const int s : {3, 8}) {
         const double n = 32 * s, middle = n / 2 + 0.3;
