@@ -52,7 +52,7 @@ void flood(const Place& on, const any_input<Place>& image, const any_input<Place
     watershed(on, squared, {{}, ways}, options, inlets);
 }
 
-/// The same squares as uint16, or the array itself if they are too large.
+/// Returns the squares as uint16, or the array itself if they are too large.
 io::array narrowed(io::array ways) {
     return with_elements(ways.data.get(), ways.type, [&](const auto* cells) {
         const std::int64_t n = ways.cells();

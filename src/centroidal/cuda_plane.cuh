@@ -88,7 +88,7 @@ struct tile_sites {
         }
         __syncthreads();
         for_columns(map, squares, some, [&](std::uint32_t word, int column, int top) {
-            // Of a column above or below the tile only the last or the first site can be nearest.
+            // In a column above or below the tile only the last or the first site can be nearest.
             if (top < y) word = 1U << (31 - __clz(static_cast<int>(word)));
             if (top > y) word &= ~word + 1;
             for (; word != 0; word &= word - 1) {

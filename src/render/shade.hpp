@@ -27,7 +27,7 @@ struct paint {
 
 inline constexpr double quarters = 4;  ///< distances kept as bytes count this part of a cell's narrowest side
 
-/// What a camera sees.
+/// A camera's place, and the size of its picture.
 struct viewpoint {
     std::int64_t width = 1, height = 1;
     vec eye, forward, right, down;  ///< right and down are as long as a pixel's side at distance 1
