@@ -312,7 +312,7 @@ void add_rays(made& to, const shared& all) {
         sphere_trace(on, a.in(a.bounds), from, towards, out, {.level = 8});
         const std::int64_t shape[] = {a.shape[0], a.shape[1], a.shape[2]};
         surface_hits<host> picture;
-        picture.entry = a.to<double>(extent<2>{30, 40}, 4);
+        picture.entry = a.to<double>(extent<2>{30, 40}, 0);
         sphere_trace(on, a.in(a.bounds), camera_for(shape, 3), picture, {.level = 8});
     });
     add(to, all, "render", [](volume& a, const host& on) {
