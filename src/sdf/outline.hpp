@@ -187,13 +187,14 @@ struct wedge {
         double my = along.nx, mx = -along.ny, first = 0, last = 9;
         if ((my * other.ny + mx * other.nx > 0) != convex) my = -my, mx = -mx;
         clip(y, x, my, mx, first, last);
+        if (first >= last) return false;
         from[0] = in_units(y + first * my), from[1] = in_units(x + first * mx);
         to[0] = in_units(y + last * my), to[1] = in_units(x + last * mx);
-        return first < last;
+        return true;
     }
     /// Writes the outline of the cell and its kind.
     NF_HD void write(segment& outline, std::uint8_t& kind) const {
-        int from[2][2], to[2][2];
+        int from[2][2]{}, to[2][2]{};
         const bool a = part(one.l, two.l, from[0], to[0]), b = part(two.l, one.l, from[1], to[1]);
         const auto code = [](const int(&at)[2]) { return border_code(at[0], at[1]); };
         if (a && b && y >= -0.5 && y <= 0.5 && x >= -0.5 && x <= 0.5) {
