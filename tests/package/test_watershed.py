@@ -207,7 +207,40 @@ def test_peaks_are_the_largest_of_their_cubes_as_in_scikit_image(shape, sigma, a
         assert np.array_equal(compat.peak_local_max(image, **words), feature.peak_local_max(image, **words))
     words = {"min_distance": apart, "exclude_border": False, "labels": labels}
     ours, theirs = compat.peak_local_max(image, **words), feature.peak_local_max(image, **words)
-    assert sorted(ours.tolist()) == sorted(theirs.tolist()) and len(ours) > 0
+    assert np.array_equal(ours, theirs) and len(ours) > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"min_distance": 3},
+        {"min_distance": 2, "p_norm": 2, "exclude_border": 1},
+        {"min_distance": 4, "num_peaks": 5, "exclude_border": False},
+        {"threshold_abs": 1, "threshold_rel": 0.2},
+        {"min_distance": 2, "num_peaks_per_label": 2, "labels": True},
+        {"num_peaks": 7, "labels": True},
+        {"min_distance": 1, "exclude_border": 4, "labels": True},
+    ],
+)
+@pytest.mark.parametrize("shape", [(23, 31), (9, 8, 10), (60,), (1, 40)])
+def test_equal_peaks_are_those_of_scikit_image(words, shape):
+    for most in (1, 3, 200):
+        for kind in (np.uint8, np.int64, np.float32):
+            image = RNG.integers(0, most, shape).astype(kind) + kind(1)
+            given = dict(words)
+            if "labels" in given:
+                given["labels"] = np.indices(shape)[-1] // 6 * (RNG.random(shape) < 0.9)
+            ours, theirs = compat.peak_local_max(image, **given), feature.peak_local_max(image, **given)
+            assert np.array_equal(ours, theirs) or len(ours) == len(theirs) == 0
+    away = ndimage.distance_transform_edt(RNG.random(shape) < 0.9)
+    assert np.array_equal(compat.peak_local_max(away), feature.peak_local_max(away))
+
+
+def test_an_image_of_less_height_has_no_maxima_as_in_scikit_image():
+    for image in (np.array([3, 4]), RNG.integers(0, 9, (7, 8)), np.zeros((3, 3), np.uint8)):
+        for h in range(1, 11):
+            assert np.array_equal(compat.h_maxima(image, h), morphology.h_maxima(image, h))
 
 
 def test_a_number_of_markers_is_an_even_grid():
@@ -286,6 +319,5 @@ def test_wrong_arguments_are_refused():
     for words in ({"offset": 1}, {"compactness": 1}):
         with pytest.raises(NotImplementedError):
             compat.watershed(image, **words)
-    for words in ({"footprint": np.ones((3, 3))}, {"p_norm": 1}):
-        with pytest.raises(NotImplementedError, match="footprint"):
-            compat.peak_local_max(image, **words)
+    with pytest.raises(NotImplementedError, match="footprint"):
+        compat.peak_local_max(image, footprint=np.ones((3, 3)))

@@ -6,12 +6,11 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from nearfield._basins import PEAK, sorted_peaks
 from nearfield._basins import h_maxima as marks_of
-from nearfield._dispatch import workplace_of
 from nearfield._request import count_of, said
-from nearfield._watershed import Call, options_of, reconstruct_gray
+from nearfield._watershed import reconstruct_gray
 from nearfield._watershed import watershed as flooded
+from nearfield.ndimage import find_objects
 
 Array = np.ndarray[Any, Any]
 
@@ -46,8 +45,13 @@ def watershed(
 
 
 def h_maxima(image: Any, h: float, footprint: Any = None) -> Array:
-    """Marks the cells of maxima of at least height `h`, uint8. Without `footprint` all neighbours count."""
+    """Marks the cells of maxima of at least height `h`, uint8. Without `footprint` all neighbours count.
+
+    An image whose values differ by less than `h` has none.
+    """
     values = np.asarray(image)
+    if values.size and h > np.ptp(values):
+        return np.zeros(values.shape, np.uint8)
     return np.asarray(marks_of(values, h, connectivity=_connectivity(footprint, values.ndim)), np.uint8)
 
 
@@ -63,45 +67,92 @@ def peak_local_max(
     num_peaks_per_label: float = np.inf,
     p_norm: float = np.inf,
 ) -> Array:
-    """Returns the coordinates of peaks, the highest first: the largest of their cubes of 2 min_distance + 1 cells.
+    """Returns the coordinates of peaks: the cells that are the largest of their cubes of 2 min_distance + 1 cells.
 
-    Each maximum has one cell, and of equal peaks nearer than `min_distance` (Euclidean) the first one stays. It does
-    not support `footprint`, or a `p_norm` that is neither 2 nor the default.
+    The highest comes first, label by label if there are labels. Of peaks nearer to each other than `min_distance` by
+    the norm `p_norm` the first one stays. A flat image has no peaks. It does not support `footprint`.
     """
-    if footprint is not None or p_norm not in (2, np.inf):
-        raise NotImplementedError(
-            f"footprint={said(footprint)} and p_norm={said(p_norm)} are not supported; min_distance is Euclidean, and "
-            "peaks are maxima by all neighbours: leave them out"
-        )
+    if footprint is not None:
+        raise NotImplementedError(f"footprint={said(footprint)} is not supported; min_distance takes cubes: leave it out")
     values = np.asarray(image)
-    least = values.min(initial=np.inf) if threshold_abs is None else threshold_abs
+    distance = count_of("min_distance", min_distance, 0)
+    inner = tuple(
+        slice(margin, max(length - margin, 0))
+        for margin, length in zip(_margins(exclude_border, distance, values.ndim), values.shape)
+    )
+    if not values.size:
+        return np.zeros((0, values.ndim), np.int64)
+    least = values.min() if threshold_abs is None else threshold_abs
     if threshold_rel is not None:
         least = max(least, threshold_rel * values.max())
-    work = workplace_of("image", values)
-    options = options_of(values.ndim, values.ndim, "open", True)
-    rows = np.frombuffer(Call(work, None, None, None).peaks(values > least, labels, options), PEAK)
-    found = np.stack(np.unravel_index(rows["cell"], values.shape), axis=1)
-    margin = np.asarray(_margins(exclude_border, min_distance, values.ndim))
-    inner = ((found >= margin) & (found < np.asarray(values.shape) - margin)).all(axis=1)
-    inner[inner] = _are_largest(values, found[inner], int(min_distance), None if labels is None else np.asarray(labels))
-    found = sorted_peaks(rows[inner].tobytes(), work, min_distance)
-    if labels is not None and not np.isinf(num_peaks_per_label):
-        of_peak = np.asarray(labels)[tuple(found.T)]
-        rank = [int((of_peak[:i] == each).sum()) for i, each in enumerate(of_peak)]
-        found = found[np.asarray(rank, int) < num_peaks_per_label]
-    most: Array = found if np.isinf(num_peaks) else found[: int(num_peaks)]
-    return most
-
-
-def _are_largest(values: Array, cells: Array, distance: int, labels: Array | None) -> Array:
-    """Says which cells are the largest, of their label, in the cube of 2 distance + 1 cells around them."""
-    own = values[tuple(cells.T)]
     if labels is None:
-        return np.asarray(own == _largest_near(values, distance)[tuple(cells.T)])
-    near = [tuple(slice(max(at - distance, 0), at + distance + 1) for at in cell) for cell in cells.tolist()]
-    label = labels[tuple(cells.T)]
-    largest = [np.nanmax(values[part][labels[part] == each]) for part, each in zip(near, label)]
-    return np.asarray(own == np.asarray(largest, values.dtype))
+        peak = np.zeros(values.shape, bool)
+        peak[inner] = (_are_largest(values, distance, None) & (values > least))[inner]
+        return _apart(values, peak, distance, p_norm, num_peaks)
+    given = np.zeros(values.shape, np.int64)
+    given[inner] = np.asarray(labels)[inner]
+    found = []
+    for label, box in enumerate(find_objects(given), 1):
+        if box is not None:
+            inside = np.asarray(labels)[box] == label
+            part = np.where(inside, values[box], _least_of(values.dtype)).astype(values.dtype)
+            peak = _are_largest(part, distance, inside) & (part > least)
+            found.append(_apart(part, peak, distance, p_norm, num_peaks_per_label) + [side.start for side in box])
+    cells = np.concatenate(found) if found else np.zeros((0, values.ndim), np.int64)
+    if len(cells) <= num_peaks:
+        return cells
+    peak = np.zeros(values.shape, bool)
+    peak[tuple(cells.T)] = True
+    return _apart(values, peak, distance, p_norm, num_peaks)
+
+
+def _are_largest(values: Array, distance: int, inside: Array | None) -> Array:
+    """Says which cells are the largest of the cube of 2 distance + 1 cells around them; none of equal ones is.
+
+    `inside` marks the cells of a label. If they are equal, those that no cross of the label covers are peaks.
+    """
+    if distance == 0 or values.size == 1:
+        return np.ones(values.shape, bool)
+    found = values == _largest_near(values, distance)
+    if inside is None:
+        return found & ~found.all()
+    if found[inside].all():
+        return inside & ~_cross(~_cross(~inside, True), False)
+    return np.asarray(found)
+
+
+def _cross(mask: Array, beyond: bool) -> Array:
+    """Says which cells, or neighbours along an axis, are marked; `beyond` stands for neighbours outside of the array."""
+    wide = np.pad(mask, 1, constant_values=beyond)
+    core = (slice(1, -1),) * mask.ndim
+    near = [np.roll(wide, step, axis)[core] for axis in range(mask.ndim) for step in (-1, 1)]
+    return np.asarray(np.any([mask, *near], axis=0))
+
+
+def _apart(values: Array, peak: Array, distance: int, norm: float, most: float) -> Array:
+    """Returns the cells of `peak`, the highest first, without those nearer than `distance` to one before them."""
+    cells = np.argwhere(peak)
+    height = values[peak]
+    cells = cells[::-1][np.argsort(height[::-1], kind="stable")[::-1]]
+    if distance > 1:
+        reach = distance - 1
+        steps = np.indices((2 * reach + 1,) * values.ndim).reshape(values.ndim, -1) - reach
+        near = (np.linalg.norm(steps, norm, axis=0) < distance).reshape((2 * reach + 1,) * values.ndim)
+        taken = np.zeros([length + 2 * reach for length in values.shape], bool)
+        kept = []
+        for cell in cells.tolist():
+            if len(kept) >= most:
+                break
+            if not taken[tuple(at + reach for at in cell)]:
+                taken[tuple(slice(at, at + 2 * reach + 1) for at in cell)] |= near
+                kept.append(cell)
+        cells = np.asarray(kept, np.int64).reshape(-1, values.ndim)
+    return cells if np.isinf(most) else cells[: int(most)]
+
+
+def _least_of(kind: np.dtype[Any]) -> Any:
+    """Returns the least finite value of a type."""
+    return np.finfo(kind).min if kind.kind == "f" else np.iinfo(kind).min if kind.kind in "iu" else False
 
 
 def _largest_near(values: Array, distance: int) -> Array:
