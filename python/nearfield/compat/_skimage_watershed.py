@@ -73,7 +73,9 @@ def peak_local_max(
     the norm `p_norm` the first one stays. A flat image has no peaks. It does not support `footprint`.
     """
     if footprint is not None:
-        raise NotImplementedError(f"footprint={said(footprint)} is not supported; min_distance takes cubes: leave it out")
+        raise NotImplementedError(
+            f"footprint={said(footprint)} is not supported; min_distance takes cubes: leave it out"
+        )
     values = np.asarray(image)
     distance = count_of("min_distance", min_distance, 0)
     inner = tuple(
@@ -115,7 +117,7 @@ def _are_largest(values: Array, distance: int, inside: Array | None) -> Array:
         return np.ones(values.shape, bool)
     found = values == _largest_near(values, distance)
     if inside is None:
-        return found & ~found.all()
+        return np.asarray(found & ~found.all())
     if found[inside].all():
         return inside & ~_cross(~_cross(~inside, True), False)
     return np.asarray(found)
@@ -139,7 +141,7 @@ def _apart(values: Array, peak: Array, distance: int, norm: float, most: float) 
         steps = np.indices((2 * reach + 1,) * values.ndim).reshape(values.ndim, -1) - reach
         near = (np.linalg.norm(steps, norm, axis=0) < distance).reshape((2 * reach + 1,) * values.ndim)
         taken = np.zeros([length + 2 * reach for length in values.shape], bool)
-        kept = []
+        kept: list[list[int]] = []
         for cell in cells.tolist():
             if len(kept) >= most:
                 break
