@@ -124,7 +124,7 @@ def _are_largest(values: Array, distance: int, inside: Array | None) -> Array:
 
 
 def _cross(mask: Array, beyond: bool) -> Array:
-    """Says which cells, or neighbours along an axis, are marked; `beyond` stands for neighbours outside of the array."""
+    """Says which cells, or their neighbours along an axis, are marked; `beyond` is the mark outside of the array."""
     wide = np.pad(mask, 1, constant_values=beyond)
     core = (slice(1, -1),) * mask.ndim
     near = [np.roll(wide, step, axis)[core] for axis in range(mask.ndim) for step in (-1, 1)]
