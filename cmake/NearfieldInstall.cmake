@@ -16,10 +16,17 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nearfieldConfig.cmake.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nearfieldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nearfieldConfig.cmake ${PROJECT_BINARY_DIR}/nearfieldConfigVersion.cmake
   DESTINATION ${NEARFIELD_CMAKE_DIR})
-# For builds without CMake. A static library leaves what it uses to `pkg-config --static`.
-set(NEARFIELD_PC_CUDA "")
+# For builds without CMake. Programs that link a static library also link what it uses.
+set(NEARFIELD_PC_USES " -lstdc++ -lm -lpthread")
 if(NEARFIELD_HAS_CUDA)
-  set(NEARFIELD_PC_CUDA " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+  string(APPEND NEARFIELD_PC_USES " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+endif()
+set(NEARFIELD_PC_PRIVATE "")
+set(NEARFIELD_PC_USES_PRIVATE "")
+if(BUILD_SHARED_LIBS)
+  set(NEARFIELD_PC_PRIVATE ".private")
+  set(NEARFIELD_PC_USES_PRIVATE "${NEARFIELD_PC_USES}")
+  set(NEARFIELD_PC_USES "")
 endif()
 file(RELATIVE_PATH NEARFIELD_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # wherever it is installed
 configure_file(${PROJECT_SOURCE_DIR}/cmake/nearfield.pc.in ${PROJECT_BINARY_DIR}/nearfield.pc @ONLY)

@@ -4,7 +4,7 @@
 // driver for several machines sends them. Each loop over chunks may run in any order, and its rounds at the same time.
 // The program compares every answer with one call on the whole volume.
 //
-//   c++ -std=c++20 chunks.cpp -lnearfield -o chunks && ./chunks
+//   c++ -std=c++20 chunks.cpp $(pkg-config --cflags --libs nearfield) -o chunks && ./chunks
 #include <nearfield/chunks.hpp>
 #include <nearfield/distance.hpp>
 #include <nearfield/label.hpp>

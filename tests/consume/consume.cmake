@@ -20,7 +20,7 @@ if(PKG_CONFIG)
   file(GLOB_RECURSE described ${WORK}/prefix/*/nearfield.pc)
   get_filename_component(described ${described} DIRECTORY)
   step(sh -ec "export PKG_CONFIG_PATH=${described}
-    ${COMPILER} -std=c++20 ${CMAKE_CURRENT_LIST_DIR}/main.cpp $(${PKG_CONFIG} --cflags --libs --static nearfield) -o ${WORK}/described
+    ${COMPILER} -std=c++20 ${CMAKE_CURRENT_LIST_DIR}/main.cpp $(${PKG_CONFIG} --cflags --libs nearfield) -o ${WORK}/described
     ${WORK}/described")
 endif()
 if(EXISTS ${WORK}/prefix/bin/nearfield)

@@ -208,10 +208,9 @@ TEST(LabelHost, CornersOfManyAxes) {
 
 TEST(LabelHost, ShortRowsAndManyAxes) {
     std::uint64_t k = 90000;
-    for (const shape_t& shape :
-         {shape_t{20000, 2}, shape_t{20001, 1}, shape_t{3, 7000, 3}, shape_t{90, 70, 5}, shape_t{700, 31},
-          shape_t{9, 66, 47}, shape_t{70, 8, 32}, shape_t{5, 5, 5, 6, 6, 7}, shape_t{2, 2, 2, 2, 1, 3, 501},
-          shape_t{3, 3, 3, 3, 3, 3, 3, 3}})
+    for (const shape_t& shape : {shape_t{20000, 2}, shape_t{20001, 1}, shape_t{3, 7000, 3}, shape_t{90, 70, 5},
+                                 shape_t{700, 31}, shape_t{9, 66, 47}, shape_t{70, 8, 32}, shape_t{5, 5, 5, 6, 6, 7},
+                                 shape_t{2, 2, 2, 2, 1, 3, 501}, shape_t{3, 3, 3, 3, 3, 3, 3, 3}})
         for (const criterion kind : {criterion::nonzero, criterion::equal, criterion::within})
             for (const int threads : {1, 3})
                 for (int round = 0; round < 3; ++round) {
