@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "cli/load.hpp"
 #include "cli/parse.hpp"
 #include "edge/arrays_run.hpp"
@@ -16,6 +19,18 @@ void scale(io::array& gray, dtype was) {
     const double full = was == dtype::uint8 ? 255 : was == dtype::uint16 ? 65535 : 1;
     auto* const values = reinterpret_cast<double*>(gray.data.get());
     for (std::int64_t i = 0; i < gray.cells(); ++i) values[i] /= full;
+}
+
+/// Refuses masks of 0 and 1, whose 1 would be the least coverage above 0.
+void refuse_mask(const io::array& one, const arguments& args) {
+    const auto most = [&]<class T>(T) {
+        const auto* const v = reinterpret_cast<const T*>(one.data.get());
+        return one.cells() == 0 ? T{0} : *std::max_element(v, v + one.cells());
+    };
+    const bool bytes = one.type == dtype::uint8;
+    if ((bytes ? most(std::uint8_t{}) : one.type == dtype::uint16 ? most(std::uint16_t{}) : 0) != 1) return;
+    refuse(fmt::format("{} is a mask of 0 and 1 in {}, whose full coverage is {}; give {}", args.input,
+                       name_of(one.type), bytes ? 255 : 65535, args.verb == "sdf" ? "--mask" : "--threshold 0"));
 }
 
 }  // namespace
@@ -36,6 +51,7 @@ io::array coverage_of(const io::array& image, const arguments& args) {
     if (one.shape.size() != 2)
         refuse(fmt::format("{} has {} axes; {} takes images of 2 axes, so give one of its planes", args.input,
                            one.shape.size(), args.verb));
+    if (!args.mask && args.threshold.empty()) refuse_mask(one, args);
     return one;
 }
 

@@ -40,7 +40,8 @@ const std::vector<option> sdf_rows{
     {"--supersample", "N", "number of cells of the image along each axis that make a pixel (default 1, for fonts 8)",
      &a::supersample},
     {"--mask", "",
-     "treat the image as a mask whose cells that are not zero are inside: distances to their edges are exact",
+     "treat the image as a mask whose cells that are not zero are inside: distances to their edges are exact (default "
+     "for images of bits)",
      &a::mask},
     {"--dtype", "TYPE", "type of the field (default uint8)", &a::dtype, {"uint8", "uint16", "float32"}},
     {"--font",

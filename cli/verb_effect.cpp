@@ -145,7 +145,8 @@ computed paint_all(const arguments& args, const std::vector<asked_effect>& asked
     } else {
         const io::array coverage = coverage_of(image, args);
         sdf_options options;
-        options.border = ends_of(args), options.antialias = args.threshold.empty();
+        options.border = ends_of(args);
+        options.antialias = args.threshold.empty() && coverage.type != dtype::boolean;
         p.add(make_field(args, coverage, p.field, options));
         for (const bool front : {false, true}) {
             if (front) paint_shape(args, p, image);

@@ -80,6 +80,7 @@ int sdf_verb(const arguments& args) {
         }
         const io::array coverage =
             args.font.empty() ? coverage_of(read_file(args.input, args), args) : std::move(atlas.coverage);
+        if (coverage.type == dtype::boolean) r.options.antialias = false;
         std::vector<std::int64_t> shape = coverage.shape;
         for (std::int64_t& side : shape) side /= r.options.supersample;
         io::require_writable(args.output, r.type, shape);

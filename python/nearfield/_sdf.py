@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from nearfield import _core
 from nearfield._arrays import name_of
 from nearfield._dispatch import workplace_of
@@ -44,7 +46,8 @@ def sdf(
         Number of cells of the image along each axis that make a pixel, 1 to 256; the image's sides are multiples of it.
     antialias : bool, optional
         True: values are coverage, and the outline runs between pixels. False: the image is a mask; its shape consists
-        of the whole cells that are not zero, and distances to it are exact. Default: False for bool, else True.
+        of the whole cells that are not zero, and distances to it are exact. Default: False for bool, else True, which
+        arrays of NumPy with 0 and 1 in uint8 or uint16 refuse.
     border : {'open', 'periodic'} or sequence of one per axis
         Says what lies beyond the ends of an axis: nothing, or the other end, for fields that tile.
     dtype : {'float32', 'uint8', 'uint16'}
@@ -88,6 +91,8 @@ def sdf(
     batch = batch_of(batch_axes, len(work.shape))
     request = Request((), border=border_of(border, len(work.shape), batch), batch_axes=batch)
     soft = work.given_dtype != "bool" if antialias is None else flag_of("antialias", antialias)
+    if antialias is None and isinstance(work.array, np.ndarray):
+        _refuse_mask(work.array)
     slot = work.empty(_shape_of(work.shape, times), kind) if out is None else work.given("out", out)
     where = RunAt(work, device, threads, progress)
 
@@ -99,3 +104,12 @@ def sdf(
 
 def _shape_of(shape: tuple[int, ...], supersample: int) -> tuple[int, ...]:
     return (*shape[:-2], *(n // supersample for n in shape[-2:]))
+
+
+def _refuse_mask(given: np.ndarray[Any, Any]) -> None:
+    """Refuses a mask of 0 and 1 as coverage, whose 1 would be the least one above 0."""
+    if given.dtype.kind == "u" and given.size and given.max() == 1:
+        raise ValueError(
+            f"image is a mask of 0 and 1 in {given.dtype}, whose full coverage is {np.iinfo(given.dtype).max}; give "
+            "antialias=False for a mask, antialias=True for coverage"
+        )

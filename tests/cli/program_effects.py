@@ -32,6 +32,20 @@ class Effects(Case):
         said = json.loads(self.run_program("sdf", "atlas.png", "-o", "b.png", "--json").stdout)
         self.assertEqual((said["radius"], said["cutoff"], said["antialias"]), (8, 0.25, True))
 
+    def test_a_mask_of_0_and_1_is_refused_as_coverage(self):
+        mask = npy((8, 8), [int(value > 64) for value in 2 * NONE + 4 * ROW + 2 * NONE])
+        for words, option in (
+            (("sdf", "-", "-o", "-"), "--mask"),
+            (("effect", "outline", "-", "-o", "a.png"), "--threshold 0"),
+        ):
+            refused = subprocess.run([PROGRAM, *words], input=mask, capture_output=True, cwd=self.folder)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f"give {option}", refused.stderr.decode())
+        exact = self.field("--mask", "--dtype", "float32", stdin=mask)[2]
+        self.assertEqual(exact[8 * 4 + 2], -0.5)
+        bits = mask.replace(b"|u1", b"|b1")
+        self.assertEqual(self.field("--dtype", "float32", stdin=bits)[2], exact)
+
     @unittest.skipUnless(FONT.exists(), "no font")
     def test_fonts(self):
         words = ("sdf", "--font", str(FONT), "--characters", "AVA", "--size", "32", "--metrics", "m.json")

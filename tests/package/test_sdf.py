@@ -108,6 +108,12 @@ def test_errors_name_the_arguments():
             nf.sdf(image, **words)
     with pytest.raises(ValueError, match="axes"):
         nf.sdf(np.zeros((2, 2, 2), np.uint8))
+    for kind in (np.uint8, np.uint16):
+        mask = (image > 99).astype(kind)
+        with pytest.raises(ValueError, match="antialias=False"):
+            nf.sdf(mask)
+        assert np.array_equal(nf.sdf(mask, antialias=False), nf.sdf(mask > 0))
+        assert nf.sdf(mask, antialias=True).max() < 0.1 and np.isinf(nf.sdf(mask * 0)).all()
     field = nf.sdf(image)
     for call, said in (
         (lambda: nf.effects.outline(field, inner=-1), "inner is -1"),
