@@ -73,7 +73,10 @@ def test_holes_of_masks_are_those_of_two_values(border):
         mask = RNG.random(RNG.integers(1, 9, 3)) < (0.5, 0.7, 0.9)[each % 3]
         for connectivity in (1, 2, 3):
             found = nf.fill_holes(mask, connectivity=connectivity, border=border)
-            values = nf.fill_holes(mask.astype(np.uint8), connectivity=connectivity, border=border)
+            values = nf.fill_holes(mask.astype(np.float32), connectivity=connectivity, border=border)
+            for kind in (np.uint8, np.int64):
+                bytes_ = nf.fill_holes(mask.astype(kind) * kind(7), connectivity=connectivity, border=border)
+                assert bytes_.dtype == kind and (border == "periodic" or np.array_equal(bytes_, found * 7))
             if border == "open":
                 near = ndimage.generate_binary_structure(3, connectivity)
                 assert np.array_equal(found, ndimage.binary_fill_holes(mask, near))
