@@ -82,7 +82,8 @@ io::array inlets_of(const arguments& args, const io::array& image) {
 
 }  // namespace
 
-computed find_ways(const arguments& args, const loaded& input, const distance_options& given, io::array& ways) {
+computed find_ways(const arguments& args, const loaded& input, const distance_options& given, const placed_call& after,
+                   io::array& ways) {
     const io::array& image = input.image;
     const dtype type = squared_distance_type(image.shape.data(), static_cast<int>(image.shape.size()), given);
     const io::array inlets = inlets_of(args, image);
@@ -99,6 +100,12 @@ computed find_ways(const arguments& args, const loaded& input, const distance_op
                 warmups, repeat);
         },
     };
+    if (args.plan)
+        return compute(args, placed_call{[&](const host& on) { call.here(on), after.here(on); },
+                                         [&](int ordinal, int warmups, int repeat) {
+                                             static_cast<void>(call.there(ordinal, warmups, repeat));
+                                             return after.there(ordinal, warmups, repeat);
+                                         }});
     computed done = compute(args, call);
     with_elements(squared.data.get(), type, [&]<class T>(const T* cells) {
         if (squared.cells() > 0 && cells[0] == std::numeric_limits<T>::max())

@@ -143,6 +143,7 @@ void put_solid(picture& image, const sheet& on, const io::array& values, double 
     with_elements(values.data.get(), values.type, [&](const auto* cells) {
         seen.put(image, [&](std::size_t pixel) {
             const double value = std::abs(static_cast<double>(cells[seen.cell[pixel]]));
+            if (!std::isfinite(value)) return unreached;
             return ramp(largest > 0 ? std::min((squared ? std::sqrt(value) : value) / largest, 1.0) : 0);
         });
     });

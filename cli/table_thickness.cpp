@@ -62,7 +62,8 @@ const std::vector<option> porosimetry_rows{
     {"--dtype", "TYPE", "type of the diameters (default float32)", &a::dtype, {"float32", "float64"}},
     table,
     cell,
-    border};
+    border,
+    plan_row};
 
 }  // namespace
 
@@ -85,9 +86,9 @@ verb porosimetry_row() {
         "Porosimetry: the largest ball that comes from outside to every cell of the pores",
         "Reads an image or a volume and writes, for every cell that is not zero, the diameter of the largest ball that "
         "covers it, fits into the cells that are not zero, and gets there from the inlets without leaving them; the "
-        "others get 0. So wide pores behind narrow throats have small values, as when mercury enters a rock. Prints "
-        "the mean, the standard deviation and the largest value of the cells that are reached. docs/shapes.md has the "
-        "definition.",
+        "others get 0. So wide pores behind narrow throats have small values, as when mercury enters a rock. A "
+        "picture shows pores that no ball reaches in gray. Prints the mean, the standard deviation and the largest "
+        "value of the cells that are reached. docs/shapes.md has the definition.",
         and_the_usual(porosimetry_rows),
         "nearfield sample blobs -o blobs.png --size 256x256\n"
         "nearfield porosimetry blobs.png -o reached.npy --inlets left --picture reached.png --table sizes.csv",

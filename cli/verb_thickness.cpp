@@ -139,15 +139,16 @@ computed compute_invasion(const arguments& args, thickness_run& run) {
     distance_options given;
     given.spacing = run.options.spacing, given.border = run.options.border;
     io::array ways;
-    computed done = find_ways(args, run.input, given, ways);
+    const auto squares = [&] { return thickness_fields<host>{{}, run.squares.out()}; };
+    const placed_call paint{
+        [&](const host& on) { union_of_balls(on, ways.in(), squares(), run.options); },
+        [&](int ordinal, int, int) {
+            return edge::thickness_on_device(ordinal, ways.in(), squares(), run.options, true);
+        },
+    };
+    computed done = find_ways(args, run.input, given, paint, ways);
     if (size_of(ways.type) > 4) run.squares = make_like(run.input.image, dtype::uint64, ways.shape);
-    thickness_fields<host> out;
-    out.squared = run.squares.out();
-    const any_input<host> radii = ways.in();
-    done.add(compute(args, placed_call{[&](const host& on) { union_of_balls(on, radii, out, run.options); },
-                                       [&](int ordinal, int, int) {
-                                           return edge::thickness_on_device(ordinal, radii, out, run.options, true);
-                                       }}));
+    done.add(compute(args, paint));
     const auto fill = [&]<class T>(T* to) {
         with_elements(run.squares.data.get(), run.squares.type, [&](const auto* from) {
             std::transform(from, from + run.values.cells(), to, [&](auto squared) {
@@ -211,9 +212,22 @@ std::string table_of(const arguments& args, const thickness_run& run) {
     return text;
 }
 
-void save(const arguments& args, const destinations& to, const thickness_run& run) {
+/// Makes pores that no ball reaches infinite, so that pictures show them in a colour of their own.
+void part_unreached(thickness_run& run) {
+    with_elements(run.input.image.data.get(), run.input.image.type, [&](const auto* mask) {
+        const auto part = [&]<class T>(T* cells) {
+            for (std::int64_t i = 0, n = run.values.cells(); i < n; ++i)
+                if (mask[i] != 0 && cells[i] == 0) cells[i] = std::numeric_limits<T>::infinity();
+        };
+        if (run.values.type == dtype::float64) part(reinterpret_cast<double*>(run.values.data.get()));
+        else part(reinterpret_cast<float*>(run.values.data.get()));
+    });
+}
+
+void save(const arguments& args, const destinations& to, thickness_run& run) {
     if (!to.values.empty()) io::write(to.values, run.values);
     if (!to.picture.empty()) {
+        if (is_porosimetry(args)) part_unreached(run);
         const sheet on = arrange(run.values.shape, run.input.per_axis, page_of(args, run.input), run.input.rows_up);
         io::write(to.picture,
                   to_array(draw_distance(

@@ -116,6 +116,25 @@ class Porosimetry(Case):
         rows = [line.split(",") for line in (self.folder / "sizes.csv").read_text().split()]
         self.assertEqual(sum(int(row[2]) for row in rows[1:]), 1)
 
+    def test_plan_counts_both_calls(self):
+        words = ["porosimetry", "-", "-o", "d.npy", "--plan", "--json", "--device", "cpu"]
+        said = json.loads(self.run_program(*words, stdin=npy((40, 50), [0] + [1] * 1999)).stdout)["plans"][0]
+        self.assertEqual((said["cells"], said["input_bytes"]), (2000, 2000))
+        steps = " ".join(map(str, said["passes"]))
+        for each in ("basins merge", "crescents of balls"):
+            self.assertIn(each, steps)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_picture_tells_unreached_pores_from_solid(self):
+        row = npy((3, 12), [0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1] * 3)
+        self.run_program("porosimetry", "-", "--inlets", "right", "--picture", "p.png", "-o", "d.npy", stdin=row)
+        self.run_program("convert", "p.png", "-o", "p.npy", "--channel", "red")
+        (height, width), _, red = parse_npy((self.folder / "p.npy").read_bytes())
+        colours = [red[height // 6 * width + (2 * cell + 1) * width // 24] for cell in (0, 4, 2, 7, 11)]
+        self.assertEqual((colours[0], colours[2], colours[4] not in colours[:4]), (colours[1], colours[3], True))
+        self.assertEqual((colours[2], colours[0] == colours[2]), (176, False))
+        self.assertEqual(parse_npy((self.folder / "d.npy").read_bytes())[2][2], 0)
+
     def test_refusals(self):
         refused = "porosimetry", "-", "-o", "-"
         self.assertIn("left, right, top, bottom", self.refusal(*refused, "--inlets", "front", stdin=IMAGE))
