@@ -39,7 +39,8 @@ void relax_sites(const array& density, const array& sites, const array& moved, c
         [](const device&) {}, on_device);
 }
 
-/// Returns parts, weights, energies and diameters, 4 or 8 bytes a number, and the number of parts along a cell.
+/// Returns parts, weights and energies, 4 or 8 bytes a number, the number of parts along a cell, and the ink of a black
+/// part.
 nb::tuple stippled(const array& image, std::int64_t points, double size, bool lbg, int rounds, std::uint64_t seed,
                    bool invert, int supersample, const distance_options& grid, int ordinal, std::uintptr_t stream,
                    bool there, int threads, const nb::object& progress) {
@@ -61,11 +62,8 @@ nb::tuple stippled(const array& image, std::int64_t points, double size, bool lb
                     made = stipple(gpu, there ? image.view<const void, device>() : read[0], options);
                 });
             });
-    std::vector<double> diameters;
-    diameters.reserve(static_cast<std::size_t>(made.count()));
-    for (std::int64_t i = 0; i < made.count(); ++i) diameters.push_back(made.diameter(i));
-    return nb::make_tuple(bytes_of(made.parts), bytes_of(made.weights), bytes_of(made.energy), bytes_of(diameters),
-                          made.supersample, made.full_ink);
+    return nb::make_tuple(bytes_of(made.parts), bytes_of(made.weights), bytes_of(made.energy), made.supersample,
+                          made.full_ink);
 }
 
 /// Returns sites, masses, powers, energies and labels, 4 or 8 bytes a number; then the bound, the largest error, and

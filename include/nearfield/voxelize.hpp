@@ -47,7 +47,9 @@ struct voxelize_options {
 ///   grid  any; the mesh may reach beyond it, up to 2^20 cells
 ///   out   bool or uint8, shape of the grid, any strides: 1 in marked cells, else 0
 ///
-/// Time O(cells + columns below triangles), and O(cells * open edges) with `winding`. Workspace 1 byte a cell, 4 with
+/// Time O(cells + columns below triangles). With `winding` and open edges a bound of the winding number's gradient
+/// decides most cells in blocks; O(open edges) for each other cell, near open edges or the surface across a hole; on a
+/// device also for each 32 cells of a column. Workspace 1 byte a cell, 4 with
 /// `winding`; on a device 1/8 byte a cell, 4 1/8 with `winding`, and 24 bytes a vertex. Equal bits for any number of
 /// threads. Throws nearfield::error before any work is started.
 ///

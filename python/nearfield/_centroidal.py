@@ -238,7 +238,7 @@ def stipple(
     drawn = points, diameter, lbg, asked, count_of("seed", seed, 0, 2**64 - 1), flag_of("invert", invert), parts
     labelled, equal = flag_of("return_labels", return_labels), flag_of("capacities", capacities)
     with _words(points="n", density="image"):
-        where, weights, energy, sizes, parts, full = call.stippled(*drawn)
+        where, weights, energy, parts, full = call.stippled(*drawn)
         if equal:
             shown = call.cells if invert else full - call.cells.astype("uint16")
             made = _with_capacities(call.of(shown), where, True, 10, 1, parts, labelled)
@@ -247,7 +247,7 @@ def stipple(
             return Stipples(made.points, ink, made.energy, made.labels, parts, sizes, capacities=made.capacities)
         labels = call.relaxed(where, 0, 1, 0, parts, True)[3] if labelled else None
     ink = weights / (full * float(parts) ** where.shape[1])
-    return Stipples((where + 0.5) / parts - 0.5, ink, energy, labels, parts, sizes)
+    return Stipples((where + 0.5) / parts - 0.5, ink, energy, labels, parts, diameters(ink, where.shape[1]))
 
 
 # ---- the calls -------------------------------------------------------------------------------------------------------
@@ -387,13 +387,13 @@ class _Call:
 
     def stippled(
         self, points: int, size: float, lbg: bool, rounds: int, seed: int, invert: bool, parts: int
-    ) -> tuple[Array, Array, tuple[int, ...], Array, int, int]:
-        where, weights, energy, sizes, used, full = _core.stipple(
+    ) -> tuple[Array, Array, tuple[int, ...], int, int]:
+        where, weights, energy, used, full = _core.stipple(
             self._described(), points, size, lbg, rounds, seed, invert, parts, self.options, *self._place()
         )
         rows = np.frombuffer(where, "int32").reshape(-1, len(self.work.shape)).copy()
         wide = _wide(np.frombuffer(energy, "uint64").reshape(-1, 2))
-        return rows, np.frombuffer(weights, "int64"), wide, np.frombuffer(sizes, "float64").copy(), used, full
+        return rows, np.frombuffer(weights, "int64"), wide, used, full
 
 
 def _wide(pairs: Array) -> tuple[int, ...]:

@@ -661,7 +661,7 @@ def stipple(
     there: bool,
     threads: int,
     progress: Callable[[float], object] | None,
-) -> tuple[bytes, bytes, bytes, bytes, int, int]: ...
+) -> tuple[bytes, bytes, bytes, int, int]: ...
 def peaks(
     image: Array,
     mask: Array | None,

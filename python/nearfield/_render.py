@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -225,6 +226,9 @@ def _ends_of(array: Any) -> tuple[float, float]:
         array = array[np.isfinite(array)]
         if not array.size:
             return 0.0, 1.0
+    if hasattr(array, "aminmax"):  # of PyTorch: one pass and one copy for both
+        least, most = sys.modules["torch"].stack(array.aminmax()).tolist()
+        return float(least), float(most)
     return float(array.min()), float(array.max())
 
 

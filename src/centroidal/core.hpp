@@ -46,6 +46,14 @@ NF_HD constexpr std::int32_t part_of(const problem& p, const place& at) {
     return static_cast<std::int32_t>((at.at[0] * p.size[1] + at.at[1]) * p.size[2] + at.at[2]);
 }
 
+/// Returns the middle one of the finer parts of a part that is a whole cell.
+NF_HD constexpr std::int32_t refined(const problem& p, const problem& finer, std::int32_t part) {
+    place to = place_of(p, part);
+    for (int axis = 0; axis < 3; ++axis)
+        to.at[axis] = static_cast<std::int32_t>(to.at[axis] * finer.factor[axis] + finer.factor[axis] / 2);
+    return part_of(finer, to);
+}
+
 NF_HD constexpr std::int64_t cell_of(const problem& p, std::int64_t part) {
     const place at = place_of(p, part);
     return (at.at[0] / p.factor[0] * p.cells_along(1) + at.at[1] / p.factor[1]) * p.cells_along(2) +

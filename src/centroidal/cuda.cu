@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "centroidal/cuda_arrays.cuh"
 #include "centroidal/cuda_plane.cuh"
 #include "centroidal/cuda_samples.cuh"
 #include "centroidal/room.hpp"
@@ -9,98 +10,6 @@
 
 namespace nearfield::centroidal {
 namespace {
-
-__global__ void __launch_bounds__(threads_of_block)
-    widen(const __grid_constant__ strided from, std::int64_t cells, std::uint16_t* to) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i < cells) to[i] = from.number_at(i);
-}
-
-__global__ void __launch_bounds__(threads_of_block)
-    read_sites(const __grid_constant__ problem p, const __grid_constant__ strided from, std::int32_t* site) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i >= p.sites) return;
-    place to{};
-    for (int axis = 0; axis < p.axes; ++axis) {
-        const std::int64_t u = static_cast<const std::int32_t*>(from.data)[i * from.stride[0] + axis * from.stride[1]],
-                           last = p.size[3 - p.axes + axis] - 1;
-        to.at[3 - p.axes + axis] = static_cast<std::int32_t>(u < 0 ? 0 : u > last ? last : u);
-    }
-    site[i] = part_of(p, to);
-}
-
-__global__ void __launch_bounds__(threads_of_block)
-    write_sites(const __grid_constant__ problem p, const __grid_constant__ arrays a, const __grid_constant__ strided to,
-                const __grid_constant__ strided weights) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i >= p.sites) return;
-    const place at = place_of(p, a.site[i]);
-    for (int axis = 0; axis < p.axes; ++axis)
-        static_cast<std::int32_t*>(to.data)[i * to.stride[0] + axis * to.stride[1]] = at.at[3 - p.axes + axis];
-    if (weights.data != nullptr)
-        static_cast<std::int64_t*>(weights.data)[i * weights.stride[0]] = static_cast<std::int64_t>(a.sum[i].mass);
-}
-
-__global__ void __launch_bounds__(threads_of_block)
-    write_energy(const __grid_constant__ problem p, const __grid_constant__ arrays a,
-                 const __grid_constant__ strided to) {
-    const std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (k > p.rounds) return;
-    const std::int64_t last = *a.settled;
-    const uint128 energy = energy_at(a, static_cast<int>(last != 0 && k > last ? last : k));
-    auto* const out = static_cast<std::uint64_t*>(to.data) + k * to.stride[0];
-    out[0] = static_cast<std::uint64_t>(energy >> 64), out[to.stride[1]] = static_cast<std::uint64_t>(energy);
-}
-
-__global__ void __launch_bounds__(threads_of_block)
-    write_labels(const __grid_constant__ problem p, const __grid_constant__ arrays a,
-                 const __grid_constant__ strided to) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i < p.cells()) static_cast<std::int32_t*>(to.data)[to.at(i)] = a.number[a.nearest[middle_of(p, i)]];
-}
-
-/// Writes the masses of all regions, one thread per site.
-__global__ void __launch_bounds__(threads_of_block)
-    write_masses(const __grid_constant__ problem p, const __grid_constant__ arrays a, std::int64_t* to) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i < p.sites) to[i] = static_cast<std::int64_t>(a.sum[i].mass);
-}
-
-/// Writes a site's seed and power, one thread per site. Powers of other parts are never read.
-__global__ void __launch_bounds__(threads_of_block)
-    put_powers(std::int64_t sites, const std::int32_t* site, const std::int64_t* own, std::uint8_t* seed,
-               std::int64_t* power) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i < sites) seed[site[i]] = 1, power[site[i]] = own[i];
-}
-
-/// Second moments of a region, as sums that a device can add atomically.
-struct region_sums {
-    sums of;
-    std::uint64_t parts, low[6], high[6];
-};
-
-/// Adds the moments of one part per thread.
-__global__ void __launch_bounds__(threads_of_block)
-    measure_all(const __grid_constant__ problem p, const __grid_constant__ arrays a, region_sums* to) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i >= p.parts()) return;
-    const std::int32_t part = a.nearest[i];
-    const place here = place_of(p, i), at = place_of(p, part);
-    const auto w = static_cast<std::int64_t>(a.density[cell_of(p, here.at[0], here.at[1], here.at[2])]);
-    std::int64_t d[3];
-    for (int axis = 0; axis < 3; ++axis) d[axis] = step(p, axis, at.at[axis], here.at[axis]);
-    auto* const sum = reinterpret_cast<unsigned long long*>(to + a.number[part]);
-    add(sum, w), add(sum + 4, 1);
-    for (int axis = 0, k = 0; axis < 3; ++axis) {
-        add(sum + 1 + axis, w * d[axis]);
-        for (int other = axis; other < 3; ++other, ++k) {
-            const std::int64_t term = w * d[axis] * d[other];
-            add(sum + 5 + k, term & 0xffffffff), add(sum + 11 + k, term >> 32);
-        }
-    }
-}
-static_assert(sizeof(region_sums) == 17 * 8 && sizeof(sums) == 4 * 8);
 
 std::int64_t blocks(std::int64_t items) { return cuda::blocks_for(items, threads_of_block); }
 
@@ -199,6 +108,7 @@ public:
         cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for sites");
     }
     [[nodiscard]] const arrays& at() const { return a_; }
+    [[nodiscard]] const problem& of() const { return p_; }
     [[nodiscard]] void* more() const { return more_; }
 
 private:
@@ -281,29 +191,55 @@ public:
         cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for regions");
     }
 
+    bool make(const lloyd_rounds& all, engine& by, stipples& made) override {
+        const cuda::device_guard current(on_);
+        const problem &coarse = all.coarse, &fine = all.fine;
+        problem still = fine;
+        still.rounds = 0;
+        const std::int64_t count = fine.sites, energies = 2 * (fine.rounds + 1), numbers = fine.axes * count;
+        cuda::workspace memory(on_);
+        const auto samples = memory.reserve<std::int32_t>(count), words = 1 + count + energies + (numbers + 1) / 2,
+                   answer = memory.reserve<std::uint64_t>(words);
+        memory.allocate();
+        auto* const site = memory.get<std::int32_t>(samples);
+        auto* const lost = memory.get<std::uint64_t>(answer);  // then come masses, energies and parts
+        std::uint64_t* const to[] = {lost + 1, lost + 1 + count, lost + 1 + count + energies};
+        if (!place_samples(coarse.rounds > 0 ? coarse : fine, all.seed, site, lost)) return false;
+        auto* const density = static_cast<device_engine&>(by).density_;  // inks_of() makes both
+        if (coarse.rounds > 0) {
+            const solver first(on_, coarse, density, false);
+            start(first, site, lost);
+            first.run(refine_sites, count, coarse, fine, first.at().site, site);
+        }
+        const solver second(on_, fine, density, false), last(on_, still, density_, false);
+        start(second, site, lost), start(last, second.at().site, lost);
+        last.run(write_sites, count, still, last.at(),
+                 strided{to[2], dtype::int32, 2, {count, fine.axes}, {fine.axes, 1}},
+                 strided{to[0], dtype::int64, 1, {count}, {1}});
+        second.run(write_energy, fine.rounds + 1, fine, second.at(),
+                   strided{to[1], dtype::uint64, 2, {fine.rounds + 1, 2}, {2, 1}});
+        std::vector<std::uint64_t> here(static_cast<std::size_t>(words));
+        second.read(here, lost);
+        if (here[0] != 0) return false;
+        const auto* const parts = reinterpret_cast<const std::int32_t*>(here.data() + (to[2] - lost));
+        made.weights.assign(here.data() + 1, here.data() + 1 + count);
+        made.energy.assign(here.data() + 1 + count, here.data() + 1 + count + energies);
+        made.parts.assign(parts, parts + numbers);
+        return true;
+    }
     std::vector<std::int32_t> samples(const problem& p, std::int64_t count, std::uint64_t seed) override {
         const cuda::device_guard current(on_);
-        sampling s{tile_grid(p, count), density_, count, 0, seed, nullptr, nullptr, nullptr, nullptr, nullptr};
-        const int bits = s.grid.bits * s.grid.axes;
-        if (bits > 20) return centroidal::samples(p, density(), count, seed);
-        s.keys = std::int64_t{1} << bits;
         cuda::workspace memory(on_);
-        const auto before = memory.reserve<cuda::word>(s.keys + 1), tile = memory.reserve<std::int32_t>(s.keys),
-                   number = memory.reserve<std::int32_t>(p.parts()), site = memory.reserve<std::int32_t>(count + 1);
+        const auto place = memory.reserve<std::int32_t>(count), flag = memory.reserve<std::uint64_t>(1);
         memory.allocate();
-        s.before = memory.get<cuda::word>(before), s.all = s.before + s.keys, s.tile = memory.get<std::int32_t>(tile);
-        s.number = memory.get<std::int32_t>(number), s.site = memory.get<std::int32_t>(site);
-        cuda::clear(on_, s.before, 8 * s.keys), cuda::clear(on_, s.site + count, 4);
-        cuda::check(cudaMemsetAsync(s.number, 0x7f, static_cast<std::size_t>(4 * p.parts()), cuda::stream_of(on_)),
-                    "filling memory");
-        cuda::launch(on_, sum_tiles, blocks(s.grid.count() * cuda::warp), dim3(threads_of_block), 0, s);
-        cuda::launch_sums(on_, s.before, s.keys, s.all);
-        cuda::launch(on_, draw, blocks(count), dim3(threads_of_block), 0, p, s);
-        cuda::launch(on_, list_samples, blocks(p.parts()), dim3(threads_of_block), 0, p, s);
-        std::vector<std::int32_t> found(static_cast<std::size_t>(count + 1));
-        cuda::fetch(on_, found.data(), s.site, 4 * (count + 1));
-        if (found.back() != 0) return centroidal::samples(p, density(), count, seed);
-        found.pop_back();
+        problem own = p;
+        own.sites = count;
+        std::uint64_t lost = 1;
+        if (place_samples(own, seed, memory.get<std::int32_t>(place), memory.get<std::uint64_t>(flag)))
+            cuda::fetch(on_, &lost, memory.get<std::uint64_t>(flag), 8);
+        if (lost != 0) return centroidal::samples(p, density(), count, seed);
+        std::vector<std::int32_t> found(static_cast<std::size_t>(count));
+        cuda::fetch(on_, found.data(), memory.get<std::int32_t>(place), 4 * count);
         return found;
     }
     const std::uint16_t* density() override {
@@ -317,6 +253,34 @@ public:
 private:
     void give(const solver& to, const std::vector<std::int32_t>& sites) const {
         copy(on_, to.at().site, sites.data(), 4 * std::ssize(sites), cudaMemcpyHostToDevice);
+    }
+    /// Runs the rounds from sites on the device, unless a sample is lost.
+    void start(const solver& rounds, const std::int32_t* sites, const std::uint64_t* lost) const {
+        cuda::copy(on_, rounds.at().site, sites, 4 * rounds.of().sites);
+        cuda::copy(on_, rounds.at().settled, lost, 4);
+        rounds.solve();
+    }
+    /// Draws p.sites samples as parts, and sets `lost` to whether one of them has no place; its part then is 0. Returns
+    /// false, without doing anything, if the host has to draw them.
+    bool place_samples(const problem& p, std::uint64_t seed, std::int32_t* site, std::uint64_t* lost) const {
+        sampling s{tile_grid(p, p.sites), density_, p.sites, 0, seed, nullptr, nullptr, nullptr, nullptr, site, lost};
+        const int bits = s.grid.bits * s.grid.axes;
+        if (bits > 20) return false;
+        s.keys = std::int64_t{1} << bits;
+        cuda::workspace memory(on_);
+        const auto before = memory.reserve<cuda::word>(s.keys + 1), tile = memory.reserve<std::int32_t>(s.keys),
+                   number = memory.reserve<std::int32_t>(p.parts());
+        memory.allocate();
+        s.before = memory.get<cuda::word>(before), s.all = s.before + s.keys, s.tile = memory.get<std::int32_t>(tile);
+        s.number = memory.get<std::int32_t>(number);
+        cuda::clear(on_, s.before, 8 * s.keys), cuda::clear(on_, site, 4 * p.sites), cuda::clear(on_, lost, 8);
+        cuda::check(cudaMemsetAsync(s.number, 0x7f, static_cast<std::size_t>(4 * p.parts()), cuda::stream_of(on_)),
+                    "filling memory");
+        cuda::launch(on_, sum_tiles, blocks(s.grid.count() * cuda::warp), dim3(threads_of_block), 0, s);
+        cuda::launch_sums(on_, s.before, s.keys, s.all);
+        cuda::launch(on_, draw, blocks(p.sites), dim3(threads_of_block), 0, p, s);
+        cuda::launch(on_, list_samples, blocks(p.parts()), dim3(threads_of_block), 0, p, s);
+        return true;
     }
 
     const device on_;

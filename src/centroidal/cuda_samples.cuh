@@ -38,7 +38,8 @@ struct sampling {
     cuda::word* all;       ///< mass of all tiles
     std::int32_t* tile;    ///< by place
     std::int32_t* number;  ///< by part: the sample that has it, or `nobody`
-    std::int32_t* site;    ///< by sample: its part; then whether a sample has none
+    std::int32_t* site;    ///< by sample: its part
+    std::uint64_t* lost;   ///< set to 1 if a sample has none
 
     __device__ void place(std::int64_t number_of_tile, std::int64_t* first) const {
         const std::int64_t row = number_of_tile / grid.along(2), plane = row / grid.along(1);
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(threads_of_block)
         i = before;
         for (k = 0; s.part_at(p, i, k) != part;) ++k;
     }
-    s.site[s.count] = 1;
+    *s.lost = 1;
 }
 
 /// Lists the samples' parts, one thread per part.

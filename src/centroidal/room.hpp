@@ -8,6 +8,7 @@
 
 #include "base/scratch.hpp"
 #include "centroidal/core.hpp"
+#include "nearfield/stipple.hpp"
 
 namespace nearfield::centroidal {
 
@@ -18,6 +19,12 @@ void run(const device& on, const problem& p, const any_input<device>& density, c
          const centroidal_fields<device>& out);
 
 using sites_told = std::function<void(const std::vector<std::int32_t>&)>;
+
+/// Lloyd's rounds at whole cells, which may be none, then rounds in parts, after samples drawn by `seed`.
+struct lloyd_rounds {
+    problem coarse, fine;
+    std::uint64_t seed = 0;
+};
 
 /// Runs rounds for one density, with sites as parts on the host. A device's calls wait.
 class engine {
@@ -37,6 +44,9 @@ public:
                         const std::vector<std::int64_t>& powers, std::int32_t* owner) = 0;
     /// As samples(), of this density.
     virtual std::vector<std::int32_t> samples(const problem& p, std::int64_t count, std::uint64_t seed) = 0;
+    /// Draws samples by this density, runs all rounds by another one, and fills the parts, masses by this density, and
+    /// energies of the last rounds. Returns false, with the same state, if the caller has to go step by step.
+    virtual bool make(const lloyd_rounds&, engine&, stipples&) { return false; }
     /// Returns the density on the host.
     virtual const std::uint16_t* density() = 0;
 };

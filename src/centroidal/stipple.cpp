@@ -83,11 +83,16 @@ public:
     }
 
     stipples made() {
-        if (options_.method == stipple_method::lloyd || rehearsing() != nullptr) lloyd();
-        else lbg();
-        const problem p = at(finest_, 0);
-        ink_.by_ink->lloyd(p, sites_, &made_.weights, nullptr, {});
-        take(p, sites_);
+        const bool by_rounds = options_.method == stipple_method::lloyd || rehearsing() != nullptr;
+        if (!by_rounds) lbg();
+        if (!by_rounds || !lloyd()) {
+            const problem p = at(finest_, 0);
+            ink_.by_ink->lloyd(p, sites_, &made_.weights, nullptr, {});
+            take(p, sites_);
+        }
+        // A host ends its rounds when no site moves, a device goes on.
+        std::vector<std::uint64_t>& all = made_.energy;
+        while (all.size() >= 4 && std::equal(all.end() - 2, all.end(), all.end() - 4)) all.resize(all.size() - 2);
         return std::move(made_);
     }
 
@@ -116,18 +121,26 @@ private:
         return problem_of(shape_.data(), axes_, std::max<std::int64_t>(1, std::ssize(sites_)), options);
     }
 
+    [[nodiscard]] bool watches() const { return options_.watch || (watched_ != nullptr && watched_->progress); }
     /// Starts with whole cells, unless points are so many that they would hardly fit.
     [[nodiscard]] int coarsest() const { return 8 * points_ < ink_.inked ? 1 : finest_; }
 
-    void lloyd() {
+    /// Returns true if all is made.
+    bool lloyd() {
         rounds_ = options_.rounds < 0 ? lloyd_rounds : options_.rounds;
         const int coarse = finest_ > coarsest() ? rounds_ / 2 : 0, first = coarse > 0 ? coarsest() : finest_;
         problem p = at(first, coarse);
         p.sites = points_, p.relaxed = coarse;
+        if (rehearsing() == nullptr && !watches()) {
+            problem fine = at(finest_, rounds_ - coarse);
+            fine.sites = points_, made_.supersample = finest_;
+            if (ink_.by_ink->make({p, fine, options_.seed}, *ink_.by_density, made_)) return true;
+        }
         if (rehearsing() == nullptr) sites_ = ink_.by_ink->samples(p, points_, options_.seed);
         else sites_.resize(static_cast<std::size_t>(points_)), std::iota(sites_.begin(), sites_.end(), 0);
         if (coarse > 0) go(p), refine(p);
         go(at(finest_, rounds_ - coarse));
+        return false;
     }
 
     void lbg() {
@@ -147,19 +160,13 @@ private:
     /// Moves sites from cells to the middle of finer parts.
     void refine(const problem& p) {
         const problem finer = at(finest_, 0);
-        for (std::int32_t& each : sites_) {
-            place to = place_of(p, each);
-            for (int axis = 0; axis < 3; ++axis)
-                to.at[axis] = static_cast<std::int32_t>(to.at[axis] * finer.factor[axis] + finer.factor[axis] / 2);
-            each = part_of(finer, to);
-        }
+        for (std::int32_t& each : sites_) each = refined(p, finer, each);
     }
 
     void go(const problem& p) {
         std::vector<uint128> energies;
         sites_told told;
-        if (options_.watch || (watched_ != nullptr && watched_->progress))
-            told = [&](const std::vector<std::int32_t>& sites) { count_round(p, sites); };
+        if (watches()) told = [&](const std::vector<std::int32_t>& sites) { count_round(p, sites); };
         const int before = done_;
         ink_.by_density->lloyd(p, sites_, nullptr, &energies, told);
         done_ = before + p.rounds;

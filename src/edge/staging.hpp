@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <map>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,15 +14,34 @@
 
 namespace nearfield::edge {
 
+/// A non-blocking stream of the current device, which no other call uses meanwhile. The process keeps it for later
+/// calls, because making and destroying one takes time.
 class stream {
 public:
-    stream() { check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "making a stream"); }
-    ~stream() { cudaStreamDestroy(handle_); }
+    stream() {
+        check(cudaGetDevice(&ordinal_), "asking for the device");
+        const std::lock_guard<std::mutex> held(guard);
+        std::vector<cudaStream_t>& idle = kept[ordinal_];
+        if (!idle.empty()) {
+            handle_ = idle.back(), idle.pop_back();
+            return;
+        }
+        idle.reserve(idle.capacity() + 1);  // room for every stream made, so that keeping one never fails
+        check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "making a stream");
+    }
+    ~stream() {
+        const std::lock_guard<std::mutex> held(guard);
+        kept.find(ordinal_)->second.push_back(handle_);
+    }
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
     operator cudaStream_t() const { return handle_; }
 
 private:
+    inline static std::mutex guard;
+    inline static std::map<int, std::vector<cudaStream_t>> kept;  ///< by device, those that no call uses
+
+    int ordinal_ = 0;
     cudaStream_t handle_ = nullptr;
 };
 

@@ -216,6 +216,7 @@ NF_HD inline double lit(const scene& s, vec place, vec normal) {
         if (near < 0.02 * s.narrow) return 0;
         if (near == std::numeric_limits<double>::infinity()) break;
         if (blur * near < free * t) free = blur * near / t;
+        if (free < 1.0 / 64) return 0;  // less than a quarter of a byte's step
         t += near > 0.5 * s.narrow ? near : 0.5 * s.narrow;
     }
     return free * free * (3 - 2 * free);

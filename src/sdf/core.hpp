@@ -130,20 +130,20 @@ struct plane {
 };
 
 /// Squared distance, in squared units, from (y, x) to the segment from (ay, ax) to (by, bx).
-NF_HD inline double squared_to(double y, double x, double ay, double ax, double by, double bx) {
-    const double py = y - ay, px = x - ax, vy = by - ay, vx = bx - ax, length2 = vy * vy + vx * vx;
-    const double along = py * vy + px * vx;
+NF_HD inline float squared_to(float y, float x, float ay, float ax, float by, float bx) {
+    const float py = y - ay, px = x - ax, vy = by - ay, vx = bx - ax, length2 = vy * vy + vx * vx;
+    const float along = py * vy + px * vx;
     if (along <= 0) return py * py + px * px;
     if (along >= length2) return (y - by) * (y - by) + (x - bx) * (x - bx);
-    const double area = py * vx - px * vy;
+    const float area = py * vx - px * vy;
     return area * area / length2;
 }
-NF_HD inline double squared_to(double y, double x, const segment& outline, std::uint8_t kind) {
+NF_HD inline float squared_to(float y, float x, const segment& outline, std::uint8_t kind) {
     const segment a = edge_of(outline, kind, false);
-    const double one = squared_to(y, x, a.ay, a.ax, a.by, a.bx);
+    const float one = squared_to(y, x, a.ay, a.ax, a.by, a.bx);
     if (kind == one_edge) return one;
     const segment b = edge_of(outline, kind, true);
-    const double two = squared_to(y, x, b.ay, b.ax, b.by, b.bx);
+    const float two = squared_to(y, x, b.ay, b.ax, b.by, b.bx);
     return one < two ? one : two;
 }
 
@@ -166,8 +166,8 @@ struct search {
     const std::uint8_t* mark;    ///< of the image, as all arrays
     const segment* outline;
     const Number* site;
-    double best = std::numeric_limits<double>::infinity();
-    double most = best;   ///< a squared distance that the best one does not exceed
+    float best = std::numeric_limits<float>::infinity();
+    float most = best;    ///< a squared distance that the best one does not exceed
     Number nearest = -1;  ///< cell of the best segment
 
     NF_HD search(const work& w_, std::int64_t first, std::int64_t y_, std::int64_t x_)
@@ -181,18 +181,18 @@ struct search {
           site(static_cast<const Number*>(w_.site) + first) {}
 
     /// A lower bound of a coordinate's distance to a cell at 0, whose segments end at most 2 units outside of it.
-    NF_HD static double beyond(double at) {
-        const double away = (at < 0 ? -at : at) - (unit / 2 + 2);
+    NF_HD static float beyond(float at) {
+        const float away = (at < 0 ? -at : at) - (unit / 2 + 2);
         return away > 0 ? away : 0;
     }
     /// Takes the segment in cell (sy, sx) if it is nearer.
     NF_HD void offer(Number sy, Number sx, Number of) {
         const int corner = w.corners() ? 1 : 0;
-        const double half = corner * unit / 2,
-                     fy = static_cast<double>(step_between(y, sy, rows, w.wraps[0], corner)) * unit - half,
-                     fx = static_cast<double>(step_between(x, sx, columns, w.wraps[1], corner)) * unit - half;
+        const auto half = static_cast<float>(corner * unit / 2),
+                   fy = static_cast<float>(step_between(y, sy, rows, w.wraps[0], corner)) * unit - half,
+                   fx = static_cast<float>(step_between(x, sx, columns, w.wraps[1], corner)) * unit - half;
         if (beyond(fy) * beyond(fy) + beyond(fx) * beyond(fx) > (best < most ? best : most)) return;
-        const double d2 = squared_to(fy, fx, outline[of], mark[of]);
+        const float d2 = squared_to(fy, fx, outline[of], mark[of]);
         if (d2 < best) best = d2, nearest = of;
     }
     NF_HD void offer(Number of) {
@@ -217,7 +217,7 @@ struct search {
         const bool inner = y >= 2 && x >= 2 && y < rows - 2 && x < columns - 2;
         const Number middle = site[here];
         if (middle >= 0) offer(middle), most = best;
-        best = std::numeric_limits<double>::infinity();
+        best = std::numeric_limits<float>::infinity();
         Number seen[5] = {-1, -1, -1, -1, -1};  // the last site of each column
         for (int dy = -2; dy <= 2 - corner; ++dy)
             for (int dx = -2; dx <= 2; ++dx) {
@@ -254,7 +254,7 @@ struct search {
 
 /// Distance to the outline, in cells; infinite if there is none.
 template <class Number>
-NF_HD double to_outline(const work& w, std::int64_t first, std::int64_t y, std::int64_t x) {
+NF_HD float to_outline(const work& w, std::int64_t first, std::int64_t y, std::int64_t x) {
     search<Number> s(w, first, y, x);
     s.around();
     s.descend();

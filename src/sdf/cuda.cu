@@ -25,15 +25,24 @@ __global__ void __launch_bounds__(threads_of_block) trace_cells(const __grid_con
     if (at.exists) trace(w, plane(w, at.which), at.y, at.x, (at.which * w.rows + at.y) * w.columns + at.x);
 }
 
-constexpr int cells_of_thread = 4;  ///< of which few, as a rule, are unclear
+constexpr int cells_of_block = 8192;
 
+/// Looks for the corners of unclear cells. A block lists those among its cells, as a rule few, and its threads share them.
 __global__ void __launch_bounds__(threads_of_block) find_corners_of_cells(const __grid_constant__ work w) {
-    const std::int64_t first =
-                           (static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x) * cells_of_thread,
-                       all = w.images * w.rows * w.columns;
-    for (std::int64_t i = first; i < first + cells_of_thread && i < all; ++i) {
-        if (w.mark[i] != unclear) continue;
-        const std::int64_t row = cuda::quotient(i, w.columns), which = cuda::quotient(row, w.rows);
+    __shared__ std::uint16_t listed[cells_of_block];
+    __shared__ int count;
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * cells_of_block,
+                       rest = w.images * w.rows * w.columns - first;
+    const int cells = rest < cells_of_block ? static_cast<int>(rest) : cells_of_block;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+#pragma unroll 8
+    for (int k = static_cast<int>(threadIdx.x); k < cells; k += threads_of_block)
+        if (w.mark[first + k] == unclear) listed[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(k);
+    __syncthreads();
+    for (int k = static_cast<int>(threadIdx.x); k < count; k += threads_of_block) {
+        const std::int64_t i = first + listed[k], row = cuda::quotient(i, w.columns),
+                           which = cuda::quotient(row, w.rows);
         find_corner(w, plane(w, which), which * w.rows * w.columns, row - which * w.rows, i - row * w.columns);
     }
 }
@@ -44,11 +53,22 @@ __global__ void __launch_bounds__(threads_of_block) touch_cells(const __grid_con
     touch(w, plane(w, at.which), at.y, at.x, (at.which * w.corner_rows() + at.y) * w.corner_columns() + at.x);
 }
 
+constexpr int tile_columns = 32, tile_rows = 8;
+
+/// Writes pixels. A block owns a tile of them and a warp 8 x 4, whose searches meet the same outlines.
 template <class Number>
-__global__ void __launch_bounds__(threads_of_block) write_cells(const __grid_constant__ work w) {
-    const item at(w, w.out_rows(), w.out_columns());
-    if (at.exists) write<Number>(w, plane(w, at.which), at.which, w.start_of(at.which, w.out_step), at.y, at.x);
+__global__ void __launch_bounds__(threads_of_block, sizeof(Number) > 4 ? 2 : 4)
+    write_cells(const __grid_constant__ work w) {
+    const std::int64_t across = cuda::blocks_for(w.out_columns(), tile_columns),
+                       down = cuda::blocks_for(w.out_rows(), tile_rows), tile_row = cuda::quotient(blockIdx.x, across),
+                       which = cuda::quotient(tile_row, down);
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp, lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const std::int64_t y = (tile_row - which * down) * tile_rows + warp / 4 * 4 + lane / 8,
+                       x = (blockIdx.x - tile_row * across) * tile_columns + warp % 4 * 8 + lane % 8;
+    if (y < w.out_rows() && x < w.out_columns())
+        write<Number>(w, plane(w, which), which, w.start_of(which, w.out_step), y, x);
 }
+static_assert(tile_columns * tile_rows == threads_of_block);
 
 void run(const device& on, void (*kernel)(work), const work& w, std::int64_t items) {
     const cuda::device_guard current(on);
@@ -59,14 +79,16 @@ void run(const device& on, void (*kernel)(work), const work& w, std::int64_t ite
 
 void trace_outline(const device& on, const work& w) { run(on, trace_cells, w, w.images * w.rows * w.columns); }
 void find_corners(const device& on, const work& w) {
-    run(on, find_corners_of_cells, w, cuda::blocks_for(w.images * w.rows * w.columns, cells_of_thread));
+    run(on, find_corners_of_cells, w,
+        cuda::blocks_for(w.images * w.rows * w.columns, cells_of_block) * threads_of_block);
 }
 void touch_corners(const device& on, const work& w) {
     run(on, touch_cells, w, w.images * w.corner_rows() * w.corner_columns());
 }
 void write_pixels(const device& on, const work& w) {
     run(on, w.wide ? write_cells<std::int64_t> : write_cells<std::int32_t>, w,
-        w.images * w.out_rows() * w.out_columns());
+        w.images * cuda::blocks_for(w.out_rows(), tile_rows) * cuda::blocks_for(w.out_columns(), tile_columns) *
+            threads_of_block);
 }
 
 }  // namespace nearfield::signed_field

@@ -91,6 +91,19 @@ __global__ void __launch_bounds__(threads_of_block)
         before = (x >> 31) != 0 ? ~0u : 0u;
     }
 }
+/// Finds what the middle of a chunk of 32 cells of a line sees; all lanes share the edges, and return the same.
+__device__ open_edges::seen seen_by_warp(const open_edges& edges, const std::int64_t* middle, double reach) {
+    open_edges::seen own = edges.at(middle, reach, static_cast<int>(threadIdx.x) % cuda::warp, cuda::warp);
+    for (int by = cuda::warp / 2; by > 0; by /= 2) {
+        angle_sum other;
+        other.re = __shfl_xor_sync(cuda::every_lane, own.sum.re, by);
+        other.im = __shfl_xor_sync(cuda::every_lane, own.sum.im, by);
+        other.turns = __shfl_xor_sync(cuda::every_lane, own.sum.turns, by);
+        own.sum.add(other);
+        own.change += __shfl_xor_sync(cuda::every_lane, own.change, by);
+    }
+    return own;
+}
 /// Adds up crossings along lines. A warp owns a line and takes 32 cells at a time.
 __global__ void __launch_bounds__(threads_of_block)
     add_up_crossings(const __grid_constant__ moved_mesh m, const __grid_constant__ open_edges edges, const int* count,
@@ -98,14 +111,20 @@ __global__ void __launch_bounds__(threads_of_block)
     const std::int64_t line = own_item() / cuda::warp, n = m.shape[2];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     if (line >= m.shape[0] * m.shape[1]) return;
+    const std::int64_t i = line / m.shape[1], j = line - i * m.shape[1];
+    const double reach = cuda::warp / 2 * edges.unit[2] * static_cast<double>(std::int64_t{1} << m.shift);
     int below = 0;
     for (std::int64_t first = 0; first < n; first += cuda::warp) {
         const std::int64_t k = first + lane;
         const int here = k < n ? count[line * n + k] : 0, sum = below + cuda::sum_before_in_warp(here) + here;
         bool inside = sum != 0;
-        if (edges.count > 0 && k < n) {
-            const std::int64_t cell[] = {(line / m.shape[1]) << m.shift, (line % m.shape[1]) << m.shift, k << m.shift};
-            inside = edges.winds_round(cell, sum);
+        if (edges.count > 0) {
+            std::int64_t cell[] = {i << m.shift, j << m.shift, (first + cuda::warp / 2) << m.shift};
+            const open_edges::seen all = seen_by_warp(edges, cell, reach);
+            cell[2] = k << m.shift;
+            inside = __all_sync(cuda::every_lane, all.is_settled() ? 1 : 0) != 0
+                         ? sum + all.sum.turns != 0
+                         : k < n && edges.winds_round(cell, sum);
         }
         const unsigned word = __ballot_sync(cuda::every_lane, inside ? 1 : 0);
         if (lane == 0) bits[line * words_of(n) + first / cuda::warp] = word;

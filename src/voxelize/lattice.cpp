@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <type_traits>
 
 #include "base/check.hpp"
 #include "base/scratch.hpp"
@@ -36,32 +38,105 @@ open_edges edges_of(const lattice& l) {
     return made;
 }
 
+/// Finds the cells inside a mesh with open edges, from the crossings in each cell, whose number it replaces by 1 or 0.
+class settling {
+public:
+    settling(const lattice& l, std::int32_t* count) : l_(l), edges_(edges_of(l)), count_(count) {}
+
+    void run(workers& team) const {
+        constexpr std::int64_t side = 16;
+        const auto& n = l_.grid.shape;
+        const std::int64_t down = (n[0] + side - 1) / side, across = (n[1] + side - 1) / side;
+        team.for_each(down * across, 1, side * side * n[2], [&](std::int64_t first, std::int64_t last, int) {
+            for (std::int64_t tile = first; tile < last; ++tile) {
+                const std::int64_t i = tile / across * side, j = tile % across * side;
+                const box whole{{i, j, 0}, {std::min(i + side, n[0]), std::min(j + side, n[1]), n[2]}};
+                for (std::int64_t line = 0; line < side * side; ++line)
+                    if (i + line / side < n[0] && j + line % side < n[1]) add_up(i + line / side, j + line % side);
+                settle(whole, false);
+            }
+        });
+    }
+
+private:
+    struct box {
+        std::array<std::int64_t, 3> first, end;
+    };
+
+    void add_up(std::int64_t i, std::int64_t j) const {
+        std::int32_t* const own = count_ + (i * l_.grid.shape[1] + j) * l_.grid.shape[2];
+        for (std::int64_t k = 1; k < l_.grid.shape[2]; ++k) own[k] += own[k - 1];
+    }
+    /// Whether the upward extension of an edge may separate columns of the box.
+    [[nodiscard]] bool is_crossed(const box& b) const {
+        if (b.end[0] - b.first[0] == 1 && b.end[1] - b.first[1] == 1) return false;
+        const auto reaches = [&](const meshes::open_edge& e, std::size_t k) {
+            const std::int64_t u = l_.vertices[static_cast<std::size_t>(e.from)][k],
+                               w = l_.vertices[static_cast<std::size_t>(e.to)][k];
+            const bool above = k < 2 && std::max(u, w) < b.first[k] << l_.shift;
+            return !above && std::min(u, w) <= (b.end[k] - 1) << l_.shift;
+        };
+        return std::ranges::any_of(
+            l_.open, [&](const meshes::open_edge& e) { return reaches(e, 0) && reaches(e, 1) && reaches(e, 2); });
+    }
+    /// Finds the cells of a box. `is_settled` says that the sums of a column's cells round to the same number.
+    void settle(const box& b, bool is_settled) const {
+        std::int64_t cell[3], size[3];
+        double reach2 = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const std::int64_t middle = (b.first[k] + b.end[k]) / 2;
+            const double away = l_.grid.pitch[k] * static_cast<double>(middle - b.first[k]);
+            cell[k] = middle << l_.shift, size[k] = b.end[k] - b.first[k], reach2 += away * away;
+        }
+        const bool is_one = size[0] * size[1] * size[2] == 1, crossed = is_crossed(b);
+        if (!is_settled || !crossed) {
+            const open_edges::seen its = edges_.at(cell, std::sqrt(reach2));
+            is_settled = is_settled || its.is_settled();
+            if (is_one || (is_settled && !crossed))
+                return for_cells(b, [&](std::int32_t& at) {
+                    at = (is_one ? its.sum.is_inside(at) : at + its.sum.turns != 0) ? 1 : 0;
+                });
+        }
+        if (is_settled) size[2] = 0;  // only columns differ
+        const auto axis = static_cast<std::size_t>(std::max_element(size, size + 3) - size);
+        box low = b, high = b;
+        low.end[axis] = high.first[axis] = (b.first[axis] + b.end[axis]) / 2;
+        settle(low, is_settled), settle(high, is_settled);
+    }
+    template <class Body>
+    void for_cells(const box& b, const Body& body) const {
+        for (std::int64_t i = b.first[0]; i < b.end[0]; ++i)
+            for (std::int64_t j = b.first[1]; j < b.end[1]; ++j)
+                for (std::int64_t k = b.first[2]; k < b.end[2]; ++k)
+                    body(count_[(i * l_.grid.shape[1] + j) * l_.grid.shape[2] + k]);
+    }
+
+    const lattice& l_;
+    open_edges edges_;
+    std::int32_t* count_;
+};
+
 template <class T>
 void walk_lines(workers& team, const lattice& l, bool winding,
                 const std::function<void(std::int64_t, const std::uint8_t*)>& line) {
     const std::int64_t n = l.grid.shape[2];
     const host_scratch<T> count(l.lines() * n);
     count_crossings(team, l, count.get());
-    const open_edges edges = edges_of(l);
-    const bool open = winding && edges.count > 0;
-    team.for_each(l.lines(), std::max<std::int64_t>(1, (open ? 256 : 16384) / n), n,
-                  [&](std::int64_t first, std::int64_t last, int) {
-                      std::vector<std::uint8_t> inside(static_cast<std::size_t>(n));
-                      for (std::int64_t at = first; at < last; ++at) {
-                          T sum = 0;
-                          for (std::int64_t k = 0; k < n; ++k) {
-                              sum = static_cast<T>(sum + count.get()[at * n + k]);
-                              bool in = winding ? sum != 0 : (sum & 1) != 0;
-                              if (open) {
-                                  const std::int64_t cell[] = {(at / l.grid.shape[1]) << l.shift,
-                                                               (at % l.grid.shape[1]) << l.shift, k << l.shift};
-                                  in = edges.winds_round(cell, sum);
-                              }
-                              inside[static_cast<std::size_t>(k)] = in ? 1 : 0;
-                          }
-                          line(at, inside.data());
-                      }
-                  });
+    const bool open = winding && !l.open.empty();
+    if constexpr (std::is_same_v<T, std::int32_t>)
+        if (open) settling(l, count.get()).run(team);
+    team.for_each(l.lines(), std::max<std::int64_t>(1, 16384 / n), n, [&](std::int64_t first, std::int64_t last, int) {
+        std::vector<std::uint8_t> inside(static_cast<std::size_t>(n));
+        for (std::int64_t at = first; at < last; ++at) {
+            T sum = 0;
+            for (std::int64_t k = 0; k < n; ++k) {
+                const T own = count.get()[at * n + k];
+                sum = static_cast<T>(open ? own : sum + own);
+                inside[static_cast<std::size_t>(k)] = (winding ? sum != 0 : (sum & 1) != 0) ? 1 : 0;
+            }
+            line(at, inside.data());
+        }
+    });
 }
 
 }  // namespace

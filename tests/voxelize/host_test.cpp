@@ -111,6 +111,26 @@ TEST(Voxelize, OpenMeshes) {
     }
 }
 
+/// Boxes of many cells are decided at once. Holes of all sizes lie at the top, below and aside.
+TEST(Voxelize, OpenMeshesInLargerGrids) {
+    for (std::uint64_t seed = 0; seed < share(2, 10); ++seed) {
+        mesh m = seed % 2 == 0 ? sphere_mesh({17.2, 18.1, 30.3}, 14.6, 14, 16) : torus_mesh(12, 4, 20, 10);
+        for (std::uint64_t k = 0; k < 1 + 3 * seed; ++k) {
+            const auto first = static_cast<std::ptrdiff_t>(mix(99 * seed + k) % (m.faces.size() - 9));
+            m.faces.erase(m.faces.begin() + first, m.faces.begin() + first + 1 + static_cast<std::ptrdiff_t>(k % 8));
+        }
+        const double left = seed % 2 == 0 ? 0.03 : -17;
+        const mesh_grid g{{37, 35, 70}, {left, left + 0.01, left}, {1, 1, seed % 3 == 0 ? 0.5 : 0.9}};
+        const flags_t found = cells_of_mesh(m, g, {true, false, true});
+        for_each_cell(g, [&](std::size_t cell, point p) {
+            if (cell % 11 != seed % 11) return;
+            const double w = std::abs(winding_of(m, p));
+            if (std::abs(w - 0.5) < 1e-5) return;
+            ASSERT_EQ(found[cell] != 0, w > 0.5) << seed << " cell " << cell << " " << w;
+        });
+    }
+}
+
 /// True if a triangle, clipped by the six sides of a box, is not empty.
 bool meets(const std::vector<point>& corners, point centre, double half) {
     std::vector<point> left = corners;
