@@ -190,8 +190,8 @@ private:
         if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w);
         constexpr std::int64_t places_of_block = 16384;  // fewer blocks meet sooner
         const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_block);
-        cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most),
-                              dim3(threads_of_block), w);
+        const std::int64_t blocks = std::min({cuda::blocks_at_once(kernel, threads_of_block), most, most_walkers});
+        cuda::launch_together(on_, kernel, blocks, dim3(threads_of_block), w);
     }
     void number() const {
         cuda::launch(on_, count_flags, flag_blocks(), dim3(cuda::warp), 0, w_);

@@ -180,9 +180,23 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
     store_parents(w, own, to);
 }
 
+/// Returns the neighbour of an open cell that the search came from: the first, in the order of ties, with a step less.
+/// All of them are open, unless the cell is one of the first front.
+template <nearby Which>
+__device__ std::int32_t walked_from(const work& w, std::int32_t place) {
+    const std::int32_t before = w.steps[place] - 1;
+    unsigned bits = 0;
+    w.where.each<Which>(place, [&](std::int32_t there, int k) {
+        if (known_of(w, there) == known::little && w.steps[there] == before) bits |= 1U << k;
+    });
+    return w.where.nth(place, __ffs(static_cast<int>(bits)) - 1);
+}
+
 /// Returns the neighbour with the least level, then the fewest steps, then the smallest coordinates.
 template <nearby Which>
 __device__ std::int32_t parent_of(const work& w, std::int32_t place) {
+    if (Which != nearby::listed && known_of(w, place) == known::little && w.steps[place] > 1)
+        return walked_from<Which>(w, place);
     const std::int32_t level = least_beside<Which>(w, place);
     std::int32_t best = nowhere, steps = unreached;
     each_wanted<Which>(

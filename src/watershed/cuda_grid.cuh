@@ -181,6 +181,8 @@ NF_HD inline std::int32_t key_in(std::uint64_t both) {
 }
 inline constexpr std::uint64_t no_key = ~std::uint64_t{0};
 
+inline constexpr std::int64_t most_walkers = 2047;  ///< blocks that may wait for each other
+
 /// Indices of a call's counters.
 enum counter : int {
     basins_found,
@@ -188,9 +190,10 @@ enum counter : int {
     open_found,
     wide_labels,
     listed_again,
-    fronts,
-    alone = fronts + 3,
-    fronts_walked = alone + 3,
+    queue_end,
+    fronts,  ///< three words of 64 bits
+    walked_alone = fronts + 6,
+    fronts_walked,
     changes,
     counters = changes + 3
 };
