@@ -6,20 +6,9 @@
 
 namespace nearfield::watersheds {
 
-/// Flags are counted by warps: a lane has 16 words, and a warp 16384 places.
-inline constexpr int words_of_lane = 16, flag_words = words_of_lane * cuda::warp, flag_block = 32 * flag_words;
-
 __device__ inline std::uint32_t flags_of(const work& w, int word) {
     const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * flag_words + words_of_lane * threadIdx.x + word;
     return at < cuda::blocks_for(w.where.places, 32) ? w.flags[at] : 0;
-}
-
-/// Counts the markers in every block of places. One warp handles one block.
-static __global__ void __launch_bounds__(cuda::warp) count_flags(const __grid_constant__ work w) {
-    int mine = 0;
-    for (int word = 0; word < words_of_lane; ++word) mine += __popc(flags_of(w, word));
-    for (int by = 1; by < cuda::warp; by *= 2) mine += __shfl_xor_sync(cuda::every_lane, mine, by);
-    if (threadIdx.x == 0) w.before[blockIdx.x] = static_cast<std::uint32_t>(mine);
 }
 
 /// Numbers the markers in raster order. One warp handles one block of places.

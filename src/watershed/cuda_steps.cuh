@@ -18,49 +18,59 @@ __device__ inline std::int32_t steps_of(const work& w, std::int32_t place) {
     return known_of(w, place) == known::little ? w.steps[place] : 0;
 }
 
-/// Returns the neighbours that need steps which are not known: bit 3 r + x of the row r = 3 z + y, offsets plus 1. Of
-/// known neighbours a word holds a row. `Now` reads what other threads have changed before.
-template <nearby Which, bool Now = false>
-__device__ unsigned unmet_beside(const work& w, std::int32_t place) {
+/// The neighbours in a row of places around a cell, known ones: bit x + 1 of offset x.
+template <nearby Which>
+__device__ constexpr unsigned in_row(int z, int y) {
     using planes = column<Which>;
-    using words_of = std::conditional_t<Now, const volatile std::uint32_t, const std::uint32_t>;
-    unsigned bits = 0;
+    if ((!planes::deep && z != 0) || (!planes::corners && y != 0 && z != 0)) return 0;
+    return y == 0 && z == 0 ? 5U : planes::corners ? 7U : 2U;
+}
+/// Calls use(words, shift, row, wanted) for each row of places around a cell, of which two words hold the bits.
+template <nearby Which, class Use>
+__device__ void each_row(const work& w, std::int32_t place, const Use& use) {
 #pragma unroll
-    for (int z = planes::deep ? -1 : 0; z <= (planes::deep ? 1 : 0); ++z)
+    for (int z = -1; z <= 1; ++z)
 #pragma unroll
         for (int y = -1; y <= 1; ++y) {
-            if (!planes::corners && y != 0 && z != 0) continue;
+            if (in_row<Which>(z, y) == 0) continue;
             const std::int32_t first = place + z * w.where.pitch[0] + y * w.where.pitch[1] - 1;
-            words_of* const words = w.unmet + first / 32;
-            const auto row = static_cast<unsigned>((std::uint64_t{words[1]} << 32 | words[0]) >> first % 32);
-            unsigned wanted = planes::corners || (y == 0 && z == 0) ? 7U : 2U;
-            if (y == 0 && z == 0) wanted &= ~2U;
-            bits |= (row & wanted) << (9 * z + 3 * y + 12);
+            use(w.unmet + first / 32, first % 32, 3 * z + y + 4, in_row<Which>(z, y));
         }
+}
+/// Returns the neighbours that need steps which are not known: bit 3 r + x of row r, offsets plus 1. `Now` reads what
+/// other threads have changed before.
+template <nearby Which, bool Now = false>
+__device__ unsigned unmet_beside(const work& w, std::int32_t place) {
+    unsigned bits = 0;
+    each_row<Which>(w, place, [&](std::uint32_t* at, int shift, int row, unsigned wanted) {
+        const std::conditional_t<Now, const volatile std::uint32_t, const std::uint32_t>* const words = at;
+        bits |= (static_cast<unsigned>((std::uint64_t{words[1]} << 32 | words[0]) >> shift) & wanted) << 3 * row;
+    });
     return bits;
+}
+/// Takes neighbours that need steps, of those in `of`, and returns which it got. A row takes one atomic, or two, and no
+/// row waits for another one.
+template <nearby Which>
+__device__ unsigned take_beside(const work& w, std::int32_t place, unsigned of) {
+    unsigned taken = 0;
+    each_row<Which>(w, place, [&](std::uint32_t* words, int shift, int row, unsigned wanted) {
+        const std::uint64_t bits = std::uint64_t{of >> 3 * row & wanted} << shift;
+        const auto low = static_cast<std::uint32_t>(bits), high = static_cast<std::uint32_t>(bits >> 32);
+        const std::uint64_t first = low != 0 ? atomicAnd(words, ~low) : 0,
+                            second = high != 0 ? atomicAnd(words + 1, ~high) : 0;
+        taken |= static_cast<unsigned>(((second << 32 | first) & bits) >> shift) << 3 * row;
+    });
+    return taken;
 }
 /// Returns how far in places the neighbour of a bit lies.
 __device__ inline std::int32_t offset_of(const work& w, int bit) {
     const int row = bit / 3, z = row / 3;
     return (z - 1) * w.where.pitch[0] + (row - 3 * z - 1) * w.where.pitch[1] + bit - 3 * row - 1;
 }
-/// Calls use(place) for the neighbours that need steps which are not known.
-template <nearby Which, class Use>
-__device__ void each_unmet(const work& w, std::int32_t place, const Use& use) {
-    if constexpr (Which == nearby::listed) {
-        w.where.each(place, [&](std::int32_t there, int) {
-            if ((w.unmet[there / 32] >> there % 32 & 1) != 0) use(there);
-        });
-    } else {
-        for (unsigned bits = unmet_beside<Which>(w, place); bits != 0; bits &= bits - 1)
-            use(place + offset_of(w, __ffs(static_cast<int>(bits)) - 1));
-    }
-}
-
 /// Gives a cell its steps and returns true, unless it has them.
 __device__ inline bool reach(const work& w, std::int32_t place, std::int32_t steps) {
     const std::uint32_t bit = 1U << place % 32;
-    if ((atomicAnd(w.unmet + place / 32, ~bit) & bit) == 0) return false;
+    if ((w.unmet[place / 32] & bit) == 0 || (atomicAnd(w.unmet + place / 32, ~bit) & bit) == 0) return false;
     w.steps[place] = steps;
     return true;
 }
@@ -88,6 +98,9 @@ __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_const
 /// Fronts of so few cells are walked by one block, which need not wait for others. As many cells of a front fit a block's
 /// list, of which it fills half if all blocks walk.
 inline constexpr int few_cells = 512;
+/// In larger fronts cells look which neighbours need steps before they take them. In smaller ones they try all, since
+/// atomics are few, and one trip to memory takes half of the time of two.
+inline constexpr std::int64_t small_front = 8192;
 
 /// A block's part of two fronts: this one, and the next one. Cells that do not fit go to the queue, from which all blocks
 /// take them, so that a front that begins in one block spreads to others.
@@ -214,21 +227,29 @@ __device__ void begin_front(const work& w, own_front<Which>& own, std::int64_t s
 /// need `steps`.
 template <nearby Which>
 __device__ void walk(const work& w, own_front<Which>& own, std::int64_t first, std::int64_t last, std::int64_t stride,
-                     std::int32_t steps, int most) {
+                     std::int32_t steps, int most, bool look) {
     const int list = steps & 1, kept = own.count[list], lane = cuda::lane_of_thread();
     const std::int64_t mine = stride > threads_of_block ? std::int64_t{blockIdx.x} * threads_of_block : 0;
-    const auto put = [&](std::int32_t there) {
-        if (!reach(w, there, steps + 1)) return;
-        if constexpr (Which != nearby::listed) own.find(there);
-        else w.queue[own.queue_up(w, 1)] = there;  // listed neighbours make room one by one
+    const auto from = [&](std::int32_t place) {
+        if constexpr (Which == nearby::listed) {  // such neighbours make room one by one
+            w.where.each(place, [&](std::int32_t there, int) {
+                if (reach(w, there, steps + 1)) w.queue[own.queue_up(w, 1)] = there;
+            });
+        } else {
+            unsigned taken = take_beside<Which>(w, place, look ? unmet_beside<Which>(w, place) : ~0U);
+            for (; taken != 0; taken &= taken - 1) {
+                const std::int32_t there = place + offset_of(w, __ffs(static_cast<int>(taken)) - 1);
+                w.steps[there] = steps + 1, own.find(there);
+            }
+        }
     };
     for (int i = static_cast<int>(threadIdx.x); i - lane < kept; i += threads_of_block) {
-        if (i < kept) each_unmet<Which>(w, own.kept[list][i], put);
-        if constexpr (Which != nearby::listed) own.move(w, list ^ 1, most);
+        if (i < kept) from(own.kept[list][i]);
+        own.move(w, list ^ 1, most);
     }
     for (std::int64_t i = first + mine + threadIdx.x; i - lane < last; i += stride) {
-        if (i < last) each_unmet<Which>(w, static_cast<volatile std::int32_t*>(w.queue)[i], put);
-        if constexpr (Which != nearby::listed) own.move(w, list ^ 1, most);
+        if (i < last) from(static_cast<volatile std::int32_t*>(w.queue)[i]);
+        own.move(w, list ^ 1, most);
     }
     own.close(list ^ 1, most);
 }
@@ -267,7 +288,7 @@ __device__ std::int32_t walk_alone(const work& w, own_front<Which>& own, std::in
         if constexpr (Which != nearby::listed) {
             if (first == last && own.count[steps & 1] == 1) steps = walk_straight(w, own, steps);
         }
-        walk(w, own, first, last, threads_of_block, steps, few_cells);
+        walk(w, own, first, last, threads_of_block, steps, few_cells, false);
         ++steps;
         more = own.count[steps & 1] > 0 && own.queued == 0;
         __syncthreads();
@@ -295,7 +316,7 @@ __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_con
         if (found.all() == 0) break;
         alone = found.all() <= few_cells;
         if (!alone) {
-            walk(w, own, first, last, stride, steps, few_cells / 2);
+            walk(w, own, first, last, stride, steps, few_cells / 2, found.all() > small_front);
             ++steps;
             continue;
         }
