@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -56,6 +56,11 @@ class Basins:
             self._graph = _core.Basins(self._work.described(), held, self._options(), *self._place(), callable_of(tell))
         self._work.finish()
         self._type = self._work.dtype
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "Basins: the graph is the library's own, which cannot be pickled or copied; hand on the image and call basins"
+        )
 
     def extrema(self, h: float = 0, *, squared: bool = False) -> Extrema:
         """Minima (maxima) of height `h`, as `watershed` takes them."""
@@ -191,15 +196,9 @@ def _attribute_of(name: str, by: Any, squared: bool) -> int:
 
 
 def basins(
-    image: Any,
-    *,
-    connectivity: int = 1,
-    mask: Any = None,
-    border: Border = "open",
-    maxima: bool = False,
-    threads: int | None = None,
-    progress: Progress = None,
-) -> Basins:
+    image: Any, *, connectivity: int = 1, mask: Any = None, border: Border = "open", maxima: bool = False,
+    threads: int | None = None, progress: Progress = None,
+) -> Basins:  # fmt: skip
     """Finds the basins of an image and the lowest passes between them, for many queries.
 
     Parameters

@@ -7,8 +7,8 @@ namespace nearfield::watersheds {
 
 /// Sets the places that hold no cell: those before and behind the image, and those at the ends of rows and planes. A
 /// warp handles one row.
-static __global__ void __launch_bounds__(threads_of_block) clear_frame(const __grid_constant__ work w) {
-    const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+__device__ inline void clear_frame(const work& w, std::int64_t block) {
+    const std::int64_t thread = block * threads_of_block + threadIdx.x;
     const std::int32_t pitch = w.where.row_pitch, rows = (w.where.places - 2 * w.where.base) / pitch;
     const auto clear = [&](std::int32_t place) {
         w.key[place] = outside<std::int32_t>, w.basin[place] = nowhere, w.way[place] = no_cell;
@@ -38,9 +38,10 @@ __device__ inline bool read_part(const work& w, std::int64_t offset, std::int32_
 }
 
 /// Reads the key of every cell, of 8-byte types the value and the seed. All loads come before the first store, after
-/// which they could not be reordered.
+/// which they could not be reordered. Blocks behind those of the tiles set the places that hold no cell.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_constant__ work w) {
+    if (blockIdx.x >= w.where.tiles) return clear_frame(w, blockIdx.x - w.where.tiles);
     const tile<> area(w.where);
     const own_cells own(area, w.where);
     const std::int64_t image = own.offset(w.image), mask = own.offset(w.mask), part = own.offset(w.parts),

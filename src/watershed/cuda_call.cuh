@@ -38,12 +38,11 @@ public:
     }
     /// Finds basins and the passes between those that touch.
     void find_passes() {
-        const std::int64_t rows = (w_.where.places - 2 * w_.where.base) / w_.where.row_pitch;
-        cuda::launch(on_, clear_frame,
-                     cuda::blocks_for(std::max<std::int64_t>(w_.where.base, cuda::warp * rows), threads_of_block),
-                     dim3(threads_of_block), 0, w_);
+        const std::int64_t rows = (w_.where.places - 2 * w_.where.base) / w_.where.row_pitch,
+                           of_frame = std::max<std::int64_t>(w_.where.base, cuda::warp * rows);
         with_number(w_.image.type, [&]<class Value>(Value) {
-            each_tile(read_keys<Value>);
+            cuda::launch(on_, read_keys<Value>, w_.where.tiles + cuda::blocks_for(of_frame, threads_of_block),
+                         dim3(threads_of_block), 0, w_);
             if constexpr (sizeof(Value) == 8) ranks_.run(on_, w_);
             with_neighbours([&]<nearby Which>() { each_tile(descend<Which>); });
             each_tile(find_basins<Value>);
@@ -190,11 +189,10 @@ private:
         if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w);
         constexpr std::int64_t places_of_block = 16384;  // fewer blocks meet sooner
         const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_block);
-        cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most),
-                              dim3(threads_of_block), w);
+        const std::int64_t blocks = std::min({cuda::blocks_at_once(kernel, threads_of_block), most, most_walkers});
+        cuda::launch_together(on_, kernel, blocks, dim3(threads_of_block), w);
     }
     void number() const {
-        cuda::launch(on_, count_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
         cuda::launch_sums(on_, w_.before, flag_blocks(), w_.count + counters);
         cuda::launch(on_, number_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
     }

@@ -6,20 +6,9 @@
 
 namespace nearfield::watersheds {
 
-/// Flags are counted by warps: a lane has 16 words, and a warp 16384 places.
-inline constexpr int words_of_lane = 16, flag_words = words_of_lane * cuda::warp, flag_block = 32 * flag_words;
-
 __device__ inline std::uint32_t flags_of(const work& w, int word) {
     const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * flag_words + words_of_lane * threadIdx.x + word;
     return at < cuda::blocks_for(w.where.places, 32) ? w.flags[at] : 0;
-}
-
-/// Counts the markers in every block of places. One warp handles one block.
-static __global__ void __launch_bounds__(cuda::warp) count_flags(const __grid_constant__ work w) {
-    int mine = 0;
-    for (int word = 0; word < words_of_lane; ++word) mine += __popc(flags_of(w, word));
-    for (int by = 1; by < cuda::warp; by *= 2) mine += __shfl_xor_sync(cuda::every_lane, mine, by);
-    if (threadIdx.x == 0) w.before[blockIdx.x] = static_cast<std::uint32_t>(mine);
 }
 
 /// Numbers the markers in raster order. One warp handles one block of places.
@@ -180,9 +169,23 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
     store_parents(w, own, to);
 }
 
+/// Returns the neighbour of an open cell that the search came from: the first, in the order of ties, with a step less.
+/// All of them are open, unless the cell is one of the first front.
+template <nearby Which>
+__device__ std::int32_t walked_from(const work& w, std::int32_t place) {
+    const std::int32_t before = w.steps[place] - 1;
+    unsigned bits = 0;
+    w.where.each<Which>(place, [&](std::int32_t there, int k) {
+        if (known_of(w, there) == known::little && w.steps[there] == before) bits |= 1U << k;
+    });
+    return w.where.nth(place, __ffs(static_cast<int>(bits)) - 1);
+}
+
 /// Returns the neighbour with the least level, then the fewest steps, then the smallest coordinates.
 template <nearby Which>
 __device__ std::int32_t parent_of(const work& w, std::int32_t place) {
+    if (Which != nearby::listed && known_of(w, place) == known::little && w.steps[place] > 1)
+        return walked_from<Which>(w, place);
     const std::int32_t level = least_beside<Which>(w, place);
     std::int32_t best = nowhere, steps = unreached;
     each_wanted<Which>(

@@ -181,6 +181,11 @@ NF_HD inline std::int32_t key_in(std::uint64_t both) {
 }
 inline constexpr std::uint64_t no_key = ~std::uint64_t{0};
 
+inline constexpr std::int64_t most_walkers = 2047;  ///< blocks that may wait for each other
+
+/// Flags are counted by warps: a lane has 16 words, and a warp 16384 places.
+inline constexpr int words_of_lane = 16, flag_words = words_of_lane * cuda::warp, flag_block = 32 * flag_words;
+
 /// Indices of a call's counters.
 enum counter : int {
     basins_found,
@@ -188,9 +193,10 @@ enum counter : int {
     open_found,
     wide_labels,
     listed_again,
-    fronts,
-    alone = fronts + 3,
-    fronts_walked = alone + 3,
+    queue_end,
+    fronts,  ///< three words of 64 bits
+    walked_alone = fronts + 6,
+    fronts_walked,
     changes,
     counters = changes + 3
 };
@@ -221,7 +227,7 @@ struct work {
     std::uint32_t most_edges, most_basins;
     std::uint32_t* count;
     std::uint32_t* flags;   ///< one bit per place: it has a marker; used if the call gives no markers
-    std::uint32_t* before;  ///< for each block of 16384 places, the number of markers before it
+    std::uint32_t* before;  ///< for each block of 16384 places, the number of its markers, then of those before it
 
     array3<const void> image, mask, markers, seed, parts;
     array3<void> label, passes, extrema;

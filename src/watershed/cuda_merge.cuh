@@ -156,7 +156,10 @@ __device__ inline void find_level(const work& w, std::int32_t own) {
     if (w.heights && w.up[whole] == nowhere) {
         const auto place = static_cast<std::int32_t>(w.top[whole]);
         const std::int32_t to = -2 - w.basin[place];
-        if (whole == own) atomicOr(w.flags + place / 32, 1U << place % 32);
+        if (whole == own) {
+            atomicOr(w.flags + place / 32, 1U << place % 32);
+            atomicAdd(w.before + place / flag_block, 1U);
+        }
         std::int32_t over = level;  // highest pass from this basin to the common ancestor, then with the other branch
         std::int32_t meets = own;
         for (;; over = max(over, w.pass[meets]), meets = w.up[meets]) {

@@ -18,37 +18,59 @@ __device__ inline std::int32_t steps_of(const work& w, std::int32_t place) {
     return known_of(w, place) == known::little ? w.steps[place] : 0;
 }
 
-/// Calls use(place) for the neighbours that need steps which are not known. Of known ones a word holds a row.
-template <nearby Which, class Use>
-__device__ void each_unmet(const work& w, std::int32_t place, const Use& use) {
-    if constexpr (Which == nearby::listed) {
-        w.where.each(place, [&](std::int32_t there, int) {
-            if ((w.unmet[there / 32] >> there % 32 & 1) != 0) use(there);
-        });
-    } else {
-        using planes = column<Which>;
-        unsigned bits = 0;  // 3 r + x of the row r = 3 z + y, offsets plus 1
-#pragma unroll
-        for (int z = planes::deep ? -1 : 0; z <= (planes::deep ? 1 : 0); ++z)
-#pragma unroll
-            for (int y = -1; y <= 1; ++y) {
-                if (!planes::corners && y != 0 && z != 0) continue;
-                const std::int32_t first = place + z * w.where.pitch[0] + y * w.where.pitch[1] - 1;
-                const std::uint32_t* const words = w.unmet + first / 32;
-                const auto row = static_cast<unsigned>((std::uint64_t{words[1]} << 32 | words[0]) >> first % 32);
-                bits |= (row & (planes::corners || (y == 0 && z == 0) ? 7U : 2U)) << (9 * z + 3 * y + 12);
-            }
-        for (; bits != 0; bits &= bits - 1) {
-            const int bit = __ffs(static_cast<int>(bits)) - 1, row = bit / 3, z = row / 3;
-            use(place + (z - 1) * w.where.pitch[0] + (row - 3 * z - 1) * w.where.pitch[1] + bit - 3 * row - 1);
-        }
-    }
+/// The neighbours in a row of places around a cell, known ones: bit x + 1 of offset x.
+template <nearby Which>
+__device__ constexpr unsigned in_row(int z, int y) {
+    using planes = column<Which>;
+    if ((!planes::deep && z != 0) || (!planes::corners && y != 0 && z != 0)) return 0;
+    return y == 0 && z == 0 ? 5U : planes::corners ? 7U : 2U;
 }
-
+/// Calls use(words, shift, row, wanted) for each row of places around a cell, of which two words hold the bits.
+template <nearby Which, class Use>
+__device__ void each_row(const work& w, std::int32_t place, const Use& use) {
+#pragma unroll
+    for (int z = -1; z <= 1; ++z)
+#pragma unroll
+        for (int y = -1; y <= 1; ++y) {
+            if (in_row<Which>(z, y) == 0) continue;
+            const std::int32_t first = place + z * w.where.pitch[0] + y * w.where.pitch[1] - 1;
+            use(w.unmet + first / 32, first % 32, 3 * z + y + 4, in_row<Which>(z, y));
+        }
+}
+/// Returns the neighbours that need steps which are not known: bit 3 r + x of row r, offsets plus 1. `Now` reads what
+/// other threads have changed before.
+template <nearby Which, bool Now = false>
+__device__ unsigned unmet_beside(const work& w, std::int32_t place) {
+    unsigned bits = 0;
+    each_row<Which>(w, place, [&](std::uint32_t* at, int shift, int row, unsigned wanted) {
+        const std::conditional_t<Now, const volatile std::uint32_t, const std::uint32_t>* const words = at;
+        bits |= (static_cast<unsigned>((std::uint64_t{words[1]} << 32 | words[0]) >> shift) & wanted) << 3 * row;
+    });
+    return bits;
+}
+/// Takes neighbours that need steps, of those in `of`, and returns which it got. A row takes one atomic, or two, and no
+/// row waits for another one.
+template <nearby Which>
+__device__ unsigned take_beside(const work& w, std::int32_t place, unsigned of) {
+    unsigned taken = 0;
+    each_row<Which>(w, place, [&](std::uint32_t* words, int shift, int row, unsigned wanted) {
+        const std::uint64_t bits = std::uint64_t{of >> 3 * row & wanted} << shift;
+        const auto low = static_cast<std::uint32_t>(bits), high = static_cast<std::uint32_t>(bits >> 32);
+        const std::uint64_t first = low != 0 ? atomicAnd(words, ~low) : 0,
+                            second = high != 0 ? atomicAnd(words + 1, ~high) : 0;
+        taken |= static_cast<unsigned>(((second << 32 | first) & bits) >> shift) << 3 * row;
+    });
+    return taken;
+}
+/// Returns how far in places the neighbour of a bit lies.
+__device__ inline std::int32_t offset_of(const work& w, int bit) {
+    const int row = bit / 3, z = row / 3;
+    return (z - 1) * w.where.pitch[0] + (row - 3 * z - 1) * w.where.pitch[1] + bit - 3 * row - 1;
+}
 /// Gives a cell its steps and returns true, unless it has them.
 __device__ inline bool reach(const work& w, std::int32_t place, std::int32_t steps) {
     const std::uint32_t bit = 1U << place % 32;
-    if ((atomicAnd(w.unmet + place / 32, ~bit) & bit) == 0) return false;
+    if ((w.unmet[place / 32] & bit) == 0 || (atomicAnd(w.unmet + place / 32, ~bit) & bit) == 0) return false;
     w.steps[place] = steps;
     return true;
 }
@@ -73,101 +95,238 @@ __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_const
     });
 }
 
-/// Puts the open cells beside those that need no steps into the first front, of `grown` cells. Only this front compares
-/// levels: an open cell has no neighbour with a smaller level, so that two of them that touch have the same.
+/// Fronts of so few cells are walked by one block, which need not wait for others. As many cells of a front fit a block's
+/// list, of which it fills half if all blocks walk.
+inline constexpr int few_cells = 512;
+/// In larger fronts cells look which neighbours need steps before they take them. In smaller ones they try all, since
+/// atomics are few, and one trip to memory takes half of the time of two.
+inline constexpr std::int64_t small_front = 8192;
+
+/// A block's part of two fronts: this one, and the next one. Cells that do not fit go to the queue, from which all blocks
+/// take them, so that a front that begins in one block spreads to others.
 template <nearby Which>
-__device__ void begin_front(const work& w, std::uint32_t* grown) {
-    each_listed(w, [&](std::int32_t place) {
-        if (known_of(w, place) != known::little) return;
-        const std::int32_t own = w.key[place];
-        bool beside = false;
-        w.where.each<Which>(place, [&](std::int32_t there, int) {
-            beside |= w.key[there] == own && (own != outside<std::int32_t> || has_level(w, there)) &&
-                      known_of(w, there) != known::little;
-        });
-        if (beside && reach(w, place, 1)) w.queue[atomicAdd(grown, 1U)] = place;
-    });
-}
+struct own_front {
+    static constexpr int warps = threads_of_block / cuda::warp;
+    static constexpr int neighbours = Which == nearby::corners3   ? 26
+                                      : Which == nearby::corners2 ? 8
+                                      : Which == nearby::sides3   ? 6
+                                      : Which == nearby::sides2   ? 4
+                                                                  : 1;
+    std::int32_t kept[2][few_cells], found[warps][cuda::warp * neighbours];
+    int count[2], held[warps], queued, straight;
 
-/// A front of the breadth-first search: cells [first, last) of the queue need round + 1 steps. Three counters rotate,
-/// as one is read while the next one grows.
-struct front {
-    int round = 0;
-    std::int64_t first = 0, last = 0;
-
-    /// Moves on to the cells that the front before found. Returns whether there are any.
-    __device__ bool next(const work& w) {
-        first = last, last += static_cast<volatile std::uint32_t*>(w.count)[fronts + round % 3];
-        return first < last;
+    __device__ void clear() {
+        if (threadIdx.x < warps) held[threadIdx.x] = 0;
+        if (threadIdx.x == 0) count[0] = count[1] = queued = 0;
+        __syncthreads();
+    }
+    __device__ void find(std::int32_t place) {
+        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        found[warp][atomicAdd(&held[warp], 1)] = place;
+    }
+    /// Makes room for a warp's cells in the queue; one lane calls it.
+    __device__ std::uint32_t queue_up(const work& w, int cells) {
+        atomicAdd(&queued, cells);
+        return atomicAdd(w.count + queue_end, static_cast<std::uint32_t>(cells));
+    }
+    /// Moves what a warp has found to the list, which then has at most `most` cells, and to the queue.
+    __device__ void move(const work& w, int list, int most) {
+        const int lane = cuda::lane_of_thread(), warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        __syncwarp();
+        const int all = __shfl_sync(cuda::every_lane, held[warp], 0);
+        if (all == 0) return;
+        int at = lane == 0 ? atomicAdd(&count[list], all) : 0;
+        at = __shfl_sync(cuda::every_lane, at, 0);
+        const int fit = min(max(most - at, 0), all);
+        std::uint32_t behind = lane == 0 && fit < all ? queue_up(w, all - fit) : 0;
+        behind = __shfl_sync(cuda::every_lane, behind, 0);
+        for (int k = lane; k < all; k += cuda::warp)
+            (k < fit ? kept[list][at + k] : w.queue[behind + static_cast<std::uint32_t>(k - fit)]) = found[warp][k];
+        __syncwarp();
+        if (lane == 0) held[warp] = 0;
+        __syncwarp();
+    }
+    /// Ends the search for a front, of which the list has at most `most` cells; the other list becomes empty.
+    __device__ void close(int list, int most) {
+        __syncthreads();
+        if (threadIdx.x == 0) count[list] = min(count[list], most), count[list ^ 1] = 0;
+        __syncthreads();
+    }
+    /// Moves the list to the queue.
+    __device__ void give_up(const work& w, int list) {
+        const int lane = cuda::lane_of_thread(), all = count[list];
+        __syncthreads();
+        if (threadIdx.x / cuda::warp == 0 && all > 0) {
+            const std::uint32_t behind = __shfl_sync(cuda::every_lane, lane == 0 ? queue_up(w, all) : 0, 0);
+            for (int k = lane; k < all; k += cuda::warp)
+                w.queue[behind + static_cast<std::uint32_t>(k)] = kept[list][k];
+        }
+        if (threadIdx.x == 0) count[list] = 0;
+        __syncthreads();
     }
 };
 
-/// Finds the next front. A warp collects what its cells find, so that one atomic makes room for all of it.
+/// The cells of a front: those that blocks keep, and those that were queued.
+struct front_size {
+    std::int64_t kept = 0, queued = 0;
+    [[nodiscard]] __device__ std::int64_t all() const { return kept + queued; }
+};
+
+/// Waits for all blocks and returns the sum of what they have found; those that wait long sleep. Three words rotate, as
+/// one is cleared while others may still be read.
 template <nearby Which>
-__device__ void walk(const work& w, const front& now, std::int64_t mine, std::int64_t stride) {
-    constexpr int warps = threads_of_block / cuda::warp;
-    constexpr int held = Which == nearby::listed ? 1 : cuda::warp * 26;  // listed neighbours make room one by one
-    __shared__ std::int32_t found[warps][held];
-    __shared__ int count[warps];
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    if (mine == 0) static_cast<volatile std::uint32_t*>(w.count)[fronts + (now.round + 2) % 3] = 0;
-    std::uint32_t* const grown = w.count + fronts + (now.round + 1) % 3;
-    for (std::int64_t i = now.first + mine; i - lane < now.last; i += stride) {
-        if (lane == 0) count[warp] = 0;
-        __syncwarp();
-        const auto put = [&](std::int32_t there) {
-            if (!reach(w, there, now.round + 2)) return;
-            if (Which != nearby::listed) found[warp][atomicAdd(&count[warp], 1)] = there;
-            else w.queue[now.last + atomicAdd(grown, 1U)] = there;
-        };
-        if (i < now.last) each_unmet<Which>(w, static_cast<volatile std::int32_t*>(w.queue)[i], put);
-        __syncwarp();
-        const int all = count[warp];
-        std::uint32_t at = 0;
-        if (lane == 0 && all > 0) at = atomicAdd(grown, static_cast<std::uint32_t>(all));
-        at = __shfl_sync(cuda::every_lane, at, 0);
-        for (int k = lane; k < all; k += cuda::warp) w.queue[now.last + at + k] = found[warp][k];
-        __syncwarp();
+__device__ front_size meet(const work& w, own_front<Which>& own, int list, int meeting, unsigned sleep) {
+    constexpr int kept_bits = 21, blocks_from = 32 + kept_bits;
+    static_assert(most_walkers * few_cells < 1 << kept_bits && most_walkers < 1 << (64 - blocks_from));
+    __shared__ std::uint64_t sum;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        auto* const words = reinterpret_cast<unsigned long long*>(w.count + fronts);
+        const volatile unsigned long long* const word = words + meeting % 3;
+        const unsigned long long mine = 1ULL << blocks_from | static_cast<unsigned long long>(own.count[list]) << 32 |
+                                        static_cast<unsigned long long>(own.queued);
+        unsigned long long seen = atomicAdd(words + meeting % 3, mine) + mine;
+        for (; seen >> blocks_from != gridDim.x; seen = *word) {
+#ifdef __CUDA_ARCH__
+            __nanosleep(sleep);
+#endif
+        }
+        if (blockIdx.x == 0) static_cast<volatile unsigned long long*>(words)[(meeting + 2) % 3] = 0;
+        __threadfence();
+        own.queued = 0, sum = seen;
     }
+    __syncthreads();
+    return {static_cast<std::int64_t>(sum >> 32 & ((1U << kept_bits) - 1)),
+            static_cast<std::int64_t>(static_cast<std::uint32_t>(sum))};
 }
 
-/// Fronts of few cells are walked by one block, which need not wait for others.
-inline constexpr std::int64_t few_cells = 512;
+/// Finds the open cells beside those that need no steps: the first front. Only this front compares levels: an open cell
+/// has no neighbour with a smaller level, so that two of them that touch have the same.
 template <nearby Which>
-__device__ void walk_alone(const work& w, front& now) {
-    bool more = true;
-    while (more && now.last - now.first <= few_cells) {
-        walk<Which>(w, now, threadIdx.x, threads_of_block);
-        __syncthreads();
-        ++now.round, more = now.next(w);
+__device__ void begin_front(const work& w, own_front<Which>& own, std::int64_t stride) {
+    const std::int64_t cells = w.count[open_found];
+    for (std::int64_t i = std::int64_t{blockIdx.x} * threads_of_block + threadIdx.x; i - cuda::lane_of_thread() < cells;
+         i += stride) {
+        const std::int32_t place = i < cells ? w.open[i] : nowhere;
+        if (place != nowhere && known_of(w, place) == known::little) {
+            const std::int32_t level = w.key[place];
+            bool beside = false;
+            w.where.each<Which>(place, [&](std::int32_t there, int) {
+                beside |= w.key[there] == level && (level != outside<std::int32_t> || has_level(w, there)) &&
+                          known_of(w, there) != known::little;
+            });
+            if (beside && reach(w, place, 1)) own.find(place);
+        }
+        own.move(w, 1, few_cells / 2);
     }
-    if (threadIdx.x != 0) return;
-    w.count[alone] = static_cast<std::uint32_t>(now.round);
-    w.count[alone + 1] = static_cast<std::uint32_t>(now.first),
-                    w.count[alone + 2] = static_cast<std::uint32_t>(now.last);
+    own.close(1, few_cells / 2);
+}
+
+/// Finds the next front: the block's cells and queued cells [first, last), of which each thread takes one in `stride`,
+/// need `steps`.
+template <nearby Which>
+__device__ void walk(const work& w, own_front<Which>& own, std::int64_t first, std::int64_t last, std::int64_t stride,
+                     std::int32_t steps, int most, bool look) {
+    const int list = steps & 1, kept = own.count[list], lane = cuda::lane_of_thread();
+    const std::int64_t mine = stride > threads_of_block ? std::int64_t{blockIdx.x} * threads_of_block : 0;
+    const auto from = [&](std::int32_t place) {
+        if constexpr (Which == nearby::listed) {  // such neighbours make room one by one
+            w.where.each(place, [&](std::int32_t there, int) {
+                if (reach(w, there, steps + 1)) w.queue[own.queue_up(w, 1)] = there;
+            });
+        } else {
+            unsigned taken = take_beside<Which>(w, place, look ? unmet_beside<Which>(w, place) : ~0U);
+            for (; taken != 0; taken &= taken - 1) {
+                const std::int32_t there = place + offset_of(w, __ffs(static_cast<int>(taken)) - 1);
+                w.steps[there] = steps + 1, own.find(there);
+            }
+        }
+    };
+    for (int i = static_cast<int>(threadIdx.x); i - lane < kept; i += threads_of_block) {
+        if (i < kept) from(own.kept[list][i]);
+        own.move(w, list ^ 1, most);
+    }
+    for (std::int64_t i = first + mine + threadIdx.x; i - lane < last; i += stride) {
+        if (i < last) from(static_cast<volatile std::int32_t*>(w.queue)[i]);
+        own.move(w, list ^ 1, most);
+    }
+    own.close(list ^ 1, most);
+}
+
+/// Walks along a straight corridor from a front of one cell: at once to the last of as many cells as the block has
+/// threads that have no neighbours to reach but those before and behind them. Returns the steps of the new front.
+template <nearby Which>
+__device__ std::int32_t walk_straight(const work& w, own_front<Which>& own, std::int32_t steps) {
+    const std::int32_t from = own.kept[steps & 1][0];
+    const unsigned ways = unmet_beside<Which, true>(w, from);
+    if (__popc(ways) != 1) return steps;
+    const int bit = __ffs(static_cast<int>(ways)) - 1, thread = static_cast<int>(threadIdx.x);
+    const std::int64_t at = from + std::int64_t{offset_of(w, bit)} * (thread + 1);
+    const bool inside = at >= w.where.base && at < w.where.places - w.where.base;
+    const auto place = static_cast<std::int32_t>(inside ? at : from);
+    if (thread == 0) own.straight = threads_of_block - 1;
+    __syncthreads();
+    // The first cell that does not lead straight on is reached, too. Behind a cell lies one that is not met yet, except
+    // behind the first one.
+    const unsigned behind = thread == 0 ? 0 : 1U << (26 - bit);
+    if (!inside || (unmet_beside<Which, true>(w, place) & ~behind) != ways) atomicMin(&own.straight, thread);
+    __syncthreads();
+    const int last = own.straight;
+    if (thread <= last) reach(w, place, steps + 1 + thread);
+    if (thread == last) own.kept[(steps + 1 + last) & 1][0] = place;
+    if (thread == 0) own.count[steps & 1] = 0, own.count[(steps + 1 + last) & 1] = 1;
+    __syncthreads();
+    return steps + 1 + last;
+}
+
+/// Walks fronts of few cells, the first of which has `steps`. Returns the steps of the last one, which may be empty.
+template <nearby Which>
+__device__ std::int32_t walk_alone(const work& w, own_front<Which>& own, std::int64_t first, std::int64_t last,
+                                   std::int32_t steps) {
+    for (bool more = true; more; first = last) {
+        if constexpr (Which != nearby::listed) {
+            if (first == last && own.count[steps & 1] == 1) steps = walk_straight(w, own, steps);
+        }
+        walk(w, own, first, last, threads_of_block, steps, few_cells, false);
+        ++steps;
+        more = own.count[steps & 1] > 0 && own.queued == 0;
+        __syncthreads();
+    }
+    return steps;
 }
 
 /// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
 /// the next one. One kernel handles all fronts.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
-                       mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    begin_front<Which>(w, w.count + fronts);
-    for (front now;; ++now.round) {
-        meet();
-        bool more = now.next(w);
-        if (more && now.last - now.first <= few_cells) {
-            if (blockIdx.x == 0) walk_alone<Which>(w, now);
-            meet();
-            const volatile std::uint32_t* const reached = w.count + alone;
-            now.round = static_cast<int>(reached[0]), now.first = reached[1], now.last = reached[2];
-            more = now.first < now.last;
+    constexpr unsigned short_sleep = 20, long_sleep = 500;
+    __shared__ own_front<Which> own;
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+    own.clear();
+    begin_front(w, own, stride);
+    bool alone = false;
+    std::int64_t last = 0;
+    std::int32_t steps = 1;
+    for (int meeting = 0;;) {
+        const front_size found = meet(w, own, steps & 1, meeting++, alone ? long_sleep : short_sleep);
+        if (alone) steps = static_cast<std::int32_t>(static_cast<volatile std::uint32_t*>(w.count)[walked_alone]);
+        const std::int64_t first = last;
+        last += found.queued;
+        if (found.all() == 0) break;
+        alone = found.all() <= few_cells;
+        if (!alone) {
+            walk(w, own, first, last, stride, steps, few_cells / 2, found.all() > small_front);
+            ++steps;
+            continue;
         }
-        if (!more && mine == 0) w.count[fronts_walked] = static_cast<std::uint32_t>(now.round);
-        if (!more) return;
-        walk<Which>(w, now, mine, stride);
+        if (blockIdx.x > 0) own.give_up(w, steps & 1);
+        if (found.kept > 0) last += meet(w, own, steps & 1, meeting++, short_sleep).queued;
+        if (blockIdx.x > 0) continue;
+        steps = walk_alone(w, own, first, last, steps);
+        if (threadIdx.x == 0) w.count[walked_alone] = static_cast<std::uint32_t>(steps);
     }
+    if (blockIdx.x == 0 && threadIdx.x == 0) w.count[fronts_walked] = static_cast<std::uint32_t>(steps);
 }
 
 }  // namespace nearfield::watersheds

@@ -1,5 +1,8 @@
 """Watersheds and their kin: the library's answers in Python, beside scikit-image and SciPy."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from scipy import ndimage
@@ -156,6 +159,13 @@ def test_cuts_of_the_hierarchy_are_nested():
     found = kept.extrema()
     lower = found.into >= 0
     assert (found.value[found.into[lower]] <= found.value[lower]).all()
+
+
+def test_basins_say_that_they_cannot_be_pickled():
+    kept = nf.basins(np.zeros((3, 4), np.uint8))
+    for use in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot be pickled or copied; hand on the image"):
+            use(kept)
 
 
 def test_the_coins_are_counted():

@@ -217,6 +217,30 @@ TEST_F(WatershedDevice, ACorridorIsWalkedToItsEnd) {
     EXPECT_EQ(on_device(c), expected(c));
 }
 
+/// Corridors that are straight for longer than a block has threads, along every axis, with and without niches; plateaus
+/// on which a front grows beyond what a block keeps, and shrinks again.
+TEST_F(WatershedDevice, CorridorsAndPlateausAreTheHosts) {
+    for (const shape_t& shape : {shape_t{9, 700}, shape_t{700, 9}, shape_t{700, 3, 5}, shape_t{3, 700, 5},
+                                 shape_t{3, 5, 700}, shape_t{1000, 900}, shape_t{70, 90, 80}})
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            watershed_case c;
+            c.shape = shape;
+            const auto axes = static_cast<std::int64_t>(shape.size());
+            c.options.connectivity = seed % 2 == 0 ? 1 : static_cast<int>(axes);
+            const bool plateau = cells_of(shape) > 100000;
+            for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+                const std::int64_t x = i % shape.back(), y = i / shape.back() % shape[shape.size() - 2];
+                const bool wall = plateau ? x % 100 == 50 && y % 64 != 7 : (shape.back() > 9 ? y : x) % 2 == 1;
+                const bool niche = !plateau && seed > 1 && mix(static_cast<std::uint64_t>(i) + seed) % 50 == 0;
+                c.value.push_back(wall && !niche ? 9 : 4);
+            }
+            c.marker.assign(c.value.size(), 0);
+            c.marker.front() = 3;
+            if (seed > 0) c.marker[c.marker.size() / 2] = 4;
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text();
+        }
+}
+
 /// All runs have the same bits, on a stream other than the default one.
 TEST_F(WatershedDevice, TwentyRunsAreOne) {
     const watershed_case c = landscape({1500, 1700}, 0, dtype::uint8);
