@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -118,6 +118,9 @@ class Esdf:
             self._hand_out(work)
         self._fresh = True
         return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an Esdf cannot be pickled or copied; take its distance, sites and gradient")
 
 
 def esdf(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -175,6 +175,9 @@ class Roadmap:
         """
         ends = [_one_cell(name, given, self._shape) for name, given in (("start", start), ("goal", goal))]
         return _path_of(self._made.find(ends[0], ends[1], flag_of("smooth", smooth)), len(self._shape))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Roadmap cannot be pickled or copied; call roadmap() again, or take its nodes and roads")
 
 
 def roadmap(

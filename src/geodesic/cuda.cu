@@ -111,7 +111,9 @@ private:
         w.queue = {control + controls, control + controls + ring_, reinterpret_cast<solver_counts*>(control),
                    static_cast<std::uint32_t>(ring_ - 1)};
         w.first_depth = static_cast<std::uint32_t>(rules_.first_depth), w.second_depth = second_depth();
-        w.thin = rules_.thin, w.middling = rules_.middling, w.rough = rules_.rough;
+        // The search that follows another one knows that this one did not end soon.
+        w.thin = steps_.sweeps.reach > 0 && !tried_ ? rules_.thin_for_sweeps : rules_.thin;
+        w.middling = rules_.middling, w.rough = rules_.rough;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
         w.crossing = memory_.get<std::uint32_t>(crossing_);
         w.ends_beside = ends_beside();
@@ -120,7 +122,7 @@ private:
         std::copy(steps_.families.begin(), steps_.families.end(), w.families);
         w.family_count = static_cast<int>(steps_.families.size());
         for (const family<Axes>& f : steps_.families) w.diagonal = w.diagonal || f.skewed;
-        if (w.family_count <= families_of_image && steps_.between.empty()) w.most_breaks = most_breaks;
+        w.sweeps = steps_.sweeps;
         while (1 << w.step_bits < w.step_count) ++w.step_bits;
         const Word most = work<Word, Axes>::far - 1;
         w.limit = p_.most >= std::uint64_t{most >> bits_} - 1 ? most : static_cast<Word>((p_.most + 1) << bits_);
@@ -160,7 +162,7 @@ private:
         w.tries = tried_ = true, w.limit = largest_tried();
         list_all_crossings(w);
         each(plant<std::uint32_t, Axes>, w);
-        if (eliminates_) spread_and_sample<pricing::plain>(w, start_elimination<std::uint32_t>());
+        if (eliminates_) spread_and_sample<pricing::plain>(w, start_elimination(w));
         else spread<pricing::plain>(w);
         cuda::launch(on_, write_answer<std::uint32_t, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block),
                      0, w, answers());
@@ -239,10 +241,10 @@ private:
         e.low_bit = std::min(split[0], split[1]), e.high_bit = std::max(split[0], split[1]);
     }
     template <class Word>
-    elimination<Word> start_elimination() const {
+    elimination<Word> start_elimination(const work<Word, Axes>& w) const {
         elimination<Word> e;
         split_tiles(e);
-        e.parts = cells_ >> part_bits, e.rules = rules_, e.rules.most_degree = capacity();
+        e.parts = cells_ >> part_bits, e.rules = rules_, e.rules.thin = w.thin, e.rules.most_degree = capacity();
         e.counts = reinterpret_cast<solver_counts*>(memory_.get<std::uint32_t>(control_));
         e.record = memory_.get<std::uint32_t>(record_), e.words = memory_.get<std::uint32_t>(words_);
         e.first_node = memory_.get<std::uint32_t>(first_node_), e.most_nodes = static_cast<std::uint32_t>(nodes_);
@@ -273,7 +275,7 @@ private:
     template <pricing Pricing, class Word>
     void solve_by_both(work<Word, Axes> w) const {
         if constexpr (Axes == few_axes) {
-            const elimination<Word> e = start_elimination<Word>();
+            const elimination<Word> e = start_elimination(w);
             const std::size_t bytes = part_bytes<Word>(e.rules.most_degree) + 64;
             spread_and_sample<Pricing>(w, e);
             const bool squares = is_square() && steps_.rows[0].price <= largest_square_price;

@@ -119,6 +119,13 @@ __device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* origin, i
     return is_open(w, at, step);
 }
 
+/// Notes that steps are to be relaxed from a cell: for sweeps, or in a list if lists serve the tile.
+template <pricing Pricing, class Word, int Axes>
+__device__ void begin_at(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, int local, bool lists) {
+    if (w.sweeps.reach > 0) m.improve_bands(local);
+    else if (lists) m.start(local);
+}
+
 /// Relaxes the tile's cells from neighbours in other tiles, and lists those that improve if lists serve the tile.
 /// keep_known() makes the tile's own keys known to all threads.
 template <pricing Pricing, class Word, int Axes, class Keep>
@@ -131,8 +138,8 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
         if (other >= mine) return;
         const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
         if (offered < mine && offered <= w.limit && is_open(w, tile.origin, local, step) &&
-            lower(m.key + own, offered) > offered && lists)
-            m.start(local);
+            lower(m.key + own, offered) > offered)
+            begin_at(w, m, local, lists);
     });
 }
 

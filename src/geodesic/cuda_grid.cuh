@@ -12,11 +12,7 @@
 namespace nearfield::geodesics {
 
 inline constexpr int few_axes = 3, most_families = 13;
-inline constexpr int node_degree = 24;       ///< capacity of a node's list on the graph
-inline constexpr int families_of_image = 4;  ///< of steps along sides and diagonals
-/// From this number of breaks on, tiles of images take less time by lists than by lines: 10 % scattered obstacles have
-/// more, walls of warehouses and offices fewer (quasi-Euclidean, 4096^2, H200, 2026-11-29).
-inline constexpr std::uint32_t most_breaks = 300;
+inline constexpr int node_degree = 24;  ///< capacity of a node's list on the graph
 /// Directions from a tile to those around it: 1 + the change along each axis, as digits of base 3.
 inline constexpr int directions = 27, direction_shift = 27;
 inline constexpr int chunk = 8;               ///< cells of a line that a thread owns
@@ -44,6 +40,20 @@ struct family {
     std::int8_t main;
     bool skewed;  ///< true if other axes change too
     std::uint32_t price;
+};
+
+inline constexpr int cones = 4, slots = 9;
+/// Steps of a cone: numbers of layers ahead, and of cells aside.
+NF_HD constexpr int ahead(int slot) { return slot < 3 ? 1 : slot < 5 ? 2 : 3; }
+NF_HD constexpr int aside(int slot) {
+    const int cells = slot == 0 ? 0 : slot < 7 ? 1 : 2;
+    return slot % 2 == 1 ? -cells : cells;
+}
+/// The steps of a call as sweeps take them: downwards, upwards, to the right, to the left.
+struct swept_steps {
+    std::int8_t step[cones][slots];  ///< number of the step; -1 if there is none
+    int reach = 0;                   ///< the most layers that a step leads ahead; 0 if sweeps do not serve the call
+    bool masked = false;             ///< true if a step passes cells
 };
 
 /// The tiling, as kernels read it.
@@ -233,10 +243,6 @@ __device__ inline bool is_thin(const solver_counts& c, std::int32_t thin) {
     if (std::int64_t{4} * c.reached >= c.sampled) return false;
     return leaves_at_most(c, misses_few_steps(c, scattered) ? thin + thin / 4 : thin);
 }
-/// True if cells may be eliminated later: tiles wait, and few enough cells of the sample remain.
-__device__ inline bool may_eliminate(const solver_counts& c, std::int32_t thin, std::int32_t middling) {
-    return c.parked[0] != 0 && (is_thin(c, thin) || leaves_at_most(c, middling));
-}
 /// True if cells are eliminated: tiles still wait, and the sample promises that few cells remain.
 __device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {
     return c.parked[1] != 0 || (c.parked[0] != 0 && is_thin(c, thin));
@@ -294,8 +300,8 @@ struct work {
     bool ends_beside = false;                ///< true if the directions are valid: as call::ends_beside() says
     family<Axes> families[most_families]{};  ///< all steps, or none
     int family_count = 0;
-    bool diagonal = false;              ///< true if a family is skewed
-    std::uint32_t most_breaks = 0;      ///< from this number on, diagonal steps start from lists; see breaks_of()
+    bool diagonal = false;  ///< true if a family is skewed
+    swept_steps sweeps{};
     int step_count = 0, step_bits = 0;  ///< step_bits: log2 of the least power of two that is not below step_count
     int seed_bits = 0;
     bool both = false;
@@ -305,7 +311,7 @@ struct work {
 
     explicit work(const tiling& t) : where(t) {}
     /// True if tiles may be relaxed from lists of improved cells.
-    [[nodiscard]] __device__ bool may_list() const { return diagonal || family_count == 0; }
+    [[nodiscard]] __device__ bool may_list() const { return sweeps.reach == 0 && (diagonal || family_count == 0); }
     /// True if flood() visits the tiles in this stage, not relax().
     [[nodiscard]] __device__ bool floods() const {
         return boards != nullptr && from != stage::last && queue.counts->rough > rough;

@@ -8,7 +8,7 @@
 
 #include <cooperative_groups.h>
 
-#include "geodesic/cuda_crossings.cuh"
+#include "geodesic/cuda_sweep.cuh"
 
 namespace nearfield::geodesics {
 
@@ -29,11 +29,14 @@ __device__ void for_own(int cells, const Use& use) {
     }
 }
 
-/// Counts changes between open and closed cells among 32 consecutive ones, those of a warp. All lanes call it.
-template <class Word>
-__device__ std::uint32_t breaks_of(Word known) {
-    const unsigned open = __ballot_sync(cuda::every_lane, known != 0 ? 1 : 0);
-    return static_cast<std::uint32_t>(__popc((open ^ open >> 1) & ~0U >> 1));
+/// Relaxes the steps inside a tile, from the cells at which it begins. All threads of the block call it.
+template <pricing Pricing, class Word, int Axes>
+__device__ void relax_inside(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const device_step* steps,
+                             bool lists, bool open) {
+    if constexpr (Axes == few_axes)
+        if (w.sweeps.reach > 0) return settle_sweeps(w, m, steps);
+    if (lists) settle(w, m);
+    else settle_lines(w, m, open && !w.diagonal && Pricing == pricing::plain);
 }
 
 /// Writes the keys that are lower than `known`, and queues the tiles that they improve. Other tiles read the cells at
@@ -75,10 +78,6 @@ __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word
     __syncthreads();
     bool open = true, lists = false;
     const auto keep_known = [&] {
-        std::uint32_t breaks = 0;
-#pragma unroll
-        for (int k = 0; k < chunk; ++k) breaks += breaks_of(known[k]);
-        if (threadIdx.x % cuda::warp == 0 && breaks != 0) atomicAdd(m.count + 3, breaks);
         for_own(cells, [&](int k, int i) {
             m.key[padded(i)] = known[k], open = open && known[k] != 0;
             const cell_value v = value_at<Pricing>(w, first + i);
@@ -88,15 +87,14 @@ __device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word
             if (!is_seed(w, m, i) && (w.from != stage::last || known[k] == 0 || known[k] == work<Word, Axes>::far))
                 return;
             m.improve(i);
-            if (w.may_list()) m.start(i);
+            begin_at(w, m, i, w.may_list());
         });
         open = __syncthreads_or(open ? 0 : 1) == 0;
-        lists = w.family_count == 0 || (w.diagonal && !open && fresh(m.count + 3) >= w.most_breaks);
+        lists = w.may_list() && (w.family_count == 0 || !open);
     };
     take_offers(w, m, crossings, place, keep_known, lists);
     __syncthreads();
-    if (lists) settle(w, m);
-    else settle_lines(w, m, open && !w.diagonal && Pricing == pricing::plain);
+    relax_inside(w, m, crossings.steps, lists, open);
     __syncthreads();
     write_keys(w, m, crossings, place, first, known, depth + 1);
 }
@@ -111,7 +109,6 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::first: return w.first_depth;
         case stage::second:
             if (c.parked[0] == 0 || is_thin(c, w.thin)) return -1;
-            if (w.tries && may_eliminate(c, w.thin, w.middling)) return -1;
             return leaves_at_most(c, w.middling) ? w.second_depth : all;
         // The inner cells of squares have no keys yet.
         default: return eliminates(c, w.thin) && (c.solved == 0 || c.squares > 0) ? all : -1;

@@ -14,6 +14,7 @@ public:
     std::vector<device_step> rows;
     std::vector<device_between> between;
     std::vector<family<Axes>> families;  ///< none if a step has no family
+    swept_steps sweeps;
 
     explicit listed_steps(const problem_of<device>& p) : p_(p), skipped_(Axes - p.where.axes) {
         const bool all = std::all_of(p.steps.begin(), p.steps.end(), [&](const auto& s) { return is_of_family(s); });
@@ -25,6 +26,7 @@ public:
             const int main = main_axis(s);
             if (all && rows.back().by[static_cast<std::size_t>(main)] > 0) add_family(rows.back(), main);
         }
+        find_sweeps();
     }
 
     /// Number of pairs of cell and step for which the step leaves a tile.
@@ -67,6 +69,37 @@ private:
         f.main = static_cast<std::int8_t>(main);
         f.price = s.price;
         families.push_back(f);
+    }
+
+    /// Sorts the steps into cones, if tiles are square images and some step is not along a side.
+    void find_sweeps() {
+        const tiling& t = p_.where;
+        if (Axes != few_axes || t.axes < 2) return;
+        bool all = rows.size() <= std::size_t{2} * cones * slots, aside = false;
+        for (int axis = 0; axis < t.axes; ++axis)
+            all = all && t.bits[axis] == (axis < t.axes - 2 ? 0 : device_tile_bits / 2);
+        for (auto& cone : sweeps.step) std::fill_n(cone, slots, static_cast<std::int8_t>(-1));
+        int reach = 0;
+        for (std::size_t i = 0; all && i < rows.size(); ++i) {
+            const vector_of_step& by = rows[i].by;
+            all = put_in_cones(by, static_cast<std::int8_t>(i));
+            aside = aside || (by[Axes - 2] != 0 && by[Axes - 1] != 0), sweeps.masked |= rows[i].between > 0;
+            reach = std::max({reach, std::abs(by[Axes - 2]), std::abs(by[Axes - 1])});
+        }
+        if (all && aside) sweeps.reach = reach;
+    }
+    /// Puts a step into its cones; false if it has none, or another step took its slot.
+    bool put_in_cones(const vector_of_step& by, std::int8_t step) {
+        bool any = false;
+        for (int cone = 0; cone < cones; ++cone) {
+            const std::size_t axis = cone < 2 ? Axes - 2 : Axes - 1, other = cone < 2 ? Axes - 1 : Axes - 2;
+            for (int s = 0; s < slots; ++s) {
+                if (by[axis] != (cone % 2 == 0 ? ahead(s) : -ahead(s)) || by[other] != geodesics::aside(s)) continue;
+                if (sweeps.step[cone][s] >= 0) return false;
+                sweeps.step[cone][s] = step, any = true;
+            }
+        }
+        return any && by[Axes - 3] == 0;
     }
 
     const problem_of<device>& p_;

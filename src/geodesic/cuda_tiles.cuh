@@ -13,6 +13,20 @@ inline constexpr int threads_of_tile = (1 << device_tile_bits) / chunk;
 /// Index at which a tile's cell is stored, padded so that a warp hits different banks along every axis.
 NF_HD constexpr int padded(int local) { return local + (local >> 3) + (local >> 7 << 3) + (local >> 9 << 1); }
 
+// ---- bands of sweeps ----
+
+inline constexpr int sweep_side = 1 << device_tile_bits / 2, bands = 4, band_layers = sweep_side / bands;
+static_assert(cones * bands * cuda::warp == threads_of_tile && sweep_side == 2 * cuda::warp);
+
+/// Bits of the bands that a cone's walks improved, for each cone: bands of rows, then bands of columns.
+inline constexpr int bits_of_cone = 2 * bands;
+
+/// Returns the bits of the bands of a tile's cell, for a cone.
+__device__ inline std::uint32_t bands_of(int local, int cone) {
+    const int row = local / sweep_side, column = local % sweep_side;
+    return (1U << row / band_layers | 1U << (bands + column / band_layers)) << cone * bits_of_cone;
+}
+
 /// Keys of a tile, and its improved cells: those of the whole visit, and those from which steps are still to be relaxed
 /// in this round and in the next one. Rounds use the lists and their marks in turns, and the counts in threes.
 template <pricing Pricing, class Word>
@@ -71,6 +85,11 @@ struct tile_memory {
         return atomicExch(called + number % called_tiles, number) != number;
     }
     [[nodiscard]] __device__ std::uint16_t* listed(int side) const { return list + side * most; }
+    /// Notes for sweeps that a cell improved, by no cone's walk: so every cone must find a bit of another one.
+    __device__ void improve_bands(int local) const {
+        const std::uint32_t bits = bands_of(local, 0) | bands_of(local, 1);
+        if ((fresh(count) & bits) != bits) atomicOr(count, bits);
+    }
     /// Lists a cell for the first round, once.
     __device__ void start(int local) const {
         if (mark(local, 0)) list[atomicAdd(count, 1U)] = static_cast<std::uint16_t>(local);

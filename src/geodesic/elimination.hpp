@@ -12,7 +12,9 @@ struct solver_rules {
     std::int32_t first_depth = 24;                     ///< depth of a chain of tiles at which a sample is taken
     std::int32_t second_depth = 4;  ///< depth for a middling `left`, in multiples of the image's sides in tiles
     std::int32_t thin = 52;         ///< up to this `left`, cells are eliminated at once; see is_thin()
-    std::int32_t middling = 110;    ///< up to this `left`, after `second_depth`; above it, never
+    /// The same if sweeps relax tiles: none, since they solve mazes with short ways sooner than lists eliminate cells.
+    std::int32_t thin_for_sweeps = -1;
+    std::int32_t middling = 110;  ///< up to this `left`, after `second_depth`; above it, never
     /// A sample is taken if obstacles and borders close at least this share of the steps of free cells, in thousandths:
     /// corridors of width 6 lack 83, caves and blobs less than 70.
     std::int32_t missing = 75;

@@ -20,19 +20,19 @@ struct solver_mode {
 std::vector<solver_mode> modes() {
     solver_rules all;
     all.least_cells = 0, all.node_share = 1, all.most_core = 1 << 30, all.samples = 4;
-    all.first_depth = all.missing = 0, all.thin = all.middling = 1000;
+    all.first_depth = all.missing = 0, all.thin = all.thin_for_sweeps = all.middling = 1000;
     std::vector<solver_mode> made;
     const auto add = [&](const char* name) -> solver_rules& { return made.emplace_back(name, all).rules; };
     add("elimination");
     add("tiles, then elimination").first_depth = 2;
     solver_rules& deep = add("deep, then elimination");
-    deep.first_depth = 1, deep.second_depth = 0, deep.thin = -1;
+    deep.first_depth = 1, deep.second_depth = 0, deep.thin = deep.thin_for_sweeps = -1;
     solver_rules& core = add("given up at a core");
     core.most_degree = 8, core.most_core = 0;
     add("short lists").most_degree = 8;
     add("no memory for nodes").node_share = 4096;
     solver_rules& tiles = add("sampled, then tiles");
-    tiles.first_depth = 1, tiles.thin = tiles.middling = -1;
+    tiles.first_depth = 1, tiles.thin = tiles.thin_for_sweeps = tiles.middling = -1;
     return made;
 }
 
@@ -230,7 +230,7 @@ TEST_F(GeodesicSolvers, TryNarrowKeys) {
     check(winding, along_axes, 1), check(winding, diagonal, 1);
     rules.first_depth = 0;
     check(maze(1, 150, 2), along_axes, 1), check(maze(1, 150, 2), diagonal, 1);
-    rules.thin = -1;  // elimination would begin at the second depth
+    rules.thin = rules.thin_for_sweeps = -1, rules.second_depth = 0;  // elimination begins at the second depth
     check(maze(1, 150, 2), along_axes, 1), check(maze(1, 150, 2), diagonal, 1);
 }
 

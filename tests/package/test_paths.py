@@ -1,6 +1,8 @@
 """Geodesic distances, paths and distance fields. tests/geodesic has the random cases against Dijkstra and Kruskal."""
 
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -142,6 +144,13 @@ def test_a_field_like_another_array_keeps_its_memory():
     field.update(MASK).update(MASK == 0)
     assert field.distance is kept
     assert (kept == nf.esdf(MASK == 0, max_distance=3).distance).all()
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_fields_and_roadmaps_refuse_to_be_copied(again):
+    for made, name in ((nf.esdf(MASK), "Esdf"), (nf.roadmap(MASK), "Roadmap")):
+        with pytest.raises(TypeError, match=f"{name} cannot be pickled or copied"):
+            again(made)
 
 
 def test_roadmaps():
