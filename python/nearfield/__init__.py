@@ -43,6 +43,7 @@ from nearfield._esdf import Esdf, esdf, inflate_costmap
 from nearfield._fill import fill_nearest
 from nearfield._geodesic import geodesic, travel_cost
 from nearfield._granulometry import Granulometry, balls, granulometry, porosimetry
+from nearfield._holes import fill_holes
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
 from nearfield._medial_axis import medial_axis, reconstruct
@@ -65,7 +66,7 @@ from nearfield._split import split
 from nearfield._surfaces import VoxelGrid, isosurface, mesh_distance, offset, voxelize
 from nearfield._thickness import local_thickness
 from nearfield._voronoi import expand_labels, voronoi
-from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
+from nearfield._watershed import flood, reconstruct_gray, watershed
 
 __version__: str = _core.version
 

@@ -24,6 +24,7 @@ from nearfield._fields import is_several
 from nearfield._fill import fill_nearest
 from nearfield._geodesic import geodesic, travel_cost
 from nearfield._granulometry import granulometry, porosimetry
+from nearfield._holes import fill_holes
 from nearfield._label import label
 from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._mesh import is_mesh
@@ -41,7 +42,7 @@ from nearfield._surfaces import isosurface, mesh_distance, offset, voxelize
 from nearfield._thickness import local_thickness
 from nearfield._untouched import Untouched
 from nearfield._voronoi import expand_labels, voronoi
-from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
+from nearfield._watershed import flood, reconstruct_gray, watershed
 
 _OF_MESHES = (voxelize, mesh_distance, offset)
 _EFFECTS = (
