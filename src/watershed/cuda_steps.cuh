@@ -95,15 +95,15 @@ __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_const
     });
 }
 
-/// Fronts of so few cells are walked by one block, which need not wait for others. As many cells of a front fit a block's
-/// list, of which it fills half if all blocks walk.
+/// Fronts of so few cells are walked by one block, which need not wait for others. A block's list has room for as many;
+/// half of it is used if all blocks walk.
 inline constexpr int few_cells = 512;
 /// In larger fronts cells look which neighbours need steps before they take them. In smaller ones they try all, since
 /// atomics are few, and one trip to memory takes half of the time of two.
 inline constexpr std::int64_t small_front = 8192;
 
-/// A block's part of two fronts: this one, and the next one. Cells that do not fit go to the queue, from which all blocks
-/// take them, so that a front that begins in one block spreads to others.
+/// A block's part of two fronts: this one, and the next one. Cells that do not fit go to the queue, from which all
+/// blocks take them, so that a front that begins in one block spreads to others.
 template <nearby Which>
 struct own_front {
     static constexpr int warps = threads_of_block / cuda::warp;
@@ -145,6 +145,11 @@ struct own_front {
         __syncwarp();
         if (lane == 0) held[warp] = 0;
         __syncwarp();
+    }
+    /// Keeps a cell that a thread has found, or puts it into the queue.
+    __device__ void keep(const work& w, int list, int most, std::int32_t place) {
+        const int at = atomicAdd(&count[list], 1);
+        (at < most ? kept[list][at] : w.queue[queue_up(w, 1)]) = place;
     }
     /// Ends the search for a front, of which the list has at most `most` cells; the other list becomes empty.
     __device__ void close(int list, int most) {
@@ -233,7 +238,7 @@ __device__ void walk(const work& w, own_front<Which>& own, std::int64_t first, s
     const auto from = [&](std::int32_t place) {
         if constexpr (Which == nearby::listed) {  // such neighbours make room one by one
             w.where.each(place, [&](std::int32_t there, int) {
-                if (reach(w, there, steps + 1)) w.queue[own.queue_up(w, 1)] = there;
+                if (reach(w, there, steps + 1)) own.keep(w, list ^ 1, most, there);
             });
         } else {
             unsigned taken = take_beside<Which>(w, place, look ? unmet_beside<Which>(w, place) : ~0U);
