@@ -48,17 +48,21 @@ __device__ unsigned unmet_beside(const work& w, std::int32_t place) {
     });
     return bits;
 }
-/// Takes neighbours that need steps, of those in `of`, and returns which it got. A row takes one atomic, or two, and no
-/// row waits for another one.
+/// Takes neighbours that need steps, of those in `of`, and returns which it got. All atomics are under way before the
+/// first result is used.
 template <nearby Which>
 __device__ unsigned take_beside(const work& w, std::int32_t place, unsigned of) {
     unsigned taken = 0;
+    std::uint32_t low[9]{}, high[9]{};
     each_row<Which>(w, place, [&](std::uint32_t* words, int shift, int row, unsigned wanted) {
         const std::uint64_t bits = std::uint64_t{of >> 3 * row & wanted} << shift;
-        const auto low = static_cast<std::uint32_t>(bits), high = static_cast<std::uint32_t>(bits >> 32);
-        const std::uint64_t first = low != 0 ? atomicAnd(words, ~low) : 0,
-                            second = high != 0 ? atomicAnd(words + 1, ~high) : 0;
-        taken |= static_cast<unsigned>(((second << 32 | first) & bits) >> shift) << 3 * row;
+        const auto first = static_cast<std::uint32_t>(bits), second = static_cast<std::uint32_t>(bits >> 32);
+        if (first != 0) low[row] = atomicAnd(words, ~first);
+        if (second != 0) high[row] = atomicAnd(words + 1, ~second);
+    });
+    each_row<Which>(w, place, [&](const std::uint32_t*, int shift, int row, unsigned wanted) {
+        const auto before = static_cast<unsigned>((std::uint64_t{high[row]} << 32 | low[row]) >> shift);
+        taken |= (before & of >> 3 * row & wanted) << 3 * row;
     });
     return taken;
 }
@@ -184,9 +188,9 @@ __device__ front_size meet(const work& w, own_front<Which>& own, int list, int m
     constexpr int kept_bits = 21, blocks_from = 32 + kept_bits;
     static_assert(most_walkers * few_cells < 1 << kept_bits && most_walkers < 1 << (64 - blocks_from));
     __shared__ std::uint64_t sum;
-    __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
+        __threadfence();  // for what all threads of the block have written
         auto* const words = reinterpret_cast<unsigned long long*>(w.count + fronts);
         const volatile unsigned long long* const word = words + meeting % 3;
         const unsigned long long mine = 1ULL << blocks_from | static_cast<unsigned long long>(own.count[list]) << 32 |
