@@ -59,7 +59,7 @@ class Basins:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "Basins: the graph is the library's own, which cannot be pickled or copied; hand on the image and call basins"
+            "Basins: the library's own graph cannot be pickled or copied; hand on the image and call basins"
         )
 
     def extrema(self, h: float = 0, *, squared: bool = False) -> Extrema:

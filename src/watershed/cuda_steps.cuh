@@ -48,17 +48,21 @@ __device__ unsigned unmet_beside(const work& w, std::int32_t place) {
     });
     return bits;
 }
-/// Takes neighbours that need steps, of those in `of`, and returns which it got. A row takes one atomic, or two, and no
-/// row waits for another one.
+/// Takes neighbours that need steps, of those in `of`, and returns which it got. All atomics are under way before the
+/// first result is used.
 template <nearby Which>
 __device__ unsigned take_beside(const work& w, std::int32_t place, unsigned of) {
     unsigned taken = 0;
+    std::uint32_t low[9]{}, high[9]{};
     each_row<Which>(w, place, [&](std::uint32_t* words, int shift, int row, unsigned wanted) {
         const std::uint64_t bits = std::uint64_t{of >> 3 * row & wanted} << shift;
-        const auto low = static_cast<std::uint32_t>(bits), high = static_cast<std::uint32_t>(bits >> 32);
-        const std::uint64_t first = low != 0 ? atomicAnd(words, ~low) : 0,
-                            second = high != 0 ? atomicAnd(words + 1, ~high) : 0;
-        taken |= static_cast<unsigned>(((second << 32 | first) & bits) >> shift) << 3 * row;
+        const auto first = static_cast<std::uint32_t>(bits), second = static_cast<std::uint32_t>(bits >> 32);
+        if (first != 0) low[row] = atomicAnd(words, ~first);
+        if (second != 0) high[row] = atomicAnd(words + 1, ~second);
+    });
+    each_row<Which>(w, place, [&](const std::uint32_t*, int shift, int row, unsigned wanted) {
+        const auto before = static_cast<unsigned>((std::uint64_t{high[row]} << 32 | low[row]) >> shift);
+        taken |= (before & of >> 3 * row & wanted) << 3 * row;
     });
     return taken;
 }
@@ -95,15 +99,15 @@ __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_const
     });
 }
 
-/// Fronts of so few cells are walked by one block, which need not wait for others. As many cells of a front fit a block's
-/// list, of which it fills half if all blocks walk.
+/// Fronts of so few cells are walked by one block, which need not wait for others. A block's list has room for as many;
+/// half of it is used if all blocks walk.
 inline constexpr int few_cells = 512;
 /// In larger fronts cells look which neighbours need steps before they take them. In smaller ones they try all, since
 /// atomics are few, and one trip to memory takes half of the time of two.
 inline constexpr std::int64_t small_front = 8192;
 
-/// A block's part of two fronts: this one, and the next one. Cells that do not fit go to the queue, from which all blocks
-/// take them, so that a front that begins in one block spreads to others.
+/// A block's part of two fronts: this one, and the next one. Cells that do not fit go to the queue, from which all
+/// blocks take them, so that a front that begins in one block spreads to others.
 template <nearby Which>
 struct own_front {
     static constexpr int warps = threads_of_block / cuda::warp;
@@ -146,6 +150,11 @@ struct own_front {
         if (lane == 0) held[warp] = 0;
         __syncwarp();
     }
+    /// Keeps a cell that a thread has found, or puts it into the queue.
+    __device__ void keep(const work& w, int list, int most, std::int32_t place) {
+        const int at = atomicAdd(&count[list], 1);
+        (at < most ? kept[list][at] : w.queue[queue_up(w, 1)]) = place;
+    }
     /// Ends the search for a front, of which the list has at most `most` cells; the other list becomes empty.
     __device__ void close(int list, int most) {
         __syncthreads();
@@ -179,9 +188,9 @@ __device__ front_size meet(const work& w, own_front<Which>& own, int list, int m
     constexpr int kept_bits = 21, blocks_from = 32 + kept_bits;
     static_assert(most_walkers * few_cells < 1 << kept_bits && most_walkers < 1 << (64 - blocks_from));
     __shared__ std::uint64_t sum;
-    __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
+        __threadfence();  // for what all threads of the block have written
         auto* const words = reinterpret_cast<unsigned long long*>(w.count + fronts);
         const volatile unsigned long long* const word = words + meeting % 3;
         const unsigned long long mine = 1ULL << blocks_from | static_cast<unsigned long long>(own.count[list]) << 32 |
@@ -233,7 +242,7 @@ __device__ void walk(const work& w, own_front<Which>& own, std::int64_t first, s
     const auto from = [&](std::int32_t place) {
         if constexpr (Which == nearby::listed) {  // such neighbours make room one by one
             w.where.each(place, [&](std::int32_t there, int) {
-                if (reach(w, there, steps + 1)) w.queue[own.queue_up(w, 1)] = there;
+                if (reach(w, there, steps + 1)) own.keep(w, list ^ 1, most, there);
             });
         } else {
             unsigned taken = take_beside<Which>(w, place, look ? unmet_beside<Which>(w, place) : ~0U);
