@@ -28,9 +28,9 @@ struct columns {
     std::int64_t warps;
 };
 
-/// A cell's vector to its nearest site in bytes: 64 + z, 64 + y and 64 + x, from the lowest byte on. Along y it starts in
-/// the warp's first row instead, so that rows share a constant. All stay between 1 and 127: sums and differences of two
-/// words carry nothing from one byte to the next.
+/// A cell's vector to its nearest site in bytes: 64 + z, 64 + y and 64 + x, from the lowest byte on. Along y it starts
+/// in the warp's first row instead, so that rows share a constant. All stay between 1 and 127, so that sums and
+/// differences of two words carry nothing from one byte to the next.
 struct near_cell {
     std::uint32_t word;
 
