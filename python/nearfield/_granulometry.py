@@ -157,7 +157,7 @@ def balls(
 def porosimetry(
     mask: Any,
     inlets: Any,
-    sizes: Sequence[float] | np.ndarray[Any, Any],
+    sizes: Sequence[float] | np.ndarray[Any, Any] | None = None,
     *,
     connectivity: int = 1,
     spacing: Spacing = None,
@@ -173,8 +173,9 @@ def porosimetry(
         Cells that are not zero are the pores. The array is in CPU memory.
     inlets : array of bool, of the mask's shape
         Cells where balls enter.
-    sizes : sequence of floats
-        Ascending diameters in units of `spacing`.
+    sizes : sequence of floats, optional
+        Ascending diameters in units of `spacing`. Default: every size counts; lengths of cells have to be equal or
+        whole numbers then.
     connectivity : int
         Neighbours between which the centre of a ball may move, as in `label`; also across periodic ends.
     spacing, border, device, threads
@@ -198,14 +199,16 @@ def porosimetry(
     enters = _array_of("inlets", inlets, bool)
     if enters.shape != pores.shape:
         raise ValueError(f"inlets has shape {enters.shape} and mask {pores.shape}; give one value a cell")
-    how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
-    given = sizes_of(sizes)
+    given, unit = sizes_of(sizes), 1.0
     if not given:
-        raise ValueError("sizes is not given; a ball needs a diameter: give sizes=[...]")
+        unit, spacing = _in_whole_units(spacing, pores.ndim)
+    how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
     squared = distance_transform(pores, squared=True, **how)
     inside = {**how, "border": open_ends(border)}  # no ball has its centre beyond a closed end
     moves = {key: value for key, value in inside.items() if key != "spacing"}
     ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, **moves)
+    if not given:
+        return np.asarray(unit * _painted(ways, inside))
     reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that reaches a centre
     if squared.dtype.kind == "u":
         reach[ways == np.iinfo(ways.dtype).max] = np.inf
@@ -228,6 +231,33 @@ def _array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
 def _within(centres: Any, size: float, how: dict[str, Any]) -> Any:
     """Cells nearer to one of the centres than half a size."""
     return distance_transform(centres, sites="nonzero", max_distance=np.nextafter(size / 2, 0), dtype="bool", **how)
+
+
+def _in_whole_units(spacing: Spacing, ndim: int) -> tuple[float, Spacing]:
+    """A unit of length, and the spacing in this unit, in whole numbers."""
+    each = items_of(1.0 if spacing is None else spacing)
+    if each is None:
+        each = [1.0 if spacing is None else spacing] * ndim
+    lengths = [length_of("spacing", one) for one in each]
+    if len(lengths) == ndim and len(set(lengths)) == 1:
+        return lengths[0], None
+    if any(one != round(one) for one in lengths):
+        raise ValueError(
+            f"spacing is {said(spacing)}; without sizes give equal lengths, or whole numbers in a smaller unit"
+        )
+    return 1.0, spacing
+
+
+def _painted(radius2: Any, how: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """Diameters as float64 of the largest balls over all cells, given squared radii of the balls at their centres."""
+    most = radius2.max(initial=0)
+    if radius2.dtype.kind == "u" and most == np.iinfo(radius2.dtype).max:
+        raise ValueError("mask has no zero cell, and pores without walls have no size; give sizes=[...]")
+    field = radius2.astype(np.uint16) if most < 2**16 else radius2  # uint16 takes the fast path
+    call = ThicknessCall("mask", False, (), True, how["device"], threads_of(how["threads"]), None)
+    return np.asarray(
+        filled(workplace_of("mask", field), call, {k: how[k] for k in ("border", "spacing")}, "float64", None)
+    )
 
 
 def _cell_volume(spacing: Spacing, ndim: int) -> float:

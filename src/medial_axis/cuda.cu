@@ -2,150 +2,11 @@
 #include <cstddef>
 #include <list>
 
-#include "base/cuda.cuh"
-#include "base/divide.hpp"
+#include "medial_axis/cuda_masks.cuh"
 #include "medial_axis/steps.hpp"
 
 namespace nearfield::medial_axes {
 namespace {
-
-using cuda::blocks_for;
-using cuda::every_lane;
-using cuda::quotient;
-
-constexpr int threads_of_block = 256, warps_of_block = threads_of_block / cuda::warp;
-
-// ---- masks in unit spacing ------------------------------------------------------------------------------------------
-
-/// Planes that a warp walks through; and the columns that it owns, as the outer two of 32 belong to its neighbours.
-constexpr int planes_of_walk = 16, own_columns = cuda::warp - 2;
-
-struct columns {
-    const std::int32_t* index;
-    std::uint8_t* axis;
-    std::int32_t size[most_axes];
-    std::int64_t image_cells;
-    divisor by_row, by_plane;  ///< size[2], size[1]
-    rule<std::int32_t, true> by;
-    std::int32_t tiles[most_axes];
-    std::int64_t warps;
-};
-
-/// The cells of a warp's columns in one plane: `Rows` of its own and, if `Rows` > 1, the rows before and after these.
-/// One row is for images, whose planes have no other one.
-template <int Rows>
-struct plane_of_cells {
-    static constexpr int halo = Rows > 1 ? 1 : 0;
-    cell<std::int32_t> at[Rows + 2 * halo];
-
-    __device__ void read(const columns& c, const std::int32_t* image, std::int32_t z, std::int32_t y, std::int32_t x) {
-        const bool inside = z >= 0 && z < c.size[0] && x >= 0 && x < c.size[2];
-#pragma unroll
-        for (int k = 0; k < Rows + 2 * halo; ++k) {
-            const std::int32_t row = y + k - halo;
-            at[k] = {};
-            if (!inside || row < 0 || row >= c.size[1]) continue;
-            const std::int64_t own = (static_cast<std::int64_t>(z) * c.size[1] + row) * c.size[2] + x;
-            const std::int32_t found = image[own], site = found < 0 ? static_cast<std::int32_t>(own) : found;
-            const auto line = static_cast<std::int32_t>(c.by_row.quotient(static_cast<std::uint32_t>(site)));
-            const auto plane =
-                Rows == 1 ? line : static_cast<std::int32_t>(c.by_plane.quotient(static_cast<std::uint32_t>(line)));
-            at[k].to[0] = plane - z, at[k].to[1] = Rows == 1 ? 0 : line - plane * c.size[1] - row,
-            at[k].to[2] = site - line * c.size[2] - x;
-            at[k].squared = c.by.dot(at[k].to, at[k].to);
-        }
-    }
-};
-
-template <int Rows>
-__device__ inline cell<std::int32_t> of_next_lane(const cell<std::int32_t>& own) {
-    cell<std::int32_t> next;
-#pragma unroll
-    for (int axis = 0; axis < most_axes; ++axis)
-        if (Rows > 1 || axis != 1) next.to[axis] = __shfl_down_sync(every_lane, own.to[axis], 1);
-    next.squared = __shfl_down_sync(every_lane, own.squared, 1);
-    return next;
-}
-
-/// Evaluates a pair and sets the bits of p's row and of q's row that it puts on the axis.
-template <bool Constant>
-__device__ inline void weigh(const columns& c, const cell<std::int32_t>& p, const cell<std::int32_t>& q, int axis,
-                             bool valid, unsigned bit_p, unsigned bit_q, unsigned& of_p, unsigned& of_q) {
-    const bond<std::int32_t> found = between<Constant>(c.by, p, q, axis);
-    const bool counts = valid && found.counts;
-    of_p |= counts && found.side >= 0 ? bit_p : 0;
-    of_q |= counts && found.side <= 0 ? bit_q : 0;
-}
-
-/// Bits, by row, of the cells of `here` that pairs within the plane mark. If `Rows` > 1, bit 0 is the row before.
-template <int Rows, bool Constant>
-__device__ unsigned marks_within(const columns& c, const plane_of_cells<Rows>& here, std::int32_t y, std::int32_t lane,
-                                 bool pair) {
-    constexpr int halo = plane_of_cells<Rows>::halo;
-    unsigned rows = 0;
-#pragma unroll
-    for (int k = halo; k < Rows + halo; ++k) {
-        unsigned of_next = 0;
-        weigh<Constant>(c, here.at[k], of_next_lane<Rows>(here.at[k]), 2, pair, 1U << k, 1, rows, of_next);
-        const unsigned lanes = __ballot_sync(every_lane, of_next != 0);
-        rows |= (lanes << 1 >> lane & 1) << k;
-    }
-#pragma unroll
-    for (int k = 0; k + 1 < Rows + 2 * halo; ++k) {
-        const std::int32_t row = y + k - halo;
-        const bool valid = row >= 0 && row + 1 < c.size[1];
-        weigh<Constant>(c, here.at[k], here.at[k + 1], 1, valid, 1U << k, 2U << k, rows, rows);
-    }
-    return rows;
-}
-
-/// Sets the bits of `here` and of `next` that pairs between the two planes mark.
-template <int Rows, bool Constant>
-__device__ void marks_between(const columns& c, const plane_of_cells<Rows>& here, const plane_of_cells<Rows>& next,
-                              bool valid, unsigned& of_here, unsigned& of_next) {
-    constexpr int halo = plane_of_cells<Rows>::halo;
-#pragma unroll
-    for (int k = halo; k < Rows + halo; ++k)
-        weigh<Constant>(c, here.at[k], next.at[k], 0, valid, 1U << k, 1U << k, of_here, of_next);
-}
-
-/// A warp owns 30 columns of `Rows` rows and walks along the first axis with two planes in registers. It reads rows
-/// 32 cells at a time. It unpacks a site once and evaluates each pair once; pairs along the last axis take a
-/// shuffle. Three blocks at once hold 24 warps, at the cost of one spilled register; 107 registers would let 16 run.
-template <int Rows, bool Constant>
-__global__ void __launch_bounds__(threads_of_block, 3) mark_columns(const columns c) {
-    constexpr int halo = plane_of_cells<Rows>::halo;
-    const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * warps_of_block + threadIdx.x / cuda::warp;
-    if (number >= c.warps) return;
-    const auto lane = static_cast<std::int32_t>(threadIdx.x % cuda::warp);
-    const std::int64_t band = quotient(number, c.tiles[2]), slab = quotient(band, c.tiles[1]);
-    const std::int64_t image = quotient(slab, c.tiles[0]);
-    const auto x = static_cast<std::int32_t>(number - band * c.tiles[2]) * own_columns + lane - 1;
-    const auto y = static_cast<std::int32_t>(band - slab * c.tiles[1]) * Rows;
-    const auto first = static_cast<std::int32_t>(slab - image * c.tiles[0]) * planes_of_walk;
-    const std::int32_t end = first + planes_of_walk < c.size[0] ? first + planes_of_walk : c.size[0];
-    const std::int32_t* const index = c.index + image * c.image_cells;
-    std::uint8_t* const axis = c.axis + image * c.image_cells;
-    const bool own = lane > 0 && lane <= own_columns && x < c.size[2], pair = x >= 0 && x + 1 < c.size[2];
-
-    plane_of_cells<Rows> here, next;
-    unsigned marked = 0, of_walk_before = 0;
-    here.read(c, index, first - 1, y, x);
-    next.read(c, index, first, y, x);
-    marks_between<Rows, Constant>(c, here, next, first > 0, of_walk_before, marked);
-    for (std::int32_t z = first; z < end; ++z) {
-        here = next;
-        next.read(c, index, z + 1, y, x);
-        unsigned rows = marked | marks_within<Rows, Constant>(c, here, y, lane, pair);
-        marked = 0;
-        marks_between<Rows, Constant>(c, here, next, z + 1 < c.size[0], rows, marked);
-#pragma unroll
-        for (int k = 0; k < Rows; ++k)
-            if (own && y + k < c.size[1])
-                axis[(static_cast<std::int64_t>(z) * c.size[1] + y + k) * c.size[2] + x] =
-                    here.at[k + halo].squared > 0 ? rows >> (k + halo) & 1 : 0;
-    }
-}
 
 // ---- all other problems ---------------------------------------------------------------------------------------------
 
@@ -332,7 +193,6 @@ private:
     }
 
     static void mark_plain(const device& on, const problem& p, const pass& over) {
-        constexpr int rows = 4;
         columns c{};
         c.index = static_cast<const std::int32_t*>(over.index.data);
         c.axis = static_cast<std::uint8_t*>(over.axis.data);
@@ -341,13 +201,16 @@ private:
         c.by_row = divisor(c.size[2]), c.by_plane = divisor(c.size[1]);
         c.by = narrowed<true>(p.whole);
         const bool flat = c.size[1] == 1, constant = c.by.prune == pruning::constant;
+        const auto width = static_cast<std::uint32_t>(c.size[2]), height = static_cast<std::uint32_t>(c.size[1]);
+        c.of_line = (flat ? 1 : 256) - (width << 16), c.of_plane = 1 - (height << 8);
+        c.by.least = std::max(c.by.least, 1);
         c.tiles[0] = static_cast<std::int32_t>(blocks_for(c.size[0], planes_of_walk));
-        c.tiles[1] = static_cast<std::int32_t>(blocks_for(c.size[1], flat ? 1 : rows));
+        c.tiles[1] = static_cast<std::int32_t>(blocks_for(c.size[1], flat ? 1 : near_rows));
         c.tiles[2] = static_cast<std::int32_t>(blocks_for(c.size[2], own_columns));
         c.warps = p.where.images * c.tiles[0] * c.tiles[1] * c.tiles[2];
-        auto* const kernel = flat       ? constant ? mark_columns<1, true> : mark_columns<1, false>
-                                   : constant ? mark_columns<rows, true>
-                                        : mark_columns<rows, false>;
+        auto* const kernel = flat       ? constant ? mark_columns<true, true> : mark_columns<true, false>
+                                   : constant ? mark_columns<false, true>
+                                        : mark_columns<false, false>;
         cuda::launch(on, kernel, blocks_for(c.warps, warps_of_block), dim3(threads_of_block), 0, c);
     }
 

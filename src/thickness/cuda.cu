@@ -94,6 +94,24 @@ __global__ void __launch_bounds__(cell_block)
     }
 }
 
+/// Turns T2 into diameters in place. Below 2^24 a float's root has the bits of a double's root that is then
+/// rounded to float. Each thread has a few cells, whose loads overlap.
+constexpr int diameters_of_thread = 4;
+__global__ void __launch_bounds__(cell_block) write_diameters(std::int32_t* painted, std::int64_t cells) {
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * (cell_block * diameters_of_thread) + threadIdx.x;
+    std::int32_t r2[diameters_of_thread];
+#pragma unroll
+    for (int k = 0; k < diameters_of_thread; ++k)
+        r2[k] = first + k * cell_block < cells ? painted[first + k * cell_block] : 0;
+#pragma unroll
+    for (int k = 0; k < diameters_of_thread; ++k) {
+        float diameter = 2 * __fsqrt_rn(static_cast<float>(most(r2[k], 0)));
+        if (r2[k] >= 1 << 24 || r2[k] < 0)
+            diameter = static_cast<float>(writer<std::int32_t>{}.thickness(r2[k], is_endless(r2[k])));
+        if (first + k * cell_block < cells) painted[first + k * cell_block] = __float_as_int(diameter);
+    }
+}
+
 template <class N>
 class engine {
 public:
@@ -202,6 +220,10 @@ private:
     }
 
     void write_one(const any_output<device>& to, bool root) const {
+        if constexpr (std::is_same_v<N, std::int32_t>)
+            if (root && p_.plain && to.type == dtype::float32 && to.data == painted_ && p_.unit2 == 1 && !p_.has_sizes)
+                return cuda::launch(on_, write_diameters, blocks_for(cells_, cell_block * diameters_of_thread),
+                                    dim3(cell_block), 0, painted_, cells_);
         const writer<N> made{p_.unit2, p_.has_sizes ? least_radius2_ : nullptr, p_.has_sizes ? size_ : nullptr, sizes_};
         const N* const ends = p_.radii_given ? nullptr : p_.plain ? painted_ : field_;  // of cells without any site
         cuda::launch(on_, write<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, strided::of(to),

@@ -136,20 +136,20 @@ private:
         distance_transform(first, image_, wanted, p_.distances);
     }
 
-    /// Clears T2, reads given radii, and rounds radii down to sizes.
+    /// Reads given radii, rounds radii down to sizes, and starts T2 with every centre's own ball.
     void prepare(workers& team) {
         const cell_offsets at(image_.shape.data(), image_.stride.data(), image_.rank);
         const auto sizes = static_cast<int>(least_radius2_.size());
         team.for_each(cells_, cells_at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
-            std::fill(painted_ + first, painted_ + last, N{0});
             N* const to = field_.get();
             if (p_.radii_given)
                 with_radii(image_.type, [&]<class T>(T) {
                     const T* from = static_cast<const T*>(image_.data);
                     for (std::int64_t i = first; i < last; ++i) to[i] = given<N>(from[at.of(i)]);
                 });
-            if (!rounds_down()) return;
-            for (std::int64_t i = first; i < last; ++i) to[i] = rounded_down(to[i], least_radius2_.data(), sizes);
+            if (rounds_down())
+                for (std::int64_t i = first; i < last; ++i) to[i] = rounded_down(to[i], least_radius2_.data(), sizes);
+            std::copy(to + first, to + last, painted_ + first);
         });
     }
     [[nodiscard]] bool rounds_down() const { return p_.has_sizes; }

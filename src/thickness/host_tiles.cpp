@@ -17,6 +17,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::thickness::HWY_NAMESPACE {
 
+/// Balls up to this squared radius lie within a centre's 26 neighbours.
+constexpr std::int32_t small_r2 = 4;
+
 /// Numbers of centres whose boxes, of rows whose cells, and of cells whose cache lines are waited for together.
 constexpr int centres_at_once = 256, rows_at_once = 16, puts_at_once = 128;
 
@@ -102,6 +105,10 @@ private:
             keep(k, row, x, length, kept.data());
             for (std::int32_t j = 0; j < length; ++j) {
                 if (kept[static_cast<std::size_t>(j)] == 0) continue;
+                if (at[x + j] <= small_r2) {
+                    paint_small(at[x + j], {z0_ + k, y0_ + row - 1, x + j});
+                    continue;
+                }
                 found[static_cast<std::size_t>(count++)] = x + j;
                 if (count == centres_at_once) paint(at, found.data(), count, k, row), count = 0;
             }
@@ -131,7 +138,19 @@ private:
         const bool left = (beside - r2 < static_cast<std::int32_t>(need & 1023)) &
                           (edge - r2 < static_cast<std::int32_t>(need >> 10 & 1023)) &
                           (corner - r2 < static_cast<std::int32_t>(need >> 20));
-        return (r2 > 0) & (left | (r2 >= table_size));
+        return (r2 > 1) & (left | (r2 >= table_size));  // a ball of one cell is there from the start
+    }
+
+    /// Paints a ball within the 26 neighbours whole.
+    void paint_small(std::int32_t r2, const std::array<std::int32_t, 3>& place) const {
+        const auto clip = [&](std::size_t axis, std::int32_t way) {
+            return way < 0 ? std::max(place[axis] - 1, 0) : std::min(place[axis] + 1, c_.g.size[axis] - 1);
+        };
+        for (std::int32_t z = clip(0, -1); z <= clip(0, 1); ++z)
+            for (std::int32_t y = clip(1, -1); y <= clip(1, 1); ++y)
+                for (std::int32_t x = clip(2, -1); x <= clip(2, 1); ++x)
+                    if ((z != place[0]) + (y != place[1]) + (x != place[2]) < r2)
+                        raise(painted_[z * c_.g.step(0) + y * c_.g.step(1) + x], r2, c_.shared);
     }
 
     void paint(const std::int32_t* at, const std::int32_t* found, int count, std::int32_t k, std::int32_t row) {

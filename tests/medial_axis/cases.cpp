@@ -76,6 +76,14 @@ axis_case large_case(const shape_t& shape, std::uint64_t seed) {
     return c;
 }
 
+axis_case case_of_few_sites(const shape_t& shape, std::uint64_t seed) {
+    axis_case c = large_case(shape, seed);
+    c.prune = pruning::constant, c.gamma = 1;
+    c.value.assign(c.value.size(), 1);
+    for (std::uint64_t k = 0; k < 3 + seed % 4; ++k) c.value[c.draw(100 + k) % c.value.size()] = 0;
+    return c;
+}
+
 axis_case case_of_corners(const shape_t& shape) {
     axis_case c = large_case(shape, 0);
     c.prune = pruning::constant, c.gamma = 1;

@@ -51,6 +51,8 @@ void write_whole(guarded& to, std::int64_t i, std::int64_t value);
 void make_plain(axis_case& c);
 /// A plain mask of this shape with large objects.
 axis_case large_case(const shape_t& shape, std::uint64_t seed);
+/// A plain case with three to six random sites and with constant pruning.
+axis_case case_of_few_sites(const shape_t& shape, std::uint64_t seed);
 /// A plain case with sites in two opposite corners only and with constant pruning.
 axis_case case_of_corners(const shape_t& shape);
 

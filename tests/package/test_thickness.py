@@ -136,9 +136,26 @@ def test_openings_see_nothing_beyond_closed_ends():
     assert table.cells.tolist() == [int(nf.local_thickness(mask, border="closed", sizes=[4]).astype(bool).sum()), 0]
 
 
-def test_porosimetry_needs_sizes():
-    with pytest.raises(ValueError, match="sizes is not given"):
-        nf.porosimetry(BLOBS, BLOBS, None)
+@pytest.mark.parametrize("seed", range(24))
+def test_porosimetry_of_every_size(seed):
+    random = np.random.default_rng(seed)
+    ndim = 1 + seed % 3
+    shape = tuple(random.integers(2, (60, 20, 9)[ndim - 1], ndim))
+    pores, inlets = random.random(shape) < random.choice([0.6, 0.9, 0.97]), np.zeros(shape, bool)
+    inlets[0], pores[tuple(random.integers(0, shape))] = True, False
+    spacing = [None, 2, 0.5, tuple(random.integers(1, 4, ndim).tolist())][seed % 4]
+    border = ("open", "closed", "periodic")[seed // 4 % 3]
+    how = {"spacing": spacing, "border": border}
+    sizes = np.unique(2 * nf.distance_transform(pores, dtype="float64", **how))
+    wanted = nf.porosimetry(pores, inlets, sizes[sizes > 0], **how) if sizes.any() else np.zeros(shape)
+    np.testing.assert_allclose(nf.porosimetry(pores, inlets, **how), wanted, rtol=1e-14)
+
+
+def test_porosimetry_of_every_size_has_limits():
+    with pytest.raises(ValueError, match="spacing is"):
+        nf.porosimetry(BLOBS, BLOBS, spacing=[0.5] * (BLOBS.ndim - 1) + [0.75])
+    with pytest.raises(ValueError, match="no zero cell"):
+        nf.porosimetry(np.ones((3, 4)), np.ones((3, 4)))
 
 
 def test_porosimetry_needs_a_way_in():
