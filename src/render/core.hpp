@@ -134,8 +134,12 @@ NF_HD inline cubic cubic_of(const cell& q, const double* d) {
     return {{q.value(), g[0] * d[0] + g[1] * d[1] + g[2] * d[2],
              zy * (d[0] * d[1]) + zx * (d[0] * d[2]) + yx * (d[1] * d[2]), all * (d[0] * d[1] * d[2])}};
 }
-/// The least root in [0, end] of a cubic that is positive at 0; -1 if there is none.
-NF_HD inline double first_root(const cubic& p, double end) {
+/// An interval in which a cubic, positive at its first end, reaches 0.
+struct bracket {
+    double free = 0, hit = 0;
+};
+/// Finds the interval of the least root in [0, end] of a cubic that is positive at 0; returns false if there is none.
+NF_HD inline bool has_root(const cubic& p, double end, bracket& made) {
     double stop[3];  // between stops the cubic is monotone
     int stops = 0;
     const double a = 3 * p.c[3], half = p.c[2], inside = half * half - a * p.c[1];
@@ -147,18 +151,21 @@ NF_HD inline double first_root(const cubic& p, double end) {
         if (high > 0 && high < end) stop[stops++] = high;
     }
     stop[stops++] = end;
-    double from = 0;
-    for (int k = 0; k < stops; from = stop[k], ++k) {
-        if (p.at(stop[k]) > 0) continue;
-        double free = from, hit = stop[k];
-        for (int round = 0; round < 40; ++round) {
-            const double middle = free + (hit - free) / 2;
-            if (p.at(middle) > 0) free = middle;
-            else hit = middle;
+    made.free = 0;
+    for (int k = 0; k < stops; made.free = stop[k], ++k)
+        if (!(p.at(stop[k]) > 0)) {
+            made.hit = stop[k];
+            return true;
         }
-        return hit;
+    return false;
+}
+NF_HD inline double root_in(const cubic& p, bracket in) {
+    for (int round = 0; round < 40; ++round) {
+        const double middle = in.free + (in.hit - in.free) / 2;
+        if (p.at(middle) > 0) in.free = middle;
+        else in.hit = middle;
     }
-    return -1;
+    return in.hit;
 }
 
 /// The part of a line inside the grid, and the axis of the face by which it enters, or -1.
@@ -264,15 +271,11 @@ struct walk {
     }
 };
 
-/// True if a line meets the surface in its cell before it leaves the cell; then sets `m`.
-NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double leaves, meeting& m) {
+/// True if a line meets the surface in its cell before it leaves the cell; then sets the interval, from the walk's point.
+NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double leaves, bracket& in) {
     if (c.least() > 0) return false;
     const double end = (leaves < p.last ? leaves : p.last) - w.t;
-    const double root = c.value() <= 0 ? 0 : end > 0 ? first_root(cubic_of(c, w.l.d), end) : -1;
-    if (root < 0) return false;
-    m.t = w.t + root, m.at_entry = m.t == p.first, m.where = c;
-    for (int axis = 0; axis < 3; ++axis) m.where.share[axis] = w.l.at(axis, m.t) - static_cast<double>(c.base[axis]);
-    return true;
+    return c.value() <= 0 || (end > 0 && has_root(cubic_of(c, w.l.d), end, in));
 }
 
 /// Finds the first point of a line's passage that is not free.
@@ -286,17 +289,19 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
     }
     speed = std::sqrt(speed);
     walk w(s, l, p.first);
+    bracket in;
+    bool found = false;
     double when = 0;
     while (w.t <= p.last) {
         ++m.steps;
         if (const std::int64_t wide = w.free_blocks(); wide > 0) {
             const int by = w.exit(wide, when);
-            if (!w.leave(by, wide, when)) return m;
+            if (!w.leave(by, wide, when)) break;
             continue;
         }
         const int by = w.exit(0, when);
         if (is_free(s, w.base)) {
-            if (!w.leave(by, 0, when)) return m;
+            if (!w.leave(by, 0, when)) break;
             continue;
         }
         double point[3];
@@ -309,9 +314,17 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
                 continue;
             }
         }
-        if (meets(w, c, p, when, m)) return m;
-        if (!w.leave(by, 0, when)) return m;
+        if (meets(w, c, p, when, in)) {
+            m.where = c, found = true;
+            break;
+        }
+        if (!w.leave(by, 0, when)) break;
     }
+    if (!found) return m;
+    // Behind the loop, so that a warp's rays bisect together and not one after the other.
+    const cell& c = m.where;
+    m.t = w.t + (c.value() <= 0 ? 0 : root_in(cubic_of(c, l.d), in)), m.at_entry = m.t == p.first;
+    for (int axis = 0; axis < 3; ++axis) m.where.share[axis] = l.at(axis, m.t) - static_cast<double>(c.base[axis]);
     return m;
 }
 
