@@ -38,8 +38,6 @@ struct surface {
     /// contiguous. Null: see `distance`.
     const std::uint8_t* skip = nullptr;
     bool distance = false;  ///< true if the field changes no faster than distance does
-    /// A point between values below this one is free: the least float that is not below the level if sense is -1.
-    float free_below = -std::numeric_limits<float>::infinity();
 };
 
 /// The line o + t d in cells, for t >= 0.
@@ -85,24 +83,6 @@ NF_HD inline std::int64_t clamped(std::int64_t at, std::int64_t most) { return a
 /// The first corner, along an axis, of the cell that contains a coordinate.
 NF_HD inline std::int64_t base_of(double x, std::int64_t size) {
     return x > 0 ? clamped(static_cast<std::int64_t>(x), size > 1 ? size - 2 : 0) : 0;
-}
-
-/// Whether a look at a cell's values is enough to say that it is free, as in most cells on the way to a surface.
-NF_HD inline bool is_free(const surface& s, const std::int64_t* base) {
-    const volume& f = s.field;
-    const std::int64_t first = f.place(base[0], base[1], base[2]), z = f.side(0), y = f.side(1), x = f.side(2);
-    const auto corner = [&](int k) { return first + (k >> 2) * z + (k >> 1 & 1) * y + (k & 1) * x; };
-    if (f.bytes) {
-        int most = 0;
-        for (int k = 0; k < 8; ++k) {
-            const int own = static_cast<const std::uint8_t*>(f.data)[corner(k)];
-            most = own > most ? own : most;
-        }
-        return static_cast<float>(most) < s.free_below;
-    }
-    bool free = true;
-    for (int k = 0; k < 8; ++k) free = free && static_cast<const float*>(f.data)[corner(k)] < s.free_below;
-    return free;
 }
 
 /// Reads the cell with first corner `base`, for a point.
@@ -299,14 +279,10 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
             if (!w.leave(by, wide, when)) break;
             continue;
         }
-        const int by = w.exit(0, when);
-        if (is_free(s, w.base)) {
-            if (!w.leave(by, 0, when)) break;
-            continue;
-        }
         double point[3];
         w.point(point);
         const cell c = cell_at(s, w.base, point);
+        const int by = w.exit(0, when);
         if (s.distance) {
             const double free = w.safe(c, c.value(), speed);
             if (when > w.t && w.t + free > when) {
