@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(threads_of_block) trace_cells(const __grid_con
 
 constexpr int cells_of_block = 8192;
 
-/// Looks for the corners of unclear cells. A block lists those among its cells, as a rule few, and its threads share them.
+/// Looks for the corners of unclear cells. A block lists those among its cells, as a rule few; its threads share them.
 __global__ void __launch_bounds__(threads_of_block) find_corners_of_cells(const __grid_constant__ work w) {
     __shared__ std::uint16_t listed[cells_of_block];
     __shared__ int count;
