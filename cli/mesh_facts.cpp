@@ -24,8 +24,9 @@ json_report describe(const mesh& m, const mesh_measures& is) {
     return said;
 }
 
-void note_repeated_faces(const arguments& args, const mesh& m) {
-    if (args.winding) return;
+mesh read_solid(const arguments& args) {
+    mesh m = read_mesh(args.input);
+    if (args.winding) return m;
     std::vector<std::array<std::array<double, 3>, 3>> all;  // corners by place, the least one first
     all.reserve(m.faces.size());
     for (const auto& face : m.faces) {
@@ -40,6 +41,7 @@ void note_repeated_faces(const arguments& args, const mesh& m) {
         note(args, fmt::format("{} of {} faces repeat another one, so that the space inside both counts as outside; "
                                "--winding counts it as inside",
                                repeated, m.faces.size()));
+    return m;
 }
 
 std::string text_of_mesh(const mesh& m, const mesh_measures& is) {

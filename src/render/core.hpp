@@ -251,11 +251,19 @@ struct walk {
     }
 };
 
-/// True if a line meets the surface in its cell before it leaves the cell; then sets the interval, from the walk's point.
+/// True if a line meets the surface in its cell before it leaves the cell; then sets the interval, from the walk's
+/// point.
 NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double leaves, bracket& in) {
     if (c.least() > 0) return false;
     const double end = (leaves < p.last ? leaves : p.last) - w.t;
     return c.value() <= 0 || (end > 0 && has_root(cubic_of(c, w.l.d), end, in));
+}
+
+/// Finds the point of a meeting in the interval from the walk's point.
+NF_HD inline void find_point(meeting& m, const walk& w, const passage& p, const bracket& in) {
+    const cell& c = m.where;
+    m.t = w.t + (c.value() <= 0 ? 0 : root_in(cubic_of(c, w.l.d), in)), m.at_entry = m.t == p.first;
+    for (int axis = 0; axis < 3; ++axis) m.where.share[axis] = w.l.at(axis, m.t) - static_cast<double>(c.base[axis]);
 }
 
 /// Finds the first point of a line's passage that is not free.
@@ -296,11 +304,7 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
         }
         if (!w.leave(by, 0, when)) break;
     }
-    if (!found) return m;
-    // Behind the loop, so that a warp's rays bisect together and not one after the other.
-    const cell& c = m.where;
-    m.t = w.t + (c.value() <= 0 ? 0 : root_in(cubic_of(c, l.d), in)), m.at_entry = m.t == p.first;
-    for (int axis = 0; axis < 3; ++axis) m.where.share[axis] = l.at(axis, m.t) - static_cast<double>(c.base[axis]);
+    if (found) find_point(m, w, p, in);  // behind the loop, so that a warp's rays bisect together
     return m;
 }
 

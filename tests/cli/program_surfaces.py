@@ -32,11 +32,9 @@ class Offset(Case):
         (self.folder / "twice.off").write_text(f"{head}{faces}\n")
         for verb in (("offset", "--distance", "0.5", "--pitch", "0.25"), ("voxelize", "--pitch", "0.25")):
             name = "out.ply" if verb[0] == "offset" else "out.npy"
-            told = (
-                lambda path, *more: self.run_program(
-                    verb[0], path, "-o", name, "--overwrite", *verb[1:], *more
-                ).stderr.decode()
-            )
+            told = lambda path, *more: self.run_program(
+                verb[0], path, "-o", name, "--overwrite", *verb[1:], *more
+            ).stderr.decode()
             self.assertIn("12 of 24 faces repeat another one", told("twice.off"))
             self.assertNotIn("repeat", told("twice.off", "--winding"))
             self.assertNotIn("repeat", told("box.off"))
