@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
+#include <vector>
 
 namespace nearfield::cli {
 
@@ -19,6 +22,26 @@ json_report describe(const mesh& m, const mesh_measures& is) {
     said["closed"] = is.closed, said["open_edges"] = is.open_edges, said["euler"] = is.euler;
     said["volume"] = is.volume, said["area"] = is.area;
     return said;
+}
+
+mesh read_solid(const arguments& args) {
+    mesh m = read_mesh(args.input);
+    if (args.winding) return m;
+    std::vector<std::array<std::array<double, 3>, 3>> all;  // corners by place, the least one first
+    all.reserve(m.faces.size());
+    for (const auto& face : m.faces) {
+        auto& corners = all.emplace_back();
+        for (std::size_t k = 0; k < 3; ++k) corners[k] = m.vertices[static_cast<std::size_t>(face[k])];
+        std::rotate(corners.begin(), std::min_element(corners.begin(), corners.end()), corners.end());
+    }
+    std::sort(all.begin(), all.end());
+    std::int64_t repeated = 0;
+    for (std::size_t k = 1; k < all.size(); ++k) repeated += all[k] == all[k - 1] ? 1 : 0;
+    if (repeated > 0)
+        note(args, fmt::format("{} of {} faces repeat another one, so that the space inside both counts as outside; "
+                               "--winding counts it as inside",
+                               repeated, m.faces.size()));
+    return m;
 }
 
 std::string text_of_mesh(const mesh& m, const mesh_measures& is) {

@@ -13,6 +13,10 @@ namespace nearfield::cli {
 
 [[nodiscard]] json_report describe(const mesh& m, const mesh_measures& is);
 
+/// Reads the input. Unless `winding` is chosen, notes that faces repeat others: parity takes the space inside both as
+/// outside.
+[[nodiscard]] mesh read_solid(const arguments& args);
+
 /// Returns "12 faces, closed, volume 8, area 24".
 [[nodiscard]] std::string text_of_mesh(const mesh& m, const mesh_measures& is);
 

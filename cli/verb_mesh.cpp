@@ -61,7 +61,7 @@ int voxelize_verb(const arguments& args) {
     check_destination(args.output);
     if (args.pitch.empty() == args.size.empty()) refuse("--pitch or --size: give one of them");
     in_words_of_options([&] {
-        const mesh m = reversed_axes(read_mesh(args.input));
+        const mesh m = reversed_axes(read_solid(args));
         mesh_grid grid;
         if (!args.pitch.empty()) grid = grid_around(m, parse_length("--pitch", args.pitch));
         else {
@@ -145,7 +145,7 @@ int offset_verb(const arguments& args) {
     how.method = args.operation == "voxels" ? offset_method::voxels : offset_method::exact;
     how.sharp = args.sharp, how.hollow = args.hollow, how.winding = args.winding;
     in_words_of_options([&] {
-        const mesh m = read_mesh(args.input);
+        const mesh m = read_solid(args);
         offset_result made;
         const auto at = [&](const auto& on) { made = offset(on, m, distance, how); };
         const computed done = compute(

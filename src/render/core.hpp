@@ -38,8 +38,6 @@ struct surface {
     /// contiguous. Null: see `distance`.
     const std::uint8_t* skip = nullptr;
     bool distance = false;  ///< true if the field changes no faster than distance does
-    /// A point between values below this one is free: the least float that is not below the level if sense is -1.
-    float free_below = -std::numeric_limits<float>::infinity();
 };
 
 /// The line o + t d in cells, for t >= 0.
@@ -87,24 +85,6 @@ NF_HD inline std::int64_t base_of(double x, std::int64_t size) {
     return x > 0 ? clamped(static_cast<std::int64_t>(x), size > 1 ? size - 2 : 0) : 0;
 }
 
-/// Whether a look at a cell's values is enough to say that it is free, as in most cells on the way to a surface.
-NF_HD inline bool is_free(const surface& s, const std::int64_t* base) {
-    const volume& f = s.field;
-    const std::int64_t first = f.place(base[0], base[1], base[2]), z = f.side(0), y = f.side(1), x = f.side(2);
-    const auto corner = [&](int k) { return first + (k >> 2) * z + (k >> 1 & 1) * y + (k & 1) * x; };
-    if (f.bytes) {
-        int most = 0;
-        for (int k = 0; k < 8; ++k) {
-            const int own = static_cast<const std::uint8_t*>(f.data)[corner(k)];
-            most = own > most ? own : most;
-        }
-        return static_cast<float>(most) < s.free_below;
-    }
-    bool free = true;
-    for (int k = 0; k < 8; ++k) free = free && static_cast<const float*>(f.data)[corner(k)] < s.free_below;
-    return free;
-}
-
 /// Reads the cell with first corner `base`, for a point.
 NF_HD inline cell cell_at(const surface& s, const std::int64_t* base, const double* point) {
     const volume& f = s.field;
@@ -134,8 +114,12 @@ NF_HD inline cubic cubic_of(const cell& q, const double* d) {
     return {{q.value(), g[0] * d[0] + g[1] * d[1] + g[2] * d[2],
              zy * (d[0] * d[1]) + zx * (d[0] * d[2]) + yx * (d[1] * d[2]), all * (d[0] * d[1] * d[2])}};
 }
-/// The least root in [0, end] of a cubic that is positive at 0; -1 if there is none.
-NF_HD inline double first_root(const cubic& p, double end) {
+/// An interval in which a cubic, positive at its first end, reaches 0.
+struct bracket {
+    double free = 0, hit = 0;
+};
+/// Finds the interval of the least root in [0, end] of a cubic that is positive at 0; returns false if there is none.
+NF_HD inline bool has_root(const cubic& p, double end, bracket& made) {
     double stop[3];  // between stops the cubic is monotone
     int stops = 0;
     const double a = 3 * p.c[3], half = p.c[2], inside = half * half - a * p.c[1];
@@ -147,18 +131,21 @@ NF_HD inline double first_root(const cubic& p, double end) {
         if (high > 0 && high < end) stop[stops++] = high;
     }
     stop[stops++] = end;
-    double from = 0;
-    for (int k = 0; k < stops; from = stop[k], ++k) {
-        if (p.at(stop[k]) > 0) continue;
-        double free = from, hit = stop[k];
-        for (int round = 0; round < 40; ++round) {
-            const double middle = free + (hit - free) / 2;
-            if (p.at(middle) > 0) free = middle;
-            else hit = middle;
+    made.free = 0;
+    for (int k = 0; k < stops; made.free = stop[k], ++k)
+        if (!(p.at(stop[k]) > 0)) {
+            made.hit = stop[k];
+            return true;
         }
-        return hit;
+    return false;
+}
+NF_HD inline double root_in(const cubic& p, bracket in) {
+    for (int round = 0; round < 40; ++round) {
+        const double middle = in.free + (in.hit - in.free) / 2;
+        if (p.at(middle) > 0) in.free = middle;
+        else in.hit = middle;
     }
-    return -1;
+    return in.hit;
 }
 
 /// The part of a line inside the grid, and the axis of the face by which it enters, or -1.
@@ -264,15 +251,19 @@ struct walk {
     }
 };
 
-/// True if a line meets the surface in its cell before it leaves the cell; then sets `m`.
-NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double leaves, meeting& m) {
+/// True if a line meets the surface in its cell before it leaves the cell; then sets the interval, from the walk's
+/// point.
+NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double leaves, bracket& in) {
     if (c.least() > 0) return false;
     const double end = (leaves < p.last ? leaves : p.last) - w.t;
-    const double root = c.value() <= 0 ? 0 : end > 0 ? first_root(cubic_of(c, w.l.d), end) : -1;
-    if (root < 0) return false;
-    m.t = w.t + root, m.at_entry = m.t == p.first, m.where = c;
+    return c.value() <= 0 || (end > 0 && has_root(cubic_of(c, w.l.d), end, in));
+}
+
+/// Finds the point of a meeting in the interval from the walk's point.
+NF_HD inline void find_point(meeting& m, const walk& w, const passage& p, const bracket& in) {
+    const cell& c = m.where;
+    m.t = w.t + (c.value() <= 0 ? 0 : root_in(cubic_of(c, w.l.d), in)), m.at_entry = m.t == p.first;
     for (int axis = 0; axis < 3; ++axis) m.where.share[axis] = w.l.at(axis, m.t) - static_cast<double>(c.base[axis]);
-    return true;
 }
 
 /// Finds the first point of a line's passage that is not free.
@@ -286,22 +277,20 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
     }
     speed = std::sqrt(speed);
     walk w(s, l, p.first);
+    bracket in;
+    bool found = false;
     double when = 0;
     while (w.t <= p.last) {
         ++m.steps;
         if (const std::int64_t wide = w.free_blocks(); wide > 0) {
             const int by = w.exit(wide, when);
-            if (!w.leave(by, wide, when)) return m;
-            continue;
-        }
-        const int by = w.exit(0, when);
-        if (is_free(s, w.base)) {
-            if (!w.leave(by, 0, when)) return m;
+            if (!w.leave(by, wide, when)) break;
             continue;
         }
         double point[3];
         w.point(point);
         const cell c = cell_at(s, w.base, point);
+        const int by = w.exit(0, when);
         if (s.distance) {
             const double free = w.safe(c, c.value(), speed);
             if (when > w.t && w.t + free > when) {
@@ -309,9 +298,13 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
                 continue;
             }
         }
-        if (meets(w, c, p, when, m)) return m;
-        if (!w.leave(by, 0, when)) return m;
+        if (meets(w, c, p, when, in)) {
+            m.where = c, found = true;
+            break;
+        }
+        if (!w.leave(by, 0, when)) break;
     }
+    if (found) find_point(m, w, p, in);  // behind the loop, so that a warp's rays bisect together
     return m;
 }
 

@@ -240,20 +240,11 @@ void set_transfer(const render_options& o, scene& s) {
     }
 }
 
-/// Returns the least float at or above the level of a surface whose lower values are free.
-float free_below(const surface& s) {
-    constexpr double most = 1e18;  // values beyond count as this one
-    const auto level = static_cast<float>(s.level);
-    if (s.sense > 0 || !(std::fabs(s.level) < most)) return surface{}.free_below;
-    return static_cast<double>(level) < s.level ? std::nextafter(level, std::numeric_limits<float>::infinity()) : level;
-}
-
 template <class Place>
 scene scene_of(const any_input<Place>& what, const any_output<Place>& picture, const render_options& o) {
     scene s;
     const bool cloud = o.mode == render_mode::volume, distance = o.distance_field && !cloud;
     s.what = {volume_of(what, o.spacing), o.threshold, distance ? 1.0 : -1.0, nullptr, distance};
-    s.what.free_below = free_below(s.what);
     s.mode = o.mode;
     s.height = picture.shape[0], s.width = picture.shape[1], s.picture = static_cast<std::uint8_t*>(picture.data);
     for (std::size_t k = 0; k < 3; ++k) s.step[k] = picture.stride[k];

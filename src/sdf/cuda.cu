@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(threads_of_block) trace_cells(const __grid_con
 
 constexpr int cells_of_block = 8192;
 
-/// Looks for the corners of unclear cells. A block lists those among its cells, as a rule few, and its threads share them.
+/// Looks for the corners of unclear cells. A block lists those among its cells, as a rule few; its threads share them.
 __global__ void __launch_bounds__(threads_of_block) find_corners_of_cells(const __grid_constant__ work w) {
     __shared__ std::uint16_t listed[cells_of_block];
     __shared__ int count;
@@ -53,22 +53,11 @@ __global__ void __launch_bounds__(threads_of_block) touch_cells(const __grid_con
     touch(w, plane(w, at.which), at.y, at.x, (at.which * w.corner_rows() + at.y) * w.corner_columns() + at.x);
 }
 
-constexpr int tile_columns = 32, tile_rows = 8;
-
-/// Writes pixels. A block owns a tile of them and a warp 8 x 4, whose searches meet the same outlines.
 template <class Number>
-__global__ void __launch_bounds__(threads_of_block, sizeof(Number) > 4 ? 2 : 4)
-    write_cells(const __grid_constant__ work w) {
-    const std::int64_t across = cuda::blocks_for(w.out_columns(), tile_columns),
-                       down = cuda::blocks_for(w.out_rows(), tile_rows), tile_row = cuda::quotient(blockIdx.x, across),
-                       which = cuda::quotient(tile_row, down);
-    const int warp = static_cast<int>(threadIdx.x) / cuda::warp, lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const std::int64_t y = (tile_row - which * down) * tile_rows + warp / 4 * 4 + lane / 8,
-                       x = (blockIdx.x - tile_row * across) * tile_columns + warp % 4 * 8 + lane % 8;
-    if (y < w.out_rows() && x < w.out_columns())
-        write<Number>(w, plane(w, which), which, w.start_of(which, w.out_step), y, x);
+__global__ void __launch_bounds__(threads_of_block) write_cells(const __grid_constant__ work w) {
+    const item at(w, w.out_rows(), w.out_columns());
+    if (at.exists) write<Number>(w, plane(w, at.which), at.which, w.start_of(at.which, w.out_step), at.y, at.x);
 }
-static_assert(tile_columns * tile_rows == threads_of_block);
 
 void run(const device& on, void (*kernel)(work), const work& w, std::int64_t items) {
     const cuda::device_guard current(on);
@@ -87,8 +76,7 @@ void touch_corners(const device& on, const work& w) {
 }
 void write_pixels(const device& on, const work& w) {
     run(on, w.wide ? write_cells<std::int64_t> : write_cells<std::int32_t>, w,
-        w.images * cuda::blocks_for(w.out_rows(), tile_rows) * cuda::blocks_for(w.out_columns(), tile_columns) *
-            threads_of_block);
+        w.images * w.out_rows() * w.out_columns());
 }
 
 }  // namespace nearfield::signed_field

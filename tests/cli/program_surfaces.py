@@ -26,6 +26,19 @@ class Offset(Case):
         self.assertNotIn("wall", plain)
         self.assertNotIn(b"thickness", (self.folder / "wall.ply").read_bytes().split(b"end_header")[0])
 
+    def test_faces_twice(self):
+        head, faces = BOX.replace("8 12 0", "8 24 0"), "\n".join(BOX.splitlines()[-12:])
+        (self.folder / "box.off").write_text(BOX)
+        (self.folder / "twice.off").write_text(f"{head}{faces}\n")
+        for verb in (("offset", "--distance", "0.5", "--pitch", "0.25"), ("voxelize", "--pitch", "0.25")):
+            name = "out.ply" if verb[0] == "offset" else "out.npy"
+            told = lambda path, *more: self.run_program(
+                verb[0], path, "-o", name, "--overwrite", *verb[1:], *more
+            ).stderr.decode()
+            self.assertIn("12 of 24 faces repeat another one", told("twice.off"))
+            self.assertNotIn("repeat", told("twice.off", "--winding"))
+            self.assertNotIn("repeat", told("box.off"))
+
 
 class Meshes(Case):
     def test_info(self):

@@ -5,6 +5,7 @@
 
 #include "effects/cases.hpp"
 #include "exact/device_engine.hpp"
+#include "scale.hpp"
 #include "sdf/cases.hpp"
 
 namespace nearfield::test {
@@ -51,14 +52,14 @@ std::vector<std::byte> on_device(const sdf_case& c, bool graph) {
 }
 
 TEST_F(SdfDevice, BitsOfTheHost) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 300); ++seed) {
         const sdf_case c = drawn_sdf_case(seed);
         ASSERT_EQ(on_device(c, seed % 10 == 0), on_host(c)) << seed;
     }
 }
 
 TEST_F(SdfDevice, LayersAreTheHosts) {
-    for (std::uint64_t seed = 0; seed < 240; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 240); ++seed) {
         const layer_case c = drawn_layer_case(seed);
         const std::vector<float> wanted = on_host(c);
         const std::vector<float> found = floats(
