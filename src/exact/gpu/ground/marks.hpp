@@ -51,12 +51,13 @@ struct marked {
     [[nodiscard]] NF_HD std::int64_t stretches() const { return (words + stretch - 1) / stretch; }
 };
 
+constexpr std::int64_t least_stretch = 32;
 /// Returns the words of a stretch: a word looks at those of its own, then at the notes of about as many stretches.
 inline std::int64_t stretch_for(std::int64_t words) {
-    return std::max(std::int64_t{32}, static_cast<std::int64_t>(std::sqrt(static_cast<double>(words))));
+    return std::max(least_stretch, static_cast<std::int64_t>(std::sqrt(static_cast<double>(words))));
 }
 /// Elements of scratch for lines with this number of words in all: two notes of each stretch, if lines have several.
-constexpr std::int64_t most_summaries(std::int64_t words) { return words / 8; }
+constexpr std::int64_t most_summaries(std::int64_t words) { return words > least_stretch ? words / 8 : 0; }
 
 /// Fills bits, to_before and to_after and, where wanted, zeros.
 void mark_lines(const device& on, const elements& image, mark what, const marked& to);
