@@ -75,9 +75,6 @@ void describe_plain(const plan& p, dtype image, call_plan& to) {
                 {source(axis),
                  std::string(gpu::row_of(gpu::rung::values).method) + ", else " + gpu::row_of(gpu::rung::strips).method,
                  groups, g.rows, cuda::warp});
-        } else if (words_fit(p) && axis == last - 1) {
-            to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
-                                 g.rows, cuda::warp});
         } else if (site_words_fit(p)) {
             to.passes.push_back({source(axis), "strips of sites in registers, else winners at pivot rows or hulls",
                                  groups, g.rows, cuda::warp});
