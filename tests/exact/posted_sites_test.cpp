@@ -1,5 +1,5 @@
-// Nearest sites of images whose windows steps leave unresolved, or have too few sites for them: pivots resolve them on a
-// device, with the host's bits.
+// Nearest sites of images whose windows steps leave unresolved, or have too few sites for them: pivots resolve them on
+// a device, with the host's bits.
 #include <gtest/gtest.h>
 
 #include <cmath>

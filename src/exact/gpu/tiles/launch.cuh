@@ -1,5 +1,5 @@
-// Distances in tiles: the kernel of the first pass, from packed lines (words.cuh), that of later passes, which reads the
-// values of the pass before, and the launches of all passes and of the kernels that solve unresolved tiles.
+// Distances in tiles: the kernel of the first pass, from packed lines (words.cuh), that of later passes, which reads
+// the values of the pass before, and the launches of all passes and of the kernels that solve unresolved tiles.
 #pragma once
 
 #include <algorithm>
