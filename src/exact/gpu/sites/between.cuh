@@ -61,6 +61,11 @@ public:
 #pragma unroll
         for (auto& one : best) one = first;
     }
+    __device__ void relax(const site_candidate& one, std::uint32_t s) {
+        const std::uint32_t first = one.word(), step = site_candidate::step(s);
+#pragma unroll
+        for (std::uint32_t i = 0; i < square_rows; ++i) best[i] = min(best[i], first - i * step);
+    }
     /// Relaxes with rows s and s + 1.
     __device__ void relax(const site_candidate& one, const site_candidate& other, std::uint32_t s) {
         const std::uint32_t first = one.word(), second = other.word(), step = site_candidate::step(s),
@@ -107,11 +112,17 @@ struct sites_between : unresolved_square {
         if (is_wide()) return finish_wide();
         const relative_rows of(s, left);
         site_square best(of);
-        line_word one = of.load(1), other = of.load(2);
-        for (int k = 1; k <= count; k += 2) {
-            const line_word a = one, b = other;
-            one = of.load(k + 2), other = of.load(k + 3);
-            best.relax(candidate_of(a, of, k), candidate_of(b, of, k + 1), static_cast<std::uint32_t>(k));
+        if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) {
+            line_word one = of.load(1), other = of.load(2);
+            for (int k = 1; k <= count; k += 2) {
+                const line_word a = one, b = other;
+                one = of.load(k + 2), other = of.load(k + 3);
+                best.relax(candidate_of(a, of, k), candidate_of(b, of, k + 1), static_cast<std::uint32_t>(k));
+            }
+        } else {
+            relax_below(s, left, of, 0, 1, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
+                best.relax({r, candidate_of(word, of, static_cast<int>(rows)).tie}, rows);
+            });
         }
         put(of, best.best);
     }
@@ -125,8 +136,8 @@ struct sites_between : unresolved_square {
         __syncthreads();
         const relative_rows of(s, left);
         whole_square mine;
-        share_rows(of, most_left(), warp, between_warps,
-                   [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
+        relax_below(s, left, of, warp, between_warps,
+                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
 #pragma unroll
         for (int i = 0; i < square_rows; ++i)
             if (mine.best[i] < 0) atomicMin(best + i * cuda::warp, mine.best[i]);
@@ -141,14 +152,13 @@ struct sites_between : unresolved_square {
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) mine.best[i] = best[i * cuda::warp];
         __syncthreads();
-        share_rows(of, most_left(), warp, between_warps,
-                   [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
-                       if (!__any_sync(cuda::every_lane, mine.has(r, rows))) return;
-                       const std::uint32_t tie = tie_of(word, left.from + static_cast<int>(rows));
+        relax_below(s, left, of, warp, between_warps, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
+            if (!__any_sync(cuda::every_lane, mine.has(r, rows))) return;
+            const std::uint32_t tie = tie_of(word, left.from + static_cast<int>(rows));
 #pragma unroll
-                       for (int i = 0; i < square_rows; ++i)
-                           if (mine.has(i, r, rows)) atomicMin(ties + i * cuda::warp, tie);
-                   });
+            for (int i = 0; i < square_rows; ++i)
+                if (mine.has(i, r, rows)) atomicMin(ties + i * cuda::warp, tie);
+        });
         __syncthreads();
         if (s.lane < width)
             for (int i = warp; i <= s.bottom - s.top; i += between_warps) {

@@ -20,11 +20,6 @@ namespace {
 
 constexpr int dense_per_10000 = 40;  // share of sites from which steps cost less than searches between pivot rows
 
-/// Returns the cells from the word to the line's nearest site, at most the cap's.
-__device__ inline std::int32_t near_word(const line_word& word) {
-    return word.sites != 0 ? 0 : min(min(word.before(), word.after()), cap_distance);
-}
-
 /// Returns, in all threads, a lower bound of the steps that the tile needs, from its share of sites (a test of whether
 /// they suffice costs nearly as much as a step). Returns 0 if sites are few, or if steps could not finish because of a
 /// wide gap, seen from the middle of every second 32 rows (in short lines, of all). `counts` holds one number per warp.
@@ -40,7 +35,7 @@ __device__ int least_steps(const line_word* words, int rows, int width, int* cou
         const line_word word = row < rows ? words[row] : word_without_sites();
         sites += __popc(word.sites);
         if ((Pairs > 2 * cuda::warp && top % (2 * cuda::warp) != 0) || top >= rows) continue;
-        const std::int32_t near = near_word(word), apart = lane - min(rows - top, cuda::warp) / 2;
+        const std::int32_t near = min(near_word(word), cap_distance), apart = lane - min(rows - top, cuda::warp) / 2;
         gap |= !__any_sync(cuda::every_lane, near * near + apart * apart < cap);
     }
     sites = __reduce_add_sync(cuda::every_lane, sites);

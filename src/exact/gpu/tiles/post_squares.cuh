@@ -4,8 +4,8 @@
 // A candidate's value is relative to the first of these rows. If R >= 0 is the excess of a row's value at the
 // pivot, and s the rows between the two, its excess in row i of the square is R - 2 * i * s. A row that wins
 // somewhere has R < 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows are
-// taken in lockstep: s is equal in all lanes. If more than 256 rows remain, all warps of a block share them, in words
-// of 32 bits.
+// taken in lockstep: s is equal in all lanes. If more rows remain, all warps of a block share them, in words of
+// 32 bits.
 #pragma once
 
 #include "exact/gpu/tiles/posts.cuh"
@@ -22,6 +22,11 @@ constexpr std::int32_t largest_bound = (1 << 30) - (1 << 22);
 static_assert((32703 + 31) * (32703 + 31) + far_apart * far_apart > 0 && 32703LL * 32703 <= largest_bound);
 constexpr std::int32_t float_bound = 1 << 23;  // whole numbers below convert to floats in one operation
 
+/// Returns the cells from the word to the line's nearest site, at most far_apart.
+__device__ inline std::int32_t near_word(const line_word& word) {
+    return word.sites != 0 ? 0 : min(min(word.before(), word.after()), far_apart);
+}
+
 /// A warp's square.
 struct square {
     const line_word* words;
@@ -33,8 +38,11 @@ struct square {
 constexpr int between_warps = 8;
 constexpr int between_blocks = 4;  // blocks on a multiprocessor
 constexpr int between_threads = between_warps * cuda::warp;
-// If more rows lie between the first and the last remaining row of a lane, all warps of a block share them.
-constexpr int most_warp_rows = 256;
+// Rows between the first and the last remaining row of a lane: up to most_own_rows are taken without a test; more
+// than most_warp_rows are shared by all warps of a block.
+constexpr int most_own_rows = 96, most_warp_rows = 256;
+constexpr int most_relative = 511;  // limit of the offset s in words
+static_assert(most_own_rows <= most_warp_rows && most_warp_rows <= most_relative);
 constexpr int looked_squares = 16;  // squares that a warp examines before its block finishes the shared ones
 
 /// Rows of a lane's line that can win in its square, and a bound of the values of the square's 32 rows.
@@ -50,7 +58,7 @@ struct relative_candidate {
 
     static constexpr std::uint32_t zero = 32000;
     static constexpr std::uint32_t most = 0xffff - zero;  // largest R: greater values never win
-    static_assert(zero > 62 * most_warp_rows && most > 64 * most_warp_rows);
+    static_assert(zero > 62 * most_relative && most > 64 * most_relative);
 
     /// `s` is equal in all lanes.
     __device__ relative_candidate(std::uint32_t r, std::uint32_t s)
@@ -63,6 +71,10 @@ public:
     __device__ relative_square() {
 #pragma unroll
         for (auto& both : best_) both = relative_candidate::zero * 65537;
+    }
+    __device__ void relax(const relative_candidate& one) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vminu2(best_[i], one.at(i));
     }
     __device__ void relax(const relative_candidate& one, const relative_candidate& other) {
 #pragma unroll
@@ -128,7 +140,7 @@ __device__ void write_relative(const square& s, std::int32_t bound, const tile_t
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
 }
 
-/// Finishes a square by relaxing it with all remaining rows.
+/// Finishes a square whose lanes have few remaining rows, by relaxing it with all of them.
 template <bool Last>
 __device__ void finish_relative(const square& s, const left_rows& mine, const relative_rows& of, int count,
                                 const tile_target<Last>& target) {
@@ -143,15 +155,87 @@ __device__ void finish_relative(const square& s, const left_rows& mine, const re
     write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
 }
 
-/// Calls to(word, R, s) in all lanes for `part` of `parts` shares of the remaining rows, up to the most of a lane; R is
-/// beyond all others behind the lane's last row.
-template <class To>
-__device__ void share_rows(const relative_rows& of, int count, int part, int parts, const To& to) {
-    for (int k = part; k <= count; k += parts) {
-        const line_word word = of.load(k);
-        const std::uint32_t r = of.relative(word, k);
-        to(word, k <= of.last ? r : ~0u, static_cast<std::uint32_t>(k));
+/// The chord from the first to the last remaining row of a lane, in (s, R): rows above it never win.
+struct chord {
+    float slope, value;  ///< R per row; value of the first row
+    int first, last;     ///< rows
+
+    __device__ chord(const relative_rows& of, const left_rows& mine)
+        : slope(0), value(static_cast<float>(of.value)), first(mine.from), last(of.last) {
+        // Outside the branch, because it involves the other lanes.
+        const std::uint32_t at_last = of.relative(of.load(of.last), of.last);
+        if (last > 0) slope = static_cast<float>(at_last) / static_cast<float>(last);
     }
+    /// Returns a bound above which no row wins in any lane, for 32 rows from `row` on; the same in all lanes.
+    __device__ std::uint32_t most(int row) const {
+        const float at = slope * static_cast<float>(min(max(row - first, 0), last)),
+                    end = slope * static_cast<float>(min(max(row + 31 - first, 0), last));
+        // Floats below 2^31 are off by at most 2^7, three times.
+        return __reduce_max_sync(cuda::every_lane, static_cast<std::uint32_t>(value + fmaxf(at, end)) + 512u);
+    }
+    /// Returns the rows, of 32 from `row` on with one per lane, that may win in some lane.
+    __device__ std::uint32_t wanted(const square& s, const line_word& word, int row) const {
+        const int e = row + s.lane - s.top;
+        const std::int32_t near = near_word(word);
+        const std::uint32_t least =
+                                static_cast<std::uint32_t>(near * near) + static_cast<std::uint32_t>(e * (e - s.half)),
+                            beyond_all = most(row);
+        return __ballot_sync(cuda::every_lane, word.any() && least <= beyond_all);
+    }
+    __device__ bool wins(std::uint32_t r, int s) const {
+        return s > 0 && s <= last && static_cast<float>(r) <= slope * static_cast<float>(s) + 2.0f;
+    }
+};
+
+/// Relaxes with the rows [from, end] below a lane's chord: `to(word, R, s)` in all lanes, with an R beyond all others
+/// where the row is not below. Each of `parts` warps takes every `parts`-th group of 32.
+template <class To>
+__device__ void relax_below(const square& s, const left_rows& mine, const relative_rows& of, int part, int parts,
+                            const To& to) {
+    const chord line(of, mine);
+    const int first = __reduce_min_sync(cuda::every_lane, mine.from),
+              last = __reduce_max_sync(cuda::every_lane, mine.end);
+    const auto load = [&](int row) { return row <= last ? s.words[row] : word_without_sites(); };
+    const int step = parts * cuda::warp;
+    line_word next = load(first + part * cuda::warp + s.lane);
+    for (int at = first + part * cuda::warp; at <= last; at += step) {
+        const line_word word = next;
+        next = load(at + step + s.lane);
+        std::uint32_t wanted = line.wanted(s, word, at);
+        for (; wanted != 0; wanted &= wanted - 1) {
+            const int nth = __ffs(static_cast<int>(wanted)) - 1, row = at + nth;
+            const line_word theirs{__shfl_sync(cuda::every_lane, word.sites, nth),
+                                   __shfl_sync(cuda::every_lane, word.beside, nth)};
+            const int k = row - mine.from;
+            const std::uint32_t r = of.relative(theirs, k);
+            const bool wins = line.wins(r, k);
+            if (__any_sync(cuda::every_lane, wins))
+                to(theirs, wins ? r : ~0u, wins ? static_cast<std::uint32_t>(k) : 0u);
+        }
+    }
+}
+
+/// Returns the number of rows that relax_below tests one by one.
+__device__ inline int rows_below(const square& s, const left_rows& mine, const relative_rows& of) {
+    const chord line(of, mine);
+    const int first = __reduce_min_sync(cuda::every_lane, mine.from),
+              last = __reduce_max_sync(cuda::every_lane, mine.end);
+    int rows = 0;
+    for (int at = first; at <= last; at += cuda::warp) {
+        const line_word word = at + s.lane <= last ? s.words[at + s.lane] : word_without_sites();
+        rows += __popc(line.wanted(s, word, at));
+    }
+    return rows;
+}
+
+/// Finishes a square in which some lanes have more remaining rows, up to most_relative.
+template <bool Last>
+__device__ void finish_below(const square& s, const left_rows& mine, const relative_rows& of,
+                             const tile_target<Last>& target) {
+    relative_square best;
+    relax_below(s, mine, of, 0, 1,
+                [&](const line_word&, std::uint32_t r, std::uint32_t rows) { best.relax({r, rows}); });
+    write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
 }
 
 /// The rows of a square in 32 bits: R - 2 * i * s, which is 0 for the first remaining row.
@@ -244,7 +328,9 @@ struct square_between : unresolved_square {
     /// Finishes the square; `count`: largest number of remaining rows of a lane.
     __device__ void finish(int count) const {
         if (is_wide()) return finish_wide();
-        finish_relative(s, left, relative_rows(s, left), count, target);
+        const relative_rows of(s, left);
+        if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) finish_relative(s, left, of, count, target);
+        else finish_below(s, left, of, target);
     }
     /// Finishes the square with all warps of a block. `best` has room for a square.
     __device__ void finish_together(std::int32_t* best) const {
@@ -254,8 +340,8 @@ struct square_between : unresolved_square {
         __syncthreads();
         const relative_rows of(s, left);
         whole_square mine;
-        share_rows(of, most_left(), warp, between_warps,
-                   [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
+        relax_below(s, left, of, warp, between_warps,
+                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
 #pragma unroll
         for (int i = 0; i < square_rows; ++i)
             if (mine.best[i] < 0) atomicMin(best + i * cuda::warp + s.lane, mine.best[i]);

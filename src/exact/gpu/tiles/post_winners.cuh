@@ -15,7 +15,8 @@ namespace {
 
 constexpr int winner_warps = 32;
 constexpr int winner_threads = winner_warps * cuda::warp;
-constexpr int most_own_columns = 64;  // columns that relax 32 neighbouring columns; more are bisected
+constexpr int most_own_columns = 64;      // columns that relax 32 neighbouring columns without a test
+constexpr int most_tested_columns = 256;  // with a test; more are bisected, too
 
 /// The squared distances of a pivot row from the columns' nearest sites. Those in 32 bits are kept in shared memory.
 template <class V>
@@ -27,6 +28,8 @@ public:
 
     __device__ pivot_squares(const std::int32_t* nearest, int row, int length, int half, V* memory)
         : nearest_(nearest), row_(row), length_(length), half_(half), memory_(memory) {}
+    /// True if values of two columns differ by the same from each column to the next, as those of squares do.
+    [[nodiscard]] __device__ bool has_chords() const { return half_ == 0; }
     /// Returns the number of kept cells, with those of columns up to the next multiple of four, which never win.
     NF_HD static constexpr int cells(int length) { return kept ? (length + 3) / 4 * 4 : 0; }
     __device__ void keep() const {
@@ -111,6 +114,30 @@ __device__ least_column<V> search_columns(const pivot_squares<V>& of, int x, int
     return best;
 }
 
+/// Chord test of the columns between `from` and `end`, which win at columns `first` and beyond; a column per lane from
+/// `at` on: true if it lies below the chord from one to the other, so that it may win between.
+template <class V>
+class column_chord {
+public:
+    __device__ column_chord(const pivot_squares<V>& of, int first, int from, int end)
+        : of_(of), first_(first), from_(from), end_(end), least_(of.value(from, first)) {
+        slope_ = static_cast<float>(of.value(end, first) - least_) / static_cast<float>(end - from);
+    }
+    __device__ std::uint32_t below(int at) const {
+        const int column = at + static_cast<int>(threadIdx.x) % cuda::warp;
+        // The sum is below 2^24 where it matters.
+        return __ballot_sync(cuda::every_lane,
+                             column < end_ && static_cast<float>(of_.value(min(column, end_), first_) - least_) <=
+                                                  slope_ * static_cast<float>(column - from_) + 2.0f);
+    }
+
+private:
+    const pivot_squares<V>& of_;
+    int first_, from_, end_;
+    V least_;
+    float slope_;
+};
+
 /// Returns the winner at column first + lane, given [from, end] for all 32; `from` is the first's. Called by a warp.
 template <class V>
 __device__ int winner_of_lane(const pivot_squares<V>& of, int first, int last, int from, int end) {
@@ -118,6 +145,18 @@ __device__ int winner_of_lane(const pivot_squares<V>& of, int first, int last, i
     least_column<V> best{of.value(from, x), from};
     if (end - from <= most_own_columns) {
         relax_by_fours(best, of, x, from / 4 * 4, end, 4);
+        return best.at;
+    }
+    const column_chord<V> line(of, first, from, end);
+    int left = of.has_chords() ? 0 : most_tested_columns + 1;
+    for (int at = from + 1; at < end && of.has_chords(); at += cuda::warp) left += __popc(line.below(at));
+    if (left <= most_tested_columns) {
+        for (int at = from + 1; at < end; at += cuda::warp)
+            for (std::uint32_t wanted = line.below(at); wanted != 0; wanted &= wanted - 1) {
+                const int column = at + __ffs(static_cast<int>(wanted)) - 1;
+                best.relax(of.value(column, x), column);
+            }
+        best.relax(of.value(end, x), end);
         return best.at;
     }
     int mine = from;
