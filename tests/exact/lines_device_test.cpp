@@ -212,7 +212,7 @@ TEST_F(DeviceLines, LinesRoundWhatBlocksStage) {
                 }
 }
 
-/// Bits of rows are carried in stretches of 32768 cells, pivots are found in spans of 16384 rows. These lines have
+/// Marks are noted in stretches of at least 1024 cells, pivots are found in spans of 16384 rows. These lines have
 /// several of each, with sites near, far, all in one stretch, or none.
 TEST_F(DeviceLines, LinesOfManyStretches) {
     static const double real[] = {1.4142135623730951, 1};

@@ -1,5 +1,5 @@
-// Nearest sites of images whose lines are too long for a search in shared memory, and whose windows steps and lists of
-// sites leave unresolved: pivots resolve them on a device, with the host's bits.
+// Nearest sites of images whose windows steps leave unresolved, or have too few sites for them: pivots resolve them on
+// a device, with the host's bits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,6 +73,10 @@ TEST_P(SitesBetweenPivots, OfRowsWithGaps) {
     }
 }
 
+TEST_P(SitesBetweenPivots, WithoutASite) {
+    compare(where([](auto, auto) { return false; }));
+}
+
 /// One image of a batch has such windows; one of the others has no site.
 TEST_P(SitesBetweenPivots, InABatch) {
     const shape_t shape{3, rows(), columns()};
@@ -86,7 +90,8 @@ TEST_P(SitesBetweenPivots, InABatch) {
 
 // The last pivot lies on the last row, 1 or 32 rows after the one before. Columns fill words, or do not.
 INSTANTIATE_TEST_SUITE_P(Images, SitesBetweenPivots,
-                         testing::Values(shape_t{1057, 230}, shape_t{1056, 192}, shape_t{1030, 333}),
+                         testing::Values(shape_t{1057, 230}, shape_t{1056, 192}, shape_t{1030, 333}, shape_t{90, 700},
+                                         shape_t{21, 1200}),
                          [](const auto& of) {
                              return std::to_string(of.param[0]) + "x" + std::to_string(of.param[1]);
                          });

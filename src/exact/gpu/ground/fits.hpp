@@ -77,8 +77,8 @@ inline bool sweeps_suffice(const plan& p, int axis) {
 }
 
 /// True if nearest sites are searched in words of 32 bits (site_words.cuh): in images and volumes in unit spacing. With
-/// more axes a word has no room for the offsets. What words leave unresolved is searched between pivot rows in images
-/// of long lines, else in shared memory or, in large volumes, by sweeps. Words hold offsets, so the packed sites and,
+/// more axes a word has no room for the offsets. What words leave unresolved is searched between pivot rows in images,
+/// in volumes in shared memory or, in large ones, by sweeps. Words hold offsets, so the packed sites and,
 /// in images, the values may need 64 bits.
 inline bool site_words_fit(const plan& p) {
     const int searched = p.rank - p.first_axis;
@@ -126,9 +126,9 @@ inline bool whole_fits(const plan& p, dtype image) {
 /// nothing of lines of up to `all_rows` with values of 30 bits.
 inline bool needs_pivots(const plan& p, std::int64_t all_rows) {
     const int axis = p.rank - 2;
-    if (rows_fit_shared(p, axis)) return false;
-    return p.sites_wanted ? p.rank - p.first_axis == 2
-                          : p.size[static_cast<std::size_t>(axis)] > all_rows || p.largest >= largest_narrow;
+    if (p.sites_wanted) return p.rank - p.first_axis == 2;
+    return !rows_fit_shared(p, axis) &&
+           (p.size[static_cast<std::size_t>(axis)] > all_rows || p.largest >= largest_narrow);
 }
 /// Returns the memory of a block that searches a pivot row of so many cells, the results of its 32 warps included.
 inline std::size_t bytes_of_pivot_row(std::int64_t length, bool wide) {

@@ -3,6 +3,8 @@
 // class, on either side of its line without a search. These kernels do not depend on the numbers of a problem.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "exact/gpu/ground/items.cuh"
@@ -24,7 +26,6 @@ inline mark mark_for(const plan& p) {
 }
 
 constexpr int mark_bits = 32;
-constexpr std::int64_t stretch_words = 1024;
 /// Distance to a mark that does not exist.
 constexpr std::uint32_t no_mark = UINT32_MAX;
 
@@ -39,23 +40,26 @@ struct elements {
 /// (inner = 1) it is c * words + w.
 struct marked {
     std::int64_t rows = 1, inner = 1, columns = 1, words = 1;
+    std::int64_t stretch = 1;  ///< words of a part whose last and first marks are noted, see stretch_for
     bool periodic = false;
     std::uint32_t* bits = nullptr;
-    std::uint32_t* to_before =
-        nullptr;  ///< null if not wanted; cells from the word's first cell back to the last mark before it
-    std::uint32_t* to_after = nullptr;  ///< cells from the word's first cell on to the first mark after the word
-    std::uint32_t* zeros = nullptr;     ///< cells of value zero, along the last axis only; null if not wanted
-    std::int32_t* lasts = nullptr;      ///< scratch of most_summaries()
+    std::uint32_t* to_before = nullptr;  ///< cells from the word's first cell back to the last mark before it
+    std::uint32_t* to_after = nullptr;   ///< cells from the word's first cell on to the first mark after the word
+    std::uint32_t* zeros = nullptr;      ///< cells of value zero, along the last axis only; null if not wanted
+    std::int32_t* lasts = nullptr;       ///< scratch of most_summaries()
 
-    /// Number of parts of a line that are carried separately.
-    [[nodiscard]] NF_HD std::int64_t stretches() const { return (words + stretch_words - 1) / stretch_words; }
+    [[nodiscard]] NF_HD std::int64_t stretches() const { return (words + stretch - 1) / stretch; }
 };
 
-/// Elements of scratch for lines with this number of words in all: the first and the last mark of each stretch, if
-/// lines have several.
-constexpr std::int64_t most_summaries(std::int64_t words) { return 4 * (words / stretch_words + 1); }
+constexpr std::int64_t least_stretch = 32;
+/// Returns the words of a stretch: a word looks at those of its own, then at the notes of about as many stretches.
+inline std::int64_t stretch_for(std::int64_t words) {
+    return std::max(least_stretch, static_cast<std::int64_t>(std::sqrt(static_cast<double>(words))));
+}
+/// Elements of scratch for lines with this number of words in all: two notes of each stretch, if lines have several.
+constexpr std::int64_t most_summaries(std::int64_t words) { return words > least_stretch ? words / 8 : 0; }
 
-/// Fills bits and, where wanted, to_before and to_after, and zeros.
+/// Fills bits, to_before and to_after and, where wanted, zeros.
 void mark_lines(const device& on, const elements& image, mark what, const marked& to);
 
 /// Copies the images, padded by repeating their last cells; `only_zeros` reduces each element to a byte, 0 for

@@ -18,7 +18,6 @@ struct plain_call {
     const plan& p;
     const any_input<device>& image;
     const fields<device>& out;
-    sites rule;
     bool measure_only;  ///< return the bytes of workspace and start nothing
 };
 

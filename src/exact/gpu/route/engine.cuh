@@ -88,7 +88,7 @@ private:
         marked to;
         to.rows = size(axis), to.columns = p_.cells / to.rows;
         to.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        to.words = blocks_for(to.rows, mark_bits);
+        to.words = blocks_for(to.rows, mark_bits), to.stretch = stretch_for(to.words);
         to.periodic = by_.m.periodic[axis];
         return to;
     }
@@ -107,8 +107,7 @@ private:
             for (int axis = has_labels() ? p_.first_axis : p_.rank - 1;
                  axis < p_.rank - (stored_ == keys::narrow ? 1 : 0); ++axis)
                 words = std::max(words, marks_along(axis).words * marks_along(axis).columns);
-            marks_ = memory_.template reserve<std::uint32_t>(4 * words +
-                                                             (words > stretch_words ? most_summaries(words) : 0));
+            marks_ = memory_.template reserve<std::uint32_t>(4 * words + most_summaries(words));
         }
         std::int64_t most[2] = {0, 0};
         int nth = 0;

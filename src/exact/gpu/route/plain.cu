@@ -32,7 +32,7 @@ public:
           words_(call.p),
           sites_(call.on, call.p, words_, memory_) {
         image_.read(call.image.data, call.image.type);
-        image_.zero_is_site = call.rule == sites::zero;
+        image_.zero_is_site = call.p.rule == sites::zero;
         image_.length = size(p_.rank - 1), image_.lines = p_.cells / image_.length;
         image_.stretches = blocks_for(image_.length, scan_cells);
         reserve();
@@ -134,7 +134,7 @@ private:
 std::int64_t call_plainly(const plain_call& call) {
     if (is_small(call.p, call.image.type)) {
         if (!call.measure_only)
-            search_whole(call.on, call.p, static_cast<const std::uint8_t*>(call.image.data), call.rule == sites::zero,
+            search_whole(call.on, call.p, static_cast<const std::uint8_t*>(call.image.data), call.p.rule == sites::zero,
                          outputs_of(call));
         return 0;
     }

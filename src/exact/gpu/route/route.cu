@@ -5,11 +5,9 @@
 
 #include "base/cuda.cuh"
 #include "exact/fit.hpp"
-#include "exact/gpu/epilogue/by_index.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/route/calls.hpp"
-#include "exact/gpu/route/faces.hpp"
-#include "exact/gpu/route/sides.hpp"
+#include "exact/gpu/route/detour.hpp"
 #include "exact/gpu/route/trace.hpp"
 
 namespace nearfield::exact {
@@ -36,19 +34,20 @@ bool uses_words(const plan& p, const any_input<device>& image, const fields<devi
                        [](std::int64_t rows) { return rows > few_rows; });
 }
 
-/// True if the fields of a call are made from indices that the engine without options finds.
-bool uses_indices(const gpu::fields_by_index& several) { return several.serve() && serves_plainly(several.sites()); }
+/// Returns the detour of a call, or null.
+std::unique_ptr<gpu::detour> detour_for(const device& on, const plan& p, const arrays<device>& a) {
+    for (const auto make : {gpu::fields_by_index, gpu::both_sides, gpu::faces_by_corners})
+        if (auto way = make(on, p, a)) return way;
+    return nullptr;
+}
 
 /// Returns the bytes of workspace and, for a call with options, the passes.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
-    const gpu::fields_by_index several(on, p, a);
-    if (uses_indices(several))
-        return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
-    if (const gpu::both_sides sides(on, p, a); sides.serve())
-        return sides.workspace_bytes() + pass_on({on, sides.of(0), a.image, sides.out(0), sides.of(0).rule, true});
-    if (const gpu::face_search faces(on, p, a); faces.serve())
-        return faces.workspace_bytes() + pass_on({on, faces.corners(), a.image, faces.out(), sites::nonzero, true});
-    if (uses_words(p, a.image, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    if (const auto way = detour_for(on, p, a)) {
+        const gpu::detour::search& first = way->searches().front();
+        return way->workspace_bytes() + pass_on({on, first.p, a.image, first.out, true});
+    }
+    if (uses_words(p, a.image, a.out)) return pass_on({on, p, a.image, a.out, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
@@ -76,9 +75,6 @@ void describe_plain(const plan& p, dtype image, call_plan& to) {
                 {source(axis),
                  std::string(gpu::row_of(gpu::rung::values).method) + ", else " + gpu::row_of(gpu::rung::strips).method,
                  groups, g.rows, cuda::warp});
-        } else if (words_fit(p) && axis == last - 1) {
-            to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
-                                 g.rows, cuda::warp});
         } else if (site_words_fit(p)) {
             to.passes.push_back({source(axis), "strips of sites in registers, else winners at pivot rows or hulls",
                                  groups, g.rows, cuda::warp});
@@ -106,25 +102,14 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
     const gpu::traced_call traced(on, p.size.data(), p.rank);
     try {
-        gpu::fields_by_index several(on, p, a);
-        if (uses_indices(several)) {
-            several.begin();
-            static_cast<void>(pass_on({on, several.sites(), a.image, several.out(), p.rule, false}));
-            return several.put();
-        }
-        if (gpu::both_sides sides(on, p, a); sides.serve()) {
-            sides.begin();
-            for (const std::size_t side : {0, 1})
-                static_cast<void>(pass_on({on, sides.of(side), a.image, sides.out(side), sides.of(side).rule, false}));
-            return sides.join();
-        }
-        if (gpu::face_search faces(on, p, a); faces.serve()) {
-            faces.begin();
-            static_cast<void>(pass_on({on, faces.corners(), a.image, faces.out(), sites::nonzero, false}));
-            return faces.put();
+        if (const auto way = detour_for(on, p, a)) {
+            way->begin();
+            for (const gpu::detour::search& each : way->searches())
+                static_cast<void>(pass_on({on, each.p, a.image, each.out, false}));
+            return way->put();
         }
         if (uses_words(p, a.image, a.out)) {
-            static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
+            static_cast<void>(pass_on({on, p, a.image, a.out, false}));
             return;
         }
         const std::array<item, 1> only{item_for(p, a.image, a.out)};
@@ -151,22 +136,14 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     for (any_output<device>* field :
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
-    to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
-    const gpu::fields_by_index several(on, p, {a.image, out, a.weights});
-    if (!uses_indices(several)) {
-        const gpu::both_sides sides(on, p, {a.image, out, a.weights});
-        for (const std::size_t side : {0, 1})
-            if (sides.serve()) describe_plain(sides.of(side), a.image.type, to);
-        const gpu::face_search faces(on, p, {a.image, out, a.weights});
-        if (faces.serve()) describe_plain(faces.corners(), a.image.type, to);
-        if (faces.serve())
-            to.passes.push_back({-1, "distances of corners and faces", blocks_for(p.cells, 256), 256, 1});
-        else if (sides.serve()) to.passes.push_back({-1, "both sides joined", blocks_for(p.cells, 1024), 1024, 1});
-        else if (uses_words(p, a.image, out)) describe_plain(p, a.image.type, to);
-        return to;
+    const arrays<device> placed{a.image, out, a.weights};
+    to.workspace_bytes = measure(on, p, placed, to);
+    if (const auto way = detour_for(on, p, placed)) {
+        for (const gpu::detour::search& each : way->searches()) describe_plain(each.p, a.image.type, to);
+        to.passes.push_back({-1, way->method(), blocks_for(p.cells, 1024), 1024, 1});
+    } else if (uses_words(p, a.image, out)) {
+        describe_plain(p, a.image.type, to);
     }
-    describe_plain(several.sites(), a.image.type, to);
-    to.passes.push_back({-1, "fields of the indices", blocks_for(p.cells, 1024), 1024, 1});
     return to;
 }
 

@@ -62,21 +62,6 @@ __global__ void __launch_bounds__(threads) mark_rows(const test<Bits> of, const 
     if (to.zeros != nullptr) to.zeros[line * to.words + word + lane] = zeros;
 }
 
-__device__ std::int32_t largest_up_to(std::int32_t x) {
-    for (int o = 1; o < cuda::warp; o *= 2) {
-        const std::int32_t other = __shfl_up_sync(cuda::every_lane, x, o);
-        if (threadIdx.x >= static_cast<unsigned>(o)) x = max(x, other);
-    }
-    return x;
-}
-__device__ std::uint32_t smallest_from(std::uint32_t x) {
-    for (int o = 1; o < cuda::warp; o *= 2) {
-        const std::uint32_t other = __shfl_down_sync(cuda::every_lane, x, o);
-        if (threadIdx.x + o < static_cast<unsigned>(cuda::warp)) x = min(x, other);
-    }
-    return x;
-}
-
 __device__ std::int32_t last_of(std::uint32_t word, std::int64_t w) {
     return word ? static_cast<std::int32_t>(w * mark_bits) + 31 - __clz(static_cast<int>(word)) : nowhere;
 }
@@ -84,18 +69,18 @@ __device__ std::uint32_t first_of(std::uint32_t word, std::int64_t w) {
     return word ? static_cast<std::uint32_t>(w * mark_bits) + __ffs(static_cast<int>(word)) - 1 : no_mark;
 }
 
-/// Returns the last mark before the first word: on a periodic line that of its end. `at(w)` is word w.
+/// Returns the last mark in words [from, end), `nowhere` if there is none. `at(w)` is word w.
 template <class At>
-__device__ std::int64_t before_line(const marked& to, const At& at) {
-    for (std::int64_t w = to.words - 1; to.periodic && w >= 0; --w)
-        if (at(w) != 0) return last_of(at(w), w) - to.rows;
-    return INT64_MIN;
+__device__ std::int64_t last_mark(std::int64_t from, std::int64_t end, const At& at) {
+    for (std::int64_t w = end - 1; w >= from; --w)
+        if (at(w) != 0) return last_of(at(w), w);
+    return nowhere;
 }
 template <class At>
-__device__ std::int64_t after_line(const marked& to, const At& at) {
-    for (std::int64_t w = 0; to.periodic && w < to.words; ++w)
-        if (at(w) != 0) return first_of(at(w), w) + to.rows;
-    return INT64_MAX;
+__device__ std::int64_t first_mark(std::int64_t from, std::int64_t end, const At& at) {
+    for (std::int64_t w = from; w < end; ++w)
+        if (at(w) != 0) return first_of(at(w), w);
+    return nowhere;
 }
 __device__ std::uint32_t back_to(std::int64_t position, std::int64_t w) {
     return position == INT64_MIN ? no_mark : static_cast<std::uint32_t>(w * mark_bits - position);
@@ -104,7 +89,7 @@ __device__ std::uint32_t on_to(std::int64_t position, std::int64_t w) {
     return position == INT64_MAX ? no_mark : static_cast<std::uint32_t>(position - w * mark_bits);
 }
 
-/// Returns the last mark before stretch s of a line that has several; `at(i)` is the last mark of stretch i.
+/// Returns the last mark before stretch s of a line; `at(i)` is the last mark of stretch i.
 template <class At>
 __device__ std::int64_t before_stretch(const marked& to, std::int64_t s, const At& at) {
     for (std::int64_t i = s - 1; i >= 0; --i)
@@ -127,54 +112,43 @@ __device__ std::int64_t after_stretch(const marked& to, std::int64_t s, const At
 __global__ void __launch_bounds__(threads) note_stretches(const marked to) {
     const bool rows = to.inner == 1;
     const std::int64_t stretches = to.stretches(), count = to.columns * stretches;
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.y * cuda::warp + threadIdx.x;
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (nth >= count) return;
     const std::int64_t inner = rows ? stretches : to.columns, above = quotient(nth, inner), rest = nth - above * inner;
-    const std::int64_t from = (rows ? rest : above) * stretch_words, step = rows ? 1 : to.columns;
+    const std::int64_t from = (rows ? rest : above) * to.stretch, step = rows ? 1 : to.columns;
     const std::uint32_t* const bits = to.bits + (rows ? above * to.words : rest);
     std::int32_t last = nowhere;
     std::uint32_t first = no_mark;
 #pragma unroll 8
-    for (std::int64_t w = from; w < min(from + stretch_words, to.words); ++w) {
+    for (std::int64_t w = from; w < min(from + to.stretch, to.words); ++w) {
         const std::uint32_t word = bits[w * step];
         last = max(last, last_of(word, w)), first = min(first, first_of(word, w));
     }
     to.lasts[nth] = last, to.lasts[count + nth] = static_cast<std::int32_t>(first);
 }
 
-/// A warp owns a stretch of a line of the last axis, 32 words at a time.
-__global__ void __launch_bounds__(threads) carry_rows(const marked to) {
-    const std::int64_t stretches = to.stretches(), nth = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
-    if (nth >= to.columns * stretches) return;
-    const std::int64_t line = quotient(nth, stretches), stretch = nth - line * stretches;
-    const std::int64_t from = stretch * stretch_words, end = min(from + stretch_words, to.words);
-    const std::uint32_t* const bits = to.bits + line * to.words;
-    const std::int32_t* const lasts = to.lasts + line * stretches;
-    const auto at = [&](std::int64_t w) { return bits[w]; };
-    std::int64_t carried =
-        stretches == 1 ? before_line(to, at) : before_stretch(to, stretch, [&](std::int64_t i) { return lasts[i]; });
-    for (std::int64_t first = from; first < end; first += cuda::warp) {
-        const std::int64_t w = first + threadIdx.x;
-        const std::int32_t upto = largest_up_to(w < end ? last_of(bits[w], w) : nowhere);
-        const std::int32_t left = __shfl_up_sync(cuda::every_lane, upto, 1);
-        if (w < end)
-            to.to_before[line * to.words + w] = back_to(threadIdx.x > 0 && left != nowhere ? left : carried, w);
-        const std::int32_t last = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
-        if (last != nowhere) carried = last;
-    }
-    carried = stretches == 1
-                  ? after_line(to, at)
-                  : after_stretch(to, stretch, [&](std::int64_t i) { return lasts[to.columns * stretches + i]; });
-    for (std::int64_t first = from + (end - from - 1) / cuda::warp * cuda::warp; first >= from; first -= cuda::warp) {
-        const std::int64_t w = first + threadIdx.x;
-        const std::uint32_t behind = smallest_from(w < end ? first_of(bits[w], w) : no_mark);
-        const std::uint32_t right = __shfl_down_sync(cuda::every_lane, behind, 1);
-        if (w < end)
-            to.to_after[line * to.words + w] =
-                on_to(threadIdx.x < cuda::warp - 1 && right != no_mark ? right : carried, w);
-        const std::uint32_t nearest = __shfl_sync(cuda::every_lane, behind, 0);
-        if (nearest != no_mark) carried = nearest;
-    }
+/// Finds the last mark before each word and the first one after it. A thread owns a word; neighbouring threads have
+/// neighbouring columns or, along the last axis, neighbouring words. Marks of other stretches come from the notes.
+__global__ void __launch_bounds__(threads) carry_marks(const marked to) {
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (nth >= to.columns * to.words) return;
+    const bool rows = to.inner == 1;
+    const std::int64_t inner = rows ? to.words : to.columns, above = quotient(nth, inner), rest = nth - above * inner;
+    const std::int64_t w = rows ? rest : above, step = rows ? 1 : to.columns, stretches = to.stretches(),
+                       stretch = quotient(w, to.stretch), from = stretch * to.stretch;
+    const std::uint32_t* const bits = to.bits + (nth - w * step);
+    const auto at = [&](std::int64_t i) { return bits[i * step]; };
+    const std::int32_t* const lasts = to.lasts + (rows ? above * stretches : rest);
+    const auto noted = [&](const std::int32_t* notes, std::int64_t i) -> std::int64_t { return notes[i * step]; };
+    std::int64_t before = last_mark(from, w, at), after = first_mark(w + 1, min(from + to.stretch, to.words), at);
+    if (before == nowhere)
+        before = before_stretch(
+            to, stretch, [&](std::int64_t i) { return stretches > 1 ? noted(lasts, i) : last_mark(w, to.words, at); });
+    if (after == nowhere)
+        after = after_stretch(to, stretch, [&](std::int64_t i) {
+            return stretches > 1 ? noted(lasts + to.columns * stretches, i) : first_mark(0, w + 1, at);
+        });
+    to.to_before[nth] = back_to(before, w), to.to_after[nth] = on_to(after, w);
 }
 
 /// Neighbouring elements of a row, read in one load.
@@ -208,74 +182,13 @@ __global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, con
     for (int k = 0; k < Count; ++k) to.bits[word * to.columns + column + k] = bits[k];
 }
 
-/// A block owns a stretch of 32 columns, a warp a share of its words. Marks beyond a share come from the shares of the
-/// other warps, then from the other stretches.
-__global__ void __launch_bounds__(threads) carry_columns(const marked to) {
-    __shared__ std::int64_t lasts[warps][cuda::warp], firsts[warps][cuda::warp];
-    const std::int64_t stretches = to.stretches(), block = quotient(blockIdx.x, stretches);
-    const std::int64_t stretch = blockIdx.x - block * stretches, start = stretch * stretch_words;
-    const std::int64_t words = min(to.words - start, stretch_words);
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const std::int64_t column = block * cuda::warp + lane;
-    const bool within = column < to.columns, one_stretch = stretches == 1;
-    const std::int64_t from = start + words * warp / warps, end = start + words * (warp + 1) / warps;
-    const auto noted = [&](std::int64_t i) { return to.lasts[i * to.columns + column]; };
-    const std::uint32_t* const __restrict__ bits = to.bits + column;
-    std::int64_t last = INT64_MIN, first = INT64_MAX;
-#pragma unroll 8
-    for (std::int64_t w = from; w < end; ++w) {
-        const std::uint32_t word = within ? bits[w * to.columns] : 0;
-        if (word == 0) continue;
-        last = last_of(word, w);
-        if (first == INT64_MAX) first = first_of(word, w);
-    }
-    lasts[warp][lane] = last, firsts[warp][lane] = first;
-    __syncthreads();
-    if (!within) return;
-    std::uint32_t* const __restrict__ to_before = to.to_before + column;
-    std::uint32_t* const __restrict__ to_after = to.to_after + column;
-    // In a periodic column the marks of its end come before its first word, and vice versa.
-    std::int64_t carried = INT64_MIN;
-    for (int i = 1; i <= (to.periodic && one_stretch ? warps : warp) && carried == INT64_MIN; ++i) {
-        const int other = (warp + warps - i) % warps;
-        if (lasts[other][lane] != INT64_MIN) carried = lasts[other][lane] - (other < warp ? 0 : to.rows);
-    }
-    if (!one_stretch && carried == INT64_MIN) carried = before_stretch(to, stretch, noted);
-#pragma unroll 8
-    for (std::int64_t w = from; w < end; ++w) {
-        to_before[w * to.columns] = back_to(carried, w);
-        const std::uint32_t word = bits[w * to.columns];
-        if (word != 0) carried = last_of(word, w);
-    }
-    carried = INT64_MAX;
-    for (int i = 1; i <= (to.periodic && one_stretch ? warps : warps - 1 - warp) && carried == INT64_MAX; ++i) {
-        const int other = (warp + i) % warps;
-        if (firsts[other][lane] != INT64_MAX) carried = firsts[other][lane] + (other > warp ? 0 : to.rows);
-    }
-    if (!one_stretch && carried == INT64_MAX)
-        carried = after_stretch(to, stretch, [&](std::int64_t i) { return noted(stretches + i); });
-#pragma unroll 8
-    for (std::int64_t w = end - 1; w >= from; --w) {
-        to_after[w * to.columns] = on_to(carried, w);
-        const std::uint32_t word = bits[w * to.columns];
-        if (word != 0) carried = first_of(word, w);
-    }
-}
-
+/// Fills bits, and zeros where wanted.
 template <class Bits>
 void mark_with(const device& on, const test<Bits>& of, const marked& to) {
-    const dim3 block(cuda::warp, warps);
-    const auto note = [&] {
-        if (to.stretches() > 1) cuda::launch(on, note_stretches, blocks_of(to.columns * to.stretches()), block, 0, to);
-    };
     if (to.inner == 1) {
         const std::int64_t stretches = (to.words + cuda::warp - 1) / cuda::warp;
-        cuda::launch(on, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to, stretches);
-        if (to.to_before == nullptr) return;
-        const std::int64_t blocks = (to.columns * to.stretches() + warps - 1) / warps;
-        note();
-        cuda::launch(on, carry_rows, blocks, block, 0, to);
-        return;
+        return cuda::launch(on, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, dim3(cuda::warp, warps),
+                            0, of, to, stretches);
     }
     pass g;
     g.rows = to.rows, g.inner = to.inner, g.columns = to.columns;
@@ -285,8 +198,6 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
         cuda::launch(on, mark_columns<Bits, together>, blocks_of(to.words * to.columns / together), dim3(threads), 0,
                      of, g, to);
     else cuda::launch(on, mark_columns<Bits, 1>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
-    note();
-    cuda::launch(on, carry_columns, (to.columns + cuda::warp - 1) / cuda::warp * to.stretches(), dim3(threads), 0, to);
 }
 
 /// Several threads share a line of the padded images.
@@ -325,11 +236,14 @@ void mark_lines(const device& on, const elements& image, mark what, const marked
         mark_with<Bits>(on, {reinterpret_cast<const Bits*>(image.data), keep, what}, to);
     };
     switch (image.bytes) {
-        case 1: return go(std::uint8_t{});
-        case 2: return go(std::uint16_t{});
-        case 4: return go(std::uint32_t{});
-        default: return go(std::uint64_t{});
+        case 1: go(std::uint8_t{}); break;
+        case 2: go(std::uint16_t{}); break;
+        case 4: go(std::uint32_t{}); break;
+        default: go(std::uint64_t{});
     }
+    if (to.stretches() > 1)
+        cuda::launch(on, note_stretches, blocks_of(to.columns * to.stretches()), dim3(threads), 0, to);
+    cuda::launch(on, carry_marks, blocks_of(to.columns * to.words), dim3(threads), 0, to);
 }
 
 void gather_images(const device& on, const items& from, const grid_shape& grid, std::int64_t cells,

@@ -193,8 +193,10 @@ __global__ void __launch_bounds__(pack_threads)
                                         : word_of_corners<Read>(image, word, line * image.length + start, start, cells);
         const std::uint32_t filled = __ballot_sync(cuda::every_lane, word != 0);
         turned[nth * (cuda::warp + 1) + lane] = word_among(word, filled);
-        const std::uint32_t mine = several ? ends_of(word, filled).bits : filled != 0 ? 0 : no_ends;
-        if (lane == 0) ends[nth] = mine;
+        if (several) {
+            const std::uint32_t mine = ends_of(word, filled).bits;
+            if (lane == 0) ends[nth] = mine;
+        }
     }
     __syncthreads();
     // From here on a warp has 32 rows of one column of words.
@@ -202,12 +204,7 @@ __global__ void __launch_bounds__(pack_threads)
     const bool within = column < to.columns && row < to.rows;
     const line_word mine = within ? turned[lane * (cuda::warp + 1) + nth] : word_without_sites();
     if (within) to.words[(outer * to.columns + column) * to.rows + row] = mine;
-    if (nth == 0 && !several) {
-        const std::uint32_t sited = __ballot_sync(cuda::every_lane, ends[lane] != no_ends);
-        if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
-    } else if (nth == 0 && within) {
-        to.ends[above * to.rows + row] = ends[lane];
-    }
+    if (several && nth == 0 && within) to.ends[above * to.rows + row] = ends[lane];
     if (lists.many != nullptr)
         list_sites(lists, mine.sites, outer, static_cast<int>(first_row), static_cast<int>(column) * cuda::warp);
 }
@@ -268,8 +265,6 @@ __global__ void __launch_bounds__(pack_threads, 2)
         const bool within = line < lines;
         const line_word mine = within ? bits.word_among(line, column) : word_without_sites();
         if (within) to.words[(outer * columns + column) * to.rows + row] = mine;
-        const std::uint32_t sited = __ballot_sync(cuda::every_lane, mine.any());
-        if (within && lane == 0 && column == 0) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
         if (lists.many != nullptr)
             list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, column * cuda::warp);
     }
@@ -288,8 +283,8 @@ __global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const
     if (outer >= lines.images) return;
     const auto stretch = static_cast<int>(above - outer * lines.stretches);
     const std::int64_t group = nth - above * groups, row = group * pack_lines_a_block + threadIdx.x;
-    const bool within = row < lines.rows;
-    const std::uint32_t* const ends = lines.ends + outer * lines.stretches * lines.rows + (within ? row : 0);
+    if (row >= lines.rows) return;
+    const std::uint32_t* const ends = lines.ends + outer * lines.stretches * lines.rows + row;
     const stretch_ends own{ends[stretch * lines.rows]};
     std::uint32_t before = nowhere_beside, after = nowhere_beside;
     for (int s = stretch - 1; s >= 0 && before == nowhere_beside; --s) {
@@ -300,12 +295,6 @@ __global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const
         const std::uint32_t first = stretch_ends{ends[s * lines.rows]}.first();
         if (first != nowhere_beside) after = (s - stretch - 1) * scan_cells + first + 1;
     }
-    if (stretch == 0) {
-        const bool any = own.first() != nowhere_beside || after != nowhere_beside;
-        const std::uint32_t sited = __ballot_sync(cuda::every_lane, within && any);
-        if (threadIdx.x == 0) lines.sited[outer * groups + group] = sited;
-    }
-    if (!within) return;
     const std::int64_t first_column = static_cast<std::int64_t>(stretch) * cuda::warp;
     const int columns = min(cuda::warp, static_cast<int>(lines.columns - first_column));
     auto* const beside = reinterpret_cast<std::uint16_t*>(

@@ -1,6 +1,6 @@
 // Pass 1 for calls whose pass 2 recomputes its values on the fly: lines become words of 32 sites, with the distances to
 // the nearest site on either side of each word, 1/4 byte a cell. The pass along the next axis computes the values of
-// pass 1 from them when it loads its tiles (tile.cuh, gather.cuh). A state of four bytes a cell is neither written nor
+// pass 1 from them when it loads its tiles (tile.cuh). A state of four bytes a cell is neither written nor
 // read.
 //
 // Words lie in the order of the tiles: those of one word column of one image after another, row by row. Lines of
@@ -55,11 +55,10 @@ __device__ inline line_word word_without_sites() { return {0, nowhere_beside | n
 /// Lines as words: `tiles` tiles, one for each word column of each image, of `rows` words each.
 ///
 /// A site `k` columns and `t` rows before a cell costs k^2 + t^2. If `half` is 1 it costs k (k + 1) + t (t + 1), for
-/// k >= 0 and any t: then the sites of row e lie on the line between rows e - 1 and e (route/faces.hpp).
+/// k >= 0 and any t: then the sites of row e lie on the line between rows e - 1 and e (route/faces.cu).
 struct packed_lines {
     line_word* words = nullptr;
-    std::uint32_t* sited = nullptr;  ///< bit i of word w of an image: line 32 * w + i has a site
-    std::uint32_t* ends = nullptr;   ///< ends of stretches, if lines have several: see stretch_ends
+    std::uint32_t* ends = nullptr;  ///< ends of stretches, if lines have several: see stretch_ends
     std::int64_t rows = 1;
     std::int64_t length = 1;     ///< cells of a line
     std::int64_t columns = 1;    ///< words of a line

@@ -114,12 +114,10 @@ __device__ void merge_bands(Hull& hull, int from, int seam, int to) {
     hull.set(r.band, r.at, hull.end(r.band));
 }
 
-/// Returns the first point of the hull that is nearest to a row, searched from band p.band on: along the hull, values
-/// fall, stay, then rise.
+/// Returns the first point of the hull that is nearest to a row, searched from the first band with points, p.band, on:
+/// along the hull, values fall, stay, then rise.
 template <class Hull>
 __device__ place nearest_point(const Hull& hull, place p, int bands, const seen_from& q) {
-    for (place before; last_place(hull, 0, p.band, before); p = before)
-        if (q.value(hull.point(before)) > q.value(hull.point({p.band, hull.start(p.band)}))) break;
     for (place after; first_place(hull, p.band + 1, bands, after); p = after)
         if (q.value(hull.point(after)) >= q.value(hull.point({p.band, hull.end(p.band) - 1}))) break;
     int low = hull.start(p.band), high = hull.end(p.band) - 1;
@@ -131,13 +129,11 @@ __device__ place nearest_point(const Hull& hull, place p, int bands, const seen_
     return {p.band, low};
 }
 
-/// Walks along a finished hull for rows [from, end): put(row, value, key). The search for the first one starts at band
-/// `near_band`; key_of(point) decides ties.
+/// Walks along a finished hull for rows [from, end): put(row, value, key). key_of(point) decides ties.
 template <class Hull, class KeyOf, class Put>
-__device__ void walk(const Hull& hull, int bands, int near_band, int from, int end, const KeyOf& key_of,
-                     const Put& put) {
+__device__ void walk(const Hull& hull, int bands, int from, int end, const KeyOf& key_of, const Put& put) {
     place p;
-    if (!first_place(hull, near_band, bands, p) && !last_place(hull, 0, near_band, p)) {
+    if (!first_place(hull, 0, bands, p)) {
         for (int q = from; q < end; ++q) put(q, no_site<std::int32_t>(), no_key<std::int32_t>);
         return;
     }
@@ -168,12 +164,9 @@ __device__ void walk(const Hull& hull, int bands, int near_band, int from, int e
 // line, a warp a band of 32 rows.
 //
 // Each warp builds the hulls of its own band in place, bands merge pairwise, and each warp walks along the hulls with
-// its own 32 rows. Every lane does about the same work, whatever the sites. If all values of a block are small,
-// searching outward from each row is faster.
+// its own 32 rows. Every lane does about the same work, whatever the sites.
 
 constexpr int short_threads = short_rows / band_rows * cuda::warp;
-// A block searches outward if none of its values exceeds this.
-constexpr std::int32_t dense_value = 150;
 
 /// height << row_bits | row: one access moves a point.
 struct packed_point {
@@ -207,61 +200,6 @@ private:
     packed_point* points_;
     std::uint16_t* ranges_;
 };
-
-/// Searches rows q - 1, q + 1, q - 2, ... of the lane's line until none can be nearer.
-template <class KeyOf>
-__device__ packed_point search_outward(const packed_point* line, int q, int rows, const KeyOf& key_of,
-                                       std::int32_t& value) {
-    const seen_from here(q);
-    packed_point best = line[q * cuda::warp];
-    value = here.value(best);
-    const auto relax = [&](int row) {
-        const packed_point p = line[row * cuda::warp];
-        const std::int32_t theirs = here.value(p);
-        if (theirs < value || (theirs == value && key_of(p) < key_of(best))) best = p, value = theirs;
-    };
-    for (int apart = 1;; ++apart) {
-        if (value < apart * apart) return best;
-        if (q - apart < 0 && q + apart >= rows) return best;
-        if (q - apart >= 0) relax(q - apart);
-        if (q + apart < rows) relax(q + apart);
-    }
-}
-
-/// Loads, then either searches outward or builds, merges and walks. It is one function, because the phases share the
-/// block's barriers and the reader's registers.
-template <class Line, class Put>
-__device__ __forceinline__ void search_lines(packed_point* points, int rows, const Line& line, const Put& put) {
-    const int bands = static_cast<int>(blockDim.y), band = static_cast<int>(threadIdx.y);
-    const int from = band * band_rows, end = min(from + band_rows, rows);
-    std::int32_t peak = 0;
-#pragma unroll 8
-    for (int r = from; r < end; ++r) {
-        const std::int32_t value = min(line.value(line.load(r)), packed_none);
-        peak = max(peak, value);
-        points[r * cuda::warp + threadIdx.x] = {static_cast<std::uint32_t>(value + r * r) << row_bits |
-                                                static_cast<std::uint32_t>(r)};
-    }
-    const auto key_of = [&](packed_point p) { return line.key(line.load(p.row()), p.row()); };
-    if (!__syncthreads_or(peak > dense_value)) {
-        for (int q = from; q < end; ++q) {
-            std::int32_t value;
-            const packed_point best = search_outward(points + threadIdx.x, q, rows, key_of, value);
-            put(q, value, key_of(best));
-        }
-        return;
-    }
-    packed_hull hull(points, reinterpret_cast<std::uint16_t*>(points + rows * cuda::warp));
-    // Within a band rows differ by less than 32 and heights by less than 2^22: products fit 32 bits.
-    build_band<std::int32_t>(hull, band, end - from);
-    __syncthreads();
-    for (int step = 1; step < bands; step *= 2) {
-        if (band % (2 * step) == 0 && band + step < bands)
-            merge_bands(hull, band, band + step, min(band + 2 * step, bands));
-        __syncthreads();
-    }
-    walk(hull, bands, 0, from, end, key_of, put);
-}
 
 }  // namespace
 }  // namespace nearfield::exact

@@ -116,11 +116,9 @@ private:
         return p_.cells / (rows_of(p_.rank - 1) * rows_of(p_.rank - 2) * few.planes) * few.lists_an_image;
     }
     /// True if hulls have no room for the lines along an axis.
-    [[nodiscard]] bool only_sweeps(int axis) const { return !words_.uses_pivots(axis) && !rows_fit_shared(p_, axis); }
+    [[nodiscard]] bool only_sweeps(int axis) const { return !rows_fit_shared(p_, axis); }
     /// True if a sweep solves what the steps leave unresolved, if that is a lot.
-    [[nodiscard]] bool sweeps(int axis) const {
-        return !words_.uses_pivots(axis) && groups_of(axis) >= groups_for_sweeps;
-    }
+    [[nodiscard]] bool sweeps(int axis) const { return groups_of(axis) >= groups_for_sweeps; }
 
     template <ending End>
     void search_few(const site_sink& to) const {
@@ -137,14 +135,15 @@ private:
     void search_rows(const site_sink& to, int axis, std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const unresolved_tiles unresolved = words_.unresolved(memory_, axis);
-        const site_words from{{words_.lines(memory_)}, words_.uses_pivots(axis)};
+        const site_words from{{words_.lines(memory_)}};
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(on_, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
-                                    m_, unresolved, few_lists(), sweeps(axis), state, to);
+                                    m_, unresolved, few_lists(), state, to);
         });
-        if (!words_.uses_pivots(axis)) return finish<End>(from, axis, cut.into, unresolved, state, to);
-        if constexpr (End != ending::state) {
+        if constexpr (End == ending::state) {
+            finish<End>(from, axis, cut.into, unresolved, state, to);
+        } else {
             const auto pivots = words_.pivots(memory_);
             find_pivot_winners(on_, from, unresolved, pivots);
             cuda::launch_overlapped(

@@ -1,23 +1,19 @@
-// The kernels that search nearest sites in words: the second axis from packed lines (words.cuh), by steps (steps.cuh)
-// if there are many sites, from lists of them (points.cuh) if there are few; the third axis from the state of the
-// second, by steps. Windows that both leave unresolved are solved between pivot rows (between.cuh), by a sweep
-// (sweep.cuh) or by hulls (unresolved.cuh).
+// The kernels that search nearest sites in words: the second axis from packed lines (words.cuh), the third from the
+// state of the second, by steps (steps.cuh). Windows with few sites, and others that steps leave unresolved, are solved
+// between pivot rows (between.cuh), by a sweep (sweep.cuh) or by hulls (unresolved.cuh).
 #pragma once
 
-#include "exact/gpu/sites/points.cuh"
-#include "exact/gpu/tiles/square.cuh"
+#include "exact/gpu/sites/steps.cuh"
 
 namespace nearfield::exact {
 namespace {
 
-constexpr int sites_per_10000 = 60;  // from this share on, steps cost less than lists
+constexpr int sites_per_10000 = 25;  // from this share on, steps cost less than searches between pivot rows
 constexpr std::int32_t widest_gap =
     32;  // distance of the middle of 32 rows from their nearest site beyond which steps cannot finish
 
 /// Packed lines and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
-    bool uses_pivots = false;  ///< unresolved windows are solved between pivot rows; their list then names images
-
     __device__ static std::int32_t value(std::int32_t loaded) { return loaded * loaded; }
 
     class reader {
@@ -91,12 +87,11 @@ struct site_states : pass_lines {
     }
 };
 
-/// Shared memory of a warp: the source of its strip, then its edges, then lists of sites.
+/// Shared memory of a warp: the source of its strip, then its edges.
 template <int Rows>
 union warp_memory {
     uint4 words[Rows + 2 * strip_halo];
     strip_edges edges;
-    site_lists points;
 };
 template <int Rows>
 inline constexpr int warp_pitch = sizeof(warp_memory<Rows>) / sizeof(std::uint32_t);
@@ -136,66 +131,16 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
            static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * b.strip_rows) * width;
 }
 
-/// Every 32nd row of the image as distances from sites: near | reach << 16 (square.cuh). They identify an unresolved
-/// window before its squares search their sites, group by group of rows, each a round trip to memory: 8192^2 of a
-/// diagonal then took 1.3 ms (H200, 2026-11-23).
-struct sampled_rows {
-    static constexpr int step = cuda::warp, most = 1024;
-    static constexpr int least_winning =
-        6;  ///< number of sampled rows that could win in a square: 192 rows, each with a site, exceed the list
-    std::uint32_t bits[most];
-
-    static __device__ int count_of(int rows) { return min((rows + step / 2 - 1) / step, most); }
-    __device__ void fill(const line_word* words, int rows) {
-        for (int i = static_cast<int>(threadIdx.x); i < count_of(rows); i += static_cast<int>(blockDim.x)) {
-            const line_word word = words[i * step + step / 2];
-            bits[i] = word.any() ? sited(word, 0).bits : static_cast<std::uint32_t>(far_apart) * 65537;
-        }
-    }
-    /// True if too many sampled rows can win in the square; called by a warp.
-    __device__ bool many_win(const square& here, int rows) const {
-        const int count = count_of(rows);
-        std::int32_t bound = no_site<std::int32_t>();
-        int best = 0;
-        for (int i = here.lane; i < count; i += cuda::warp) {
-            const std::int32_t most = has(i) ? here.most(row_of(i)) : no_site<std::int32_t>();
-            if (most < bound) bound = most, best = i;
-        }
-        const std::int32_t least = __reduce_min_sync(cuda::every_lane, bound);
-        const auto wins = [&](std::int32_t within) {
-            int mine = 0;
-            for (int i = here.lane; i < count; i += cuda::warp)
-                mine += has(i) && here.least(row_of(i)) <= within ? 1 : 0;
-            return __reduce_add_sync(cuda::every_lane, mine);
-        };
-        if (least == no_site<std::int32_t>() || wins(least) < least_winning) return false;
-        // The rows of the square and those beside the best one tighten the bound.
-        best = __reduce_max_sync(cuda::every_lane, bound == least ? best : 0);
-        std::int32_t closer = least;
-        for (const int row : {here.top + here.lane, best * step + here.lane}) {
-            const line_word word = row < rows ? here.words[row] : word_without_sites();
-            if (word.any()) closer = min(closer, here.most(sited(word, row)));
-        }
-        return wins(__reduce_min_sync(cuda::every_lane, closer)) >= least_winning;
-    }
-
-private:
-    __device__ bool has(int i) const { return (bits[i] & 0xffff) != far_apart; }
-    __device__ sited_row row_of(int i) const { return {i * step + step / 2, bits[i]}; }
-};
-
-/// Searches the second axis. A block owns a window of 32 lines. It is over 40 lines because each method reuses the
-/// warps' shared memory of the one before.
+/// Searches the second axis. A block owns a window of 32 lines.
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                          const unresolved_tiles unresolved, const point_lists few, const bool sweeps,
-                          std::uint32_t* next, const site_sink to) {
+                          const unresolved_tiles unresolved, const point_lists few, std::uint32_t* next,
+                          const site_sink to) {
     cuda::wait_for_kernel_before();
     if (few.complete()) return;
     extern __shared__ uint4 shared_words[];
     __shared__ int counts[strip_warps<Rows>];
-    __shared__ sampled_rows samples;
     auto* const memory = reinterpret_cast<warp_memory<Rows>*>(shared_words);
     const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows(), Rows);
@@ -211,28 +156,9 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
 #pragma unroll
         for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = nearest(mine.words[i]);
         if (finish_strips<Rows>(v, b, target, lane < width, memory[0].edges, warp_pitch<Rows>)) return;
-        __syncthreads();
-    } else {
-        __syncwarp();
     }
-    const std::int64_t owner = lines.uses_pivots ? at.group.outer : at.group.number;
-    if (sweeps) return unresolved.add(owner);
-    if (lines.uses_pivots) {
-        samples.fill(words, b.rows);
-        __syncthreads();
-        const int top = b.own_from + nth * 2 * square_side;  // first row of every second square
-        const bool many =
-            top < b.own_to &&
-            samples.many_win({words, nullptr, 0, 0, top, min(top + square_side, b.own_to) - 1, lane}, b.rows);
-        if (__syncthreads_or(many)) return unresolved.add(owner);
-    }
-    bool fits = true;
-    for (int top = b.own_from + nth * square_side; top < b.own_to && fits;
-         top += static_cast<int>(blockDim.x) / cuda::warp * square_side) {
-        const point_square s{words, lines.sited(at.group), b.rows, top, min(top + square_side, b.own_to) - 1, lane};
-        fits = finish_points(s, mine.points, target, lane < width);
-    }
-    if (__syncthreads_or(!fits)) unresolved.add(owner);
+    // Images, which have no state, are finished between pivot rows, so their list names images.
+    unresolved.add(End == ending::state ? at.group.number : at.group.outer);
 }
 
 /// Searches the third axis. A block owns a window of 32 lines.

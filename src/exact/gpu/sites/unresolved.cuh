@@ -12,23 +12,34 @@ namespace {
 // 512 rows and 1.8 ms for 8192, whereas hulls take 0.29 ms for 1000 (H200, 2026-11-23).
 constexpr int least_swept = 1536;
 
-/// Adapter of a line for search_lines.
+/// Loads, builds, merges and walks. It is one function, because the phases share the block's barriers and the reader's
+/// registers.
 template <class Lines, class Target>
-class hull_line {
-public:
-    __device__ hull_line(const typename Lines::reader& line, const Target& target) : line_(line), target_(target) {}
-    __device__ std::int32_t load(std::int64_t row) const { return line_.load(row); }
-    __device__ std::int32_t value(std::int32_t loaded) const {
-        return Lines::reader::is_site(loaded) ? Lines::value(loaded) : no_site<std::int32_t>();
+__device__ __forceinline__ void solve_by_hulls(packed_point* points, int rows, const typename Lines::reader& line,
+                                               const Target& target) {
+    const int bands = static_cast<int>(blockDim.y), band = static_cast<int>(threadIdx.y);
+    const int from = band * band_rows, end = min(from + band_rows, rows);
+#pragma unroll 8
+    for (int r = from; r < end; ++r) {
+        const std::int32_t loaded = line.load(r), value = Lines::reader::is_site(loaded)
+                                                              ? min(Lines::value(loaded), packed_none)
+                                                              : packed_none;
+        points[r * cuda::warp + threadIdx.x] = {static_cast<std::uint32_t>(value + r * r) << row_bits |
+                                                static_cast<std::uint32_t>(r)};
     }
-    __device__ std::int64_t key(std::int32_t loaded, std::int64_t row) const {
-        return target_.key(Lines::reader::site(loaded), static_cast<std::int32_t>(row));
+    const auto key_of = [&](packed_point p) { return target.key(Lines::reader::site(line.load(p.row())), p.row()); };
+    packed_hull hull(points, reinterpret_cast<std::uint16_t*>(points + rows * cuda::warp));
+    // Within a band rows differ by less than 32 and heights by less than 2^22: products fit 32 bits.
+    build_band<std::int32_t>(hull, band, end - from);
+    __syncthreads();
+    for (int step = 1; step < bands; step *= 2) {
+        if (band % (2 * step) == 0 && band + step < bands)
+            merge_bands(hull, band, band + step, min(band + 2 * step, bands));
+        __syncthreads();
     }
-
-private:
-    const typename Lines::reader& line_;
-    const Target& target_;
-};
+    walk(hull, bands, from, end, key_of,
+         [&](int q, std::int32_t value, std::int64_t key) { target.put_key(q, value, key); });
+}
 
 /// Solves groups of lines that have an unresolved window, one after another per block, unless a sweep solves them.
 /// Lanes beyond the last line repeat it; they write the same values to the same cells.
@@ -53,8 +64,7 @@ __global__ void __launch_bounds__(short_threads)
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const auto target = lines.template target<End>(m, next, to, group, lane);
         const typename Lines::reader line(lines, group, lane);
-        search_lines(points, lines.rows(), hull_line<Lines, decltype(target)>(line, target),
-                     [&](int q, std::int32_t value, std::int64_t key) { target.put_key(q, value, key); });
+        solve_by_hulls<Lines>(points, lines.rows(), line, target);
         __syncthreads();
     }
 }

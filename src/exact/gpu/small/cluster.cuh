@@ -113,9 +113,6 @@ __device__ inline void put_site_fields(const whole_call& c, std::int64_t cell, s
     }
 }
 
-// Small volumes with few sites: each block of a cluster sends its sites to the others, and a warp relaxes its cells
-// with those that could win there, instead of with rows.
-
 template <bool Sites>
 struct volume_words {
     static constexpr int threads = Sites ? 512 : 256;
@@ -139,116 +136,6 @@ struct volume_words {
         return Sites ? e2 << shift : e2 | e2 << 16;
     }
 };
-
-// Largest number of sites that a block sends; with more, rows are the candidates. Of 64^3 at 0.01 % a block has 3.
-constexpr int listed_sites = 16;
-
-// Flags that blocks exchange: rows were skipped along the second axis; some cell may need skipped rows.
-constexpr std::uint32_t rows_left_out = 1, cells_in_need = 2;
-
-/// The sites of a volume with few of them, as x << 12 | y << 6 | z.
-template <bool Sites>
-struct volume_sites {
-    std::uint32_t left_out;                          ///< flags of all blocks
-    std::int32_t count, listed;                      ///< counts of the block
-    std::uint32_t own[listed_sites];                 ///< the block's first sites
-    std::uint32_t told[whole_blocks];                ///< by block: groups of four planes with sites, and count << 16
-    std::uint32_t all[whole_blocks * listed_sites];  ///< sites by block
-    alignas(16) uint4 squares[2 * whole_side];       ///< squares of e, e - 1, e - 2, e - 3, for e from -64 on
-};
-template <>
-struct volume_sites<false> {};
-
-/// Counts the sites of a warp's rows.
-__device__ inline void count_rows(volume_sites<true>& sites, std::uint64_t row) {
-    const int all = __reduce_add_sync(cuda::every_lane, __popcll(row));
-    if (threadIdx.x % cuda::warp == 0 && all != 0) atomicAdd(&sites.count, all);
-}
-
-/// Sends this block's number of sites to all blocks of the cluster, and the sites if there are few. `row` is a thread's
-/// row. Called by all threads.
-__device__ inline void tell_sites(volume_sites<true>& sites, std::uint64_t row, int y, int z, int share, int rank,
-                                  std::uint32_t planes_sited) {
-    const auto thread = static_cast<int>(threadIdx.x), count = sites.count;
-    if (thread < whole_blocks) {
-        std::uint32_t fours = 0;
-#pragma unroll
-        for (int i = 0; i < 8; ++i)
-            if ((planes_sited >> i & 1) != 0) fours |= 1u << (rank * share + i) / 4;
-        *cuda::shared_of(&sites.told[rank], thread) = fours | static_cast<std::uint32_t>(count) << 16;
-    }
-    if (count > listed_sites) return;
-    if (row != 0)
-        for (int place = atomicAdd(&sites.listed, __popcll(row)); row != 0; row &= row - 1, ++place)
-            sites.own[place] = static_cast<std::uint32_t>(__ffsll(static_cast<long long>(row)) - 1) << 12 |
-                               static_cast<std::uint32_t>(y << 6 | z);
-    __syncthreads();
-    const int nth = thread / whole_blocks;
-    if (nth < count) *cuda::shared_of(&sites.all[rank * listed_sites + nth], thread % whole_blocks) = sites.own[nth];
-}
-
-/// The messages of all blocks.
-struct volume_told {
-    std::uint32_t mine = 0;  ///< message of the block that the lane stands for
-
-    __device__ explicit volume_told(const volume_sites<true>& sites) {
-        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-        if (lane < whole_blocks) mine = sites.told[lane];
-    }
-    [[nodiscard]] __device__ int count() const { return static_cast<int>(mine >> 16); }
-    [[nodiscard]] __device__ bool few() const { return !__any_sync(cuda::every_lane, count() > listed_sites); }
-    /// True if some block has few sites.
-    [[nodiscard]] __device__ bool some_few() const {
-        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-        return __any_sync(cuda::every_lane, lane < whole_blocks && count() <= listed_sites) != 0;
-    }
-    /// Returns bits: bit i says that the four planes from plane 4 i on have sites.
-    [[nodiscard]] __device__ std::uint32_t plane_fours() const {
-        return __reduce_or_sync(cuda::every_lane, mine & 0xffff);
-    }
-};
-
-/// Relaxes each of a thread's cells with the sites of a volume with few: in column x and row y, from plane `begin` on.
-/// A warp has 4 columns, 8 rows and 4 planes; few sites could win in them.
-__device__ inline void relax_by_sites(std::uint32_t (&best)[volume_words<true>::cells], const volume_sites<true>& sites,
-                                      const volume_told& told, int x, int y, int begin) {
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first_x = x & ~3, first_y = y & ~7;
-    constexpr int rounds = whole_blocks * listed_sites / cuda::warp, blocks_a_round = cuda::warp / listed_sites;
-    std::uint32_t mine[rounds];
-    int least[rounds], bound = 1 << 20;
-#pragma unroll
-    for (int r = 0; r < rounds; ++r) {
-        const int count = __shfl_sync(cuda::every_lane, told.count(), r * blocks_a_round + lane / listed_sites);
-        const bool is_one = lane % listed_sites < count;
-        mine[r] = is_one ? sites.all[r * cuda::warp + lane] : 0;
-        least[r] = 1 << 20;
-        int most = 1 << 20;
-        if (is_one) {
-            least[r] = most = 0;
-            const auto add = [&](int at, int from, int cells) {
-                const int below = from - at, above = at - (from + cells - 1), near = max(max(below, above), 0),
-                          far = -min(below, above);
-                least[r] += near * near, most += far * far;
-            };
-            add(static_cast<int>(mine[r] >> 12), first_x, 4);
-            add(static_cast<int>(mine[r] >> 6 & 63), first_y, 8), add(static_cast<int>(mine[r] & 63), begin, 4);
-        }
-        bound = min(bound, most);
-    }
-    bound = __reduce_min_sync(cuda::every_lane, bound);
-#pragma unroll
-    for (int r = 0; r < rounds; ++r)
-        for (unsigned left = __ballot_sync(cuda::every_lane, least[r] <= bound && bound < 1 << 20); left != 0;
-             left &= left - 1) {
-            const std::uint32_t site = __shfl_sync(cuda::every_lane, mine[r], __ffs(static_cast<int>(left)) - 1);
-            const int dx = static_cast<int>(site >> 12) - x, dy = static_cast<int>(site >> 6 & 63) - y;
-            const std::uint32_t word =
-                (static_cast<std::uint32_t>(dx * dx + dy * dy) << volume_words<true>::shift) + site;
-            const uint4 along = sites.squares[whole_side + static_cast<int>(site & 63) - begin];
-            best[0] = __viaddmin_u32(word, along.x, best[0]), best[1] = __viaddmin_u32(word, along.y, best[1]);
-            best[2] = __viaddmin_u32(word, along.z, best[2]), best[3] = __viaddmin_u32(word, along.w, best[3]);
-        }
-}
 
 }  // namespace
 }  // namespace nearfield::exact

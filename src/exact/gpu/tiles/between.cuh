@@ -310,7 +310,7 @@ __device__ void search_between(const lines_with_pivots& of, const tile_target<La
         finish_band(of, band, band * band_rows, min((band + 1) * band_rows, of.rows), target);
 }
 
-// Tiles of lines of up to 1024 rows that steps (tile.cuh) and gathering (gather.cuh) leave unresolved are solved
+// Tiles of lines of up to 1024 rows that steps (tile.cuh) leave unresolved are solved
 // between winners at pivot rows in shared memory. Only the device knows their number, so a fixed number of blocks
 // shares the list.
 

@@ -1,5 +1,5 @@
-// Distances in tiles: the kernel of later passes, which reads the values of the pass before, and the launches of all
-// passes and of the kernels that solve unresolved tiles.
+// Distances in tiles: the kernel of the first pass, from packed lines (words.cuh), that of later passes, which reads
+// the values of the pass before, and the launches of all passes and of the kernels that solve unresolved tiles.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/rows/pack.cuh"
 #include "exact/gpu/tiles/between.cuh"
-#include "exact/gpu/tiles/gather.cuh"
 #include "exact/gpu/tiles/post_squares.cuh"
 #include "exact/gpu/tiles/post_winners.cuh"
 #include "exact/gpu/tiles/tile.cuh"
@@ -18,6 +17,75 @@
 
 namespace nearfield::exact {
 namespace {
+
+constexpr int dense_per_10000 = 40;  // share of sites from which steps cost less than searches between pivot rows
+
+/// Returns, in all threads, a lower bound of the steps that the tile needs, from its share of sites (a test of whether
+/// they suffice costs nearly as much as a step). Returns 0 if sites are few, or if steps could not finish because of a
+/// wide gap, seen from the middle of every second 32 rows (in short lines, of all). `counts` holds one number per warp.
+template <int Pairs>
+__device__ int least_steps(const line_word* words, int rows, int width, int* counts) {
+    constexpr int groups = (2 * tile<Pairs>::half + tile_threads<Pairs> - 1) / tile_threads<Pairs>;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    int sites = 0;
+    bool gap = false;
+#pragma unroll
+    for (int i = 0; i < groups; ++i) {
+        const int row = static_cast<int>(threadIdx.x) + i * tile_threads<Pairs>, top = row - lane;
+        const line_word word = row < rows ? words[row] : word_without_sites();
+        sites += __popc(word.sites);
+        if ((Pairs > 2 * cuda::warp && top % (2 * cuda::warp) != 0) || top >= rows) continue;
+        const std::int32_t near = min(near_word(word), cap_distance), apart = lane - min(rows - top, cuda::warp) / 2;
+        gap |= !__any_sync(cuda::every_lane, near * near + apart * apart < cap);
+    }
+    sites = __reduce_add_sync(cuda::every_lane, sites);
+    if (lane == 0) counts[threadIdx.x / cuda::warp] = gap ? -bit_rows * bit_rows : sites;
+    __syncthreads();
+    sites = 0;
+#pragma unroll
+    for (int w = 0; w < tile_warps<Pairs>; ++w) sites += counts[w];
+    if (sites * 10000LL < static_cast<long long>(dense_per_10000) * rows * width) return 0;
+    constexpr float share =
+        Pairs > 2 * cuda::warp ? 0.9f : 0.6f;  // short lines have fewer cells that are far from all sites
+    const float cells_a_site = static_cast<float>(rows * width) / static_cast<float>(sites);
+    return max(first_check, static_cast<int>(share * sqrtf(cells_a_site)));
+}
+
+/// Solves tiles by steps, else it adds them to the list. A block owns a tile.
+template <int Pairs, bool Last>
+__global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
+    search_words(const word_lines lines, const windows cut, const unresolved_tiles unresolved,
+                 const value_sink<Last> to) {
+    cuda::wait_for_kernel_before();
+    extern __shared__ std::uint32_t tile_words[];
+    __shared__ int counts[cuda::warp];
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const auto at = lines.place(cut, blockIdx.x);
+    const line_word* const words = lines.words(at.group);
+    tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
+    r.half = lines.lines.half;
+    const int width = lines.width(at.group);
+    const tile_target<Last> target{to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
+                                   width};
+    // Within a limit below the cap steps always finish.
+    const int steps = to.limit < cap ? first_check : least_steps<Pairs>(words + r.first, r.rows, width, counts);
+    if (steps > 0) {
+        const tile<Pairs> t{tile_words};
+        if constexpr (Last) fill_roots(t, to);
+        fill_from_words(t, words + r.first, r.rows, r.half);
+        if (finish_tile(t, target, r, steps)) return;
+    }
+    if constexpr (relaxes_all_rows<Pairs>) {
+        __syncthreads();
+        const word_lines::reader line(lines, at.group, lane);
+        relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) {
+            const std::int32_t apart = line.load(row);
+            return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
+        });
+    } else {
+        unresolved.add(at.group.outer);
+    }
+}
 
 /// Loads the values of the passes before, a line per lane.
 template <int Pairs>

@@ -9,10 +9,31 @@
 #pragma once
 
 #include "exact/gpu/tiles/posts.cuh"
-#include "exact/gpu/tiles/square.cuh"
+#include "exact/gpu/tiles/tile.cuh"
 
 namespace nearfield::exact {
 namespace {
+
+constexpr int square_rows = 32;
+// Larger distances are replaced by this one, so that the sum of two squares is below 2^31. Such a sum bounds nothing:
+// squares end at `largest_bound`, and rows that far apart may still relax it without exceeding 2^31.
+constexpr std::int32_t far_apart = 32767;
+constexpr std::int32_t largest_bound = (1 << 30) - (1 << 22);
+static_assert((32703 + 31) * (32703 + 31) + far_apart * far_apart > 0 && 32703LL * 32703 <= largest_bound);
+constexpr std::int32_t float_bound = 1 << 23;  // whole numbers below convert to floats in one operation
+
+/// Returns the cells from the word to the line's nearest site, at most far_apart.
+__device__ inline std::int32_t near_word(const line_word& word) {
+    return word.sites != 0 ? 0 : min(min(word.before(), word.after()), far_apart);
+}
+
+/// A warp's square.
+struct square {
+    const line_word* words;
+    int top, bottom;  ///< first and last row
+    int lane;
+    int half = 0;  ///< see packed_lines
+};
 
 constexpr int between_warps = 8;
 constexpr int between_blocks = 4;  // blocks on a multiprocessor
@@ -254,7 +275,7 @@ struct unresolved_square {
         const int end = min((at.window + 1) * cut.rows, lines.rows());
         group = at.group, within = top < end;
         if (!within) return;
-        s = {lines.words(group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane, half};
+        s = {lines.words(group), top, min(top + square_rows, end) - 1, lane, half};
         const std::uint16_t* const winners = pivots.winners + pivots.first_cell(group.outer, top / pivot_step) +
                                              group.x + min(lane, lines.width(group) - 1);
         left = {winners[0], winners[pivots.length], 0};

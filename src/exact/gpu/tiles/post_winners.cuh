@@ -262,7 +262,8 @@ __global__ void __launch_bounds__(winner_threads, 2)
             for (int knot = max(base, 1); knot < base + step && knot <= segments; ++knot) {
                 const int x = knots.column_of(knot);
                 const int winner = winner_of_lane(of, x, length - 1, winners[knot], winners[knot + 1]);
-                if (x + lane < length) lines.winners[first + x + lane] = static_cast<std::uint16_t>(nearest[winner]);
+                if (x + lane < length)
+                    lines.winners[first + x + lane] = static_cast<std::uint16_t>(max(nearest[winner], 0));
             }
         }
         __syncthreads();

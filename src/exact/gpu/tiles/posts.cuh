@@ -1,5 +1,4 @@
-// Windows of packed lines that steps (tile.cuh) and gathering (gather.cuh) leave unresolved, for any number of rows and
-// sites.
+// Windows of packed lines that steps (tile.cuh) leave unresolved, for any number of rows and sites.
 //
 // Every 32nd row of an image is a pivot row, and so is the last one. The winning row never moves back along a line
 // (core.hpp), so between two pivots only the rows from the winner of one to the winner of the other can win: 33 on
@@ -22,7 +21,7 @@ constexpr int column_threads = column_warps * cuda::warp;
 /// Results at the pivot rows of all images.
 struct pivot_lines {
     std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: by pivot row, then column
-    std::uint16_t* winners = nullptr;  ///< row that wins, by pivot row, then column
+    std::uint16_t* winners = nullptr;  ///< row that wins, by pivot row, then column; row 0 if there is no site
     std::int32_t* taken = nullptr;     ///< number of squares between pivot rows that warps have taken; initially 0
     std::int64_t images = 1;
     std::int64_t length = 1;

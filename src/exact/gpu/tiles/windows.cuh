@@ -79,8 +79,6 @@ struct word_lines {
         return g.outer * lines.rows * lines.length + g.x + lane;
     }
     __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
-    /// Returns the bits of the rows of the group's image that have sites.
-    __device__ const std::uint32_t* sited(const word_group& g) const { return lines.sited + g.outer * lines.groups(); }
 
     /// Loads the distance of a line from its nearest site in a row.
     class reader {

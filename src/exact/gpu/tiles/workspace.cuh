@@ -18,7 +18,6 @@ public:
         pivots_ = pivots;
         const packed_lines lines = this->lines(memory);
         words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
-        sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
         if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
         list_ = memory.reserve<std::int32_t>(tiles);
         counts_ = memory.reserve<std::int32_t>(2 * max_rank);
@@ -35,7 +34,6 @@ public:
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
         packed_lines lines;
         lines.words = memory.get<line_word>(words_);
-        lines.sited = memory.get<std::uint32_t>(sited_);
         lines.ends = memory.get<std::uint32_t>(ends_);
         lines.length = p_.size[last_axis()];
         lines.rows = p_.size[last_axis() - 1];
@@ -83,8 +81,8 @@ private:
 
     const plan& p_;
     bool pivots_ = false;
-    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, owners_ = 0,
-                 marks_ = 0, mark_count_ = 0;
+    std::int64_t words_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, owners_ = 0, marks_ = 0,
+                 mark_count_ = 0;
 };
 
 }  // namespace nearfield::exact

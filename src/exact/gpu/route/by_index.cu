@@ -1,11 +1,16 @@
-#include "exact/gpu/epilogue/by_index.hpp"
+// Labels of plain sites: if seeds are few, the search finds linear indices faster than any other field, so one more
+// kernel computes all fields from them. Reads 4 or 8 bytes a cell, and writes the wanted fields. Large images, whose
+// values need 64 bits, get coordinates and several fields from it too: a smooth mask of 32768^2 takes 24 ps a cell
+// (H200, 2026-11-29), where lines took 178 for indices alone.
 
 #include <algorithm>
 #include <limits>
 #include <span>
 
 #include "base/lines.hpp"
+#include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
+#include "exact/gpu/route/detour.hpp"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -108,39 +113,13 @@ __global__ void __launch_bounds__(index_threads)
 
 bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
 
-}  // namespace
-
-fields_by_index::fields_by_index(const device& on, const plan& p, const arrays<device>& a)
-    : on_(on), a_(a), sites_(p), memory_(on) {
-    if (!could_serve()) return;
-    serve_ = true;
-    own_index_ = !a.out.index.wanted();
-    sites_.plain_outputs = true;
-    out_.index = a.out.index;
-    if (!own_index_) return;
-    // The views have the shape of the image; their address is known once memory is allocated.
-    const bool narrow = cells_between(p.size.data(), p.first_axis, p.rank) <= INT32_MAX;
-    for (const any_output<device>* shape : {&a.out.distance, &a.out.squared, &a.out.label})
-        if (shape->wanted()) out_.index = *shape;
-    if (!out_.index.wanted()) {
-        const auto axes = static_cast<std::size_t>(a.image.rank);
-        out_.index = any_output<device>::contiguous(nullptr, dtype::int32, std::span(a.image.shape.data(), axes));
-    }
-    out_.index.type = narrow ? dtype::int32 : dtype::int64;
-    out_.index.data = nullptr;
-    // A field of four bytes a cell can hold the indices: a thread reads its indices before it writes.
-    for (const any_output<device>* field : {&a.out.coordinates, &a.out.distance, &a.out.label})
-        if (narrow && field->wanted() && size_of(field->type) == 4) out_.index.data = field->data;
-    if (out_.index.data == nullptr) index_ = memory_.reserve<std::byte>(p.cells * size_of(out_.index.type));
-}
-
-bool fields_by_index::could_serve() const {
-    const plan& p = sites_;
-    const fields<device>& out = a_.out;
+/// False if the call wants no labels and has values of 32 bits, or if fields are not contiguous or of rare types.
+bool indices_serve(const plan& p, const arrays<device>& a) {
+    const fields<device>& out = a.out;
     const bool several = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
     if (!out.label.wanted() && !(several && p.sites_wanted && p.numbers == tier::int64)) return false;
     if (p.weighted || out.trusted.wanted() || p.by != classes::none || p.rank - p.first_axis > 3) return false;
-    const item to = item_for(p, a_.image, out);
+    const item to = item_for(p, a.image, out);
     const auto is = [](const any_output<device>& field, std::initializer_list<dtype> types) {
         return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
     };
@@ -150,40 +129,69 @@ bool fields_by_index::could_serve() const {
            is_contiguous(p.size.data(), p.image_stride.data(), p.rank);
 }
 
-void fields_by_index::begin() {
-    memory_.allocate();
-    if (out_.index.data == nullptr) out_.index.data = memory_.get<std::byte>(index_);
-}
+class index_search final : public detour {
+public:
+    index_search(const device& on, const plan& p, const arrays<device>& a, const plan& sites) : detour(on, p, a) {
+        searches_.push_back({sites, {}});
+        any_output<device>& index = searches_[0].out.index;
+        index = a.out.index;
+        if (index.wanted()) return;
+        // The views have the shape of the image; their address is known once memory is allocated.
+        const bool narrow = cells_between(p.size.data(), p.first_axis, p.rank) <= INT32_MAX;
+        for (const any_output<device>* shape : {&a.out.distance, &a.out.squared, &a.out.label})
+            if (shape->wanted()) index = *shape;
+        if (!index.wanted()) {
+            const auto axes = static_cast<std::size_t>(a.image.rank);
+            index = any_output<device>::contiguous(nullptr, dtype::int32, std::span(a.image.shape.data(), axes));
+        }
+        index.type = narrow ? dtype::int32 : dtype::int64;
+        index.data = nullptr;
+        // A field of four bytes a cell can hold the indices: a thread reads its indices before it writes.
+        for (const any_output<device>* field : {&a.out.coordinates, &a.out.distance, &a.out.label})
+            if (narrow && field->wanted() && size_of(field->type) == 4) index.data = field->data;
+        if (index.data == nullptr) keep(index);
+    }
+    void put() const override {
+        const plan& p = p_;
+        const any_output<device>& found = searches_[0].out.index;
+        index_rule by;
+        by.axes = p.rank - p.first_axis;
+        for (int i = 0; i < by.axes; ++i)
+            by.size[i] = static_cast<std::uint32_t>(p.size[static_cast<std::size_t>(p.rank - 1 - i)]);
+        by.cells = p.cells, by.cells_of_image = cells_between(p.size.data(), p.first_axis, p.rank);
+        const item to = item_for(p, a_.image, a_.out);
+        by.out = contiguous_fields(p, to, a_.out);
+        if (found.data != a_.out.index.data) by.out.index = nullptr, by.out.index32 = nullptr;
+        by.sites = a_.out.distance.wanted() || a_.out.squared.wanted() || a_.out.coordinates.wanted();
+        for (int plane = 0; plane < by.out.image_rank; ++plane)
+            if (by.out.problem_axis[plane] >= 0) by.out.problem_axis[plane] = p.rank - 1 - by.out.problem_axis[plane];
+        by.image = static_cast<const std::byte*>(a_.image.data),
+        by.image_bytes = static_cast<int>(size_of(a_.image.type));
+        by.label = a_.out.label.data;
+        const auto launch = [&]<class V, class Index>(V, const Index* index) {
+            const bool wide = p.size[static_cast<std::size_t>(p.rank - 1)] % together == 0 && is_aligned(index) &&
+                              is_aligned(by.out.coordinates) && p.cells % together == 0;
+            const auto blocks = [&](int count) { return blocks_for(p.cells, std::int64_t{index_threads} * count); };
+            if (wide)
+                cuda::launch(on_, write_fields_of_index<V, Index, together>, blocks(together), dim3(index_threads), 0,
+                             by, index);
+            else cuda::launch(on_, write_fields_of_index<V, Index, 1>, blocks(1), dim3(index_threads), 0, by, index);
+        };
+        const bool small = p.numbers == tier::int32;
+        if (found.type == dtype::int64) return launch(std::int64_t{}, static_cast<const std::int64_t*>(found.data));
+        if (small) launch(std::int32_t{}, static_cast<const std::int32_t*>(found.data));
+        else launch(std::int64_t{}, static_cast<const std::int32_t*>(found.data));
+    }
+    [[nodiscard]] const char* method() const override { return "fields of the indices"; }
+};
 
-void fields_by_index::put() const {
-    const plan& p = sites_;
-    index_rule by;
-    by.axes = p.rank - p.first_axis;
-    for (int i = 0; i < by.axes; ++i)
-        by.size[i] = static_cast<std::uint32_t>(p.size[static_cast<std::size_t>(p.rank - 1 - i)]);
-    by.cells = p.cells, by.cells_of_image = cells_between(p.size.data(), p.first_axis, p.rank);
-    const item to = item_for(p, a_.image, a_.out);
-    by.out = contiguous_fields(p, to, a_.out);
-    if (!own_index_) by.out.index = nullptr, by.out.index32 = nullptr;
-    by.sites = a_.out.distance.wanted() || a_.out.squared.wanted() || a_.out.coordinates.wanted();
-    for (int plane = 0; plane < by.out.image_rank; ++plane)
-        if (by.out.problem_axis[plane] >= 0) by.out.problem_axis[plane] = p.rank - 1 - by.out.problem_axis[plane];
-    by.image = static_cast<const std::byte*>(a_.image.data), by.image_bytes = static_cast<int>(size_of(a_.image.type));
-    by.label = a_.out.label.data;
-    const auto launch = [&]<class V, class Index>(V, const Index* index) {
-        const bool wide = p.size[static_cast<std::size_t>(p.rank - 1)] % together == 0 && is_aligned(index) &&
-                          is_aligned(by.out.coordinates) && p.cells % together == 0;
-        const auto blocks = [&](int count) { return blocks_for(p.cells, std::int64_t{index_threads} * count); };
-        if (wide)
-            cuda::launch(on_, write_fields_of_index<V, Index, together>, blocks(together), dim3(index_threads), 0, by,
-                         index);
-        else cuda::launch(on_, write_fields_of_index<V, Index, 1>, blocks(1), dim3(index_threads), 0, by, index);
-    };
-    const bool small = p.numbers == tier::int32;
-    if (out_.index.type == dtype::int64)
-        return launch(std::int64_t{}, static_cast<const std::int64_t*>(out_.index.data));
-    if (small) launch(std::int32_t{}, static_cast<const std::int32_t*>(out_.index.data));
-    else launch(std::int64_t{}, static_cast<const std::int32_t*>(out_.index.data));
+}  // namespace
+
+std::unique_ptr<detour> fields_by_index(const device& on, const plan& p, const arrays<device>& a) {
+    if (!indices_serve(p, a)) return nullptr;
+    plan sites = p;
+    sites.plain_outputs = true;
+    return serves_plainly(sites) ? std::make_unique<index_search>(on, p, a, sites) : nullptr;
 }
 
 }  // namespace nearfield::exact::gpu
