@@ -51,14 +51,27 @@ TEST_P(FarVolumes, OfFewSites) { compare(make_random(shape(), 0.0002, 7)); }
 TEST_P(FarVolumes, WithoutASite) { compare(flags_t(static_cast<std::size_t>(cells_of(shape())))); }
 
 // Up to 256 rows and from 545 on a warp has one band of 32 rows, in between it has two. Lines end within a band, and
-// within the 32 lines that a block owns.
+// within the 32 lines that a block owns. The last volume has a state whose rows are longer than its own.
 INSTANTIATE_TEST_SUITE_P(Volumes, FarVolumes,
                          testing::Values(shape_t{70, 256, 40}, shape_t{70, 257, 40}, shape_t{300, 100, 33},
-                                         shape_t{68, 544, 35}, shape_t{66, 545, 64}, shape_t{1021, 66, 40}),
+                                         shape_t{68, 544, 35}, shape_t{66, 545, 64}, shape_t{1021, 66, 40},
+                                         shape_t{70, 65, 250}),
                          [](const auto& of) {
                              return std::to_string(of.param[0]) + "x" + std::to_string(of.param[1]) + "x" +
                                     std::to_string(of.param[2]);
                          });
+
+/// Volumes of a batch begin at multiples of the longer rows of the state.
+TEST(PaddedVolumes, OfABatch) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    const shape_t shape{3, 70, 33, 250};
+    for (const double share : {0.02, 0.0003}) {
+        const flags_t sites = make_random(shape, share, 8);
+        one_field field(shape, sites, std::numeric_limits<double>::infinity(), 1);
+        EXPECT_EQ(field.differs<float>(dtype::float32, 1, "float32", wanted::distance), "");
+        EXPECT_EQ(field.differs<std::int64_t>(dtype::int64, 1, "int64"), "");
+    }
+}
 
 }  // namespace
 }  // namespace nearfield::test
