@@ -101,7 +101,7 @@ struct job {
 /// integral spacing, without labels, signs and periodic borders, take 0.25 to 4 bytes a cell and some planes per
 /// thread, in all at most 8 bytes a cell and 64 MiB.
 /// On the device, bytes a cell: distances alone or linear indices alone of contiguous arrays in unit spacing take 0.25
-/// to 0.5 in images of sides up to 65536, and 4.25 in volumes whose corners are less than 1773 cells apart and whose
+/// to 0.5 in images of sides up to 65536, 4.25 to 4.5 in volumes whose corners are below 1773 cells apart and whose
 /// sides but the last are at most 1024 (740 and 477 where a block has 99 and 64 KB of shared memory); linear indices
 /// also in volumes of at least 131072 lines of up to 2048 cells along each axis but the last. Distances take up to 4.75
 /// in other volumes of sides from 17 to 65536. Labels take the same as indices, and 4 or 8 more unless a field of 4
@@ -110,8 +110,8 @@ struct job {
 /// 8 if they are float64. On GPUs of compute capability 9.0 or later, contiguous images of up to 512x512 and volumes up
 /// to 64x64x64 cells of a byte take none. All other calls, including coordinates and several fields, take 2.3 in images
 /// and 6.3 in volumes if sides are at most 32767 and, in volumes, packed sites have 31 bits or fields are contiguous
-/// and of the usual types. Images of longer rows take 4.8 if fields are so. 8.5 are taken in 1-D, and for distances
-/// alone along more axes if all squares in units are below 2^30; 16.5 in all other cases.
+/// and of the usual types. Images of longer rows take 4.8 if fields are so. 4.5 are taken in 1-D, 8.5 for distances
+/// alone along more axes if all squares in units are below 2^30 and in 1-D from 2^31 cells on; 16.5 in all other cases.
 /// Labels and signs take 0.5 more, power diagrams 16 to 26 more, fields that are not contiguous 4 or 8, a copy of an
 /// image that is not contiguous its own bytes. nearfield::plan reports the sum for every call.
 ///

@@ -60,5 +60,21 @@ INSTANTIATE_TEST_SUITE_P(Volumes, FarVolumes,
                                     std::to_string(of.param[2]);
                          });
 
+/// Volumes of a batch, with a state whose rows are longer than their own: near sites, unresolved lines in a hole, and a
+/// volume without any other site than one.
+TEST(PaddedVolumes, OfABatch) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    const shape_t shape{2, 66, 129, 1003};
+    const std::int64_t cells = cells_of(shape) / 2;
+    flags_t sites = make_random(shape, 0.05, 8);
+    for (std::int64_t i = 0; i < 2 * cells; ++i) {
+        const std::int64_t x = i % shape[3];
+        if (i >= cells || (x >= 300 && x < 420)) sites[static_cast<std::size_t>(i)] = i == cells + 5 ? 1 : 0;
+    }
+    one_field field(shape, sites, std::numeric_limits<double>::infinity(), 1);
+    EXPECT_EQ(field.differs<float>(dtype::float32, 1, "float32", wanted::distance), "");
+    EXPECT_EQ(field.differs<std::int32_t>(dtype::int32, 1, "int32"), "");
+}
+
 }  // namespace
 }  // namespace nearfield::test

@@ -32,7 +32,9 @@ double bytes_a_cell(const std::vector<std::int64_t>& shape, const wanted& w) {
 
 TEST(Workspace, BytesOfTheHeader) {
     const double slack = 0.1;  // tables of the line ends and of the slabs
-    EXPECT_NEAR(bytes_a_cell({1000}, {.distance = true}), 8.5, 0.3) << "bits and packed sites";
+    EXPECT_NEAR(bytes_a_cell({1000}, {.distance = true}), 4.5, 0.3) << "bits and positions";
+    EXPECT_NEAR(bytes_a_cell({100'000'000}, {.distance = true}), 4.5, slack);
+    EXPECT_NEAR(bytes_a_cell({1023, 1023, 1023}, {.distance = true}), 4.25, slack) << "rows of 1024 cells in the state";
     EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.distance = true}), 0.25, slack) << "packed lines, no state";
     EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.index = true}), 0.5, slack) << "winners at every 32nd row";
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.index = true}), 0.5, slack) << "winners at every 32nd row";

@@ -72,6 +72,11 @@ inline bool keys_are_rows(const option_call& call) {
     return p.size[static_cast<std::size_t>(p.rank - 1)] > most;
 }
 
+/// True if the problem has one axis, along which positions fit 32 bits: they are the packed sites.
+inline bool keys_are_all_rows(const plan& p) {
+    return p.rank - p.first_axis == 1 && !p.weighted && p.keys.total() <= narrow_key_bits;
+}
+
 /// True if the sites of any number of axes are packed beside int32 values.
 inline bool values_fit_keys(const plan& p) {
     return p.numbers == tier::int32 && p.sites_wanted && !p.weighted && p.rank - p.first_axis > 1 &&

@@ -30,7 +30,7 @@ public:
         values_ = std::is_same_v<V, std::int32_t> && values_suffice(p_);
         const bool rows_fit =
             !p_.weighted || power_row<V>::bytes(static_cast<int>(size(p_.rank - 1))) <= cuda::limits().shared_bytes;
-        if (std::is_same_v<V, double> && keys_are_rows(call_)) stored_ = keys::row;
+        if ((std::is_same_v<V, double> && keys_are_rows(call_)) || keys_are_all_rows(p_)) stored_ = keys::row;
         else if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>))
             stored_ = keys::narrow;
         reserve();
@@ -158,8 +158,7 @@ private:
             cuda::launch(on_, write_rows<V, Key>, blocks_for(sites.from.columns * stretches, row_warps),
                          dim3(row_threads), 0, sites, stretches, by_.m, to);
         };
-        if constexpr (std::is_same_v<V, double>)
-            if (stored_ == keys::row) return write(static_cast<std::int32_t*>(current()));
+        if (stored_ == keys::row) return write(static_cast<std::int32_t*>(current()));
         write(static_cast<std::int64_t*>(current()));
     }
 
@@ -304,7 +303,7 @@ private:
                 return;
             }
         if (stored_ == keys::wide) return go(static_cast<const std::int64_t*>(current()));
-        if constexpr (!std::is_same_v<V, std::int64_t>) go(static_cast<const std::int32_t*>(current()));
+        go(static_cast<const std::int32_t*>(current()));
     }
 
     const device& on_;

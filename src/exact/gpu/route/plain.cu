@@ -60,7 +60,7 @@ private:
                        p_.sites_wanted ? sites_.most_swept() : 0);
         if (p_.sites_wanted) sites_.reserve(memory_);
         // A field of 4 bytes can be the second state: it is written last, when that state is not needed.
-        if (searched() > 2) state_[0] = memory_.reserve<std::int32_t>(p_.cells);
+        if (searched() > 2) state_[0] = memory_.reserve<std::int32_t>(p_.cells / size(p_.rank - 1) * state_pitch(p_));
         if (searched() > 3 && lent() == nullptr) state_[1] = memory_.reserve<std::int32_t>(p_.cells);
         if (!lines_finish(p_)) return;
         const std::int64_t rows = size(p_.first_axis);
@@ -90,11 +90,8 @@ private:
         to.limited = std::isfinite(p_.limit);
         if constexpr (!Last) to.next = state_after(axis);
         const tile_search<Last> search{on_, words_, memory_, axis, size(axis), to};
-        if (axis == p_.rank - 2) return search.from_words();
-        pass g;
-        g.axis = axis, g.rows = size(axis), g.columns = p_.cells / g.rows;
-        g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        search.from_values(g, state_after(axis + 1));
+        if (axis == p_.rank - 2) return search.from_words(Last ? size(p_.rank - 1) : state_pitch(p_));
+        search.from_values(lines_of_state(p_, axis), state_after(axis + 1));
     }
 
     void search_sites() const {

@@ -8,6 +8,7 @@
 #include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
 #include "exact/gpu/ground/rules.cuh"
+#include "exact/gpu/rows/pack.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -80,29 +81,27 @@ struct row_words {
 };
 
 template <class Bits>
-__device__ void fill_sites(const row_words& to, const row_image<Bits>& of, std::int64_t start, int length) {
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    if (sizeof(Bits) == 1 && length % 128 == 0 && reinterpret_cast<std::uintptr_t>(of.data) % 4 == 0) {
-        // A lane reads four cells; eight lanes make a word.
-#pragma unroll 4
-        for (int x = 0; x < length; x += 128) {
-            const std::uint32_t four = *reinterpret_cast<const std::uint32_t*>(of.data + start + x + lane * 4);
-            const std::uint32_t set = __vcmpne4(four & 0x01010101u * of.keep, 0) & 0x08040201u;
-            std::uint32_t part = (set | set >> 8 | set >> 16 | set >> 24) & 15;
-            part = (of.nonzero_is_site ? part : part ^ 15) << (lane % 8 * 4);
-            part |= __shfl_xor_sync(cuda::every_lane, part, 1);
-            part |= __shfl_xor_sync(cuda::every_lane, part, 2);
-            part |= __shfl_xor_sync(cuda::every_lane, part, 4);
-            if (lane % 8 == 0) to.bits[x / mark_bits + lane / 8] = part;
+__device__ void fill_sites(const row_words& to, const row_image<Bits>& of, std::int64_t lines, std::int64_t start,
+                           int length) {
+    const auto lane = static_cast<int>(threadIdx.x);
+    if constexpr (sizeof(Bits) == 1) {
+        site_bytes image;
+        image.data = of.data, image.length = length, image.lines = lines, image.zero_is_site = !of.nonzero_is_site;
+        const bool aligned = length % 16 == 0 && reinterpret_cast<std::uintptr_t>(of.data) % 16 == 0;
+        for (int x = 0; x < length; x += scan_cells) {
+            const int cells = min(length - x, scan_cells);
+            const std::uint32_t mine = aligned ? word_of_cells<cells_by::sixteens>(image, start + x, cells)
+                                               : word_of_cells<cells_by::bytes>(image, start + x, cells);
+            if (lane * mark_bits < cells) to.bits[x / mark_bits + lane] = mine;
         }
-        return;
-    }
+    } else {
 #pragma unroll 4
-    for (int w = 0; w < to.words; ++w) {
-        const int x = w * mark_bits + lane;
-        const bool site = x < length && ((of.data[start + min(x, length - 1)] & of.keep) != 0) == of.nonzero_is_site;
-        const std::uint32_t b = __ballot_sync(cuda::every_lane, site);
-        if (lane == 0) to.bits[w] = b;
+        for (int w = 0; w < to.words; ++w) {
+            const int x = w * mark_bits + lane;
+            const Bits cell = of.data[start + min(x, length - 1)] & of.keep;
+            const std::uint32_t b = __ballot_sync(cuda::every_lane, x < length && (cell != 0) == of.nonzero_is_site);
+            if (lane == 0) to.bits[w] = b;
+        }
     }
 }
 
@@ -147,41 +146,60 @@ struct row_sites_at {
     }
 };
 
-/// Writes eight cells per lane: the nearer of the site before and the site behind, by their sum. At changes of labels
-/// the sites are the cells on the other side; cells of the background are their own sites.
+/// Returns eight cells from cell x on: the nearer of the site before and the site behind, by their sum. At changes of
+/// labels the sites are the cells on the other side; cells of the background are their own sites.
 template <bool Labels>
-__device__ void step_over_sites(const row_words& row, int length, std::int16_t* to) {
+__device__ uint4 step_over_sites(const row_words& row, int x, bool empty) {
+    const std::uint32_t b = row.bits[x / mark_bits];
+    const int i = x % mark_bits;
+    const std::uint32_t lower = b << (31 - i), upper = Labels ? b >> (i + 7) >> 1 : b >> (i + 7), mine = b >> i;
+    int left = lower != 0 ? x - __clz(static_cast<int>(lower)) : row.before[x / mark_bits],
+        right = upper != 0 ? x + 6 + (Labels ? 1 : 0) + __ffs(static_cast<int>(upper)) : row.behind[x / mark_bits];
+    int before[narrow_cells];
+    std::uint32_t site[narrow_cells];
+#pragma unroll
+    for (int k = 0; k < narrow_cells; ++k) {
+        left = (mine >> k & 1) != 0 ? x + k : left;
+        before[k] = Labels ? left - 1 : left;
+    }
+#pragma unroll
+    for (int k = narrow_cells - 1; k >= 0; --k) {
+        if (!Labels) right = (mine >> k & 1) != 0 ? x + k : right;
+        site[k] = static_cast<std::uint32_t>(before[k] + right >= 2 * (x + k) ? before[k] : right);
+        if (Labels) right = (mine >> k & 1) != 0 ? x + k : right;
+    }
+    if constexpr (Labels) {
+        const std::uint32_t zeros = row.zeros[x / mark_bits] >> i;
+#pragma unroll
+        for (int k = 0; k < narrow_cells; ++k)
+            site[k] = (zeros >> k & 1) != 0 ? static_cast<std::uint32_t>(x + k) : empty ? 0x8000u : site[k];
+    }
+    uint4 u = {__byte_perm(site[0], site[1], 0x5410), __byte_perm(site[2], site[3], 0x5410),
+               __byte_perm(site[4], site[5], 0x5410), __byte_perm(site[6], site[7], 0x5410)};
+    if (!Labels && empty) u = {0x80008000u, 0x80008000u, 0x80008000u, 0x80008000u};
+    return u;
+}
+
+/// Writes a row, eight cells of each lane at a time. Rows that do not begin at multiples of 16 bytes are written by
+/// way of `turned`, a cell of each lane after another.
+template <bool Labels>
+__device__ void write_row(const row_words& row, int length, std::int16_t* to, uint4* turned) {
     const bool empty = row.before[row.words - 1] < 0 && row.bits[row.words - 1] == 0;
-    for (int x = static_cast<int>(threadIdx.x) % cuda::warp * narrow_cells; x < length;
-         x += cuda::warp * narrow_cells) {
-        const std::uint32_t b = row.bits[x / mark_bits];
-        const int i = x % mark_bits;
-        const std::uint32_t lower = b << (31 - i), upper = Labels ? b >> (i + 7) >> 1 : b >> (i + 7), mine = b >> i;
-        int left = lower != 0 ? x - __clz(static_cast<int>(lower)) : row.before[x / mark_bits],
-            right = upper != 0 ? x + 6 + (Labels ? 1 : 0) + __ffs(static_cast<int>(upper)) : row.behind[x / mark_bits];
-        int before[narrow_cells];
-        std::uint32_t site[narrow_cells];
-#pragma unroll
-        for (int k = 0; k < narrow_cells; ++k) {
-            left = (mine >> k & 1) != 0 ? x + k : left;
-            before[k] = Labels ? left - 1 : left;
+    const auto lane = static_cast<int>(threadIdx.x);
+    const auto* const cells = reinterpret_cast<const std::int16_t*>(turned);
+    for (int first = 0; first < length; first += cuda::warp * narrow_cells) {
+        const int x = first + lane * narrow_cells;
+        const uint4 mine = x < length ? step_over_sites<Labels>(row, x, empty) : uint4{};
+        if (length % narrow_cells == 0) {
+            if (x < length) *reinterpret_cast<uint4*>(to + x) = mine;
+            continue;
         }
+        turned[lane] = mine;
+        __syncwarp();
 #pragma unroll
-        for (int k = narrow_cells - 1; k >= 0; --k) {
-            if (!Labels) right = (mine >> k & 1) != 0 ? x + k : right;
-            site[k] = static_cast<std::uint32_t>(before[k] + right >= 2 * (x + k) ? before[k] : right);
-            if (Labels) right = (mine >> k & 1) != 0 ? x + k : right;
-        }
-        if constexpr (Labels) {
-            const std::uint32_t zeros = row.zeros[x / mark_bits] >> i;
-#pragma unroll
-            for (int k = 0; k < narrow_cells; ++k)
-                site[k] = (zeros >> k & 1) != 0 ? static_cast<std::uint32_t>(x + k) : empty ? 0x8000u : site[k];
-        }
-        uint4 u = {__byte_perm(site[0], site[1], 0x5410), __byte_perm(site[2], site[3], 0x5410),
-                   __byte_perm(site[4], site[5], 0x5410), __byte_perm(site[6], site[7], 0x5410)};
-        if (!Labels && empty) u = {0x80008000u, 0x80008000u, 0x80008000u, 0x80008000u};
-        *reinterpret_cast<uint4*>(to + x) = u;
+        for (int i = lane; i < cuda::warp * narrow_cells; i += cuda::warp)
+            if (first + i < length) to[first + i] = cells[i];
+        __syncwarp();
     }
 }
 
@@ -198,16 +216,16 @@ template <class Bits, bool Labels>
 __global__ void __launch_bounds__(narrow_threads)
     write_narrow_rows(const row_image<Bits> of, std::int64_t lines, int length, bool periodic, std::int16_t* to) {
     extern __shared__ std::uint32_t row_memory[];
-    const int warp = static_cast<int>(threadIdx.x) / cuda::warp, words = (length + mark_bits - 1) / mark_bits;
-    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / cuda::warp) + warp,
-                       start = line * length;
+    __shared__ uint4 turned[narrow_warps][cuda::warp];
+    const int warp = static_cast<int>(threadIdx.y), words = (length + mark_bits - 1) / mark_bits;
+    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + warp, start = line * length;
     if (line >= lines) return;
     const row_words row(row_memory + warp * (row_words::bytes(words, Labels) / 4), words);
     if constexpr (Labels) fill_changes(row, of, start, length, periodic);
-    else fill_sites(row, of, start, length);
+    else fill_sites(row, of, lines, start, length);
     __syncwarp();
     carry_words(row.bits, row.before, row.behind, words);
-    if (!periodic && length % narrow_cells == 0) return step_over_sites<Labels>(row, length, to + start);
+    if (!periodic) return write_row<Labels>(row, length, to + start, turned[warp]);
     const int2 ends = ends_of(row);
     const row_sites_at site{row, length, ends.x, ends.y, Labels, periodic};
     for (int x = static_cast<int>(threadIdx.x) % cuda::warp; x < length; x += cuda::warp) to[start + x] = site(x);
@@ -335,7 +353,7 @@ void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std:
     const std::size_t of_warp = row_words::bytes(words, labels),
                       warps = std::min<std::size_t>(narrow_warps, cuda::limits().shared_bytes / of_warp);
     cuda::launch(on, labels ? write_narrow_rows<Bits, true> : write_narrow_rows<Bits, false>,
-                 blocks_for(lines, static_cast<std::int64_t>(warps)), dim3(static_cast<unsigned>(warps * cuda::warp)),
+                 blocks_for(lines, static_cast<std::int64_t>(warps)), dim3(cuda::warp, static_cast<unsigned>(warps)),
                  warps * of_warp, of, lines, length, periodic, to);
 }
 

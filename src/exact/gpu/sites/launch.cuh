@@ -109,7 +109,7 @@ private:
     [[nodiscard]] std::int64_t groups_of(int axis) const {
         const std::int64_t columns = p_.cells / rows_of(axis), length = rows_of(p_.rank - 1);
         return axis == p_.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
-                                   : blocks_for(columns, cuda::warp);
+                                   : blocks_for(state_columns(p_, axis), cuda::warp);
     }
     /// Returns the number of lists of all volumes.
     [[nodiscard]] std::int64_t lists_of(const point_lists& few) const {
@@ -135,7 +135,8 @@ private:
     void search_rows(const site_sink& to, int axis, std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const unresolved_tiles unresolved = words_.unresolved(memory_, axis);
-        const site_words from{{words_.lines(memory_)}};
+        const std::int64_t pitch = End == ending::state ? state_pitch(p_) : rows_of(p_.rank - 1);
+        const site_words from{{words_.lines(memory_), pitch}};
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(on_, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
@@ -158,12 +159,7 @@ private:
     void search_planes(const site_sink& to, int axis, const std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const unresolved_tiles unresolved = words_.unresolved(memory_, axis);
-        pass g;
-        g.axis = axis;
-        g.rows = rows_of(axis);
-        g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        g.columns = p_.cells / g.rows;
-        const site_states from{{g}, state};
+        const site_states from{lines_of_state(p_, axis), state};
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(on_, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, m_,

@@ -38,7 +38,8 @@ struct site_words : word_lines {
                                           const word_group& group, int lane) const {
         const auto length = static_cast<std::int32_t>(lines.length);
         const std::int32_t x = group.x + lane;
-        return {m, to, next, first_cell(group, lane), x, length, x, 0, length, words_beyond(to.limit)};
+        return {m, to, next,   first_cell(group, lane), x, static_cast<std::int32_t>(pitch),
+                x, 0,  length, words_beyond(to.limit)};
     }
 };
 
@@ -54,7 +55,7 @@ struct site_states : pass_lines {
     class reader {
     public:
         __device__ reader(const site_states& of, const value_group& group, int lane)
-            : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
+            : cells_(of.cells + of.state_cell(group, lane)), inner_(of.g.inner) {}
         __device__ std::int32_t load(std::int64_t row) const { return static_cast<std::int32_t>(cells_[row * inner_]); }
         __device__ static bool is_site(std::int32_t loaded) {
             return static_cast<std::uint32_t>(loaded) != empty_state;
@@ -72,14 +73,14 @@ struct site_states : pass_lines {
     __device__ site_target<End, 2> target(const metric<std::int32_t>& m, std::uint32_t*, const site_sink& to,
                                           const value_group& group, int lane) const {
         const std::int64_t column = group.number * cuda::warp + lane;
-        const auto here = static_cast<std::int32_t>(column - quotient(column, g.inner) * g.inner);
+        const auto here = static_cast<std::int32_t>(in_fields(column - quotient(column, g.inner) * g.inner));
         const auto width = static_cast<std::int32_t>(m.size[m.rank - 1]);
         return {m,
                 to,
                 nullptr,
-                g.first_cell(column),
+                first_cell(group, lane),
                 here,
-                static_cast<std::int32_t>(g.inner),
+                static_cast<std::int32_t>(inner()),
                 here % width,
                 here / width,
                 width,
@@ -174,17 +175,19 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     const block_rows b(cut, at.window, lines.rows(), Rows);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, width = lines.width(at.group);
     // Lanes beyond the last line read it too, but do not write.
-    const site_target<End, 2> target = lines.template target<End>(m, nullptr, to, at.group, min(lane, width - 1));
+    const int mine = min(lane, width - 1);
+    const site_target<End, 2> target = lines.template target<End>(m, nullptr, to, at.group, mine);
     const int start = b.strip_start() - strip_halo;
-    const std::uint32_t* const from = lines.cells + target.first + target.row_at(start);
+    const std::int64_t inner = static_cast<std::int32_t>(lines.g.inner);
+    const std::uint32_t* const from = lines.cells + lines.state_cell(at.group, mine) + start * inner;
     strip<Rows> v;
     if (start >= 0 && start + Rows + 2 * strip_halo <= b.rows) {
 #pragma unroll
-        for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = from[target.row_at(i)];
+        for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = from[i * inner];
     } else {
 #pragma unroll
         for (int i = 0; i < Rows + 2 * strip_halo; ++i)
-            v[i] = start + i >= 0 && start + i < b.rows ? from[target.row_at(i)] : near_cap;
+            v[i] = start + i >= 0 && start + i < b.rows ? from[i * inner] : near_cap;
     }
 #pragma unroll
     for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = min(v[i], near_cap);

@@ -89,7 +89,7 @@ struct swept_rows<site_states> {
     std::int64_t inner;
 
     __device__ swept_rows(const site_states& lines, const value_group& group, int lane)
-        : cells(kept(lines.cells + lines.first_cell(group, lane))), inner(lines.g.inner) {}
+        : cells(kept(lines.cells + lines.state_cell(group, lane))), inner(lines.g.inner) {}
     __device__ loaded load(int row) const { return cells[row * inner]; }
     __device__ static bool is_site(loaded state) { return state != empty_state; }
     __device__ static offset site(loaded state) { return offset_of_state(state); }

@@ -160,10 +160,11 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
     // Lanes beyond the last line read it too, but do not write.
     const int mine = min(lane, width - 1);
-    const auto inner = static_cast<std::int32_t>(lines.inner());
-    const tile_target<Last> target{to, lines.first_cell(at.group, mine), inner, width};
+    const auto inner = static_cast<std::int32_t>(lines.g.inner);
+    const tile_target<Last> target{to, lines.first_cell(at.group, mine), static_cast<std::int32_t>(lines.inner()),
+                                   width};
     const std::int32_t* const from =
-        lines.cells + lines.first_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
+        lines.cells + lines.state_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
     const auto leave = [&] {
         if constexpr (relaxes_all_rows<Pairs>)
             relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
@@ -214,8 +215,8 @@ inline std::int64_t most_tiles(const plan& p) {
     for (int axis = p.first_axis; axis < p.rank - 1; ++axis) {
         const std::int64_t rows = p.size[static_cast<std::size_t>(axis)], columns = p.cells / rows,
                            length = p.size[static_cast<std::size_t>(p.rank - 1)];
-        const std::int64_t groups =
-            axis == p.rank - 2 ? columns / length * blocks_for(length, cuda::warp) : blocks_for(columns, cuda::warp);
+        const std::int64_t groups = axis == p.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
+                                                       : blocks_for(state_columns(p, axis), cuda::warp);
         most = std::max(most, groups * cut_lines(rows, false).into.count);
     }
     return most;
@@ -237,10 +238,10 @@ public:
           unresolved_(tiles.unresolved(memory, axis)),
           to_(to) {}
 
-    /// Starts from packed lines.
-    void from_words() const {
+    /// Starts from packed lines; `pitch`: cells from row to row of what the pass writes.
+    void from_words(std::int64_t pitch) const {
         const packed_lines lines = tiles_.lines(memory_);
-        const word_lines from{lines};
+        const word_lines from{lines, pitch};
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_words<Pairs, Last>, lines.tiles * cut_.into.count,
                                     dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, unresolved_, to_);
@@ -251,8 +252,8 @@ public:
                      lines.tiles);
     }
 
-    void from_values(const pass& g, const std::int32_t* cells) const {
-        const value_lines from{{g}, cells};
+    void from_values(const pass_lines& lines, const std::int32_t* cells) const {
+        const value_lines from{lines, cells};
         const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),

@@ -59,6 +59,7 @@ struct tile_place {
 /// Lines in the form of packed words.
 struct word_lines {
     packed_lines lines;
+    std::int64_t pitch;  ///< cells from row to row of what the pass writes
 
     __device__ word_group group_of(std::int64_t number) const {
         const std::int64_t outer = quotient(number, lines.columns);
@@ -72,11 +73,11 @@ struct word_lines {
                 static_cast<int>(above - outer * cut.count)};
     }
     __device__ int rows() const { return static_cast<int>(lines.rows); }
-    __device__ std::int64_t inner() const { return lines.length; }
+    __device__ std::int64_t inner() const { return pitch; }
     __device__ int width(const word_group& g) const { return min(static_cast<int>(lines.length) - g.x, cuda::warp); }
     /// Returns the cell of row 0 of a line.
     __device__ std::int64_t first_cell(const word_group& g, int lane) const {
-        return g.outer * lines.rows * lines.length + g.x + lane;
+        return g.outer * lines.rows * pitch + g.x + lane;
     }
     __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
 
@@ -97,9 +98,11 @@ struct word_lines {
     };
 };
 
-/// Lines of a pass.
+/// Lines of a pass over a state, whose rows may be longer than those of the fields (see state_pitch).
 struct pass_lines {
-    pass g;
+    pass g;                              ///< of the state
+    std::int64_t pitch = 1, length = 1;  ///< cells of a row along the last axis: of the state, of the fields
+    std::int64_t field_inner = 1;        ///< `g.inner` in the fields
 
     __device__ value_group group_of(std::int64_t number) const { return {number}; }
     __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
@@ -108,14 +111,36 @@ struct pass_lines {
         return {{tile - window * groups}, static_cast<int>(window)};
     }
     __device__ int rows() const { return static_cast<int>(g.rows); }
-    __device__ std::int64_t inner() const { return g.inner; }
+    __device__ std::int64_t inner() const { return field_inner; }
     __device__ int width(const value_group& of) const {
-        return static_cast<int>(min(g.columns - of.number * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
+        const std::int64_t first = of.number * cuda::warp,
+                           end = pitch == length ? g.columns : quotient(first, pitch) * pitch + length;
+        return static_cast<int>(min(end - first, static_cast<std::int64_t>(cuda::warp)));
     }
-    __device__ std::int64_t first_cell(const value_group& of, int lane) const {
+    /// Returns the cell of row 0 of a line, in the state.
+    __device__ std::int64_t state_cell(const value_group& of, int lane) const {
         return g.first_cell(of.number * cuda::warp + lane);
     }
+    /// Returns the number without the cells that only the state has.
+    __device__ std::int64_t in_fields(std::int64_t cell) const {
+        return pitch == length ? cell : cell - quotient(cell, pitch) * (pitch - length);
+    }
+    /// Returns the cell of row 0 of a line, in the fields.
+    __device__ std::int64_t first_cell(const value_group& of, int lane) const {
+        return in_fields(state_cell(of, lane));
+    }
 };
+
+/// Describes the lines along an axis before the last two.
+inline pass_lines lines_of_state(const plan& p, int axis) {
+    pass_lines lines;
+    lines.length = p.size[static_cast<std::size_t>(p.rank - 1)], lines.pitch = state_pitch(p);
+    lines.g.axis = axis, lines.g.rows = p.size[static_cast<std::size_t>(axis)];
+    lines.g.columns = state_columns(p, axis);
+    lines.field_inner = cells_between(p.size.data(), axis + 1, p.rank);
+    lines.g.inner = lines.field_inner / lines.length * lines.pitch;
+    return lines;
+}
 
 /// Lines with the values of the passes before.
 struct value_lines : pass_lines {
@@ -124,7 +149,7 @@ struct value_lines : pass_lines {
     class reader {
     public:
         __device__ reader(const value_lines& of, const value_group& group, int lane)
-            : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
+            : cells_(of.cells + of.state_cell(group, lane)), inner_(of.g.inner) {}
         __device__ std::int32_t load(std::int64_t row) const { return cells_[row * inner_]; }
         __device__ static bool is_site(std::int32_t loaded) { return loaded < no_site<std::int32_t>(); }
 
