@@ -105,18 +105,29 @@ __global__ void __launch_bounds__(few_threads)
 template <class V, class At, class Keep>
 __device__ void select_sites(const few_grid<V>& g, const few_box& b, int count, const At& at, const Keep& keep) {
     __shared__ V lows[few_warps];
+    __shared__ int nearest;  // a site that sets the bound
     V bound = g.limit;
+    int mine = -1;
+    if (threadIdx.x == 0) nearest = -1;
     for (int i = static_cast<int>(threadIdx.x); i < count; i += few_threads) {
         const few_site<V> site = at(i);
-        if (site.image == b.image) bound = min(bound, g.template bound<true>(site, b));
+        if (site.image != b.image) continue;
+        const V most = g.template bound<true>(site, b);
+        if (most < bound) bound = most, mine = i;
     }
+    const V own = bound;
     bound = least_of_lanes(bound);
     if (threadIdx.x % cuda::warp == 0) lows[threadIdx.x / cuda::warp] = bound;
     __syncthreads();
     for (const V low : lows) bound = min(bound, low);
+    if (mine >= 0 && own == bound) nearest = mine;
+    __syncthreads();
+    const few_site<V> other = nearest < 0 ? few_site<V>{} : at(nearest);
     for (int i = static_cast<int>(threadIdx.x); i < count; i += few_threads) {
         const few_site<V> site = at(i);
-        if (site.image == b.image && g.template bound<false>(site, b) <= bound) keep(i, site);
+        if (site.image == b.image && g.template bound<false>(site, b) <= bound &&
+            (nearest < 0 || g.wins_somewhere(site, other, b)))
+            keep(i, site);
     }
 }
 
@@ -189,18 +200,13 @@ __device__ void order_sites(const few_grid<V>& g, const few_box& b, few_memory<V
     __syncthreads();
 }
 
-/// Solves the fine boxes. A block owns a box.
+/// Solves fine box `nth`. Called by all threads of a block, whose memory lists no site yet.
 template <class V>
-__global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
-    compare_sites(const __grid_constant__ few_grid<V> g, const few_lists<V> lists,
-                  const __grid_constant__ written_fields<V> to) {
-    __shared__ few_memory<V> memory;
-    if (threadIdx.x == 0) memory.count = 0;
-    if (__syncthreads_or(lists.gave_up())) return;
-    const std::int64_t coarse = blockIdx.x >> boxes_bits;
+__device__ void solve_box(const few_grid<V>& g, const few_lists<V>& lists, const written_fields<V>& to,
+                          few_memory<V>& memory, std::int64_t nth) {
+    const std::int64_t coarse = nth >> boxes_bits;
     few_box b = g.coarse_box(coarse);
-    if (!g.take_part(b.first, static_cast<int>(blockIdx.x) & ((1 << boxes_bits) - 1), g.shapes.coarse, g.shapes.fine))
-        return;
+    if (!g.take_part(b.first, static_cast<int>(nth) & ((1 << boxes_bits) - 1), g.shapes.coarse, g.shapes.fine)) return;
     b = g.box(b.first, g.shapes.fine, b.image);
     const std::int32_t* const near = lists.near + coarse * most_near;
     select_sites(
@@ -215,9 +221,9 @@ __global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
         return;
     }
     order_sites(g, b, memory, to);
-    for (int nth = static_cast<int>(threadIdx.x) / cuda::warp; nth < 1 << tiles_bits; nth += few_warps) {
+    for (int part = static_cast<int>(threadIdx.x) / cuda::warp; part < 1 << tiles_bits; part += few_warps) {
         few_box tile = b;
-        if (!g.take_part(tile.first, nth, g.shapes.fine, g.shapes.tile)) continue;
+        if (!g.take_part(tile.first, part, g.shapes.fine, g.shapes.tile)) continue;
         tile = g.box(tile.first, g.shapes.tile, b.image);
         const auto solve = [&]<bool Bent>() {
             few_cells<V, Bent> cells(g, memory, tile);
@@ -226,6 +232,20 @@ __global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
         };
         if (g.bent) solve.template operator()<true>();
         else solve.template operator()<false>();
+    }
+}
+
+/// Solves the fine boxes, one after another per block.
+template <class V>
+__global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
+    compare_sites(const __grid_constant__ few_grid<V> g, const few_lists<V> lists,
+                  const __grid_constant__ written_fields<V> to, std::int64_t boxes) {
+    __shared__ few_memory<V> memory;
+    for (std::int64_t nth = blockIdx.x; nth < boxes; nth += gridDim.x) {
+        if (threadIdx.x == 0) memory.count = 0;
+        if (__syncthreads_or(lists.gave_up())) return;
+        solve_box(g, lists, to, memory, nth);
+        __syncthreads();
     }
 }
 
@@ -362,7 +382,8 @@ void solve_few(const option_call& call, const elements& image, const written_fie
                  std::min<std::int64_t>(blocks_for(p.cells, few_threads * few_loads), few_blocks), dim3(few_threads), 0,
                  of, g, lists);
     cuda::launch(call.on, select_near_sites<V>, boxes, dim3(few_threads), 0, g, lists);
-    cuda::launch(call.on, compare_sites<V>, boxes << boxes_bits, dim3(few_threads), 0, g, lists, to);
+    cuda::launch(call.on, compare_sites<V>, std::min(boxes << boxes_bits, compare_blocks), dim3(few_threads), 0, g,
+                 lists, to, boxes << boxes_bits);
 }
 
 template void solve_few(const option_call&, const elements&, const written_fields<std::int32_t>&, std::byte*);

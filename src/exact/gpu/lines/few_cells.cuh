@@ -45,13 +45,19 @@ public:
     __device__ void search(const few_box& tile) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, count = memory_.count;
         V bound = g_.limit;
-        for (int i = lane; i < count; i += cuda::warp)
-            bound = min(bound, g_.template bound<true>(memory_.ordered[i], tile));
+        int nearest = -1;  // a site that sets the bound
+        for (int i = lane; i < count; i += cuda::warp) {
+            const V most = g_.template bound<true>(memory_.ordered[i], tile);
+            if (most < bound) bound = most, nearest = i;
+        }
+        const V own = bound;
         bound = least_of_lanes(bound);
+        const std::uint32_t set = __ballot_sync(cuda::every_lane, nearest >= 0 && own == bound);
+        nearest = __shfl_sync(cuda::every_lane, nearest, set != 0 ? __ffs(static_cast<int>(set)) - 1 : 0);
         for (int first = 0; first < count; first += cuda::warp) {
-            const int mine = min(first + lane, count - 1);
-            const bool wins =
-                first + lane < count && g_.template bound<false>(memory_.ordered[visited(mine)], tile) <= bound;
+            const few_site<V>& mine = memory_.ordered[visited(min(first + lane, count - 1))];
+            const bool wins = first + lane < count && g_.template bound<false>(mine, tile) <= bound &&
+                              (set == 0 || g_.wins_somewhere(mine, memory_.ordered[nearest], tile));
             for (std::uint32_t left = __ballot_sync(cuda::every_lane, wins); left != 0; left &= left - 1)
                 offer(visited(first + __ffs(static_cast<int>(left)) - 1));
         }

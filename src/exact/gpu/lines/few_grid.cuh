@@ -10,10 +10,11 @@ namespace {
 
 constexpr int few_threads = 256;
 constexpr int few_warps = few_threads / cuda::warp;
-constexpr int few_loads = 16;     // loads of a thread before it uses any
-constexpr int few_blocks = 1024;  // blocks that read the image
-constexpr int few_axes = 3;       // the last axis, the one between (one cell of images), and the first: the rows
-constexpr int rows_bits = 3;      // rows of a lane: 8
+constexpr int few_loads = 16;    // loads of a thread before it uses any
+constexpr int few_blocks = 512;  // blocks that read the image; those of one round see that sites are many
+constexpr std::int64_t compare_blocks = 2048;
+constexpr int few_axes = 3;   // the last axis, the one between (one cell of images), and the first: the rows
+constexpr int rows_bits = 3;  // rows of a lane: 8
 constexpr int lane_rows = 1 << rows_bits;
 constexpr int tiles_bits = 4;    // warps' tiles of a fine box: 16
 constexpr int boxes_bits = 6;    // fine boxes of a coarse one: 64
@@ -106,6 +107,21 @@ struct few_grid {
             sum += term(a, Far ? min(steps + b.half[a], most[a]) : max(steps - b.half[a], 0));
         }
         return sum;
+    }
+    /// Returns false if a site is farther than another one from all of a box. Along straight axes the difference of
+    /// both values is linear, so that it is least at a corner. The slack exceeds what rounding changes.
+    __device__ bool wins_somewhere(const few_site<V>& site, const few_site<V>& other, const few_box& b) const {
+        if (bent) return true;
+        double more = static_cast<double>(site.first) - static_cast<double>(other.first),
+               size = fabs(static_cast<double>(site.first)) + fabs(static_cast<double>(other.first)), change = 0;
+#pragma unroll
+        for (int a = 0; a < few_axes; ++a) {
+            const double p = site.at[a] - b.middle[a], q = other.at[a] - b.middle[a], half = b.half[a];
+            const auto w = static_cast<double>(weight[a]);
+            more += w * (p * p - q * q), change += 2 * w * fabs(p - q) * half;
+            size += w * (p * p + q * q + half * half);
+        }
+        return !(more > change + 1e-9 * (size + change));  // infinite weights are kept
     }
 };
 
