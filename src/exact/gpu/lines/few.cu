@@ -328,15 +328,13 @@ few_grid<V> grid_for(const plan& p) {
 }
 
 struct few_places {
-    std::int64_t sites, near, near_count, bytes;
+    std::int64_t near, near_count, bytes;
 };
-/// Returns where the lists lie in the workspace, behind the counters.
+/// Returns where the lists lie in their memory.
 few_places places_for(const plan& p) {
-    constexpr std::int64_t counters = 256;
     const std::int64_t boxes = coarse_boxes(p);
     few_places at{};
-    at.sites = counters;
-    at.near = at.sites + most_sites(p) * static_cast<std::int64_t>(sizeof(few_site<double>));
+    at.near = most_sites(p) * static_cast<std::int64_t>(sizeof(few_site<double>));
     at.near_count = at.near + boxes * most_near * 4;
     at.bytes = at.near_count + boxes * 4;
     return at;
@@ -356,16 +354,14 @@ bool tries_few(const plan& p) {
 
 std::int64_t few_bytes(const plan& p) { return places_for(p).bytes; }
 
-const std::int32_t* few_flag(const std::byte* memory) { return reinterpret_cast<const std::int32_t*>(memory) + 1; }
-
 template <class V>
-void solve_few(const option_call& call, const elements& image, const written_fields<V>& to, std::byte* memory) {
+void solve_few(const option_call& call, const elements& image, const written_fields<V>& to, std::int32_t* counters,
+               std::byte* memory) {
     const plan& p = call.p;
     const few_places at = places_for(p);
-    auto* const counters = reinterpret_cast<std::int32_t*>(memory);
     const few_lists<V> lists{counters,
                              counters + 1,
-                             reinterpret_cast<few_site<V>*>(memory + at.sites),
+                             reinterpret_cast<few_site<V>*>(memory),
                              reinterpret_cast<std::int32_t*>(memory + at.near),
                              reinterpret_cast<std::int32_t*>(memory + at.near_count),
                              static_cast<int>(most_sites(p))};
@@ -386,8 +382,10 @@ void solve_few(const option_call& call, const elements& image, const written_fie
                  lists, to, boxes << boxes_bits);
 }
 
-template void solve_few(const option_call&, const elements&, const written_fields<std::int32_t>&, std::byte*);
-template void solve_few(const option_call&, const elements&, const written_fields<std::int64_t>&, std::byte*);
-template void solve_few(const option_call&, const elements&, const written_fields<double>&, std::byte*);
+template void solve_few(const option_call&, const elements&, const written_fields<std::int32_t>&, std::int32_t*,
+                        std::byte*);
+template void solve_few(const option_call&, const elements&, const written_fields<std::int64_t>&, std::int32_t*,
+                        std::byte*);
+template void solve_few(const option_call&, const elements&, const written_fields<double>&, std::int32_t*, std::byte*);
 
 }  // namespace nearfield::exact::gpu

@@ -13,14 +13,12 @@ constexpr std::int64_t few_box_cells = 4096;  // cells of a block
 /// True if the rung is tried, for a call whose fields are contiguous. The device decides whether sites are few.
 bool tries_few(const plan& p);
 
-/// Returns the bytes of its workspace.
+/// Returns the bytes of its lists, which nothing needs afterwards.
 std::int64_t few_bytes(const plan& p);
 
-/// Returns the flag in that workspace which line_pass::many describes.
-const std::int32_t* few_flag(const std::byte* memory);
-
-/// Writes the fields if sites are few, and sets the flag.
+/// Writes the fields if sites are few. `counters` receives the number of sites and what line_pass::many describes.
 template <class V>
-void solve_few(const option_call& call, const elements& image, const written_fields<V>& to, std::byte* memory);
+void solve_few(const option_call& call, const elements& image, const written_fields<V>& to, std::int32_t* counters,
+               std::byte* lists);
 
 }  // namespace nearfield::exact::gpu

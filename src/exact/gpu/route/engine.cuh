@@ -102,7 +102,7 @@ private:
     // ---- memory ----------------------------------------------------------------------------------------------------
 
     void reserve() {
-        if (few_) few_at_ = memory_.template reserve<std::byte>(few_bytes(p_));
+        if (few_) few_at_ = memory_.template reserve<std::int32_t>(2);
         if (p_.weighted) {
             for (std::int64_t& values : values_of_) values = memory_.template reserve<V>(p_.cells);
             // The finishing kernel recomputes values from the first ones.
@@ -122,7 +122,10 @@ private:
         for (int axis = first_searched() + (p_.weighted ? 0 : 1); axis >= p_.first_axis; --axis, nth = 1 - nth)
             if (axis > p_.first_axis || !writes_fields()) most[nth] = std::max(most[nth], bytes_after(axis));
         if (p_.weighted) most[0] = most[1] = 8;
-        for (int i = 0; i < 2; ++i) keys_[i] = memory_.template reserve<std::byte>(most[i] * p_.cells);
+        // The lists of few sites have the memory of the first keys, which passes write later.
+        const std::int64_t lists[2] = {few_ ? few_bytes(p_) : 0, 0};
+        for (int i = 0; i < 2; ++i)
+            keys_[i] = memory_.template reserve<std::byte>(std::max(most[i] * p_.cells, lists[i]));
         line_needs needs;
         for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
             const line_needs of =
@@ -138,7 +141,7 @@ private:
 
     /// Returns the flag on the device that tells the passes to run; null if they always do.
     [[nodiscard]] const std::int32_t* many() const {
-        return few_ ? few_flag(memory_.template get<std::byte>(few_at_)) : nullptr;
+        return few_ ? memory_.template get<std::int32_t>(few_at_) + 1 : nullptr;
     }
 
     [[nodiscard]] void* current() const { return memory_.template get<std::byte>(keys_[now_]); }
@@ -157,7 +160,8 @@ private:
     void compare_few(const elements& image) {
         line_pass<V> g = shape_along<V>(p_, p_.first_axis);
         point_fields(g, image);
-        solve_few(call_, image, g.out, memory_.template get<std::byte>(few_at_));
+        solve_few(call_, image, g.out, memory_.template get<std::int32_t>(few_at_),
+                  memory_.template get<std::byte>(keys_[0]));
         trace::note(on_, rung::few, blocks_for(p_.cells, few_box_cells), many());
     }
 
