@@ -120,7 +120,7 @@ __device__ void select_sites(const few_grid<V>& g, const few_box& b, int count, 
     if (threadIdx.x % cuda::warp == 0) lows[threadIdx.x / cuda::warp] = bound;
     __syncthreads();
     for (const V low : lows) bound = min(bound, low);
-    if (mine >= 0 && own == bound) nearest = mine;
+    if (mine >= 0 && own == bound) atomicMax(&nearest, mine);
     __syncthreads();
     const few_site<V> other = nearest < 0 ? few_site<V>{} : at(nearest);
     for (int i = static_cast<int>(threadIdx.x); i < count; i += few_threads) {
