@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "exact/gpu/lines/few_limits.hpp"
 #include "exact/gpu/route/trace.hpp"
 #include "exact/options_device_engine.hpp"
 #include "nearfield/system.hpp"
@@ -28,6 +29,7 @@ const std::vector<ladder_case>& ladder_cases() {
     static const std::vector<ladder_case> list = {
         {rung::small, {40, 50}, 0.05},
         {rung::words, {20, 600}, 0.05},
+        {rung::few, {60, 70}, 0.001, {.spacing = {2, 1}}, true},
         {rung::values, {40, 70}, 0.1, {.sites = sites::other_labels}},
         {rung::values, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}, .half_cell = true}},
         {rung::near, {60, 70}, 0.1, {.spacing = {2, 1}}, true},
@@ -72,10 +74,12 @@ TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
         if (each.index) wanted.index = dtype::int64;
         c.items.emplace_back(each.shape, dtype::uint8, image_of(each), c.options, wanted, 3);
         c.items.front().solve();
+        if (each.which == rung::few) exact::gpu::few_limit = {.least_cells = 1, .cells_a_site = 20};
         exact::gpu::trace counted;
         ASSERT_EQ(check(device_options_engine(), c), "") << row_of(each.which).name;
         EXPECT_GT(counted.solved()[static_cast<std::size_t>(each.which)], 0)
             << row_of(each.which).name << " took nothing of a case that is made for it: " << counted.text();
+        exact::gpu::few_limit = {};
         ++cases[static_cast<std::size_t>(each.which)];
     }
     cases[static_cast<std::size_t>(rung::small)] += 1;  // a rung that older GPUs do not have

@@ -110,8 +110,8 @@ private:
                 });
     }
 
-    /// Writes the values of all rows if the fields are a distance or a bit, or signed distances of near rows of bytes.
-    /// Returns false for all others.
+    /// Writes the values of all rows if the fields are a distance or a bit, or signed distances of near rows of bytes,
+    /// or if no values are wanted. Returns false for all others.
     template <bool Near, int Count, class Each>
     __device__ bool put_alone(const V (&values)[Count], const Each& each) const {
         const auto& to = c_.g.out;
@@ -123,7 +123,8 @@ private:
         } else if (to.out.only_within) {
             each([&](int i, std::int64_t cell) { to.out.within[cell] = !(values[i] > to.limit); });
         } else {
-            return false;
+            return !to.out.distance32 && !to.out.distance64 && !to.out.distance16 && !to.out.within &&
+                   !to.out.squared32 && !to.out.squared64 && !to.out.squared_float && !to.out.squared_float32;
         }
         return true;
     }

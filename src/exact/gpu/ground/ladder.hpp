@@ -7,7 +7,7 @@
 
 namespace nearfield::exact::gpu {
 
-enum class rung : std::uint8_t { small, words, values, near, strips, halving, plain };
+enum class rung : std::uint8_t { small, words, few, values, near, strips, halving, plain };
 
 struct rung_row {
     rung which;
@@ -22,6 +22,8 @@ inline constexpr rung_row ladder[] = {
      "plain calls of small grids in unit spacing", "a side is longer than 512 cells of an image, 64 of a volume"},
     {rung::words, "words", "words of sites", "distances or indices alone in unit spacing",
      "options, other spacings, several fields"},
+    {rung::few, "few", "all sites that can win in a box of cells", "any number, key, ends; one site in 900 cells",
+     "labels, signs, four axes, other fields, small grids"},
     {rung::values, "values", "near windows of values", "distances alone, whole numbers",
      "a value reaches 2^23, or rows 256"},
     {rung::near, "near", "near windows in one word", "whole numbers and sites in one word", "a value reaches the cap"},

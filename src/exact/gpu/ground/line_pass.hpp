@@ -43,6 +43,9 @@ enum class keys : std::uint8_t {
     value,   ///< int32: the value without the site, for any number of axes
 };
 
+/// True if the comparison of all sites has solved the call; `many` is line_pass::many.
+__device__ inline bool are_few(const std::int32_t* many) { return many != nullptr && *many == 0; }
+
 /// True if a key is the coordinate along the last axis, the only one that is done.
 constexpr bool is_position(keys stored) { return stored == keys::narrow || stored == keys::row; }
 
@@ -77,6 +80,8 @@ struct line_pass {
     bool floating = false, by_zero = false;
     written_fields<V> out;
     std::uint32_t* solved = nullptr;  ///< windows by rung, if a trace counts them
+    /// 0 on the device: few sites have been compared with every cell (few.cu), and nothing is left; null: not tried.
+    const std::int32_t* many = nullptr;
 
     /// Strips that the near search leaves unresolved: a bit each, for windows of 256 rows; null: all.
     std::uint8_t* left = nullptr;

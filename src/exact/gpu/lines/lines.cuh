@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(pivot_warps* cuda::warp)
     find_pivots(const __grid_constant__ line_pass<V> g, int blocks, bool halves) {
     using C = column<V, Stored, Rule, Bent, Values>;
     __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
-    if (!is_ordered(g)) return;
+    if (are_few(g.many) || !is_ordered(g)) return;
     const std::int64_t tile = blockIdx.x / blocks;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, strips = (g.rows + strip - 1) / strip;
     const C c(g, tile * cuda::warp + lane);
@@ -241,6 +241,7 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
     solve_lines(const __grid_constant__ line_pass<V> g, const tile_layout<Stored> layout, int windows) {
     extern __shared__ uint4 line_memory[];
     using C = column<V, Stored, Rule, Bent, Values>;
+    if (are_few(g.many)) return;
     const std::int64_t tile = blockIdx.x / windows;
     const C c(g, tile * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp);
     line_tile<C, Stored, Last>(c, reinterpret_cast<unsigned char*>(line_memory), layout, tile,

@@ -321,6 +321,7 @@ __global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
     using stage = near_stage<Stored, Sites, C>;
     extern __shared__ uint4 near_memory[];
     __shared__ near_progress progress;
+    if (are_few(g.many)) return;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const std::int64_t tile = blockIdx.x / windows;
     const int from = static_cast<int>(blockIdx.x % windows) * near_rows, to = min(from + near_rows, g.rows);

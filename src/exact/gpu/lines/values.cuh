@@ -265,6 +265,7 @@ __global__ void __launch_bounds__(value_threads, 2)
     using C = column<std::int32_t, Stored, Rule, true>;
     extern __shared__ uint4 value_memory[];
     __shared__ near_progress progress;
+    if (are_few(g.many)) return;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const std::int64_t tile = blockIdx.x / windows, first = tile * value_columns + lane;
     const int from = static_cast<int>(blockIdx.x % windows) * plan.window, to = min(from + plan.window, g.rows);

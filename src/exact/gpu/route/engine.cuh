@@ -10,6 +10,7 @@
 #include "exact/gpu/epilogue/finish.cuh"
 #include "exact/gpu/ground/items.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
+#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/route/trace.hpp"
 #include "exact/gpu/rows/narrow.cuh"
@@ -33,6 +34,7 @@ public:
         if ((std::is_same_v<V, double> && keys_are_rows(call_)) || keys_are_all_rows(p_)) stored_ = keys::row;
         else if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>))
             stored_ = keys::narrow;
+        few_ = writes_fields() && tries_few(p_);
         reserve();
     }
 
@@ -41,6 +43,7 @@ public:
     /// Solves the problem. `image` is contiguous: the caller has made a copy if one is needed.
     void solve(const elements& image, const items& all) {
         memory_.allocate();
+        if (few_) compare_few(image);
         if (p_.weighted) start_power();
         else write_first(image);
         for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis, image);
@@ -49,6 +52,9 @@ public:
 
     void describe(call_plan& to) const {
         const std::int64_t lines = p_.cells / size(p_.rank - 1);
+        if (few_)
+            to.passes.push_back({-1, std::string(row_of(rung::few).method) + ", else",
+                                 blocks_for(p_.cells, few_box_cells), few_box_cells, 1});
         to.passes.push_back({source(p_.rank - 1),
                              p_.weighted ? "start from the weights" : "nearest sites of rows by bits",
                              blocks_for(lines, row_warps), size(p_.rank - 1), 1});
@@ -96,6 +102,7 @@ private:
     // ---- memory ----------------------------------------------------------------------------------------------------
 
     void reserve() {
+        if (few_) few_at_ = memory_.template reserve<std::int32_t>(2);
         if (p_.weighted) {
             for (std::int64_t& values : values_of_) values = memory_.template reserve<V>(p_.cells);
             // The finishing kernel recomputes values from the first ones.
@@ -114,7 +121,10 @@ private:
         for (int axis = first_searched() + (p_.weighted ? 0 : 1); axis >= p_.first_axis; --axis, nth = 1 - nth)
             if (axis > p_.first_axis || !writes_fields()) most[nth] = std::max(most[nth], bytes_after(axis));
         if (p_.weighted) most[0] = most[1] = 8;
-        for (int i = 0; i < 2; ++i) keys_[i] = memory_.template reserve<std::byte>(most[i] * p_.cells);
+        // The lists of few sites have the memory of the first keys, which passes write later.
+        const std::int64_t lists[2] = {few_ ? few_bytes(p_) : 0, 0};
+        for (int i = 0; i < 2; ++i)
+            keys_[i] = memory_.template reserve<std::byte>(std::max(most[i] * p_.cells, lists[i]));
         line_needs needs;
         for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
             const line_needs of =
@@ -128,6 +138,11 @@ private:
         left_ = memory_.template reserve<std::uint8_t>(std::is_same_v<V, std::int64_t> ? 0 : needs.left);
     }
 
+    /// Returns the flag on the device that tells the passes to run; null if they always do.
+    [[nodiscard]] const std::int32_t* many() const {
+        return few_ ? memory_.template get<std::int32_t>(few_at_) + 1 : nullptr;
+    }
+
     [[nodiscard]] void* current() const { return memory_.template get<std::byte>(keys_[now_]); }
 
     marked put_marks(int axis, const elements& image, bool zeros) const {
@@ -139,6 +154,14 @@ private:
         to.lasts = reinterpret_cast<std::int32_t*>(to.to_after + 2 * words);
         mark_lines(on_, image, mark_for(p_), to);
         return to;
+    }
+
+    void compare_few(const elements& image) {
+        line_pass<V> g = shape_along<V>(p_, p_.first_axis);
+        point_fields(g, image);
+        solve_few(call_, image, g.out, memory_.template get<std::int32_t>(few_at_),
+                  memory_.template get<std::byte>(keys_[0]));
+        trace::note(on_, rung::few, blocks_for(p_.cells, few_box_cells), many());
     }
 
     // ---- the last axis ---------------------------------------------------------------------------------------------
@@ -167,7 +190,7 @@ private:
         row_image<Bits> of{reinterpret_cast<const Bits*>(image.data), static_cast<Bits>(~Bits{0}), false, false, false};
         if (image.floating) of.keep = static_cast<Bits>(of.keep >> 1);
         of.nonzero_is_site = p_.rule == sites::nonzero, of.by_zero = p_.by == classes::zero,
-        of.background = p_.background;
+        of.background = p_.background, of.many = many();
         const std::int64_t length = size(p_.rank - 1);
         write_narrow(on_, of, has_labels(), p_.cells / length, static_cast<int>(length), by_.m.periodic[p_.rank - 1],
                      static_cast<std::int16_t*>(current()));
@@ -180,9 +203,9 @@ private:
             V* const magnitude = least + extremes_blocks;
             const weighted_sites from = weighted_arrays(call_);
             cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, from, by_.m, p_.cells,
-                         nullptr, nullptr, least, magnitude);
-            cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, from, by_.m, extremes_blocks, least,
-                         magnitude, least - 2, least - 1);
+                         many(), nullptr, nullptr, least, magnitude);
+            cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, from, by_.m, extremes_blocks, many(),
+                         least, magnitude, least - 2, least - 1);
             const bool wide = stored_ == keys::wide;
             if (wide || !writes_fields())
                 cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads),
@@ -197,7 +220,7 @@ private:
         const int last = p_.rank - 1, length = static_cast<int>(size(last));
         cuda::launch(on_, write_power_rows<V>, p_.cells / length, dim3(power_threads), power_row<V>::bytes(length),
                      from, by_.m, length, memory_.template get<V>(extremes_), p_.largest, p_.numbers == tier::float64,
-                     static_cast<std::int16_t*>(current()), memory_.template get<V>(values_of_[0]));
+                     many(), static_cast<std::int16_t*>(current()), memory_.template get<V>(values_of_[0]));
     }
 
     /// Searches the last axis of a power diagram of long rows or of many axes, whose lanes read rows, not neighbours.
@@ -220,7 +243,7 @@ private:
             g.largest = p_.largest, g.ordered = true, g.rounds = p_.numbers == tier::float64;
         }
         g.pivots = memory_.template get<std::int32_t>(pivots_), g.least = memory_.template get<float>(least_);
-        g.solved = trace::numbers();
+        g.solved = trace::numbers(), g.many = many();
         g.far = memory_.template get<std::int32_t>(far_), g.left = memory_.template get<std::uint8_t>(left_);
         return g;
     }
@@ -313,8 +336,9 @@ private:
     grid_shape grid_;
     keys stored_ = keys::wide;
     bool values_ = false;  ///< passes carry values without sites
+    bool few_ = false;     ///< sites are counted first, and compared with all cells if they are few
     cuda::workspace memory_;
-    std::int64_t marks_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;
+    std::int64_t few_at_ = 0, marks_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;
     std::int64_t keys_[2]{}, values_of_[2]{};
     int now_ = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exact/gpu/ground/items.cuh"
+#include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/ground/rules.cuh"
 
 namespace nearfield::exact {
@@ -101,8 +102,9 @@ constexpr int extremes_cells = 4;  // of a thread, whose loads do not wait for e
 /// of all.
 template <class V>
 __global__ void __launch_bounds__(scan_rows_threads)
-    find_extremes(const weighted_sites from, const metric<V> m, std::int64_t count, const V* lows_of_shares,
-                  const V* highs_of_shares, V* least, V* magnitude) {
+    find_extremes(const weighted_sites from, const metric<V> m, std::int64_t count, const std::int32_t* many,
+                  const V* lows_of_shares, const V* highs_of_shares, V* least, V* magnitude) {
+    if (gpu::are_few(many)) return;
     V low = no_site<V>(), high = 0;
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * scan_rows_threads;
     std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;

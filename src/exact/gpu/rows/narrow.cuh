@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
 #include "exact/gpu/ground/rules.cuh"
@@ -22,10 +23,11 @@ constexpr int nothing = 1 << 20;  // position of a missing site: longer than any
 template <class Bits>
 struct row_image {
     const Bits* data;
-    Bits keep;             ///< mask that removes the sign of floats
-    bool nonzero_is_site;  ///< for sites
-    bool by_zero;          ///< for labels: the classes are zero and nonzero
-    bool background;       ///< for labels: cells of value zero are sites for all
+    Bits keep;                           ///< mask that removes the sign of floats
+    bool nonzero_is_site;                ///< for sites
+    bool by_zero;                        ///< for labels: the classes are zero and nonzero
+    bool background;                     ///< for labels: cells of value zero are sites for all
+    const std::int32_t* many = nullptr;  ///< see line_pass::many
 
     [[nodiscard]] __device__ Bits at(std::int64_t cell) const {
         const Bits bits = data[cell] & keep;
@@ -219,7 +221,7 @@ __global__ void __launch_bounds__(narrow_threads)
     __shared__ uint4 turned[narrow_warps][cuda::warp];
     const int warp = static_cast<int>(threadIdx.y), words = (length + mark_bits - 1) / mark_bits;
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + warp, start = line * length;
-    if (line >= lines) return;
+    if (line >= lines || are_few(of.many)) return;
     const row_words row(row_memory + warp * (row_words::bytes(words, Labels) / 4), words);
     if constexpr (Labels) fill_changes(row, of, start, length, periodic);
     else fill_sites(row, of, lines, start, length);
@@ -323,7 +325,7 @@ __global__ void __launch_bounds__(narrow_threads)
     const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * narrow_warps + warp) * lines_a_warp,
                        start = first * length;
-    if (first >= lines) return;
+    if (first >= lines || are_few(of.many)) return;
     const short_rows<Labels> rows(memory + warp * (short_rows<Labels>::bytes / 4), length,
                                   static_cast<int>(min(lines - first, static_cast<std::int64_t>(lines_a_warp))));
     rows.fill(of, start);

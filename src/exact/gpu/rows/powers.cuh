@@ -4,6 +4,7 @@
 #pragma once
 
 #include "exact/core.hpp"
+#include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
 #include "exact/gpu/rows/first_values.cuh"
@@ -120,8 +121,9 @@ private:
 template <class V>
 __global__ void __launch_bounds__(power_threads)
     write_power_rows(const weighted_sites from, const metric<V> m, int length, const V* extremes, double largest,
-                     bool rounds, std::int16_t* to, V* values) {
+                     bool rounds, const std::int32_t* many, std::int16_t* to, V* values) {
     extern __shared__ uint4 power_memory[];
+    if (are_few(many)) return;
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * length;
     const V weight = m.weight[m.rank - 1];
     power_row<V> row(power_memory, length, m.periodic[m.rank - 1], weight);

@@ -1,0 +1,148 @@
+// The grid of the rung for few sites, its boxes of cells, and bounds of a site's value in a box. See few.cu.
+#pragma once
+
+#include <cstdint>
+
+#include "exact/gpu/ground/column.cuh"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int few_threads = 256;
+constexpr int few_warps = few_threads / cuda::warp;
+constexpr int few_loads = 16;    // loads of a thread before it uses any
+constexpr int few_blocks = 512;  // blocks that read the image; those of one round see that sites are many
+constexpr std::int64_t compare_blocks = 2048;
+constexpr int few_axes = 3;   // the last axis, the one between (one cell of images), and the first: the rows
+constexpr int rows_bits = 3;  // rows of a lane: 8
+constexpr int lane_rows = 1 << rows_bits;
+constexpr int tiles_bits = 4;    // warps' tiles of a fine box: 16
+constexpr int boxes_bits = 6;    // fine boxes of a coarse one: 64
+constexpr int most_near = 8192;  // sites of a coarse box
+constexpr int most_found = 512;  // sites of a fine box
+constexpr int coordinate_bits = 21;
+constexpr std::int64_t most_few = std::int64_t{1} << 18;  // bounds the time of coarse boxes, which look at all sites
+
+template <class V>
+struct few_site {
+    V first;  ///< 0, or minus its weight
+    int at[few_axes];
+    int image;
+};
+
+struct few_box {
+    int first[few_axes];  ///< first cell
+    int middle[few_axes];
+    int half[few_axes];  ///< cells from the middle to the farther end
+    int image;
+};
+
+/// Sizes of boxes by axis, as exponents.
+struct few_shapes {
+    int lanes[few_axes]{3, 0, 0}, tile[few_axes]{3, 0, rows_bits}, fine[few_axes]{}, coarse[few_axes]{};
+};
+
+/// The grid. Passed to kernels by value.
+template <class V>
+struct few_grid {
+    few_shapes shapes;
+    int size[few_axes]{1, 1, 1};
+    int around[few_axes]{far_away, far_away, far_away};  ///< the length of a periodic axis
+    int most[few_axes]{};                                ///< largest number of cells between two along the axis
+    V weight[few_axes]{};
+    bool closed[few_axes]{};
+    bool half_cell = false, bent = false;
+    bool values = false;             ///< distances are wanted, not only sites
+    std::int64_t boxes[few_axes]{};  ///< coarse boxes along each axis
+    int coordinate_of[max_rank]{};   ///< axis of each plane of coordinates; few_axes for one of length 1
+    V limit = no_site<V>();
+
+    /// Returns the box of 2^bits cells from `first` on, which begins in the grid.
+    __device__ few_box box(const int (&first)[few_axes], const int (&bits)[few_axes], int image) const {
+        few_box b{};
+        b.image = image;
+        for (int a = 0; a < few_axes; ++a) {
+            const int last = min(first[a] + (1 << bits[a]), size[a]) - 1;
+            b.first[a] = first[a], b.middle[a] = (first[a] + last) / 2, b.half[a] = last - b.middle[a];
+        }
+        return b;
+    }
+    __device__ few_box coarse_box(std::int64_t nth) const {
+        int first[few_axes];
+        for (int a = 0; a < few_axes; ++a) {
+            const std::int64_t above = quotient(nth, boxes[a]);
+            first[a] = static_cast<int>(nth - above * boxes[a]) << shapes.coarse[a];
+            nth = above;
+        }
+        return box(first, shapes.coarse, static_cast<int>(nth));
+    }
+    /// Moves `first` to part `nth` of a box of 2^whole cells, whose parts have 2^part; returns whether that begins in
+    /// the grid.
+    __device__ bool take_part(int (&first)[few_axes], int nth, const int (&whole)[few_axes],
+                              const int (&part)[few_axes]) const {
+        bool within = true;
+        for (int a = 0; a < few_axes; ++a) {
+            const int bits = whole[a] - part[a];
+            first[a] += (nth & ((1 << bits) - 1)) << part[a];
+            nth >>= bits;
+            within &= first[a] < size[a];
+        }
+        return within;
+    }
+
+    __device__ V term(int axis, int steps) const {
+        return cost(weight[axis], half_cell ? max(2 * steps - 1, 0) : steps);
+    }
+    __device__ int apart(int axis, int a, int b) const {
+        const int straight = abs(a - b);
+        return min(straight, around[axis] - straight);
+    }
+    /// Returns the value of a site in a cell of the box: a lower bound or, if `Far`, an upper one.
+    template <bool Far>
+    __device__ V bound(const few_site<V>& site, const few_box& b) const {
+        V sum = site.first;
+#pragma unroll
+        for (int a = 0; a < few_axes; ++a) {
+            const int steps = apart(a, site.at[a], b.middle[a]);
+            sum += term(a, Far ? min(steps + b.half[a], most[a]) : max(steps - b.half[a], 0));
+        }
+        return sum;
+    }
+    /// Returns false if a site is farther than another one from all of a box. Along straight axes the difference of
+    /// both values is linear, so that it is least at a corner. The slack exceeds what rounding changes.
+    __device__ bool wins_somewhere(const few_site<V>& site, const few_site<V>& other, const few_box& b) const {
+        if (bent) return true;
+        double more = static_cast<double>(site.first) - static_cast<double>(other.first),
+               size = fabs(static_cast<double>(site.first)) + fabs(static_cast<double>(other.first)), change = 0;
+#pragma unroll
+        for (int a = 0; a < few_axes; ++a) {
+            const double p = site.at[a] - b.middle[a], q = other.at[a] - b.middle[a], half = b.half[a];
+            const auto w = static_cast<double>(weight[a]);
+            more += w * (p * p - q * q), change += 2 * w * fabs(p - q) * half;
+            size += w * (p * p + q * q + half * half);
+        }
+        return !(more > change + 1e-9 * (size + change));  // infinite weights are kept
+    }
+};
+
+/// Lists in device memory.
+template <class V>
+struct few_lists {
+    std::int32_t* count;  ///< number of sites, which may exceed `most`
+    std::int32_t* many;   ///< see line_pass::many
+    few_site<V>* sites;
+    std::int32_t* near;        ///< numbers of the sites that can win in each coarse box: most_near each
+    std::int32_t* near_count;  ///< their number
+    int most;
+
+    __device__ bool gave_up() const { return *static_cast<const volatile std::int32_t*>(many) != 0; }
+};
+
+template <class V>
+__device__ V least_of_lanes(V value) {
+    for (int o = cuda::warp / 2; o > 0; o /= 2) value = min(value, __shfl_xor_sync(cuda::every_lane, value, o));
+    return value;
+}
+
+}  // namespace
+}  // namespace nearfield::exact::gpu
