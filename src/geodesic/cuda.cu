@@ -30,7 +30,7 @@ public:
     void run() {
         if constexpr (Axes == few_axes) {
             if (is_narrow()) return solve(start<std::uint32_t>());
-            if (may_try_narrow()) try_narrow();
+            if (may_try_narrow()) p_.cost.wanted() ? try_narrow<pricing::image>() : try_narrow<pricing::plain>();
             if (!apart_ && !p_.cost.wanted()) return solve(start<std::uint64_t>());
         }
         solve<pricing::image>(start<std::uint64_t>());
@@ -42,18 +42,18 @@ private:
         return bits_ == 0 && !apart_ && !p_.cost.wanted() && most_ < (std::uint64_t{1} << 31) - 1;
     }
     /// Largest key of 32 bits that a tile may offer to others so that no key inside a tile is too large; 0 if there is
-    /// none.
+    /// none. Sums with costs saturate. Only costs of 16 bits are tried, as plan_path() has: they halve its time, while
+    /// white noise of bytes costs too much on 4096^2, and would take two fifths more.
     [[nodiscard]] std::uint32_t largest_tried() const {
         constexpr std::uint32_t most = work<std::uint32_t, Axes>::far - 1;
+        if (p_.cost.wanted()) return p_.cost.type == dtype::uint16 ? most : 0;
         std::uint64_t step = 0;
         for (const geodesics::step& s : p_.steps) step = std::max<std::uint64_t>(step, s.price);
         const std::uint64_t of_tile = step << (device_tile_bits + 1);
         return of_tile < most / 2 ? static_cast<std::uint32_t>(most - of_tile) : 0;
     }
     /// True if keys of 32 bits may suffice though the longest possible path has a larger one.
-    [[nodiscard]] bool may_try_narrow() const {
-        return bits_ == 0 && !apart_ && !p_.cost.wanted() && largest_tried() > 0;
-    }
+    [[nodiscard]] bool may_try_narrow() const { return bits_ == 0 && !apart_ && largest_tried() > 0; }
     /// True if a step that leaves a tile leads to the same cell of a tile beside it, whichever tile it leaves.
     [[nodiscard]] bool ends_beside() const {
         const tiling& t = p_.where;
@@ -122,7 +122,7 @@ private:
         std::copy(steps_.families.begin(), steps_.families.end(), w.families);
         w.family_count = static_cast<int>(steps_.families.size());
         for (const family<Axes>& f : steps_.families) w.diagonal = w.diagonal || f.skewed;
-        w.sweeps = steps_.sweeps;
+        if (!steps_.sweeps.volume || (!p_.cost.wanted() && !apart_)) w.sweeps = steps_.sweeps;
         while (1 << w.step_bits < w.step_count) ++w.step_bits;
         const Word most = work<Word, Axes>::far - 1;
         w.limit = p_.most >= std::uint64_t{most >> bits_} - 1 ? most : static_cast<Word>((p_.most + 1) << bits_);
@@ -157,13 +157,14 @@ private:
     }
     /// Solves by the queue with keys of 32 bits. If they do not suffice, or cells may be eliminated, the kernels of
     /// the solve() that follows solve the call again; else they do nothing.
+    template <pricing Pricing>
     void try_narrow() {
         work<std::uint32_t, Axes> w = start<std::uint32_t>();
         w.tries = tried_ = true, w.limit = largest_tried();
         list_all_crossings(w);
         each(plant<std::uint32_t, Axes>, w);
-        if (eliminates_) spread_and_sample<pricing::plain>(w, start_elimination(w));
-        else spread<pricing::plain>(w);
+        if (eliminates_) spread_and_sample<Pricing>(w, start_elimination(w));
+        else spread<Pricing>(w);
         cuda::launch(on_, write_answer<std::uint32_t, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block),
                      0, w, answers());
         clear_queue();

@@ -13,6 +13,17 @@ __device__ inline int local_of(std::uint32_t crossing) {
     return static_cast<int>(crossing & ((1U << device_tile_bits) - 1));
 }
 
+/// Returns the direction in which a step leaves a tile from this cell; 0 on grids of more axes than have one.
+template <int Axes>
+__device__ std::uint32_t direction_of(const device_tiling<Axes>& t, int local, const vector_of_step& by) {
+    std::uint32_t direction = 0;
+    for (int axis = Axes - 1; axis >= 0 && Axes == few_axes; --axis) {
+        const int to = t.within(local, axis) + by[axis];
+        direction = direction * 3 + (to < 0 ? 0 : to > t.mask(axis) ? 2 : 1);
+    }
+    return direction;
+}
+
 /// The list of crossings and the steps, which all visits read; a block keeps a copy if it is small.
 struct crossing_table {
     static constexpr std::uint32_t most = 2048;
@@ -111,18 +122,31 @@ __device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* at, const
     }
     return true;
 }
-template <class Word, int Axes>
-__device__ bool is_open(const work<Word, Axes>& w, const std::int64_t* origin, int local, const device_step& step) {
+template <pricing Pricing, class Word, int Axes>
+__device__ bool is_open(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const tile_place<Axes>& tile,
+                        int local, const device_step& step) {
     if (step.between == 0) return true;
-    std::int64_t at[Axes];
-    w.where.walk(origin, local, at);
-    return is_open(w, at, step);
+    if (!w.ends_beside) {
+        std::int64_t at[Axes];
+        w.where.walk(tile.origin, local, at);
+        return is_open(w, at, step);
+    }
+    for (std::uint32_t b = 0; b < step.between; ++b) {
+        const device_between& passed = w.between[step.first_between + b];
+        const int there = local + static_cast<int>(passed.offset);
+        const std::uint32_t direction = direction_of(w.where, local, passed.by);
+        const std::int64_t place = tile.start[direction] + there;
+        const bool own = direction == directions / 2;
+        if (own ? m.key[padded(there)] == 0 : place < 0 || fresh(w.key + place) == 0) return false;
+    }
+    return true;
 }
 
 /// Notes that steps are to be relaxed from a cell: for sweeps, or in a list if lists serve the tile.
 template <pricing Pricing, class Word, int Axes>
 __device__ void begin_at(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, int local, bool lists) {
-    if (w.sweeps.reach > 0) m.improve_bands(local);
+    if (w.sweeps.volume) m.note_in_volume(local);
+    else if (w.sweeps.reach > 0) m.note(local);
     else if (lists) m.start(local);
 }
 
@@ -137,7 +161,7 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
         const Word mine = fresh(m.key + own);
         if (other >= mine) return;
         const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
-        if (offered < mine && offered <= w.limit && is_open(w, tile.origin, local, step) &&
+        if (offered < mine && offered <= w.limit && is_open(w, m, tile, local, step) &&
             lower(m.key + own, offered) > offered)
             begin_at(w, m, local, lists);
     });
@@ -157,7 +181,7 @@ __device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing
         const int own = padded(local);
         const Word offered = sum(m.key[own], price_of<Pricing>(w, step.price, m.value(own), value_at<Pricing>(w, to)));
         const std::int64_t there = to >> w.where.tile_bits;
-        if (offered <= w.limit && offered < other && is_open(w, tile.origin, local, step) && m.calls_first(there))
+        if (offered <= w.limit && offered < other && is_open(w, m, tile, local, step) && m.calls_first(there))
             wake(w.queue, there, depth);
     });
 }

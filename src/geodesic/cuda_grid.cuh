@@ -54,6 +54,10 @@ struct swept_steps {
     std::int8_t step[cones][slots];  ///< number of the step; -1 if there is none
     int reach = 0;                   ///< the most layers that a step leads ahead; 0 if sweeps do not serve the call
     bool masked = false;             ///< true if a step passes cells
+    /// In volumes, prices of steps ahead along each axis that also change no other one, the last, the first, or both of
+    /// the others; 0 if there is no such step.
+    std::uint32_t price[few_axes][4]{};
+    bool volume = false;  ///< true if sweeps serve the tiles of a volume
 };
 
 /// The tiling, as kernels read it.

@@ -1,7 +1,7 @@
 // The start of a call: writes keys, queues the seeds' tiles, and lists the steps by which cells leave a tile.
 #pragma once
 
-#include "geodesic/cuda_tiles.cuh"
+#include "geodesic/cuda_crossings.cuh"
 
 namespace nearfield::geodesics {
 
@@ -128,17 +128,6 @@ __global__ void __launch_bounds__(threads_of_block)
         w.key[own.place(k)] = key;
         if (total == 1) wake_once(w.queue, own.tile);
     }
-}
-
-/// Returns the direction in which a step leaves a tile from this cell; 0 on grids of more axes than have one.
-template <int Axes>
-__device__ std::uint32_t direction_of(const device_tiling<Axes>& t, int local, const vector_of_step& by) {
-    std::uint32_t direction = 0;
-    for (int axis = Axes - 1; axis >= 0 && Axes == few_axes; --axis) {
-        const int to = t.within(local, axis) + by[axis];
-        direction = direction * 3 + (to < 0 ? 0 : to > t.mask(axis) ? 2 : 1);
-    }
-    return direction;
 }
 
 /// Lists the steps by which cells leave their tile. A thread owns a pair of cell and step.

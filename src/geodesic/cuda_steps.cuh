@@ -26,7 +26,8 @@ public:
             const int main = main_axis(s);
             if (all && rows.back().by[static_cast<std::size_t>(main)] > 0) add_family(rows.back(), main);
         }
-        find_sweeps();
+        if (Axes == few_axes && p.where.axes == few_axes && p.where.batch == 0) find_volume_sweeps();
+        else find_sweeps();
     }
 
     /// Number of pairs of cell and step for which the step leaves a tile.
@@ -87,6 +88,29 @@ private:
             reach = std::max({reach, std::abs(by[Axes - 2]), std::abs(by[Axes - 1])});
         }
         if (all && aside) sweeps.reach = reach;
+    }
+    /// Finds the prices of steps to neighbours in a volume, if tiles are cubes, no step passes cells, and some step is
+    /// not along an axis.
+    void find_volume_sweeps() {
+        bool all = true, aside = false;
+        for (int axis = 0; axis < few_axes; ++axis) all = all && p_.where.bits[axis] == device_tile_bits / few_axes;
+        std::size_t slots_filled = 0;
+        for (std::size_t i = 0; all && i < rows.size(); ++i) {
+            const vector_of_step& by = rows[i].by;
+            const auto changes = [&](int axis) { return by[static_cast<std::size_t>(axis)] != 0; };
+            for (int axis = 0; axis < few_axes; ++axis) {
+                const int row = axis == 0 ? 1 : 0, cell = axis == 2 ? 1 : 2;
+                all = all && std::abs(by[static_cast<std::size_t>(axis)]) <= 1 && rows[i].between == 0;
+                if (!changes(axis)) continue;
+                std::uint32_t& price = sweeps.price[axis][(changes(row) ? 2 : 0) + (changes(cell) ? 1 : 0)];
+                all = all && (price == 0 || price == rows[i].price), price = rows[i].price;
+                aside = aside || changes(row) || changes(cell), ++slots_filled;
+            }
+        }
+        // Each price of an axis holds for 2, 4, 4 or 8 steps, of both directions.
+        for (const auto& prices : sweeps.price)
+            for (int k = 0; k < 4; ++k) slots_filled -= prices[k] == 0 ? 0 : k == 0 ? 2 : k == 3 ? 8 : 4;
+        if (all && aside && slots_filled == 0) sweeps.volume = true, sweeps.reach = 1;
     }
     /// Puts a step into its cones; false if it has none, or another step took its slot.
     bool put_in_cones(const vector_of_step& by, std::int8_t step) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "geodesic/cuda_crossings.cuh"
+#include "geodesic/cuda_sweep_volume.cuh"
 
 namespace nearfield::geodesics {
 
@@ -15,6 +16,7 @@ template <class Word>
 struct layer_part {
     static constexpr int own = 2, width = 6;
 
+    int start;        ///< where the layer's first cell is stored
     Word key[width];  ///< `far` for closed cells and beyond the tile
     cell_value value[width];
 
@@ -53,23 +55,10 @@ public:
         if constexpr (Masked) write_masks(steps);
     }
 
-    /// Relaxes until no step inside the tile improves a cell. All threads of the block call it.
-    __device__ void settle() const {
-        const std::uint32_t own = 1U << band(), before = is_forward() ? own >> 1 : own << 1 & ((1U << bands) - 1);
-        constexpr std::uint32_t every_cone = 0x01010101U;
-        static_assert(bits_of_cone == 8 && cones == 4);
-        const int shift = layers_are_columns() ? bands : 0;
-        // A walk leaves nothing to do for its own cone in its band.
-        const std::uint32_t wanted = ((own | before) << shift) * every_cone & ~(own << shift << cone_ * bits_of_cone);
-        for (int turn = 0;; turn = turn == 2 ? 0 : turn + 1) {
-            __syncthreads();
-            const std::uint32_t improved = fresh(m_.count + turn);
-            if (improved == 0) return;
-            if (threadIdx.x == 0) m_.count[turn == 0 ? 2 : turn - 1] = 0;
-            if ((improved & wanted) == 0) continue;
-            const std::uint32_t made = walk();
-            if (made != 0 && lane_ == 0) atomicOr(m_.count + (turn == 2 ? 0 : turn + 1), made);
-        }
+    /// Relaxes where the last turn has noted improvements, and notes those of this one; false if there is none.
+    __device__ bool turn(const std::uint32_t* noted, std::uint32_t* to_note) const {
+        const std::uint32_t pairs = pairs_to_relax(noted);
+        return pairs != 0 && walk(pairs, to_note + 2 * cone_);
     }
 
 private:
@@ -79,17 +68,20 @@ private:
 
     [[nodiscard]] __device__ bool layers_are_columns() const { return cone_ >= 2; }
     [[nodiscard]] __device__ bool is_forward() const { return cone_ % 2 == 0; }
-    [[nodiscard]] __device__ int band() const { return static_cast<int>(threadIdx.x) / cuda::warp % bands; }
+    [[nodiscard]] __device__ int band() const { return warp_ % bands; }
 
-    [[nodiscard]] __device__ int local(int layer, int cell) const {
-        return layers_are_columns() ? cell * sweep_side + layer : layer * sweep_side + cell;
+    /// Returns where a cell of the first layer is stored. The bits of a cell and of a layer are disjoint, so that in
+    /// another layer it is stored as far behind that layer's start.
+    [[nodiscard]] __device__ int place_in_first(int cell) const {
+        return padded(layers_are_columns() ? cell * sweep_side : cell);
     }
     /// Reads the lane's cells of a layer, in which 0 means a closed cell.
     [[nodiscard]] __device__ part read(int layer) const {
         part p{};
+        p.start = padded(layers_are_columns() ? layer : layer * sweep_side);
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
-            const int at = padded(local(layer, 2 * lane_ + c));
+            const int at = p.start + at_[c];
             p.key[part::own + c] = fresh(m_.key + at), p.value[part::own + c] = m_.value(at);
         }
         return p;
@@ -104,35 +96,53 @@ private:
     /// True if some steps lead three layers ahead.
     [[nodiscard]] __device__ bool is_far() const { return w_.sweeps.reach > 2; }
 
-    /// Relaxes the layers of the band one by one; returns the bits of the bands in which cells improved.
-    __device__ std::uint32_t walk() const {
-        const int first = is_forward() ? band() * band_layers : (band() + 1) * band_layers - 1,
-                  by = is_forward() ? 1 : -1;
+    /// Returns the pairs of layers of the band behind layers in which cells improved. A walk leaves nothing to do for
+    /// its own cone in its band.
+    [[nodiscard]] __device__ std::uint32_t pairs_to_relax(const std::uint32_t* noted) const {
+        constexpr int pairs = band_layers / 2;
+        const std::uint32_t own = ((1U << pairs) - 1) << band() * pairs;
+        std::uint32_t improved = 0;
+        if (lane_ < note_writers) improved = fresh(noted + 2 * lane_ + (layers_are_columns() ? 1 : 0));
+        if (lane_ == cone_) improved &= ~own;
+        improved = __reduce_or_sync(cuda::every_lane, improved);
+        const auto ahead_by = [&](int by) { return is_forward() ? improved << by : improved >> by; };
+        return (improved | ahead_by(1) | (Far ? ahead_by(2) : 0)) & own;
+    }
+    /// Relaxes the layers of these pairs of the band, those between them, and those behind layers that improve. Notes
+    /// where cells improve; false if none does.
+    __device__ bool walk(std::uint32_t pairs, std::uint32_t* noted) const {
+        const int by = is_forward() ? 1 : -1, low = 2 * (__ffs(static_cast<int>(pairs)) - 1),
+                  high = 2 * (cuda::warp - 1 - __clz(static_cast<int>(pairs))) + 1;
+        const int end = is_forward() ? (band() + 1) * band_layers : band() * band_layers - 1;
+        int layer = is_forward() ? low : high, left = high - low + 1;
         part before[reach];
 #pragma unroll
         for (int k = 0; k < reach; ++k) {
-            const int layer = first - (k + 1) * by;
-            const bool is = layer >= 0 && layer < sweep_side;
-            before[k] = read(is ? layer : first), complete(before[k], is);
+            const int behind = layer - (k + 1) * by;
+            const bool is = behind >= 0 && behind < sweep_side;
+            before[k] = read(is ? behind : layer), complete(before[k], is);
         }
+        std::uint32_t along = 0;
         bool better = false;
-        part next = read(first);
+        part next = read(layer);
 #pragma unroll 2
-        for (int i = 0; i < band_layers; ++i) {
-            const int layer = first + i * by;
+        for (; layer != end && left > 0; layer += by, --left) {
             part now = next;
-            if (i + 1 < band_layers) next = read(layer + by);
-            better = relax(layer, now, before) || better;
+            if (layer + by != end) next = read(layer + by);
+            const bool is = relax(layer, now, before);
+            if (is) along |= 1U << layer / 2;
+            better = better || is;
+            if (left <= reach && __reduce_or_sync(cuda::every_lane, is ? 1U : 0U) != 0) left = reach + 1;
 #pragma unroll
             for (int k = reach - 1; k > 0; --k) before[k] = before[k - 1];
             before[0] = now;
         }
-        const unsigned all = __ballot_sync(cuda::every_lane, better ? 1 : 0);
-        if (all == 0) return 0;
-        std::uint32_t aside = 0;
-        for (int k = 0; k < bands; ++k) aside |= (all >> 8 * k & 0xffU) != 0 ? 1U << k : 0;
-        const std::uint32_t along = 1U << band();
-        return (layers_are_columns() ? aside | along << bands : along | aside << bands) << cone_ * bits_of_cone;
+        const std::uint32_t aside = __ballot_sync(cuda::every_lane, better ? 1 : 0);
+        along = __reduce_or_sync(cuda::every_lane, along);
+        if (aside == 0) return false;
+        if (lane_ == 0) atomicOr(noted, layers_are_columns() ? aside : along);
+        if (lane_ == 1) atomicOr(noted + 1, layers_are_columns() ? along : aside);
+        return true;
     }
 
     /// Relaxes a layer, which then has its neighbours; true if a cell of the lane improved.
@@ -158,7 +168,7 @@ private:
             Word& own = now.key[part::own + c];
             if (best[c] >= own) continue;  // a closed cell has 0
             own = best[c], better = true;
-            lower(m_.key + padded(local(layer, 2 * lane_ + c)), own);
+            lower(m_.key + now.start + at_[c], own);
         }
         complete(now, true);
         return better;
@@ -210,18 +220,32 @@ private:
 
     const work<Word, few_axes>& w_;
     const tile_memory<Pricing, Word>& m_;
-    const int cone_ = static_cast<int>(threadIdx.x) / (cuda::warp * bands);
+    const int warp_ = own_warp(), cone_ = warp_ / bands;
     const int lane_ = static_cast<int>(threadIdx.x) % cuda::warp;
+    const int at_[2] = {place_in_first(2 * lane_), place_in_first(2 * lane_ + 1)};
     price_type price_[used];
 };
 
-/// Relaxes all steps inside a square tile from its improved cells. All threads of the block call it.
+/// Takes turns until no step inside the tile improves a cell. All threads of the block call it.
+template <class Sweep>
+__device__ void sweep_all(const Sweep& sweep, std::uint32_t* noted) {
+    bool any = true;
+    for (int turn = 0; __syncthreads_or(any ? 1 : 0) != 0; turn = turn == 2 ? 0 : turn + 1) {
+        const int next = turn == 2 ? 0 : turn + 1, used_up = turn == 0 ? 2 : turn - 1;
+        if (threadIdx.x < notes) noted[used_up * notes + static_cast<int>(threadIdx.x)] = 0;
+        any = sweep.turn(noted + turn * notes, noted + next * notes);
+    }
+}
+
+/// Relaxes all steps inside a tile from its noted cells. All threads of the block call it.
 template <pricing Pricing, class Word>
 __device__ void settle_sweeps(const work<Word, few_axes>& w, const tile_memory<Pricing, Word>& m,
                               const device_step* steps) {
-    if (w.sweeps.reach > 1) sweep<Pricing, Word, true, true>(w, m, steps).settle();
-    else if (w.sweeps.masked) sweep<Pricing, Word, false, true>(w, m, steps).settle();
-    else sweep<Pricing, Word, false, false>(w, m, steps).settle();
+    if constexpr (Pricing == pricing::plain)
+        if (w.sweeps.volume) return sweep_all(volume_sweep<Word>(w, m), m.noted);
+    if (w.sweeps.reach > 1) sweep_all(sweep<Pricing, Word, true, true>(w, m, steps), m.noted);
+    else if (w.sweeps.masked) sweep_all(sweep<Pricing, Word, false, true>(w, m, steps), m.noted);
+    else sweep_all(sweep<Pricing, Word, false, false>(w, m, steps), m.noted);
 }
 
 }  // namespace nearfield::geodesics

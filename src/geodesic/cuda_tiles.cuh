@@ -13,18 +13,20 @@ inline constexpr int threads_of_tile = (1 << device_tile_bits) / chunk;
 /// Index at which a tile's cell is stored, padded so that a warp hits different banks along every axis.
 NF_HD constexpr int padded(int local) { return local + (local >> 3) + (local >> 7 << 3) + (local >> 9 << 1); }
 
-// ---- bands of sweeps ----
+// ---- notes for sweeps ----
 
 inline constexpr int sweep_side = 1 << device_tile_bits / 2, bands = 4, band_layers = sweep_side / bands;
 static_assert(cones * bands * cuda::warp == threads_of_tile && sweep_side == 2 * cuda::warp);
+/// Words that note in which pairs of rows, and of columns, cells improved: by the walks of each cone, and by others.
+inline constexpr int note_writers = cones + 1, notes = 2 * note_writers;
+/// In volumes one word does for each writer, since pairs of layers along an axis are only 8.
+inline constexpr int volume_side = 1 << device_tile_bits / 3, volume_cones = 2 * few_axes;
+static_assert(volume_cones < notes && 2 * volume_cones * cuda::warp <= threads_of_tile);
 
-/// Bits of the bands that a cone's walks improved, for each cone: bands of rows, then bands of columns.
-inline constexpr int bits_of_cone = 2 * bands;
-
-/// Returns the bits of the bands of a tile's cell, for a cone.
-__device__ inline std::uint32_t bands_of(int local, int cone) {
-    const int row = local / sweep_side, column = local % sweep_side;
-    return (1U << row / band_layers | 1U << (bands + column / band_layers)) << cone * bits_of_cone;
+/// Returns the number of the thread's warp. It is the result of a reduction, so that the compiler knows that it is the
+/// same in all lanes; else it asks before each shuffle whether the warp has diverged.
+__device__ inline int own_warp() {
+    return static_cast<int>(__reduce_max_sync(cuda::every_lane, threadIdx.x / cuda::warp));
 }
 
 /// Keys of a tile, and its improved cells: those of the whole visit, and those from which steps are still to be relaxed
@@ -32,16 +34,18 @@ __device__ inline std::uint32_t bands_of(int local, int cone) {
 template <pricing Pricing, class Word>
 struct tile_memory {
     static constexpr int most = 1 << device_tile_bits, words = most / cuda::warp, called_tiles = 32;
+    static constexpr int cleared = 3 * words + 4 + called_tiles + 3 * notes;  ///< words at the beginning
 
     Word* key;
     std::uint32_t* cost;
     std::uint64_t* total;
     std::uint32_t *improved, *marks, *count, *called;  ///< called: numbers plus 1 of tiles that were queued
+    std::uint32_t* noted;                              ///< for sweeps: of three turns
     std::uint16_t* list;
 
     static constexpr int cells_of(int tile_bits) { return padded((1 << tile_bits) - 1) + 1; }
     static constexpr std::size_t bytes(int tile_bits) {
-        return (3 * words + 4 + called_tiles) * sizeof(std::uint32_t) + 2 * most * sizeof(std::uint16_t) +
+        return cleared * sizeof(std::uint32_t) + 2 * most * sizeof(std::uint16_t) +
                static_cast<std::size_t>(cells_of(tile_bits)) *
                    (sizeof(Word) + (Pricing == pricing::plain ? 0 : 4) + (Pricing == pricing::tight ? 8 : 0));
     }
@@ -49,7 +53,8 @@ struct tile_memory {
     __device__ tile_memory(std::uint64_t* memory, int tile_bits) {
         improved = reinterpret_cast<std::uint32_t*>(memory);
         marks = improved + words, count = marks + 2 * words;
-        called = count + 4, list = reinterpret_cast<std::uint16_t*>(called + called_tiles);
+        called = count + 4, noted = called + called_tiles;
+        list = reinterpret_cast<std::uint16_t*>(noted + 3 * notes);
         total = reinterpret_cast<std::uint64_t*>(list + 2 * most);
         key = reinterpret_cast<Word*>(total + (Pricing == pricing::tight ? cells_of(tile_bits) : 0));
         cost = reinterpret_cast<std::uint32_t*>(key + cells_of(tile_bits));
@@ -61,8 +66,7 @@ struct tile_memory {
         return v;
     }
     __device__ void clear() const {
-        for (int i = static_cast<int>(threadIdx.x); i < 3 * words + 4 + called_tiles; i += static_cast<int>(blockDim.x))
-            improved[i] = 0;
+        for (int i = static_cast<int>(threadIdx.x); i < cleared; i += static_cast<int>(blockDim.x)) improved[i] = 0;
     }
     __device__ void improve(int local) const { atomicOr(improved + local / cuda::warp, 1U << local % cuda::warp); }
     /// Marks the cells of a warp, which are consecutive, for which `is` is true. All lanes call it.
@@ -85,10 +89,19 @@ struct tile_memory {
         return atomicExch(called + number % called_tiles, number) != number;
     }
     [[nodiscard]] __device__ std::uint16_t* listed(int side) const { return list + side * most; }
-    /// Notes for sweeps that a cell improved, by no cone's walk: so every cone must find a bit of another one.
-    __device__ void improve_bands(int local) const {
-        const std::uint32_t bits = bands_of(local, 0) | bands_of(local, 1);
-        if ((fresh(count) & bits) != bits) atomicOr(count, bits);
+    /// Notes for the first turn of sweeps that a cell improved.
+    [[gnu::noinline]] __device__ void note(int local) const {
+        const std::uint32_t row = 1U << local / sweep_side / 2, column = 1U << local % sweep_side / 2;
+        std::uint32_t* const of = noted + 2 * cones;
+        if ((fresh(of) & row) == 0) atomicOr(of, row);
+        if ((fresh(of + 1) & column) == 0) atomicOr(of + 1, column);
+    }
+    [[gnu::noinline]] __device__ void note_in_volume(int local) const {
+        constexpr int pairs = volume_side / 2;
+        const std::uint32_t bits = 1U << local / (2 * volume_side * volume_side) |
+                                   1U << (pairs + local / volume_side % volume_side / 2) |
+                                   1U << (2 * pairs + local % volume_side / 2);
+        if ((~fresh(noted + volume_cones) & bits) != 0) atomicOr(noted + volume_cones, bits);
     }
     /// Lists a cell for the first round, once.
     __device__ void start(int local) const {

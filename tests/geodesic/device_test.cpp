@@ -69,25 +69,32 @@ TEST_F(GeodesicDevice, FloodsTiles) {
     }
 }
 
-/// Square tiles whose steps lead to several sides, which sweeps relax: of all reaches and rules, past corners and not,
-/// across periodic ends, with costs and with seeds.
+/// Square and cubic tiles whose steps lead to several sides, which sweeps relax: of all reaches and rules, past corners
+/// and not, across periodic ends, with costs and with seeds.
 TEST_F(GeodesicDevice, SweepsTiles) {
-    const auto cases = std::max(std::uint64_t{8}, static_cast<std::uint64_t>(80 * test_scale()));
-    const shape_t shapes[] = {{130, 150}, {64, 64}, {133, 140}, {70, 200}, {3, 90, 80}, {64, 190}};
-    const spacing uneven{1, 2.5};
+    const auto cases = std::max(std::uint64_t{16}, static_cast<std::uint64_t>(120 * test_scale()));
+    const shape_t images[] = {{130, 150}, {64, 64}, {133, 140}, {70, 200}, {3, 90, 80}, {64, 190}};
+    const shape_t volumes[] = {{20, 33, 40}, {16, 16, 16}, {48, 18, 32}, {32, 32, 21}};
+    const spacing uneven{1, 2.5}, uneven_3{1, 2.5, 1.5};
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
         std::uint64_t state = seed << 20 | 5;
         const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
         geodesic_case c;
-        c.shape = shapes[draw(6)], c.batch_axes = c.shape[0] == 3 ? 1 : 0;
-        const std::int32_t prices[] = {static_cast<std::int32_t>(1 + draw(9)), static_cast<std::int32_t>(1 + draw(9))};
-        if (seed % 4 == 0) c.steps = chamfer_steps(2, prices);
-        else if (seed % 4 == 1) c.steps = knight_steps();
-        else c.steps = euclidean_steps(2, 1 + static_cast<int>(draw(3)), seed % 8 == 2 ? uneven : spacing(), 64);
+        const bool volume = seed % 3 == 2;
+        c.shape = volume ? volumes[draw(4)] : images[draw(6)], c.batch_axes = c.shape[0] == 3 ? 1 : 0;
+        const int axes = volume ? 3 : 2, reach = volume ? 1 : 1 + static_cast<int>(draw(3));
+        std::vector<std::int32_t> prices;
+        for (int k = 0; k < axes; ++k) prices.push_back(static_cast<std::int32_t>(1 + draw(9)));
+        const bool even = seed % 8 != 2;
+        if (seed % 4 == 0 && draw(3) == 0) prices.pop_back();
+        if (seed % 4 == 0) c.steps = chamfer_steps(axes, prices);
+        else if (seed % 4 == 1 && !volume) c.steps = knight_steps();
+        else c.steps = euclidean_steps(axes, reach, even ? spacing() : volume ? uneven_3 : uneven, 64);
         for (std::size_t k = 0; k < c.shape.size(); ++k)
             c.ends.push_back(draw(4) == 0 ? border::periodic : border::open);
-        c.cut_corners = draw(2) == 0, c.rule = draw(2) == 0 ? cost_rule::entered : cost_rule::both;
-        const std::uint64_t walls = draw(3) * 20, seeds = 1ULL << draw(14), dearest = draw(3) == 0 ? 1 + draw(200) : 0;
+        c.cut_corners = draw(volume ? 5 : 2) > 0, c.rule = draw(2) == 0 ? cost_rule::entered : cost_rule::both;
+        const std::uint64_t walls = draw(3) * 20, seeds = 1ULL << draw(14),
+                            dearest = draw(volume ? 6 : 3) == 0 ? 1 + draw(200) : 0;
         for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
             c.mask.push_back(draw(100) < walls ? 0 : 1);
             c.seeds.push_back(draw(seeds) == 0 ? static_cast<std::int64_t>(1 + draw(9)) : 0);
@@ -96,7 +103,7 @@ TEST_F(GeodesicDevice, SweepsTiles) {
         c.seeds[draw(c.seeds.size())] = 3;
         if (draw(4) == 0) c.max_cost = static_cast<double>(draw(3000));
         const geodesic_result wanted = expected(c);
-        ASSERT_EQ(solved(c, static_cast<fields_wanted>(seed / 4 % 3), wanted), wanted) << "seed " << seed;
+        ASSERT_EQ(solved(c, static_cast<fields_wanted>(draw(3)), wanted), wanted) << "seed " << seed;
     }
 }
 
