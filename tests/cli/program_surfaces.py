@@ -30,14 +30,18 @@ class Offset(Case):
         head, faces = BOX.replace("8 12 0", "8 24 0"), "\n".join(BOX.splitlines()[-12:])
         (self.folder / "box.off").write_text(BOX)
         (self.folder / "twice.off").write_text(f"{head}{faces}\n")
-        for verb in (("offset", "--distance", "0.5", "--pitch", "0.25"), ("voxelize", "--pitch", "0.25")):
-            name = "out.ply" if verb[0] == "offset" else "out.npy"
-            told = lambda path, *more: self.run_program(
-                verb[0], path, "-o", name, "--overwrite", *verb[1:], *more
-            ).stderr.decode()
-            self.assertIn("12 of 24 faces repeat another one", told("twice.off"))
-            self.assertNotIn("repeat", told("twice.off", "--winding"))
-            self.assertNotIn("repeat", told("box.off"))
+
+        def told(verb, name, *more):
+            run = self.run_program(verb[0], *more[:1], "-o", name, "--overwrite", *verb[1:], *more[1:])
+            return run.stderr.decode()
+
+        for verb, name in (
+            (("offset", "--distance", "0.5", "--pitch", "0.25"), "out.ply"),
+            (("voxelize", "--pitch", "0.25"), "out.npy"),
+        ):
+            self.assertIn("12 of 24 faces repeat another one", told(verb, name, "twice.off"))
+            self.assertNotIn("repeat", told(verb, name, "twice.off", "--winding"))
+            self.assertNotIn("repeat", told(verb, name, "box.off"))
 
 
 class Meshes(Case):

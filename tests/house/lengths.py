@@ -22,7 +22,7 @@ FOLDERS = ("src", "include", "cli", "python", "tests", "bench")
 # The folder that is being rewritten, and how many of its functions and lines may be too long until it is. These numbers
 # only go down: whoever makes one smaller writes the new one here.
 REWRITTEN = "src/exact"
-LONG_FUNCTIONS_LEFT = 5
+LONG_FUNCTIONS_LEFT = 4
 LONG_LINES_LEFT = 0
 
 
