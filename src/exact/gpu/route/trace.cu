@@ -39,9 +39,16 @@ std::string trace::text() const {
 
 std::uint32_t* trace::numbers() { return innermost == nullptr ? nullptr : innermost->numbers_; }
 
-void trace::note(const device& on, rung which, std::int64_t windows) {
+void trace::note(const device& on, rung which, std::int64_t windows, const std::int32_t* refused) {
     if (innermost == nullptr || records_graph(on)) return;
-    innermost->solved_[static_cast<std::size_t>(which)] += windows;
+    std::int32_t was_refused = 0;
+    if (refused != nullptr) {
+        cuda::check(
+            cudaMemcpyAsync(&was_refused, refused, sizeof was_refused, cudaMemcpyDeviceToHost, cuda::stream_of(on)),
+            "reading whether a rung refused");
+        cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "waiting for a rung");
+    }
+    if (was_refused == 0) innermost->solved_[static_cast<std::size_t>(which)] += windows;
 }
 
 void trace::take(const device& on) {
