@@ -1,10 +1,10 @@
 // Few sites: at most one in 900 to 4,500 cells. Lines search through rows that are nearly all empty, so cells are
 // compared with the sites themselves instead, whatever the numbers, first values, ends and fields of a problem.
 //
-// One kernel lists the sites and counts them. Boxes of cells, coarse ones and then fine ones, keep the sites that can
-// win in them: a site wins nowhere in a box if it is farther from all of the box than another site is at most. Last, a
-// warp compares the sites that can win in its 256 cells with each of them. If sites are too many, or too many of them
-// can win in a box, a flag tells the usual passes to run.
+// A sample of cells ends the attempt where sites are obviously many. One kernel lists the sites and counts them. Boxes
+// of cells, coarse ones and then fine ones, keep the sites that can win in them: a site wins nowhere in a box if it is
+// farther from all of the box than another site is at most. Last, a warp compares the sites that can win in its 256
+// cells with each of them. If sites are too many, or too many can win in a box, a flag tells the usual passes to run.
 //
 // Cost: the image is read once, the fields are written once; 3,000 sites leave about five for a warp.
 // Rounded numbers: values are sums in the order of the passes, which is monotone, so that bounds hold. Ties are decided
@@ -17,87 +17,10 @@
 
 #include "base/cuda.cuh"
 #include "exact/gpu/lines/few_cells.cuh"
-#include "exact/gpu/rows/first_values.cuh"
+#include "exact/gpu/lines/few_list.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
-
-// ---- the list of sites ----------------------------------------------------------------------------------------------
-
-/// The image, and the weights of a power diagram.
-template <class V>
-struct few_source {
-    elements image;
-    bool nonzero, weighted;
-    weighted_sites from;
-    metric<V> m;
-    std::int64_t cells;
-
-    template <class Bits>
-    __device__ std::uint32_t sites_among(std::int64_t first) const {
-        const Bits keep = static_cast<Bits>(image.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
-        const Bits* const data = reinterpret_cast<const Bits*>(image.data);
-        Bits read[few_loads];
-#pragma unroll
-        for (int k = 0; k < few_loads; ++k) read[k] = data[min(first + k * few_threads, cells - 1)] & keep;
-        std::uint32_t found = 0;
-#pragma unroll
-        for (int k = 0; k < few_loads; ++k)
-            if (first + k * few_threads < cells) found |= ((read[k] != 0) == nonzero ? 1u : 0u) << k;
-        return found;
-    }
-    /// Returns a bit for each cell first, first + few_threads, ... that is a site.
-    __device__ std::uint32_t sites(std::int64_t first) const {
-        if (weighted && !from.contiguous) {
-            std::uint32_t found = 0;
-            for (int k = 0; k < few_loads; ++k) {
-                const std::int64_t cell = first + k * few_threads;
-                if (cell < cells && !is_zero(from.bits(m, cell), image.bytes, image.floating)) found |= 1u << k;
-            }
-            return found;
-        }
-        switch (image.bytes) {
-            case 1: return sites_among<std::uint8_t>(first);
-            case 2: return sites_among<std::uint16_t>(first);
-            case 4: return sites_among<std::uint32_t>(first);
-            default: return sites_among<std::uint64_t>(first);
-        }
-    }
-};
-
-template <class V>
-__global__ void __launch_bounds__(few_threads)
-    list_sites(const few_source<V> of, const few_grid<V> g, const few_lists<V> to) {
-    constexpr std::int64_t share = few_threads * few_loads;
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    for (std::int64_t start = blockIdx.x * share; start < of.cells; start += gridDim.x * share) {
-        if (*static_cast<const volatile std::int32_t*>(to.count) > to.most) return;
-        std::uint32_t sites = of.sites(start + threadIdx.x);
-        if (!__any_sync(cuda::every_lane, sites != 0)) continue;
-        int before = __popc(sites);
-        for (int o = 1; o < cuda::warp; o *= 2) {
-            const int other = __shfl_up_sync(cuda::every_lane, before, o);
-            if (lane >= o) before += other;
-        }
-        const int all = __shfl_sync(cuda::every_lane, before, cuda::warp - 1);
-        int place = lane == 0 ? atomicAdd(to.count, all) : 0;
-        place = __shfl_sync(cuda::every_lane, place, 0) + before - __popc(sites);
-        for (; sites != 0 && place < to.most; sites &= sites - 1, ++place) {
-            const std::int64_t cell = start + threadIdx.x + (__ffs(static_cast<int>(sites)) - 1) * few_threads;
-            few_site<V> site{};
-            std::int64_t rest = cell;
-            for (int a = 0; a < few_axes; ++a) {
-                const std::int64_t above = quotient(rest, g.size[a]);
-                site.at[a] = static_cast<int>(rest - above * g.size[a]);
-                rest = above;
-            }
-            site.image = static_cast<int>(rest);
-            if (of.weighted) site.first = of.from.first(of.m, cell);
-            if (site.first >= no_site<V>()) site.image = -1;  // it owns no cell
-            to.sites[place] = site;
-        }
-    }
-}
 
 // ---- the sites of boxes ---------------------------------------------------------------------------------------------
 
@@ -235,16 +158,17 @@ __device__ void solve_box(const few_grid<V>& g, const few_lists<V>& lists, const
     }
 }
 
-/// Solves the fine boxes, one after another per block.
+/// Solves the fine boxes: a block takes one after another, because their times differ.
 template <class V>
 __global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
     compare_sites(const __grid_constant__ few_grid<V> g, const few_lists<V> lists,
                   const __grid_constant__ written_fields<V> to, std::int64_t boxes) {
     __shared__ few_memory<V> memory;
-    for (std::int64_t nth = blockIdx.x; nth < boxes; nth += gridDim.x) {
-        if (threadIdx.x == 0) memory.count = 0;
-        if (__syncthreads_or(lists.gave_up())) return;
-        solve_box(g, lists, to, memory, nth);
+    __shared__ int taken;
+    for (;;) {
+        if (threadIdx.x == 0) memory.count = 0, taken = atomicAdd(lists.next, 1);
+        if (__syncthreads_or(lists.gave_up()) || taken >= boxes) return;
+        solve_box(g, lists, to, memory, taken);
         __syncthreads();
     }
 }
@@ -294,9 +218,8 @@ few_shapes shapes_for(const plan& p) {
 
 /// Returns the number of coarse boxes along an axis.
 std::int64_t boxes_along(const plan& p, const few_shapes& shapes, int a) {
-    return axis_of(p, a) < 0
-               ? 1
-               : blocks_for(p.size[static_cast<std::size_t>(axis_of(p, a))], std::int64_t{1} << shapes.coarse[a]);
+    const int axis = axis_of(p, a);
+    return axis < 0 ? 1 : blocks_for(p.size[static_cast<std::size_t>(axis)], std::int64_t{1} << shapes.coarse[a]);
 }
 std::int64_t coarse_boxes(const plan& p) {
     const few_shapes shapes = shapes_for(p);
@@ -328,7 +251,7 @@ few_grid<V> grid_for(const plan& p) {
 }
 
 struct few_places {
-    std::int64_t near, near_count, bytes;
+    std::int64_t near, near_count, next, bytes;
 };
 /// Returns where the lists lie in their memory.
 few_places places_for(const plan& p) {
@@ -336,7 +259,8 @@ few_places places_for(const plan& p) {
     few_places at{};
     at.near = most_sites(p) * static_cast<std::int64_t>(sizeof(few_site<double>));
     at.near_count = at.near + boxes * most_near * 4;
-    at.bytes = at.near_count + boxes * 4;
+    at.next = at.near_count + boxes * 4;
+    at.bytes = at.next + 4;
     return at;
 }
 
@@ -364,6 +288,7 @@ void solve_few(const option_call& call, const elements& image, const written_fie
                              reinterpret_cast<few_site<V>*>(memory),
                              reinterpret_cast<std::int32_t*>(memory + at.near),
                              reinterpret_cast<std::int32_t*>(memory + at.near_count),
+                             reinterpret_cast<std::int32_t*>(memory + at.next),
                              static_cast<int>(most_sites(p))};
     few_grid<V> g = grid_for<V>(p);
     g.values = call.out.distance.wanted() || call.out.squared.wanted();
@@ -373,13 +298,12 @@ void solve_few(const option_call& call, const elements& image, const written_fie
     few_source<V> of{image, p.weighted || p.rule == sites::nonzero, p.weighted, {}, p.template as_metric<V>(), p.cells};
     if (p.weighted) of.from = weighted_arrays(call);
     const std::int64_t boxes = coarse_boxes(p);
-    cuda::check(cudaMemsetAsync(counters, 0, 2 * sizeof *counters, cuda::stream_of(call.on)), "clearing counters");
-    cuda::launch(call.on, list_sites<V>,
-                 std::min<std::int64_t>(blocks_for(p.cells, few_threads * few_loads), few_blocks), dim3(few_threads), 0,
-                 of, g, lists);
-    cuda::launch(call.on, select_near_sites<V>, boxes, dim3(few_threads), 0, g, lists);
-    cuda::launch(call.on, compare_sites<V>, std::min(boxes << boxes_bits, compare_blocks), dim3(few_threads), 0, g,
-                 lists, to, boxes << boxes_bits);
+    const std::int64_t readers = std::min<std::int64_t>(blocks_for(p.cells, few_threads * few_loads), few_blocks),
+                       comparers = std::min<std::int64_t>(boxes << boxes_bits, 4 * cuda::limits().multiprocessors);
+    cuda::launch(call.on, sample_sites<V>, 1, few_threads, 0, of, lists);
+    cuda::launch(call.on, list_sites<V>, readers, few_threads, 0, of, g, lists);
+    cuda::launch(call.on, select_near_sites<V>, boxes, few_threads, 0, g, lists);
+    cuda::launch(call.on, compare_sites<V>, comparers, few_threads, 0, g, lists, to, boxes << boxes_bits);
 }
 
 template void solve_few(const option_call&, const elements&, const written_fields<std::int32_t>&, std::int32_t*,

@@ -12,9 +12,8 @@ constexpr int few_threads = 256;
 constexpr int few_warps = few_threads / cuda::warp;
 constexpr int few_loads = 16;    // loads of a thread before it uses any
 constexpr int few_blocks = 512;  // blocks that read the image; those of one round see that sites are many
-constexpr std::int64_t compare_blocks = 2048;
-constexpr int few_axes = 3;   // the last axis, the one between (one cell of images), and the first: the rows
-constexpr int rows_bits = 3;  // rows of a lane: 8
+constexpr int few_axes = 3;      // the last axis, the one between (one cell of images), and the first: the rows
+constexpr int rows_bits = 3;     // rows of a lane: 8
 constexpr int lane_rows = 1 << rows_bits;
 constexpr int tiles_bits = 4;    // warps' tiles of a fine box: 16
 constexpr int boxes_bits = 6;    // fine boxes of a coarse one: 64
@@ -133,6 +132,7 @@ struct few_lists {
     few_site<V>* sites;
     std::int32_t* near;        ///< numbers of the sites that can win in each coarse box: most_near each
     std::int32_t* near_count;  ///< their number
+    std::int32_t* next;        ///< the next fine box to compare
     int most;
 
     __device__ bool gave_up() const { return *static_cast<const volatile std::int32_t*>(many) != 0; }
