@@ -7,7 +7,7 @@ namespace nearfield::exact::gpu {
 
 /// Limits of the rung, which tests lower.
 struct few_limits {
-    std::int64_t least_cells = std::int64_t{1} << 20;  ///< smaller grids pay more for the launches than they can gain
+    std::int64_t least_cells = std::int64_t{1} << 23;  ///< launches take up to 15 % of a call of smaller grids
     std::int64_t cells_a_site = 900;                   ///< the least number; several times as many where windows serve
 };
 inline few_limits few_limit;
