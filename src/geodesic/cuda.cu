@@ -111,9 +111,11 @@ private:
         w.queue = {control + controls, control + controls + ring_, reinterpret_cast<solver_counts*>(control),
                    static_cast<std::uint32_t>(ring_ - 1)};
         w.first_depth = static_cast<std::uint32_t>(rules_.first_depth), w.second_depth = second_depth();
+        const bool by_sweeps = steps_.sweeps.reach > 0;
+        w.thin = by_sweeps ? rules_.thin_for_sweeps : rules_.thin, w.middling = rules_.middling;
+        w.rough = rules_.rough, w.waiting = by_sweeps ? static_cast<std::uint32_t>(rules_.waiting) : 0;
         // The search that follows another one knows that this one did not end soon.
-        w.thin = steps_.sweeps.reach > 0 && !tried_ ? rules_.thin_for_sweeps : rules_.thin;
-        w.middling = rules_.middling, w.rough = rules_.rough;
+        if (tried_) w.waiting = ~0U;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
         w.crossing = memory_.get<std::uint32_t>(crossing_);
         w.ends_beside = ends_beside();
@@ -219,7 +221,8 @@ private:
     [[nodiscard]] std::uint32_t second_depth() const {
         std::int64_t sides = 0;
         for (int axis = p_.where.batch; axis < p_.where.axes; ++axis) sides += p_.where.tiles_along[axis];
-        return static_cast<std::uint32_t>(std::min<std::int64_t>(parked_bit / 2, sides * rules_.second_depth));
+        const std::int64_t deep = sides * rules_.second_depth * (steps_.sweeps.reach > 0 ? 2 : 1);
+        return static_cast<std::uint32_t>(std::min<std::int64_t>(parked_bit / 2, deep));
     }
     void reserve_elimination() {
         const std::int64_t parts = cells_ >> part_bits;

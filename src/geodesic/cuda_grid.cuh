@@ -296,6 +296,7 @@ struct work {
     stage from = stage::only;
     std::uint32_t first_depth = 0, second_depth = 0;  ///< depths at which the stages end
     std::int32_t thin = 0, middling = 0, rough = 0;   ///< as in solver_rules
+    std::uint32_t waiting = 0;                        ///< where no more tiles wait, the second depth is the first
     const device_step* steps = nullptr;
     const device_between* between = nullptr;
     std::uint32_t* boards = nullptr;  ///< bits of open cells and of seeds, if tiles are flooded; else null

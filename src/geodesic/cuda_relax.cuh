@@ -109,7 +109,8 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::first: return w.first_depth;
         case stage::second:
             if (c.parked[0] == 0 || is_thin(c, w.thin)) return -1;
-            return leaves_at_most(c, w.middling) ? w.second_depth : all;
+            if (!leaves_at_most(c, w.middling)) return all;
+            return c.parked[0] <= w.waiting ? w.first_depth : w.second_depth;
         // The inner cells of squares have no keys yet.
         default: return eliminates(c, w.thin) && (c.solved == 0 || c.squares > 0) ? all : -1;
     }
@@ -145,7 +146,7 @@ __device__ void take_turns(const work<Word, Axes>& w, const Visit& visit) {
                 tile = take(w.queue, queued), depth = queued - 1;
                 if (tile < 0 || depth < end) break;
                 w.queue.queued[tile] |= parked_bit;
-                w.queue.counts->parked[w.from == stage::first ? 0 : 1] = 1;
+                atomicAdd(w.queue.counts->parked + (w.from == stage::first ? 0 : 1), 1U);
                 atomicAdd(&w.queue.counts->pending, ~0U);
             }
             taken = static_cast<std::uint32_t>(tile + 1);

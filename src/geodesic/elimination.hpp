@@ -10,8 +10,10 @@ namespace nearfield::geodesics {
 struct solver_rules {
     std::int64_t least_cells = std::int64_t{1} << 20;  ///< smaller grids use the queue of tiles alone
     std::int32_t first_depth = 24;                     ///< depth of a chain of tiles at which a sample is taken
-    std::int32_t second_depth = 4;  ///< depth for a middling `left`, in multiples of the image's sides in tiles
-    std::int32_t thin = 52;         ///< up to this `left`, cells are eliminated at once; see is_thin()
+    /// Depth for a middling `left`, in multiples of the image's sides in tiles; twice as deep if sweeps relax tiles.
+    std::int32_t second_depth = 4;
+    std::int32_t waiting = 4;  ///< where at most this number of tiles wait for sweeps, the second depth is the first
+    std::int32_t thin = 52;    ///< up to this `left`, cells are eliminated at once; see is_thin()
     /// The same if sweeps relax tiles: none, since they solve mazes with short ways sooner than lists eliminate cells.
     std::int32_t thin_for_sweeps = -1;
     std::int32_t middling = 110;  ///< up to this `left`, after `second_depth`; above it, never
@@ -28,7 +30,7 @@ struct solver_rules {
 /// Counts of one call, which the device writes.
 struct solver_counts {
     std::uint32_t head, tail, pending;       ///< of the queue
-    std::uint32_t parked[2];                 ///< 1 if tiles were parked at the first or second depth
+    std::uint32_t parked[2];                 ///< tiles that were parked at the first and at the second depth
     std::uint32_t steps, missing;            ///< of the sample's free cells: steps that are open and closed
     std::uint32_t sampled, reached, left;    ///< free cells of the sample, those with a cost, those that remain
     std::uint32_t squares;                   ///< parts that contract_squares() contracted

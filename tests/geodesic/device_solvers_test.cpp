@@ -181,6 +181,24 @@ TEST_F(GeodesicSolvers, LeaveManySeedsToTiles) {
     EXPECT_EQ(counts_.nodes, 0U);
 }
 
+/// Sweeps solve mazes before cells are eliminated, unless few tiles wait, as in a spiral.
+TEST_F(GeodesicSolvers, LeaveMazesToSweeps) {
+    geodesic_case c = maze(2, 150, 3);
+    c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+    solver_rules rules = modes().front().rules;
+    rules.thin = rules.thin_for_sweeps = -1, rules.second_depth = 1000;
+    const auto check = [&](std::int32_t waiting, std::uint32_t solved) {
+        const geodesic_result wanted = on_host(c, 1);
+        rules.waiting = waiting;
+        ASSERT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);
+        EXPECT_EQ(counts_.solved, solved) << waiting << " may wait";
+        EXPECT_EQ(counts_.parked[0], 1U) << "the tile of the seed";
+    };
+    check(1, 0);  // steps along axes, which lines relax
+    c.steps = chamfer_steps(2, std::array<std::int32_t, 2>{2, 3});
+    check(0, 0), check(1, 1);
+}
+
 /// If the queue ends before elimination is considered, or elimination declines, no sample is taken.
 TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
     solver_rules rules = modes().front().rules;
