@@ -14,7 +14,7 @@ struct solver_rules {
     std::int32_t second_depth = 4;
     std::int32_t waiting = 4;  ///< where at most this number of tiles wait for sweeps, the second depth is the first
     std::int32_t thin = 52;    ///< up to this `left`, cells are eliminated at once; see is_thin()
-    /// The same if sweeps relax tiles: none, since they solve mazes with short ways sooner than lists eliminate cells.
+    /// `thin` where sweeps relax tiles: none, since they solve mazes with short ways sooner than lists eliminate cells.
     std::int32_t thin_for_sweeps = -1;
     std::int32_t middling = 110;  ///< up to this `left`, after `second_depth`; above it, never
     /// A sample is taken if obstacles and borders close at least this share of the steps of free cells, in thousandths:
