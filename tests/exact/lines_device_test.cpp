@@ -257,6 +257,43 @@ TEST_F(DeviceLines, OneStripIsLeftOfALine) {
             }
 }
 
+/// A last window of one row or five solves seven or three rows of the window before with them. A row of sites that only
+/// these reach wins in them; everywhere else the sites of the first column do, which are nearer than the cap.
+TEST_F(DeviceLines, LastWindowsShareRowsWithTheOnesBefore) {
+    struct {
+        shape_t shape;
+        std::size_t axis;
+        std::vector<double> length;
+        std::int64_t reach;
+        wanted_fields wanted;
+    } const cases[] = {
+        {{0, 23}, 0, {0.7, 0.31}, 11, line_fields()[1]},
+        {{2, 0, 23}, 1, {0.31, 0.7, 0.31}, 11, line_fields()[1]},
+        {{0, 2, 16}, 0, {0.7, 0.31, 0.31}, 8, line_fields()[1]},
+        {{0, 94}, 0, {0.7, 0.31}, 41, line_fields()[0]},
+        {{2, 0, 94}, 1, {0.31, 0.7, 0.31}, 41, line_fields()[0]},
+        {{0, 176}, 0, {2, 1}, 87, line_fields()[0]},
+    };
+    for (const auto& one : cases)
+        for (const std::int64_t rows : {513, 517})
+            for (const border ends : {border::open, border::periodic}) {
+                shape_t shape = one.shape;
+                shape[one.axis] = rows;
+                const std::int64_t columns = shape.back(), inner = one.axis + 2 == shape.size() ? columns : 2 * columns;
+                codes_t codes;
+                for (std::int64_t i = 0; i < cells_of(shape); ++i)
+                    codes.push_back(i % columns != 0 && i / inner % rows != 511 - one.reach);
+                std::vector<border> borders(shape.size(), border::open);
+                borders[one.axis] = ends;
+                EXPECT_EQ(differs(shape, dtype::uint8, codes,
+                                  {.spacing = {one.length.data(), one.length.size()},
+                                   .border = {borders.data(), borders.size()}},
+                                  one.wanted),
+                          "")
+                    << text_of(shape) << (ends == border::open ? ", open" : ", periodic");
+            }
+}
+
 /// A wide run whose last strip is unresolved ends in the pivot behind it, whose own nearest cell is the run's last one.
 TEST_F(DeviceLines, ARunEndsInThePivotBehindAStrip) {
     const shape_t shape{1500, 300};

@@ -329,7 +329,8 @@ __global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
         left_strips(plan.goes_on ? g.left : nullptr, g.rows, tile).mask(from / strip, (to - from + strip - 1) / strip);
     if (wanted == 0) return;
     const C c(g, tile * cuda::warp + lane);
-    const int base = c.joined() ? from - plan.reach : max(from - plan.reach, 0),
+    const int first_row = block_begin(from, g.rows);
+    const int base = c.joined() ? first_row - plan.reach : max(first_row - plan.reach, 0),
               end = c.joined() ? to + plan.reach : min(to + plan.reach, g.rows);
     auto* const memory = reinterpret_cast<typename stage::staged*>(near_memory);
     if (threadIdx.x == 0) progress.begin();

@@ -47,6 +47,10 @@ __device__ void fill_block(Word* staged, int rows) {
         staged[i] = staged[(rows - 1) * cuda::warp + i % cuda::warp];
 }
 
+/// Returns the first row of a block at `row`. The last block of a line shares rows with the one before, even if that is
+/// in the window before; that of a line of fewer rows goes beyond it.
+__device__ inline int block_begin(int row, int rows) { return max(min(row, rows - near_block), 0); }
+
 /// Calls put<Count>(row) for the rows of a block: all at once, or one after another in a line of fewer rows.
 template <class Rows, class Put>
 __device__ void put_block(Rows& rows, int m, int line_rows, const Put& put) {
@@ -65,8 +69,7 @@ struct near_progress {
         return *static_cast<const volatile int*>(&failures) >= most_failures;
     }
     /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to), in strips that are
-    /// `wanted`. If it returns false, the block's strip stays unresolved. The last block shares rows with the one
-    /// before; that of a line of fewer rows goes beyond it.
+    /// `wanted`. If it returns false, the block's strip stays unresolved.
     template <class Solve>
     __device__ void each_block(int from, int to, int rows, unsigned wanted, const Solve& solve) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, blocks = (to - from + near_block - 1) / near_block;
@@ -74,7 +77,7 @@ struct near_progress {
              b = __shfl_sync(cuda::every_lane, lane == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
             bool failed = false;
             if ((wanted >> b * near_block / strip & 1) == 0) continue;
-            if (solve(max(min(from + b * near_block, rows - near_block), 0), failed) || lane != 0) continue;
+            if (solve(block_begin(from + b * near_block, rows), failed) || lane != 0) continue;
             atomicOr(&left, 1u << b * near_block / strip);
             if (failed) atomicAdd(&failures, 1);
         }

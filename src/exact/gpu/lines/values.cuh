@@ -269,7 +269,8 @@ __global__ void __launch_bounds__(value_threads, 2)
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const std::int64_t tile = blockIdx.x / windows, first = tile * value_columns + lane;
     const int from = static_cast<int>(blockIdx.x % windows) * plan.window, to = min(from + plan.window, g.rows);
-    const int base = g.periodic ? from - plan.reach : max(from - plan.reach, 0),
+    const int first_row = block_begin(from, g.rows);
+    const int base = g.periodic ? first_row - plan.reach : max(first_row - plan.reach, 0),
               end = g.periodic ? to + plan.reach : min(to + plan.reach, g.rows);
     const unsigned wanted = (std::uint64_t{1} << (to - from + strip - 1) / strip) - 1;
     const C a(g, first), b(g, first + cuda::warp);
