@@ -348,6 +348,18 @@ TEST_F(DeviceLines, RowsOfEveryLength) {
             }
 }
 
+/// Rows of 15000 to 16384 cells take nearly all the memory that blocks have without asking for it.
+TEST_F(DeviceLines, LongRowsShareABlocksMemory) {
+    for (const std::int64_t length : {10500, 14001, 16383, 16384, 32767})
+        for (const bool labels : {false, true}) {
+            const shape_t shape{9, length};
+            const codes_t codes = random_labels<std::uint32_t>(shape, labels ? 3 : 1, 0.01, 5);
+            distance_options options{.spacing = {2, 1}};
+            if (labels) options.sites = sites::other_labels;
+            ASSERT_EQ(differs(shape, dtype::uint8, codes, options, line_fields()[1]), "") << text_of(shape);
+        }
+}
+
 /// A block of windows has eight rows, most of which do not exist in a line of fewer.
 TEST_F(DeviceLines, LinesOfFewRows) {
     std::uint64_t k = 0;

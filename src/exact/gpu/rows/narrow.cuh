@@ -217,8 +217,8 @@ __device__ inline int2 ends_of(const row_words& row) {
 template <class Bits, bool Labels>
 __global__ void __launch_bounds__(narrow_threads)
     write_narrow_rows(const row_image<Bits> of, std::int64_t lines, int length, bool periodic, std::int16_t* to) {
-    extern __shared__ std::uint32_t row_memory[];
-    __shared__ uint4 turned[narrow_warps][cuda::warp];
+    extern __shared__ uint4 turned_rows[];  // 32 a warp, and behind them each warp's row_words
+    auto* const row_memory = reinterpret_cast<std::uint32_t*>(turned_rows + blockDim.y * cuda::warp);
     const int warp = static_cast<int>(threadIdx.y), words = (length + mark_bits - 1) / mark_bits;
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + warp, start = line * length;
     if (line >= lines || are_few(of.many)) return;
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(narrow_threads)
     else fill_sites(row, of, lines, start, length);
     __syncwarp();
     carry_words(row.bits, row.before, row.behind, words);
-    if (!periodic) return write_row<Labels>(row, length, to + start, turned[warp]);
+    if (!periodic) return write_row<Labels>(row, length, to + start, turned_rows + warp * cuda::warp);
     const int2 ends = ends_of(row);
     const row_sites_at site{row, length, ends.x, ends.y, Labels, periodic};
     for (int x = static_cast<int>(threadIdx.x) % cuda::warp; x < length; x += cuda::warp) to[start + x] = site(x);
@@ -352,7 +352,7 @@ void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std:
     }
     const int words = (length + mark_bits - 1) / mark_bits;
     // A row of 32767 cells takes up to 16 KB.
-    const std::size_t of_warp = row_words::bytes(words, labels),
+    const std::size_t of_warp = row_words::bytes(words, labels) + cuda::warp * sizeof(uint4),
                       warps = std::min<std::size_t>(narrow_warps, cuda::limits().shared_bytes / of_warp);
     cuda::launch(on, labels ? write_narrow_rows<Bits, true> : write_narrow_rows<Bits, false>,
                  blocks_for(lines, static_cast<std::int64_t>(warps)), dim3(cuda::warp, static_cast<unsigned>(warps)),
