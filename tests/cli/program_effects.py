@@ -97,7 +97,7 @@ class Effects(Case):
 
     def test_effects(self):
         everything = (
-            "shadow+glow:radius=3,color=#f80,blend=add+outline:inner=1+bevel+contour:side=inside+trail+light:row=0"
+            "shadow+glow:radius=3,color=#f80,blend=add+outline:inner=1+bevel+contour:side=inside+trails+light:row=0"
         )
         self.run_program("effect", everything, "-", "-o", "all.png", "--margin", "6", stdin=SQUARE)
         self.assertTrue((self.folder / "all.png").read_bytes().startswith(b"\x89PNG"))
