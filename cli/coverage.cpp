@@ -7,6 +7,7 @@
 
 #include "cli/load.hpp"
 #include "cli/parse.hpp"
+#include "cli/report.hpp"
 #include "edge/arrays_run.hpp"
 
 namespace nearfield::cli {
@@ -68,6 +69,14 @@ borders ends_of(const arguments& args) {
         ends[k] = word == "open" ? border::open : border::periodic;
     }
     return {ends, 2};
+}
+
+computed draw_text(const arguments& args, const font_request& request, glyph_atlas& made) {
+    arguments here = args;
+    here.device = "cpu", here.threads = 1;
+    const computed done = compute(here, {[&](const host&) { made = draw_glyphs(request); }, {}});
+    for (const std::string& each : made.missing) note(args, fmt::format("{} has no glyph for \"{}\"", args.font, each));
+    return done;
 }
 
 computed make_field(const arguments& args, const io::array& coverage, io::array& field, const sdf_options& options) {

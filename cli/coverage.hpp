@@ -6,6 +6,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/compute.hpp"
+#include "cli/font.hpp"
 #include "io/io.hpp"
 #include "nearfield/effects.hpp"
 #include "nearfield/sdf.hpp"
@@ -18,6 +19,9 @@ namespace nearfield::cli {
 
 /// Borders of rows and columns by --border, open or periodic. Throws invalid_argument.
 [[nodiscard]] borders ends_of(const arguments& args);
+
+/// Runs draw_glyphs(), in one thread on the CPU whatever --device names, and notes characters that the font lacks.
+[[nodiscard]] computed draw_text(const arguments& args, const font_request& request, glyph_atlas& made);
 
 /// Runs sdf() on the device that --device names.
 [[nodiscard]] computed make_field(const arguments& args, const io::array& coverage, io::array& field,

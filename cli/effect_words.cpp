@@ -94,7 +94,7 @@ asked_effect parse_one(const std::string& text) {
     std::vector<std::string> known;
     for (asked_effect& each : usual_effects()) {
         known.push_back(each.name);
-        if (each.name != name) continue;
+        if (name != each.name && name != each.name + "s") continue;
         if (colon == std::string::npos) return each;
         for (const std::string& word : split(text.substr(colon + 1), ',')) apply(each, word);
         return each;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
-#include <numeric>
+
+#include "cli/outlines.hpp"
 #include FT_FREETYPE_H
 #include FT_OUTLINE_H
 
@@ -14,8 +16,6 @@ namespace nearfield::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
-
-constexpr double units = 64;  // FreeType's units of length in a pixel
 
 struct closer {
     void operator()(FT_Library library) const { FT_Done_FreeType(library); }
@@ -60,7 +60,7 @@ std::vector<glyph> characters_of(const std::string& text, bool once) {
 
 class drawing {
 public:
-    explicit drawing(const font_request& r) : request_(r), scale_(units * r.supersample) {
+    explicit drawing(const font_request& r) : request_(r) {
         FT_Library library = nullptr;
         if (FT_Init_FreeType(&library) != 0) throw error(error_code::out_of_memory, "FreeType could not start");
         library_.reset(library);
@@ -71,10 +71,7 @@ public:
         if (!FT_IS_SCALABLE(face))
             throw error(error_code::io,
                         fmt::format("{} has no outlines; give a font with outlines, such as .ttf or .otf", r.path));
-        if (FT_Set_Char_Size(face, 0, std::lround(r.size * scale_), 72, 72) != 0)
-            refuse(
-                fmt::format("--size {:g} at --supersample {} is larger than FreeType takes; make one of them smaller",
-                            r.size, r.supersample));
+        scale_ = r.size / face->units_per_EM;
     }
 
     glyph_atlas draw() {
@@ -85,35 +82,43 @@ public:
             if (each.index == 0) made.missing.push_back(each.text);
             else measure(each), glyphs.push_back(each);
         }
-        const auto [width, height] = request_.as_line ? set_line(glyphs) : place(glyphs);
-        made.coverage = io::make_array(dtype::uint8, {height * request_.supersample, width * request_.supersample});
-        std::fill_n(made.coverage.data.get(), made.coverage.bytes(), std::byte{0});
-        for (const glyph& each : glyphs) fill(each, made.coverage);
+        const auto [height, width] = request_.as_line ? set_line(glyphs) : place_cells(glyphs);
+        made.field = io::make_array(dtype::float32, {height, width});
+        auto* const field = reinterpret_cast<float*>(made.field.data.get());
+        std::fill_n(field, height * width, -std::numeric_limits<float>::infinity());
+        outlines line;
+        for (const glyph& each : glyphs) {
+            if (each.width == 0) continue;
+            outlines own;
+            add(each, request_.as_line ? line : own);
+            if (!request_.as_line) own.write(field + each.y * width + each.x, each.height, each.width, width);
+        }
+        if (request_.as_line) line.write(field, height, width, width, request_.down, request_.across);
         made.metrics = metrics_of(glyphs, width, height);
         return made;
     }
 
 private:
     void load(const glyph& g) {
-        if (FT_Load_Glyph(face_.get(), g.index, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP) != 0)
+        if (FT_Load_Glyph(face_.get(), g.index, FT_LOAD_NO_SCALE) != 0)
             throw error(error_code::io, fmt::format("{}: the glyph of {} cannot be read", request_.path, g.text));
     }
 
     void measure(glyph& g) {
         load(g);
         const FT_GlyphSlot slot = face_->glyph;
-        g.advance = static_cast<double>(slot->linearHoriAdvance) / 65536 / request_.supersample;
+        g.advance = static_cast<double>(slot->metrics.horiAdvance) * scale_;
         if (slot->format != FT_GLYPH_FORMAT_OUTLINE || slot->outline.n_points == 0) return;
         FT_BBox box;
         FT_Outline_Get_CBox(&slot->outline, &box);
-        const auto low = [&](FT_Pos at) { return std::llround(std::floor(static_cast<double>(at) / scale_)); };
-        const auto high = [&](FT_Pos at) { return std::llround(std::ceil(static_cast<double>(at) / scale_)); };
+        const auto low = [&](FT_Pos at) { return std::llround(std::floor(static_cast<double>(at) * scale_)); };
+        const auto high = [&](FT_Pos at) { return std::llround(std::ceil(static_cast<double>(at) * scale_)); };
         g.left = low(box.xMin) - request_.margin, g.top = high(box.yMax) + request_.margin;
         g.width = high(box.xMax) + request_.margin - g.left, g.height = g.top - (low(box.yMin) - request_.margin);
     }
 
-    /// Places cells in rows, the highest first; the atlas becomes about square.
-    static std::pair<std::int64_t, std::int64_t> place(std::vector<glyph>& glyphs) {
+    /// Places cells in rows, the highest first; the atlas becomes about square. Returns its height and width.
+    static std::pair<std::int64_t, std::int64_t> place_cells(std::vector<glyph>& glyphs) {
         std::vector<glyph*> order;
         std::int64_t area = 0, widest = 1;
         for (glyph& each : glyphs) {
@@ -129,7 +134,7 @@ private:
             each->x = x, each->y = y;
             x += each->width, row = std::max(row, each->height);
         }
-        return {width, std::max<std::int64_t>(y + row, 1)};
+        return {std::max<std::int64_t>(y + row, 1), width};
     }
 
     /// Places cells along a line of text, on one baseline.
@@ -145,45 +150,49 @@ private:
             top = std::max(top, g.top), bottom = std::min(bottom, g.top - g.height);
         }
         for (glyph& g : glyphs) g.x -= first, g.y = top - g.top;
-        return {last - first, std::max<std::int64_t>(top - bottom, 1)};
+        return {std::max<std::int64_t>(top - bottom, 1), last - first};
     }
 
     [[nodiscard]] double kerning(const glyph& a, const glyph& b) const {
         FT_Vector by{};
-        if (FT_HAS_KERNING(face_.get())) FT_Get_Kerning(face_.get(), a.index, b.index, FT_KERNING_UNFITTED, &by);
-        return static_cast<double>(by.x) / scale_;
+        if (FT_HAS_KERNING(face_.get())) FT_Get_Kerning(face_.get(), a.index, b.index, FT_KERNING_UNSCALED, &by);
+        return static_cast<double>(by.x) * scale_;
     }
 
-    void fill(const glyph& g, io::array& image) {
-        if (g.width == 0) return;
+    /// Adds the outlines of a glyph at the place of its cell, or relative to it in an atlas.
+    void add(const glyph& g, outlines& to) {
         load(g);
-        FT_Outline& outline = face_->glyph->outline;
-        FT_Outline_Translate(&outline, std::lround(-static_cast<double>(g.left) * scale_),
-                             std::lround(-static_cast<double>(g.top - g.height) * scale_));
-        const std::int64_t s = request_.supersample, columns = image.shape[1];
-        std::vector<unsigned char> cells(static_cast<std::size_t>(g.width * s * g.height * s));
-        FT_Bitmap bitmap{};
-        bitmap.rows = static_cast<unsigned>(g.height * s), bitmap.width = static_cast<unsigned>(g.width * s);
-        bitmap.pitch = static_cast<int>(g.width * s), bitmap.buffer = cells.data();
-        bitmap.num_grays = 256, bitmap.pixel_mode = FT_PIXEL_MODE_GRAY;
-        if (FT_Outline_Get_Bitmap(library_.get(), &outline, &bitmap) != 0)
-            throw error(error_code::io, fmt::format("{}: the glyph of {} cannot be filled", request_.path, g.text));
-        for (std::int64_t y = 0; y < g.height * s; ++y)
-            for (std::int64_t x = 0; x < g.width * s; ++x) {
-                std::byte& to = image.data[static_cast<std::size_t>((g.y * s + y) * columns + g.x * s + x)];
-                to = std::max(to, std::byte{cells[static_cast<std::size_t>(y * g.width * s + x)]});  // they may overlap
+        struct pen {
+            outlines& to;
+            double y, x, scale;
+            [[nodiscard]] place at(const FT_Vector* v) const {
+                return {y - static_cast<double>(v->y) * scale, x + static_cast<double>(v->x) * scale};
             }
+        };
+        pen with{to, static_cast<double>(g.top + (request_.as_line ? g.y : 0)) - 0.5,
+                 static_cast<double>((request_.as_line ? g.x : 0) - g.left) - 0.5, scale_};
+        static constexpr auto of = [](void* user) -> const pen& { return *static_cast<pen*>(user); };
+        FT_Outline_Funcs draw{};
+        draw.move_to = [](const FT_Vector* a, void* p) { return of(p).to.begin(of(p).at(a)), 0; };
+        draw.line_to = [](const FT_Vector* a, void* p) { return of(p).to.line(of(p).at(a)), 0; };
+        draw.conic_to = [](const FT_Vector* a, const FT_Vector* b, void* p) {
+            return of(p).to.curve(of(p).at(a), of(p).at(b)), 0;
+        };
+        draw.cubic_to = [](const FT_Vector* a, const FT_Vector* b, const FT_Vector* c, void* p) {
+            return of(p).to.curve(of(p).at(a), of(p).at(b), of(p).at(c)), 0;
+        };
+        if (FT_Outline_Decompose(&face_->glyph->outline, &draw, &with) != 0)
+            throw error(error_code::io, fmt::format("{}: the glyph of {} has no valid outline", request_.path, g.text));
     }
 
     nlohmann::ordered_json metrics_of(const std::vector<glyph>& glyphs, std::int64_t width, std::int64_t height) {
         nlohmann::ordered_json said;
-        const FT_Size_Metrics& lines = face_->size->metrics;
         said["font"] = std::string(face_->family_name != nullptr ? face_->family_name : "");
         said["style"] = std::string(face_->style_name != nullptr ? face_->style_name : "");
         said["size"] = request_.size, said["margin"] = request_.margin;
-        said["ascender"] = static_cast<double>(lines.ascender) / scale_;
-        said["descender"] = static_cast<double>(lines.descender) / scale_;
-        said["line_height"] = static_cast<double>(lines.height) / scale_;
+        said["ascender"] = face_->ascender * scale_;
+        said["descender"] = face_->descender * scale_;
+        said["line_height"] = face_->height * scale_;
         said["atlas"] = {{"width", width}, {"height", height}};
         said["glyphs"] = nlohmann::ordered_json::array(), said["kerning"] = nlohmann::ordered_json::array();
         for (const glyph& g : glyphs)
@@ -203,7 +212,7 @@ private:
     }
 
     const font_request& request_;
-    double scale_;  ///< FreeType's units in a pixel of the atlas
+    double scale_ = 1;  ///< pixels in a unit of the font
     library_owner library_;
     face_owner face_;
 };

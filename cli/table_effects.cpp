@@ -37,7 +37,7 @@ const std::vector<option> sdf_rows{
     output("file for the field, by suffix: .png .tif .npy .nrrd .pgm; '-' is NPY on stdout", true),
     {"--radius", "R", "number of pixels that the whole range of an integer type spans (default 8)", &a::radius},
     {"--cutoff", "F", "share of the range that lies above the outline's value (default 0.25)", &a::cutoff},
-    {"--supersample", "N", "number of cells of the image along each axis that make a pixel (default 1, for fonts 8)",
+    {"--supersample", "N", "number of cells of the image along each axis that make a pixel (default 1)",
      &a::supersample},
     {"--mask", "",
      "treat the image as a mask whose cells that are not zero are inside: distances to their edges are exact (default "
@@ -112,8 +112,8 @@ verb sdf_row() {
         "sdf",
         "Make a signed distance field of glyphs, icons or a font",
         "Reads an image of shapes, or draws glyphs of a font, and writes the signed distance to the outline, positive "
-        "inside. In antialiased images the outline runs between pixels; distances to masks are exact. Integers hold "
-        "floor(most * (1 - cutoff + d / radius) + 0.5). docs/effects.md has the definition and figures.",
+        "inside. In antialiased images the outline runs between pixels; distances to masks and glyphs are exact. "
+        "Integers hold floor(most * (1 - cutoff + d / radius) + 0.5). docs/effects.md has the definition and figures.",
         and_where(sdf_rows),
         "nearfield sample blobs -o blobs.png --size 256x256\n"
         "nearfield sdf blobs.png -o atlas.png --radius 16 --supersample 4",

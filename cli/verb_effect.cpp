@@ -105,20 +105,35 @@ io::array tones_of(const arguments& args, const io::array& image) {
     return tone;
 }
 
-/// The image to paint on: a file, or a line of text.
-io::array image_of(const arguments& args) {
+/// What to paint: an image, or a line of text as its coverage and field.
+struct subject {
+    io::array image, field;
+    computed drawn;
+};
+
+subject subject_of(const arguments& args) {
     if (args.font.empty() != args.characters.empty() || (args.font.empty() && args.input.empty()))
         refuse("nothing to paint: give an image, or --font FILE and --text WORDS");
-    if (args.font.empty()) return read_file(args.input, args);
+    if (args.font.empty()) return {.image = read_file(args.input, args), .field = {}, .drawn = {}};
     if (!args.input.empty()) refuse("--font and an input both say what to paint; give one of them");
-    font_request text{.path = args.font, .characters = args.characters, .margin = 1, .supersample = 1, .as_line = true};
+    if (!args.threshold.empty() || !args.channel.empty())
+        refuse("--threshold and --channel are for images; leave them out with --font");
+    font_request text{.path = args.font, .characters = args.characters, .as_line = true};
+    const borders ends = ends_of(args);
+    text.margin = static_cast<int>(args.margin) + 1;
+    text.down = ends[0] == border::periodic, text.across = ends[1] == border::periodic;
     if (!args.size.empty()) text.size = parse_number("--size", args.size, "--size 96");
     if (!(text.size >= 1 && text.size <= 4096))
         refuse(fmt::format("--size is {:g}; give 1 to 4096 pixels an em", text.size));
-    glyph_atlas drawn = draw_glyphs(text);
-    for (const std::string& each : drawn.missing)
-        note(args, fmt::format("{} has no glyph for \"{}\"", args.font, each));
-    return std::move(drawn.coverage);
+    subject made;
+    glyph_atlas atlas;
+    made.drawn = draw_text(args, text, atlas);
+    made.field = std::move(atlas.field), made.image = io::make_array(dtype::uint8, made.field.shape);
+    const auto* const from = reinterpret_cast<const float*>(made.field.data.get());
+    auto* const to = reinterpret_cast<std::uint8_t*>(made.image.data.get());
+    for (std::int64_t i = 0; i < made.image.cells(); ++i)
+        to[i] = static_cast<std::uint8_t>(255 * std::clamp(from[i] + 0.5F, 0.0F, 1.0F) + 0.5F);
+    return made;
 }
 
 void write_canvas(const arguments& args, const painting& p, bool opaque) {
@@ -128,8 +143,17 @@ void write_canvas(const arguments& args, const painting& p, bool opaque) {
     io::write(args.output, picture);
 }
 
-computed paint_all(const arguments& args, const std::vector<asked_effect>& asked, const io::array& image) {
+void add_field(const arguments& args, painting& p, const io::array& image) {
+    const io::array coverage = coverage_of(image, args);
+    sdf_options options;
+    options.border = ends_of(args);
+    options.antialias = args.threshold.empty() && coverage.type != dtype::boolean;
+    p.add(make_field(args, coverage, p.field, options));
+}
+
+computed paint_all(const arguments& args, const std::vector<asked_effect>& asked, subject& what) {
     painting p;
+    const io::array& image = what.image;
     const bool tones = asked[0].name == "halftone";
     const std::vector<std::int64_t> shape{image.shape[0], image.shape[1]};
     p.canvas = io::make_array(dtype::float32, {shape[0], shape[1], 4});
@@ -143,17 +167,15 @@ computed paint_all(const arguments& args, const std::vector<asked_effect>& asked
         p.field = tones_of(args, image);
         paint_effect(args, p, asked[0]);
     } else {
-        const io::array coverage = coverage_of(image, args);
-        sdf_options options;
-        options.border = ends_of(args);
-        options.antialias = args.threshold.empty() && coverage.type != dtype::boolean;
-        p.add(make_field(args, coverage, p.field, options));
+        if (!args.font.empty()) p.field = std::move(what.field);
+        else add_field(args, p, image);
         for (const bool front : {false, true}) {
             if (front) paint_shape(args, p, image);
             for (const asked_effect& each : asked)
                 if (each.in_front() == front) paint_effect(args, p, each);
         }
     }
+    if (!args.font.empty()) p.add(what.drawn);
     write_canvas(args, p, paper.alpha == 1);
     return p.done;
 }
@@ -184,12 +206,13 @@ int effect_verb(const arguments& args) {
     check_destination(args.output);
     const bool stdout_carries_data = one_stdout({args.output});
     in_words_of_options([&] {
-        io::array image = image_of(args);
+        subject what = subject_of(args);
+        io::array& image = what.image;
         if (image.grid_rank() != 2)
             refuse(fmt::format("{} has {} axes; give an image of 2 axes", args.input, image.grid_rank()));
-        image = with_margin(std::move(image), args.margin);
+        if (args.font.empty()) image = with_margin(std::move(image), args.margin);
         io::require_writable(args.output, dtype::uint8, {image.shape[0], image.shape[1], 4}, true);
-        const computed done = asked[0].name == "pad" ? pad_all(args, asked[0], image) : paint_all(args, asked, image);
+        const computed done = asked[0].name == "pad" ? pad_all(args, asked[0], image) : paint_all(args, asked, what);
         if (!done.note.empty()) note(args, done.note);
         json_report said = start_report(args);
         said["input"] = describe(image), said["input"]["path"] = args.font.empty() ? args.input : args.font;

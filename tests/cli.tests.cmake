@@ -1,7 +1,8 @@
 if(NOT NEARFIELD_CLI)
   return()
 endif()
-nearfield_test(cli cli/sample.cpp cli/text.cpp cli/load.cpp cli/picture.cpp cli/documents.cpp cli/tour.cpp LIBS nearfield_cli_parts)
+nearfield_test(cli cli/sample.cpp cli/text.cpp cli/load.cpp cli/picture.cpp cli/documents.cpp cli/tour.cpp cli/outlines.cpp
+  LIBS nearfield_cli_parts)
 target_compile_definitions(test_cli PRIVATE NEARFIELD_CLI_MD="${PROJECT_SOURCE_DIR}/docs/cli.md")
 
 if(NOT NEARFIELD_PYTHON)

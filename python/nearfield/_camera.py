@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import radians, tan
+from math import pi, tan
 from typing import Any
 
 import numpy as np
@@ -52,16 +52,25 @@ class Camera:
         """
         columns, rows = count_of("width", width, 1), count_of("height", height, 1)
         cell = np.broadcast_to(np.asarray(spacing_of(spacing, 3, 0) or 1.0, "float64"), 3)
-        eye, forward = np.asarray(self.eye, "float64"), np.subtract(self.target, self.eye)
-        forward = forward / np.linalg.norm(forward)
-        right = -np.cross(forward, self.up)  # components come in the other order, which turns the sign
-        right = right / np.linalg.norm(right)
-        down = np.cross(right, forward)
-        pixel = 2 * tan(radians(self.field_of_view) / 2) / rows
-        v, u = np.meshgrid(np.arange(rows) + 0.5 - rows / 2, np.arange(columns) + 0.5 - columns / 2, indexing="ij")
-        towards = forward + pixel * (u[..., None] * right + v[..., None] * down)
-        towards = towards / np.linalg.norm(towards, axis=-1, keepdims=True)
+        eye = np.asarray(self.eye, "float64")
+        # The steps of the library's own rays (src/render/entry.cpp), for the same bits.
+        forward = _unit(np.asarray(self.target, "float64") - eye)
+        right = _unit(_cross(forward, np.asarray(self.up, "float64")))
+        pixel = 2 * tan(self.field_of_view * pi / 360) / rows
+        v, u = np.arange(rows)[:, None, None] + 0.5 - rows / 2, np.arange(columns)[:, None] + 0.5 - columns / 2
+        towards = _unit(forward + (u * (pixel * right) + v * (-pixel * _cross(right, forward))))
         return np.tile(eye / cell, (rows * columns, 1)), towards.reshape(-1, 3) / cell
+
+
+def _cross(a: Any, b: Any) -> Any:
+    """The cross product of vectors whose components come as z, y, x."""
+    (az, ay, ax), (bz, by, bx) = a, b
+    return np.array([ax * by - ay * bx, az * bx - ax * bz, ay * bz - az * by])
+
+
+def _unit(v: Any) -> Any:
+    length = np.sqrt(v[..., 0] * v[..., 0] + v[..., 1] * v[..., 1] + v[..., 2] * v[..., 2])
+    return (1 / length)[..., None] * v
 
 
 def view_of(camera: Camera) -> list[float]:

@@ -16,6 +16,7 @@ namespace nearfield::chessboard {
 namespace {
 
 constexpr int chunk = 8;
+static_assert(chunk == warps_of_block);  // go_along_rows() finds the minima of chunks
 constexpr int levels = 3;
 
 /// Number of cells of a group of a level: 8, 64, 512. A search skips a group if its minimum is too large.
@@ -288,6 +289,20 @@ bool leaves_tile(const problem& p, int axis) {
     return p.size[axis] > tile_rows<T> || p.ends[axis] == border::periodic;
 }
 
+/// Solves the last axis, and finds the first minima of the axis before if a search along it needs them.
+template <class T>
+void solve_rows(const device& on, const problem& p, std::uint32_t* marks, T* least) {
+    const std::int64_t n = p.size[p.rank - 1], rows = p.cells / n, stretches = cuda::blocks_for(n, stretch);
+    const std::int64_t blocks = cuda::blocks_for(rows * stretches, warps_of_block);
+    if (!has_short_rows(p)) cuda::launch(on, mark_sites, blocks, dim3(threads_of_block), 0, p, marks);
+    if (p.rank - 1 == p.batch || !leaves_tile<T>(p, p.rank - 2))
+        return cuda::launch(on, go_along_rows<false>, blocks, dim3(threads_of_block), 0, p, marks,
+                            static_cast<void*>(nullptr));
+    const std::int64_t height = p.size[p.rank - 2], groups = rows / height * cuda::blocks_for(height, warps_of_block);
+    cuda::launch(on, go_along_rows<true>, groups * stretches, dim3(threads_of_block),
+                 warps_of_block * stretch * sizeof(T), p, marks, static_cast<void*>(least));
+}
+
 template <class T>
 void solve_lines(const device& on, const problem& p, int axis, const T* from, T* between, T* const (&least)[levels]) {
     const std::int64_t n = p.size[axis], inner = p.product(axis + 1, p.rank), lines = p.cells / n;
@@ -306,8 +321,10 @@ void solve_lines(const device& on, const problem& p, int axis, const T* from, T*
     std::int64_t of = n, apart = inner;
     for (int level = 0; level < levels && leaves_tile<T>(p, axis); ++level) {
         const std::int64_t groups = cuda::blocks_for(of, chunk);
-        cuda::launch(on, find_minima<T>, cuda::blocks_for(groups * lines, threads_of_block), dim3(threads_of_block), 0,
-                     p, level == 0 ? from : least[level - 1], least[level], of, apart, lines);
+        const bool has_it = level == 0 && axis == p.rank - 2;  // from go_along_rows
+        if (!has_it)
+            cuda::launch(on, find_minima<T>, cuda::blocks_for(groups * lines, threads_of_block), dim3(threads_of_block),
+                         0, p, level == 0 ? from : least[level - 1], least[level], of, apart, lines);
         a.least[level] = least[level], of = groups, apart = lines;
     }
     const std::int64_t warps = std::min<std::int64_t>(threads_of_block / cuda::warp, rows / chunk);
@@ -334,7 +351,7 @@ void solve(const device& on, problem p) {
                        other = memory.reserve<T>(last > p.batch + 1 ? p.cells : 0);
     for (std::int64_t& level : minima) level = memory.reserve<T>(level);
     const bool sets = may_use_sets(p);
-    const std::int64_t marks_of_sets = memory.reserve<std::uint32_t>(sets ? columns(p, nullptr).count() + 1 : 0);
+    const std::int64_t marks_of_sets = memory.reserve<std::uint32_t>(sets ? columns(p, nullptr).size() : 0);
     memory.allocate();
     if (sets) {
         const columns c(p, memory.get<std::uint32_t>(marks_of_sets));
@@ -344,11 +361,7 @@ void solve(const device& on, problem p) {
     }
     T *from = memory.get<T>(other), *to = memory.get<T>(one), *least[levels];
     for (int level = 0; level < levels; ++level) least[level] = memory.get<T>(minima[level]);
-    const std::int64_t threads = rows * cuda::blocks_for(n, stretch) * cuda::warp;
-    for (const auto kernel : {mark_sites, go_along_rows})
-        if (kernel == go_along_rows || !has_short_rows(p))
-            cuda::launch(on, kernel, cuda::blocks_for(threads, threads_of_block), dim3(threads_of_block), 0,
-                         output_of(p, last, to), memory.get<std::uint32_t>(marks));
+    solve_rows<T>(on, output_of(p, last, to), memory.get<std::uint32_t>(marks), least[0]);
     for (int axis = last - 1; axis >= p.batch; --axis) {
         std::swap(from, to);
         solve_lines<T>(on, p, axis, from, to, least);

@@ -8,7 +8,7 @@
 namespace nearfield::chessboard {
 namespace {
 
-constexpr int threads_of_block = 256;
+constexpr int threads_of_block = 256, warps_of_block = threads_of_block / cuda::warp;
 constexpr int mark_bits = 32;
 constexpr int stretch = mark_bits * cuda::warp;  ///< cells of a row whose marks a warp holds
 constexpr int words_at_once = 8;                 ///< loads of a lane in flight
@@ -160,40 +160,98 @@ __device__ std::uint32_t steps_to_other(const problem& p, const marked_row& of, 
     return static_cast<std::uint32_t>(By < 0 ? from + 1 : n - from);
 }
 
-/// A warp owns a stretch; lane i finds the marks nearest to word i, then the warp writes 32 adjacent cells at a time.
-/// Steps to places before the end of the stretch's last word are negative and wrap, as do the sums with them.
-__global__ void __launch_bounds__(threads_of_block, 5)
-    go_along_rows(const __grid_constant__ problem p, std::uint32_t* marks) {
-    const std::int64_t item = own_item() / cuda::warp, n = p.size[p.rank - 1];
-    const marked_row of(p, marks, item);
-    if (of.row * n >= p.cells || p.is_solved()) return;
+/// The stretch of a row that a warp owns. With minima, the warps of a block own that of a group: of eight adjacent rows
+/// of a plane. `row` is the one behind all if the plane ends within the group.
+struct warp_place {
+    std::int64_t row, own;
+    std::int64_t group = 0;  ///< groups are numbered plane by plane, those at the same place of a plane first
+
+    __device__ warp_place(const problem& p, bool has_minima) {
+        const std::int64_t stretches = cuda::blocks_for(p.size[p.rank - 1], stretch);
+        const std::int64_t item = has_minima ? blockIdx.x : own_item() / cuda::warp;
+        row = cuda::quotient(item, stretches), own = item - row * stretches;
+        if (!has_minima) return;
+        const std::int64_t height = p.size[p.rank - 2], rows = p.product(0, p.rank - 1),
+                           groups = cuda::blocks_for(height, warps_of_block), plane = cuda::quotient(row, groups);
+        const std::int64_t g = row - plane * groups, y = g * warps_of_block + threadIdx.x / cuda::warp;
+        row = y < height ? plane * height + y : rows, group = g * cuda::quotient(rows, height) + plane;
+    }
+};
+
+/// Steps from a word's first cell back to a mark before the word, and from its last one on to one behind it. Steps to
+/// places before the end of the stretch's last word are negative and wrap, as do the sums with them.
+struct word_steps {
+    std::uint32_t before, behind;
+
+    /// Lane i has word i of a stretch.
+    __device__ word_steps(const problem& p, const marked_row& of, std::int64_t own, int mine) {
+        const int lane = own_lane();
+        const unsigned full = __ballot_sync(cuda::every_lane, mine != 0 ? 1 : 0);
+        const unsigned lower = full & ((1U << lane) - 1), upper = full & ~((2U << lane) - 1);
+        const int last = (31 - __clz(static_cast<int>(lower))) & 31, next = (__ffs(static_cast<int>(upper)) - 1) & 31;
+        before = __shfl_sync(cuda::every_lane, __clz(mine) + 1, last) + mark_bits * (lane - 1 - last);
+        behind = __shfl_sync(cuda::every_lane, __ffs(mine), next) + mark_bits * (next - lane - 1);
+        const std::uint32_t far_before = steps_to_other<-1>(p, of, own), far_behind = steps_to_other<1>(p, of, own);
+        if (lower == 0) before = far_before + mark_bits * lane;
+        if (upper == 0) behind = far_behind + mark_bits * (31 - lane);
+    }
+};
+
+/// Writes the distances of a stretch, 32 adjacent cells at a time; gives each to `put` too.
+template <class Out, class Put>
+__device__ void write_stretch(const problem& p, const marked_row& of, const warp_place& at, int cells, int mine,
+                              std::uint32_t most, const Put& put) {
     const int lane = own_lane();
-    const std::int64_t own = item - of.row * of.stretches, first = own * stretch, step = p.out_step[p.rank - 1];
-    const int cells = n - first < stretch ? static_cast<int>(n - first) : stretch;
-    const std::uint32_t marked = has_short_rows(p)          ? read_marks(p, of.row, 0, cells)
-                                 : lane * mark_bits < cells ? of.words[own * cuda::warp + lane]
-                                                            : 0;
-    const int mine = static_cast<int>(marked);
-    const unsigned full = __ballot_sync(cuda::every_lane, mine != 0 ? 1 : 0);
-    const unsigned lower = full & ((1U << lane) - 1), upper = full & ~((2U << lane) - 1);
-    const int last = (31 - __clz(static_cast<int>(lower))) & 31, next = (__ffs(static_cast<int>(upper)) - 1) & 31;
-    // From the word's first cell back to a mark before the word, and from its last one on to a mark behind it.
-    std::uint32_t before = __shfl_sync(cuda::every_lane, __clz(mine) + 1, last) + mark_bits * (lane - 1 - last);
-    std::uint32_t behind = __shfl_sync(cuda::every_lane, __ffs(mine), next) + mark_bits * (next - lane - 1);
-    const std::uint32_t far_before = steps_to_other<-1>(p, of, own), far_behind = steps_to_other<1>(p, of, own);
-    if (lower == 0) before = far_before + mark_bits * lane;
-    if (upper == 0) behind = far_behind + mark_bits * (31 - lane);
-    with_output(p.out_type, [&]<class Out>(Out, std::uint32_t most) {
-        Out* to = static_cast<Out*>(p.out) + offset_in(p, p.out_step, of.row * n) + (first + lane) * step;
+    const word_steps steps(p, of, at.own, mine);
+    const std::int64_t step = p.out_step[p.rank - 1];
+    Out* to = static_cast<Out*>(p.out) + offset_in(p, p.out_step, at.row * p.size[p.rank - 1]) +
+              (at.own * stretch + lane) * step;
 #pragma unroll 2
-        for (int w = 0; w * mark_bits < cells; ++w, to += mark_bits * step) {
-            const auto bits = static_cast<std::uint32_t>(__shfl_sync(cuda::every_lane, mine, w));
-            const std::uint32_t left = bits << (31 - lane), right = bits >> lane;
-            const std::uint32_t back = __shfl_sync(cuda::every_lane, before, w) + lane,
-                                on = __shfl_sync(cuda::every_lane, behind, w) + 31 - lane;
-            const std::uint32_t a = left != 0 ? __clz(static_cast<int>(left)) : back,
-                                b = right != 0 ? __ffs(static_cast<int>(right)) - 1 : on;
-            if (w * mark_bits + lane < cells) *to = static_cast<Out>(written(a < b ? a : b, p.limit, most));
+    for (int w = 0; w * mark_bits < cells; ++w, to += mark_bits * step) {
+        const auto bits = static_cast<std::uint32_t>(__shfl_sync(cuda::every_lane, mine, w));
+        const std::uint32_t left = bits << (31 - lane), right = bits >> lane;
+        const std::uint32_t back = __shfl_sync(cuda::every_lane, steps.before, w) + lane,
+                            on = __shfl_sync(cuda::every_lane, steps.behind, w) + 31 - lane;
+        const std::uint32_t a = left != 0 ? __clz(static_cast<int>(left)) : back,
+                            b = right != 0 ? __ffs(static_cast<int>(right)) - 1 : on;
+        if (w * mark_bits + lane >= cells) continue;
+        const auto one = static_cast<Out>(written(a < b ? a : b, p.limit, most));
+        *to = one, put(w * mark_bits + lane, one);
+    }
+}
+
+/// Writes distances along rows. With `Minima`, also the least ones of each group of rows: those that a search along the
+/// axis before needs.
+template <bool Minima>
+__global__ void __launch_bounds__(threads_of_block, 5)
+    go_along_rows(const __grid_constant__ problem p, std::uint32_t* marks, void* least) {
+    if (p.is_solved()) return;
+    extern __shared__ std::uint32_t memory[];
+    const std::int64_t n = p.size[p.rank - 1];
+    const warp_place at(p, Minima);
+    const std::int64_t first = at.own * stretch;
+    const int cells = n - first < stretch ? static_cast<int>(n - first) : stretch;
+    const auto warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    with_output(p.out_type, [&]<class Out>(Out, std::uint32_t most) {
+        Out* const all = reinterpret_cast<Out*>(memory);
+        if (at.row * n < p.cells) {
+            const marked_row of(p, marks, at.row * cuda::blocks_for(n, stretch) + at.own);
+            const std::uint32_t marked = has_short_rows(p)                ? read_marks(p, of.row, 0, cells)
+                                         : own_lane() * mark_bits < cells ? of.words[at.own * cuda::warp + own_lane()]
+                                                                          : 0;
+            write_stretch<Out>(p, of, at, cells, static_cast<int>(marked), most, [&](int i, Out one) {
+                if (Minima) all[warp * stretch + i] = one;
+            });
+        } else if (Minima) {
+            for (int i = own_lane(); i < cells; i += cuda::warp) all[warp * stretch + i] = static_cast<Out>(most);
+        }
+        if (!Minima) return;
+        __syncthreads();
+        Out* const to = static_cast<Out*>(least) + at.group * n + first;
+        for (int i = threadIdx.x; i < cells; i += threads_of_block) {
+            Out one = all[i];
+            for (int k = 1; k < warps_of_block; ++k) one = all[k * stretch + i] < one ? all[k * stretch + i] : one;
+            to[i] = one;
         }
     });
 }

@@ -1,8 +1,11 @@
 // Dense images and volumes on a device, solved by growing sets of cells, a bit each. A warp holds a tile in registers:
 // a lane has a row of 64 cells in each plane, of which the middle 32 are its own. It grows the set of sites by one step
 // at a time, as host_levels.cpp does, and so finds distances of up to `steps` without access to memory. If a cell lies
-// farther away, the other kernels solve the problem; otherwise they do nothing.
+// farther away, the next round begins with the sets that the warps kept. If the last round leaves a cell, the other
+// kernels solve the problem; otherwise they do nothing.
 #pragma once
+
+#include <utility>
 
 #include "chessboard/cuda_rows.cuh"
 
@@ -16,11 +19,13 @@ template <int Axes>
 struct tile_of;
 template <>
 struct tile_of<2> {
-    static constexpr int steps = 15, planes = 1, groups = 4, plane_halo = 0, row_halo = 16, patch_planes = 1;
+    static constexpr int steps = 15, planes = 1, groups = 4, plane_halo = 0, row_halo = 16;
+    static constexpr int patch_words = 2, patch_rows = 64, patch_planes = 1;
 };
 template <>
 struct tile_of<3> {
-    static constexpr int steps = 8, planes = 32, groups = 1, plane_halo = 8, row_halo = 8, patch_planes = 4;
+    static constexpr int steps = 8, planes = 32, groups = 1, plane_halo = 8, row_halo = 8;
+    static constexpr int patch_words = 1, patch_rows = 32, patch_planes = 4;
 };
 template <int Axes>
 constexpr int own_rows = tile_of<Axes>::groups * cuda::warp - 2 * tile_of<Axes>::row_halo;
@@ -28,6 +33,8 @@ template <int Axes>
 constexpr int own_planes = tile_of<Axes>::planes - 2 * tile_of<Axes>::plane_halo;
 constexpr int threads_of_tiles = 128;
 constexpr std::int64_t fewest_cells_of_sets = 1 << 17;  ///< launches take longer than smaller problems gain
+constexpr std::int64_t fewest_cells_of_rounds = 1 << 22;
+constexpr int most_rounds = 3, most_rounds_of_blocks = 5;  ///< of chessboard distances, of city blocks
 
 /// Calls are tried if two or three axes are searched and none of these is a ring.
 NF_HD inline bool may_use_sets(const problem& p) {
@@ -41,24 +48,33 @@ NF_HD inline bool may_use_sets(const problem& p) {
 /// The searched axes of a problem, and its marks: words of 32 cells along the last axis, adjacent for adjacent rows.
 struct columns {
     std::int64_t n, height, depth, words, images;
-    std::uint32_t *marks, *general;  ///< `general` is set to 1 if the other kernels have to solve the problem
+    int rounds;
+    std::uint32_t *marks, *next;  ///< the set with which a round begins, and that with which the next one does
+    std::uint32_t*
+        general;  ///< set to 1 if the other kernels have to solve the problem; then, by round, if it left cells
 
-    /// `memory` has count() + 1 words.
+    /// `memory` has size() words.
     NF_HD columns(const problem& p, std::uint32_t* memory)
         : n(p.size[p.rank - 1]),
           height(p.size[p.rank - 2]),
           depth(p.rank - p.batch == 3 ? p.size[p.batch] : 1),
           words(cuda::blocks_for(n, mark_bits)),
           images(p.cells / (n * height * depth)),
+          rounds(p.cells < fewest_cells_of_rounds ? 1
+                 : p.diagonal                     ? most_rounds
+                                                  : most_rounds_of_blocks),
           marks(memory),
-          general(memory + count()) {}
+          next(memory + (rounds > 1 ? count() : 0)),
+          general(next + count()) {}
+    NF_HD std::int64_t size() const { return (rounds > 1 ? 2 : 1) * count() + rounds; }
     NF_HD std::int64_t count() const { return images * depth * words * height; }
-    /// Number of tiles with this many rows and planes.
-    NF_HD std::int64_t tiles(int rows, int planes) const {
-        return images * cuda::blocks_for(depth, planes) * cuda::blocks_for(height, rows) * words;
+    /// Number of tiles with this many rows, planes and words of a row.
+    NF_HD std::int64_t tiles(int rows, int planes, int wide = 1) const {
+        return images * cuda::blocks_for(depth, planes) * cuda::blocks_for(height, rows) *
+               cuda::blocks_for(words, wide);
     }
-    __device__ std::uint32_t* column(std::int64_t image, std::int64_t z, std::int64_t w) const {
-        return marks + ((image * depth + z) * words + w) * height;
+    __device__ std::int64_t column(std::int64_t image, std::int64_t z, std::int64_t w) const {
+        return ((image * depth + z) * words + w) * height;
     }
     /// Whether a warp has given up before, the same for all lanes of the caller's warp.
     __device__ bool is_given_up() const { return __any_sync(cuda::every_lane, *general != 0 ? 1 : 0) != 0; }
@@ -72,11 +88,12 @@ struct columns {
 struct tile_place {
     std::int64_t w, y, z, image;
 
-    __device__ tile_place(const columns& c, std::int64_t tile, int rows, int planes) {
-        const std::int64_t a = cuda::quotient(tile, c.words), high = cuda::blocks_for(c.height, rows),
-                           b = cuda::quotient(a, high), deep = cuda::blocks_for(c.depth, planes);
+    __device__ tile_place(const columns& c, std::int64_t tile, int rows, int planes, int wide = 1) {
+        const std::int64_t across = cuda::blocks_for(c.words, wide), a = cuda::quotient(tile, across),
+                           high = cuda::blocks_for(c.height, rows), b = cuda::quotient(a, high),
+                           deep = cuda::blocks_for(c.depth, planes);
         image = cuda::quotient(b, deep);
-        w = tile - a * c.words, y = (a - b * high) * rows, z = (b - image * deep) * planes;
+        w = (tile - a * across) * wide, y = (a - b * high) * rows, z = (b - image * deep) * planes;
     }
 };
 /// The elements of an image's planes and rows.
@@ -121,26 +138,28 @@ __device__ std::uint32_t read_column(const problem& p, const columns& c, const r
     return mine;
 }
 
-/// Writes marks. A warp owns a patch of 32 rows, a word each, in a few planes; a lane keeps a row's word. A patch
-/// without a site says that sets will not suffice.
+/// Writes marks. A warp owns a patch, a lane words of rows. A patch without a site says that sets will not suffice.
 template <int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     mark_columns(const __grid_constant__ problem p, const __grid_constant__ columns c) {
-    constexpr int planes = tile_of<Axes>::patch_planes;
+    constexpr int planes = tile_of<Axes>::patch_planes, tall = tile_of<Axes>::patch_rows,
+                  wide = tile_of<Axes>::patch_words;
     const std::int64_t item = own_item() / cuda::warp;
-    if (item >= c.tiles(cuda::warp, planes) || c.is_given_up()) return;
-    const tile_place t(c, item, cuda::warp, planes);
+    if (item >= c.tiles(tall, planes, wide) || c.is_given_up()) return;
+    const tile_place t(c, item, tall, planes, wide);
     const row_places rows(p, c, p.image_step, t.image);
     const int lane = own_lane();
-    const std::uint32_t inside = c.inside(t.w), beyond = p.ends[p.rank - 1] == border::closed ? ~inside : 0;
     std::uint32_t any = 0;
-    for (std::int64_t z = t.z; z < t.z + planes && z < c.depth; ++z) {
-        const std::uint32_t nonzero = read_column(p, c, rows, z, t.y, t.w),
-                            mine = (p.nonzero ? nonzero : ~nonzero) & inside;
-        any |= t.y + lane < c.height ? mine : 0;
-        if (t.y + lane < c.height) c.column(t.image, z, t.w)[t.y + lane] = mine | beyond;
-    }
-    const bool whole = t.z + planes <= c.depth && t.y + cuda::warp <= c.height && inside == ~0U;
+    for (std::int64_t z = t.z; z < t.z + planes && z < c.depth; ++z)
+        for (std::int64_t y = t.y; y < t.y + tall && y < c.height; y += cuda::warp)
+            for (std::int64_t w = t.w; w < t.w + wide && w < c.words; ++w) {
+                const std::uint32_t inside = c.inside(w), nonzero = read_column(p, c, rows, z, y, w),
+                                    mine = (p.nonzero ? nonzero : ~nonzero) & inside;
+                const std::uint32_t beyond = p.ends[p.rank - 1] == border::closed ? ~inside : 0;
+                if (y + lane < c.height) any |= mine, c.marks[c.column(t.image, z, w) + y + lane] = mine | beyond;
+            }
+    const bool whole =
+        t.z + planes <= c.depth && t.y + tall <= c.height && (t.w + wide) * std::int64_t{mark_bits} <= c.n;
     if (__any_sync(cuda::every_lane, any != 0 ? 1 : 0) == 0 && whole && p.limit >= tile_of<Axes>::steps) *c.general = 1;
 }
 
@@ -161,13 +180,24 @@ struct tile_set {
                                    y = t.y + g * cuda::warp + own_lane() - tile_of<Axes>::row_halo;
                 const bool in_plane = z >= 0 && z < c.depth, in_row = y >= 0 && y < c.height;
                 const std::uint32_t outside = (in_plane ? 0 : behind) | (in_row ? 0 : above);
-                const std::uint32_t* const own = c.column(t.image, z, t.w) + y;
+                const std::uint32_t* const own = c.marks + c.column(t.image, z, t.w) + y;
                 const auto word = [&](std::int64_t w) -> row_bits {
                     if (!in_plane || !in_row) return outside;
                     return t.w + w >= 0 && t.w + w < c.words ? own[w * c.height] : beside;
                 };
                 bits[k][g] =
                     word(-1) >> mark_bits / 2 | word(0) << mark_bits / 2 | word(1) << (mark_bits + mark_bits / 2);
+            }
+    }
+    /// Keeps the tile's own cells for the next round.
+    __device__ void keep(const columns& c, const tile_place& t) const {
+#pragma unroll
+        for (int k = 0; k < own_planes<Axes>; ++k)
+#pragma unroll
+            for (int g = 0; g < groups; ++g) {
+                const int row = g * cuda::warp + own_lane() - tile_of<Axes>::row_halo;
+                if (row >= 0 && row < own_rows<Axes> && t.y + row < c.height && t.z + k < c.depth)
+                    c.next[c.column(t.image, t.z + k, t.w) + t.y + row] = own(k + tile_of<Axes>::plane_halo, g);
             }
     }
     /// The lane's own 32 cells of a row.
@@ -218,6 +248,14 @@ private:
 /// Distances of a tile's own cells, bit by bit: a word for each bit of a row's 32 distances.
 struct row_distances {
     std::uint32_t bit[4];
+
+    /// Adds 1 to the distances of cells that are not in the set after a number of steps.
+    __device__ void add(std::uint32_t missing, int step) {
+        bit[0] ^= missing;
+        if (step % 2 == 1) bit[1] ^= missing;
+        if (step % 4 == 3) bit[2] ^= missing;
+        if (step % 8 == 7) bit[3] ^= missing;
+    }
 };
 
 /// Puts a lane's own rows to those of the tile.
@@ -232,10 +270,11 @@ __device__ void share_rows(const row_distances (&found)[own_planes<Axes>][tile_o
         }
 }
 
-/// Writes a tile's distances. Eight lanes own a row, four cells each.
+/// Writes a tile's distances, which are `before` larger than those in `all`; if `before` is not 0, only of cells with
+/// other ones than 0 there. Eight lanes own a row, four cells each.
 template <int Axes, class Out>
 __device__ void write_tile(const problem& p, const columns& c, const tile_place& t, const row_distances* all,
-                           std::uint32_t most) {
+                           std::uint32_t before, std::uint32_t most) {
     struct alignas(4 * sizeof(Out)) four {
         Out one[4];
     };
@@ -250,34 +289,42 @@ __device__ void write_tile(const problem& p, const columns& c, const tile_place&
         std::uint32_t bytes = 0;  // the four distances
 #pragma unroll
         for (int k = 0; k < 4; ++k) bytes |= ((d.bit[k] >> shift & 15) * 0x204081 & 0x1010101) << k;
+        if (before > 0 && bytes == 0) continue;
         four made;
 #pragma unroll
         for (int k = 0; k < 4; ++k)
-            made.one[k] = static_cast<Out>(written(bytes >> 8 * k & 255, static_cast<std::uint32_t>(p.limit), most));
+            made.one[k] =
+                static_cast<Out>(written(before + (bytes >> 8 * k & 255), static_cast<std::uint32_t>(p.limit), most));
         Out* const to = static_cast<Out*>(p.out) + rows.at(z, y, x);
-        if (rows.of_cell == 1 && x + 4 <= c.n && reinterpret_cast<std::uintptr_t>(to) % sizeof(four) == 0) {
+        const bool all_four = before == 0 || ((bytes + 0x7f7f7f7f) & 0x80808080) == 0x80808080;
+        if (all_four && rows.of_cell == 1 && x + 4 <= c.n && reinterpret_cast<std::uintptr_t>(to) % sizeof(four) == 0) {
             *reinterpret_cast<four*>(to) = made;
             continue;
         }
-        for (int k = 0; k < 4 && x + k < c.n; ++k) to[k * rows.of_cell] = made.one[k];
+        for (int k = 0; k < 4 && x + k < c.n; ++k)
+            if (before == 0 || (bytes >> 8 * k & 255) != 0) to[k * rows.of_cell] = made.one[k];
     }
 }
 
-/// Solves a problem from its marks, or sets `general`. A warp owns a tile.
+/// Finds the distances of a round from the set with which it begins. The last round sets `general` if cells are left. A
+/// warp owns a tile.
 template <int Axes, bool Diagonal>
 __global__ void __launch_bounds__(threads_of_tiles)
-    grow_sets(const __grid_constant__ problem p, const __grid_constant__ columns c) {
-    constexpr int rows = own_rows<Axes>, planes = own_planes<Axes>, groups = tile_of<Axes>::groups,
-                  plane_halo = tile_of<Axes>::plane_halo, row_halo = tile_of<Axes>::row_halo;
+    grow_sets(const __grid_constant__ problem p, const __grid_constant__ columns c, int round) {
+    constexpr int most_steps = tile_of<Axes>::steps, rows = own_rows<Axes>, planes = own_planes<Axes>,
+                  groups = tile_of<Axes>::groups, plane_halo = tile_of<Axes>::plane_halo,
+                  row_halo = tile_of<Axes>::row_halo;
     __shared__ row_distances memory[threads_of_tiles / cuda::warp][rows * planes];
     const std::int64_t item = (static_cast<std::int64_t>(blockIdx.x) * threads_of_tiles + threadIdx.x) / cuda::warp;
-    if (item >= c.tiles(rows, planes) || c.is_given_up()) return;
+    if (item >= c.tiles(rows, planes) || c.is_given_up() || (round > 0 && c.general[round] == 0)) return;
     const tile_place t(c, item, rows, planes);
     const std::uint32_t inside = c.inside(t.w);
+    const int before = round * most_steps;
     tile_set<Axes, Diagonal> set;
     set.read(p, c, t);
     row_distances found[planes][groups] = {};
-    for (int step = 0;; ++step) {
+    int step = 0;
+    for (;; ++step) {
         std::uint32_t missing = 0;
 #pragma unroll
         for (int k = 0; k < planes; ++k)
@@ -287,35 +334,37 @@ __global__ void __launch_bounds__(threads_of_tiles)
                 const bool counts = row >= 0 && row < rows && t.y + row < c.height && t.z + k < c.depth;
                 const std::uint32_t left = counts ? ~set.own(k + plane_halo, g) & inside : 0;
                 missing |= left;
-                found[k][g].bit[0] ^= left;
-                if (step % 2 == 1) found[k][g].bit[1] ^= left;
-                if (step % 4 == 3) found[k][g].bit[2] ^= left;
-                if (step % 8 == 7) found[k][g].bit[3] ^= left;
+                found[k][g].add(left, step);
             }
         if (__any_sync(cuda::every_lane, missing != 0 ? 1 : 0) == 0) break;
-        if (step == tile_of<Axes>::steps) {
-            *c.general = 1;
-            return;
+        if (step == most_steps) {
+            c.general[round + 1 < c.rounds ? round + 1 : 0] = 1;
+            break;
         }
-        if (step == p.limit) break;
+        if (before + step == p.limit) break;
         set.grow();
     }
+    if (round + 1 < c.rounds) set.keep(c, t);
+    if (round > 0 && step == 0) return;
     row_distances* const all = memory[threadIdx.x / cuda::warp];
     share_rows<Axes>(found, all);
     __syncwarp();
-    with_output(p.out_type, [&]<class Out>(Out, std::uint32_t most) { write_tile<Axes, Out>(p, c, t, all, most); });
+    with_output(p.out_type,
+                [&]<class Out>(Out, std::uint32_t most) { write_tile<Axes, Out>(p, c, t, all, before, most); });
 }
 
 /// Tries to solve a problem; `c` has room for its marks.
 template <int Axes>
-void try_sets(const device& on, const problem& p, const columns& c) {
-    cuda::clear(on, c.general, sizeof *c.general);
-    const std::int64_t patches = c.tiles(cuda::warp, tile_of<Axes>::patch_planes),
+void try_sets(const device& on, const problem& p, columns c) {
+    cuda::clear(on, c.general, c.rounds * static_cast<std::int64_t>(sizeof *c.general));
+    using shape = tile_of<Axes>;
+    const std::int64_t patches = c.tiles(shape::patch_rows, shape::patch_planes, shape::patch_words),
                        tiles = c.tiles(own_rows<Axes>, own_planes<Axes>);
     cuda::launch(on, mark_columns<Axes>, cuda::blocks_for(patches * cuda::warp, threads_of_block),
                  dim3(threads_of_block), 0, p, c);
-    cuda::launch(on, p.diagonal ? grow_sets<Axes, true> : grow_sets<Axes, false>,
-                 cuda::blocks_for(tiles * cuda::warp, threads_of_tiles), dim3(threads_of_tiles), 0, p, c);
+    for (int round = 0; round < c.rounds; ++round, std::swap(c.marks, c.next))
+        cuda::launch(on, p.diagonal ? grow_sets<Axes, true> : grow_sets<Axes, false>,
+                     cuda::blocks_for(tiles * cuda::warp, threads_of_tiles), dim3(threads_of_tiles), 0, p, c, round);
 }
 
 }  // namespace

@@ -59,6 +59,13 @@ TEST_F(ChessboardDevice, Dense) {
     check_dense([](const step_case& c) { return on_device(c, false); });
 }
 
+std::vector<std::int32_t> on_host(const step_case& c) {
+    std::vector<std::int32_t> answer(c.mask.size());
+    call_of<host>(c.diagonal)(host{}, any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape),
+                              any_output<host>::contiguous(answer.data(), dtype::int32, c.shape), c.options);
+    return answer;
+}
+
 /// The host answers for grids that are too large for all pairs: sites close by and far away, in tiles and beyond them;
 /// sets within the limit, sets that suffice without one, and images that give them up.
 TEST_F(ChessboardDevice, AsTheHost) {
@@ -71,12 +78,23 @@ TEST_F(ChessboardDevice, AsTheHost) {
                     c.shape = shape, c.diagonal = diagonal, c.mask = make_random(shape, density, 5);
                     c.options.sites = sites::nonzero, c.options.border = ends;
                     c.options.batch_axes = shape[0] == 3 ? 1 : 0;
-                    std::vector<std::int32_t> wanted(c.mask.size());
-                    call_of<host>(diagonal)(host{}, any_input<host>::contiguous(c.mask.data(), dtype::uint8, shape),
-                                            any_output<host>::contiguous(wanted.data(), dtype::int32, shape),
-                                            c.options);
-                    EXPECT_EQ(on_device(c, false), wanted);
+                    EXPECT_EQ(on_device(c, false), on_host(c));
                 }
+}
+
+/// Rounds of sets, which take 2^22 cells. Random sites of these shares need one to five rounds, or more than there
+/// are. The last one ends in the second round, by its limit, and has closed ends.
+TEST_F(ChessboardDevice, RoundsOfSets) {
+    for (const shape_t& shape : {shape_t{2051, 2077}, shape_t{161, 163, 177}})
+        for (const auto& [density, limit] :
+             {std::pair{0.2, 1e9}, {0.01, 1e9}, {0.003, 1e9}, {0.0008, 1e9}, {0.002, 20.0}})
+            for (const bool diagonal : {true, false}) {
+                step_case c;
+                c.shape = shape, c.diagonal = diagonal, c.mask = make_random(shape, density, 7);
+                c.options.sites = sites::nonzero, c.options.max_distance = limit;
+                c.options.border = limit < 1e9 ? border::closed : border::open;
+                EXPECT_EQ(on_device(c, false), on_host(c)) << density << (diagonal ? " chessboard" : " city block");
+            }
 }
 
 /// A call on both sides, whose arrays have these strides; compares all of the output's memory.

@@ -1,6 +1,7 @@
 """The verbs sdf and effect end to end: fields, atlases of fonts, pictures, messages. Standard library only."""
 
 import json
+import math
 import subprocess
 import unittest
 from pathlib import Path
@@ -11,6 +12,14 @@ FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
 # A square of whole pixels in the middle, and a quarter of a pixel more on its left.
 ROW, NONE = [0, 0, 64, 255, 255, 255, 0, 0], 8 * [0]
 SQUARE = npy((8, 8), 2 * NONE + 4 * ROW + 2 * NONE)
+
+LETTER = [(1493, 201), (1493, 403), (170, 403), (170, 1130), (0, 1130), (0, 201)]  # L of DejaVu Sans: y, x in units
+
+
+def to_side(y, x, one, two):
+    dy, dx = two[0] - one[0], two[1] - one[1]
+    t = min(max(((y - one[0]) * dy + (x - one[1]) * dx) / (dy * dy + dx * dx), 0), 1)
+    return math.hypot(y - one[0] - t * dy, x - one[1] - t * dx)
 
 
 class Effects(Case):
@@ -64,10 +73,31 @@ class Effects(Case):
             self.assertGreater(max(values[at : at + glyph["width"]]), 191, glyph)
             self.assertEqual(values[at], 0)
         self.run_program("effect", "glow", "--font", str(FONT), "--text", "AVA", "-o", "word.png")
+        for option in (("--supersample", "2"), ("--border", "periodic"), ("--mask",)):
+            self.assertIn("leave them out", self.refusal(*words, *option, "-o", "b.npy", "--overwrite"))
+
+    @unittest.skipUnless(FONT.exists(), "no font")
+    def test_distances_to_glyphs_are_exact(self):
+        words = ("sdf", "--font", str(FONT), "--characters", "L", "--size", "64", "--metrics", "m.json")
+        done = subprocess.run(
+            [PROGRAM, *words, "--dtype", "float32", "-o", "a.npy"], capture_output=True, cwd=self.folder
+        )
+        if done.returncode == 5:
+            self.skipTest("built without FreeType")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (glyph,) = json.loads((self.folder / "m.json").read_text())["glyphs"]
+        (_, columns), _, values = parse_npy((self.folder / "a.npy").read_bytes())
+        for i in range(glyph["height"]):
+            for k in range(glyph["width"]):
+                y, x = (glyph["top"] - i - 0.5) * 32, (glyph["left"] + k + 0.5) * 32  # 2048 units an em
+                least = min(to_side(y, x, *pair) for pair in zip(LETTER, LETTER[1:] + LETTER[:1]))
+                is_inside = 201 < x < 403 and 0 < y < 1493 or 201 < x < 1130 and 0 < y < 170
+                value = values[(glyph["y"] + i) * columns + glyph["x"] + k]
+                self.assertAlmostEqual(value, (least if is_inside else -least) / 32, 4)
 
     def test_effects(self):
         everything = (
-            "shadow+glow:radius=3,color=#f80,blend=add+outline:inner=1+bevel+contour:side=inside+trail+light:row=0"
+            "shadow+glow:radius=3,color=#f80,blend=add+outline:inner=1+bevel+contour:side=inside+trails+light:row=0"
         )
         self.run_program("effect", everything, "-", "-o", "all.png", "--margin", "6", stdin=SQUARE)
         self.assertTrue((self.folder / "all.png").read_bytes().startswith(b"\x89PNG"))
