@@ -48,9 +48,7 @@ private:
     [[nodiscard]] std::uint32_t largest_tried() const {
         constexpr std::uint32_t most = work<std::uint32_t, Axes>::far - 1;
         if (p_.cost.wanted()) return p_.cost.type == dtype::uint16 ? most : 0;
-        std::uint64_t step = 0;
-        for (const geodesics::step& s : p_.steps) step = std::max<std::uint64_t>(step, s.price);
-        const std::uint64_t of_tile = step << (device_tile_bits + 1);
+        const std::uint64_t of_tile = dearest_step() << (device_tile_bits + 1);
         return of_tile < most / 2 ? static_cast<std::uint32_t>(most - of_tile) : 0;
     }
     /// True if keys of 32 bits may suffice though the longest possible path has a larger one.
@@ -226,9 +224,15 @@ private:
     [[nodiscard]] int capacity() const {
         return part_capacity<std::uint64_t>(cuda::limits().shared_bytes, rules_.most_degree);
     }
+    [[nodiscard]] std::uint64_t dearest_step() const {
+        std::uint64_t price = 1;
+        for (const geodesics::step& s : p_.steps) price = std::max<std::uint64_t>(price, s.price);
+        return price;
+    }
     /// True if tiles have a rim of one cell, and a step from there leads to a tile beside it.
     [[nodiscard]] bool may_leap() const {
-        return has_square_tiles() && ends_beside() && std::all_of(p_.steps.begin(), p_.steps.end(), [&](const auto& s) {
+        return has_square_tiles() && ends_beside() && dearest_step() <= dearest_leap &&
+               std::all_of(p_.steps.begin(), p_.steps.end(), [&](const auto& s) {
                    return std::all_of(s.by.begin(), s.by.end(), [](int by) { return std::abs(by) <= 1; });
                });
     }
@@ -310,6 +314,7 @@ private:
             if (leaps_) {
                 work<std::uint32_t, Axes> flat = start<std::uint32_t>();
                 flat.seed_bits = 0, w.from = stage::leap;
+                flat.limit = static_cast<std::uint32_t>(dearest_leap / dearest_step());
                 visit_tiles(leap<Pricing, Word>, threads_of_tile, tile_memory<Pricing, Word>::bytes(device_tile_bits),
                             w.where.tiles, w, flat, memory_.get<std::uint32_t>(lists_));
             }

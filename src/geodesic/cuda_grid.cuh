@@ -224,11 +224,12 @@ __device__ inline void enqueue(const waiting_tiles& q, std::int64_t tile) {
     }
 }
 /// Queues a tile whose border has improved, unless it waits. The caller has written and fenced all data that the tile
-/// reads. The first tile is not queued but kept, as its number plus 1, if the block has room for one: `kept`.
+/// reads. The first tile is kept instead, as its number plus 1, if the block has room for one: `kept`. It is not marked,
+/// so that other blocks may queue it too.
 __device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint32_t depth,
                             std::uint32_t* kept = nullptr) {
-    if (atomicCAS(q.queued + tile, 0U, depth + 1) != 0) return;
-    if (kept == nullptr || atomicCAS(kept, 0U, static_cast<std::uint32_t>(tile) + 1) != 0) enqueue(q, tile);
+    if (kept != nullptr && atomicCAS(kept, 0U, static_cast<std::uint32_t>(tile) + 1) == 0) return;
+    if (atomicCAS(q.queued + tile, 0U, depth + 1) == 0) enqueue(q, tile);
 }
 
 /// True if at most this share of the steps that the sample's free cells might have is missing, in thousandths.

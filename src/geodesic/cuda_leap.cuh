@@ -31,6 +31,9 @@ struct rim {
 };
 static_assert(rim::is_sound() && rim::cells < rim::row && rim::row * rim::row == 16 << device_tile_bits);
 
+/// Largest price of a step, with the costs of its ends at most twice that: half of what keys of 32 bits hold.
+inline constexpr std::uint64_t dearest_leap = std::uint64_t{1} << 29;
+
 /// Gates of a tile: cells of its rim with a step to an open cell of another tile. Gates of a group reach each other.
 struct tile_gates {
     std::uint8_t group[rim::row], waits[rim::row];  ///< group: 0 if not known; waits: 1 if a row is still to be written
@@ -38,10 +41,11 @@ struct tile_gates {
     std::uint32_t groups, count;                    ///< count: of `from`
 };
 
-/// Finds the gates of a tile, and reads its cells: a bit for each open cell of a thread.
+/// Finds the gates of a tile, and reads its cells: a bit for each open cell of a thread. Notes whether one costs more
+/// than `most`.
 template <pricing Pricing, class Word>
 __device__ unsigned read_gates(const work<Word, few_axes>& w, const tile_memory<Pricing, std::uint32_t>& m,
-                               const crossing_table& c, std::int64_t tile, tile_gates& g) {
+                               const crossing_table& c, std::int64_t tile, tile_gates& g, std::uint32_t most) {
     __shared__ tile_place<few_axes> place;
     const int own = static_cast<int>(threadIdx.x);
     const std::int64_t first = tile << device_tile_bits;
@@ -51,7 +55,9 @@ __device__ unsigned read_gates(const work<Word, few_axes>& w, const tile_memory<
     if (own == 0) g.groups = 0;
     for_own(1 << device_tile_bits, [&](int k, int i) {
         open |= w.key[first + i] != 0 ? 1U << k : 0;
-        if constexpr (Pricing != pricing::plain) m.cost[padded(i)] = value_at<Pricing>(w, first + i).cost;
+        const std::uint32_t cost = value_at<Pricing>(w, first + i).cost;
+        if constexpr (Pricing != pricing::plain) m.cost[padded(i)] = cost;
+        if (cost > most) w.queue.counts->too_dear = 1;
     });
     __syncthreads();
     const auto is_open = [&](int local) { return w.key[first + local] != 0; };
@@ -63,7 +69,8 @@ __device__ unsigned read_gates(const work<Word, few_axes>& w, const tile_memory<
 }
 
 /// Writes a tile's rows of the table: floods the tile from one gate of each group at a time. All threads of the block
-/// call it.
+/// call it. If a path costs so much that its key might not fit, a flood might not reach all gates of a group, and the
+/// table is not used. A step costs at most half of what fits, as `flat.limit` ensures.
 template <pricing Pricing, class Word>
 __device__ void close_tile(const work<Word, few_axes>& w, const work<std::uint32_t, few_axes>& flat,
                            const tile_memory<Pricing, std::uint32_t>& m, const crossing_table& c, std::int64_t tile,
@@ -71,7 +78,7 @@ __device__ void close_tile(const work<Word, few_axes>& w, const work<std::uint32
     constexpr std::uint32_t far = work<std::uint32_t, few_axes>::far;
     constexpr unsigned all = (1U << chunk) - 1;
     __shared__ tile_gates g;
-    const unsigned open = read_gates(w, m, c, tile, g);
+    const unsigned open = read_gates(w, m, c, tile, g, flat.limit);
     const bool whole = __syncthreads_or(open != all ? 1 : 0) == 0;
     const int own = static_cast<int>(threadIdx.x), cell = rim::cell(min(own, rim::cells - 1));
     for (;;) {
@@ -90,6 +97,9 @@ __device__ void close_tile(const work<Word, few_axes>& w, const work<std::uint32
         __syncthreads();
         relax_inside(flat, m, c.steps, false, whole);
         __syncthreads();
+        for_own(1 << device_tile_bits, [&](int, int i) {
+            if (const std::uint32_t dear = m.key[padded(i)]; dear > far / 2 && dear < far) w.queue.counts->too_dear = 1;
+        });
         const std::uint32_t key = m.key[padded(cell)];
         if (own < rim::cells && key != 0 && key < far && g.group[own] == 0)
             g.group[own] = static_cast<std::uint8_t>(g.groups);
@@ -148,7 +158,7 @@ __device__ void visit_rim(const work<Word, few_axes>& w, const tile_memory<Prici
 }
 
 /// Writes the table, a row of rim::row costs for each cell of a rim, and spreads keys from rim to rim. `flat` is `w`
-/// with keys of 32 bits and without seeds.
+/// with keys of 32 bits and without seeds, and with the largest cost of a cell as limit.
 template <pricing Pricing, class Word>
 __global__ void __launch_bounds__(threads_of_tile, 2)
     leap(const __grid_constant__ work<Word, few_axes> w, const __grid_constant__ work<std::uint32_t, few_axes> flat,
@@ -169,10 +179,11 @@ __global__ void __launch_bounds__(threads_of_tile, 2)
         close_tile(w, flat, narrow, c, tile, rows_of(tile));
     meet();
     const tile_memory<Pricing, Word> m(memory, device_tile_bits);
-    take_turns(w, [&](std::int64_t tile, std::uint32_t depth, const auto& mark, std::uint32_t* kept) {
-        if (threadIdx.x == 0) atomicAdd(&counts.leaps, 1U);
-        visit_rim(w, m, c, rows_of(tile), tile, depth, mark, kept);
-    });
+    if (fresh(&counts.too_dear) == 0)
+        take_turns(w, [&](std::int64_t tile, std::uint32_t depth, const auto& mark, std::uint32_t* kept) {
+            if (threadIdx.x == 0) atomicAdd(&counts.leaps, 1U);
+            visit_rim(w, m, c, rows_of(tile), tile, depth, mark, kept);
+        });
     meet();
     if (first) counts.head = counts.tail = 0;
 }

@@ -142,8 +142,8 @@ __device__ void take_turns(const work<Word, Axes>& w, const Visit& visit) {
     if (__reduce_or_sync(cuda::every_lane, end < 0 ? 1U : 0U) != 0) return;
     if (w.from >= stage::second) requeue(w);
     if (threadIdx.x == 0) kept = 0;
-    for (;;) {
-        if (threadIdx.x == 0 && kept != 0) {
+    for (bool from_queue = true;; from_queue = kept == 0) {  // as the first thread sees it
+        if (threadIdx.x == 0 && !from_queue) {
             taken = kept, kept = 0, ++depth;
         } else if (threadIdx.x == 0) {
             std::int64_t tile = 0;
@@ -162,7 +162,8 @@ __device__ void take_turns(const work<Word, Axes>& w, const Visit& visit) {
         if (number == 0) return;
         visit(
             std::int64_t{number} - 1, depth,
-            [&w, number] {
+            [&w, number, from_queue] {
+                if (!from_queue) return;  // nothing says that the tile waits
                 atomicExch(w.queue.queued + number - 1, 0U);
                 __threadfence();
             },

@@ -41,7 +41,7 @@ struct solver_counts {
     std::uint32_t gone, alive[2], front[3];  ///< of the graph: nodes eliminated, remaining, to relax
     std::uint32_t turns, core;               ///< rounds on the graph, and the nodes that remain
     std::uint32_t solved;                    ///< 1 if elimination solved the call
-    std::uint32_t leaps;                     ///< visits of leap()
+    std::uint32_t leaps, too_dear;           ///< visits of leap(); 1 if paths inside tiles cost too much for it
     std::int32_t rough;                      ///< 3 for each sampled word among scattered obstacles, -1 for others
     std::uint32_t crossings;                 ///< entries of the list of crossings
     std::uint32_t exceeded;                  ///< 1 if keys of 32 bits, which were tried first, did not suffice

@@ -170,6 +170,8 @@ TEST_F(GeodesicSolvers, LeapThroughWideCorridors) {
     check(along_axes, fields_wanted::both, 8), check(diagonal, fields_wanted::costs, 8);
     check(dear, fields_wanted::costs, 8), check(diagonal, fields_wanted::both, 8);
     c.cut_corners = false, check(diagonal, fields_wanted::costs, 8);
+    check(chamfer_steps(2, std::array<std::int32_t, 1>{1 << 28}), fields_wanted::costs, 0);
+    EXPECT_EQ(counts_.leaps, 0U) << "paths inside tiles cost too much";
     for (std::size_t i = 0; i < c.mask.size(); ++i) c.cost.push_back(static_cast<std::int64_t>(1 + mix(i) % 3));
     c.rule = cost_rule::both, check(diagonal, fields_wanted::costs, 8);
     c = emptied({66, 140}, true), c.seeds[70] = 3;  // whole tiles are one group of gates
