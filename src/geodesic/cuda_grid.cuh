@@ -280,7 +280,7 @@ __device__ inline std::int64_t take(const waiting_tiles& q, std::uint32_t& queue
     }
 }
 
-/// Stages of the queue: alone, or before the sample, after it, from rim to rim of tiles, and after elimination or that.
+/// Stages of the queue: alone; or before the sample, after it, by leaps, and after elimination or leaps.
 enum class stage : std::uint8_t { only, first, second, leap, last };
 
 /// The price rule of a step.
