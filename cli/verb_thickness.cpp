@@ -9,7 +9,7 @@
 
 #include "cli/compute.hpp"
 #include "cli/files.hpp"
-#include "cli/invasion.hpp"
+#include "cli/inlets.hpp"
 #include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
@@ -50,12 +50,11 @@ destinations destinations_of(const arguments& args) {
 /// One input, and the results that the library fills.
 struct thickness_run {
     loaded input;
-    double unit = 1;  ///< of squares and balls, in units of the spacing; not 1 only for porosimetry
-    std::vector<double> sizes, diameters;  ///< --sizes, and the same in units of `unit`
+    std::vector<double> sizes;
     std::vector<border> beyond;
     thickness_options options;
     io::array values;
-    io::array squares;  ///< for porosimetry, and for a table if values are not squares, because diameters are rounded
+    io::array squares;                        ///< for a table if values are not squares, because diameters are rounded
     std::map<double, std::int64_t> cells_of;  ///< number of cells by value, without background and endless cells
     double mean = 0, deviation = 0, largest = 0;
     std::int64_t cells = 0, endless = 0;
@@ -87,26 +86,6 @@ dtype values_type(const arguments& args, const thickness_run& run) {
     return args.squared ? squared_type(run) : dtype::float32;
 }
 
-/// Lets porosimetry count in cells where they are cubes: the library takes balls only in whole units.
-void settle_unit(const arguments& args, thickness_run& run) {
-    const std::vector<double>& sides = run.input.per_axis;
-    if (run.options.batch_axes > 0)
-        refuse(fmt::format("{} has {} images; porosimetry takes one: convert one of them", args.input,
-                           text_of_axes(run.input.image)));
-    if (std::adjacent_find(sides.begin(), sides.end(), std::not_equal_to<>{}) == sides.end()) {
-        run.unit = sides[0], run.options.spacing = {};
-        for (double& diameter : run.diameters) {
-            const double count = diameter / run.unit, whole = std::round(count);
-            diameter = std::abs(count - whole) < 1e-9 * whole ? whole : count;
-        }
-    } else if (std::any_of(sides.begin(), sides.end(), [](double side) { return side != std::round(side); })) {
-        refuse(
-            fmt::format("the spacing is {}; porosimetry takes equal lengths or whole numbers: give --spacing in a "
-                        "smaller unit of length",
-                        fmt::join(sides, ",")));
-    }
-}
-
 void load_run(const arguments& args, const destinations& to, thickness_run& run) {
     run.input = load_mask(args);
     const distance_options words = options_for(args, sites::zero, run.input);
@@ -115,58 +94,40 @@ void load_run(const arguments& args, const destinations& to, thickness_run& run)
     for (std::size_t axis = 0; axis < axes; ++axis) run.beyond.push_back(words.border[static_cast<int>(axis)]);
     run.options.spacing = run.input.cell(), run.options.border = borders(run.beyond.data(), run.beyond.size());
     run.options.batch_axes = words.batch_axes, run.options.multilabel = args.multilabel;
-    run.diameters = run.sizes, run.options.sizes = run.diameters;
-    if (is_porosimetry(args)) settle_unit(args, run);
+    run.options.sizes = run.sizes;
+    if (is_porosimetry(args) && words.batch_axes > 0)
+        refuse(fmt::format("{} has {} images; porosimetry takes one: convert one of them", args.input,
+                           text_of_axes(run.input.image)));
     const dtype type = values_type(args, run);
     const std::vector<std::int64_t>& shape = run.input.image.shape;
     if (!to.values.empty()) io::require_writable(to.values, type, shape, false, run.input.image.axes);
     if (!to.picture.empty()) static_cast<void>(arrange(shape, run.input.per_axis, page_of(args, run.input), false));
     run.values = make_like(run.input.image, type, shape);
-    if (is_porosimetry(args) || (!to.table.empty() && !args.squared))
-        run.squares = make_like(run.input.image, squared_type(run), shape);
+    if (!to.table.empty() && !args.squared) run.squares = make_like(run.input.image, squared_type(run), shape);
 }
 
-/// The diameter that a squared radius in units of `unit` stands for, in units of the spacing.
+/// The diameter that a squared radius stands for.
 double diameter_of(const thickness_run& run, double squared) {
     const double diameter = 2 * std::sqrt(squared);
-    if (run.sizes.empty() || squared == 0) return diameter * run.unit;
-    const auto above = std::upper_bound(run.diameters.begin(), run.diameters.end(), diameter);
-    return run.sizes[static_cast<std::size_t>(above - run.diameters.begin() - 1)];
-}
-
-/// Paints the balls that come in through the inlets.
-computed compute_invasion(const arguments& args, thickness_run& run) {
-    distance_options given;
-    given.spacing = run.options.spacing, given.border = run.options.border;
-    io::array ways;
-    const auto squares = [&] { return thickness_fields<host>{{}, run.squares.out()}; };
-    const placed_call paint{
-        [&](const host& on) { union_of_balls(on, ways.in(), squares(), run.options); },
-        [&](int ordinal, int, int) {
-            return edge::thickness_on_device(ordinal, ways.in(), squares(), run.options, true);
-        },
-    };
-    computed done = find_ways(args, run.input, given, paint, ways);
-    if (size_of(ways.type) > 4) run.squares = make_like(run.input.image, dtype::uint64, ways.shape);
-    done.add(compute(args, paint));
-    const auto fill = [&]<class T>(T* to) {
-        with_elements(run.squares.data.get(), run.squares.type, [&](const auto* from) {
-            std::transform(from, from + run.values.cells(), to, [&](auto squared) {
-                return static_cast<T>(diameter_of(run, static_cast<double>(squared)));
-            });
-        });
-    };
-    if (run.values.type == dtype::float64) fill(reinterpret_cast<double*>(run.values.data.get()));
-    else fill(reinterpret_cast<float*>(run.values.data.get()));
-    return done;
+    if (run.sizes.empty()) return diameter;
+    return *(std::upper_bound(run.sizes.begin(), run.sizes.end(), diameter) - 1);
 }
 
 computed compute_run(const arguments& args, thickness_run& run) {
-    if (is_porosimetry(args)) return compute_invasion(args, run);
     thickness_fields<host> out;
     (args.squared ? out.squared : out.thickness) = run.values.out();
     if (!run.squares.shape.empty()) out.squared = run.squares.out();
     const any_input<host> image = run.input.image.in();
+    if (is_porosimetry(args)) {
+        const io::array inlets = inlets_of(args, run.input.image);
+        const porosimetry_options given{run.options.spacing, run.options.border, run.options.sizes};
+        return compute(args, {
+                                 [&](const host& on) { porosimetry(on, image, inlets.in(), out, given); },
+                                 [&](int ordinal, int, int) {
+                                     return edge::porosimetry_on_device(ordinal, image, inlets.in(), out, given);
+                                 },
+                             });
+    }
     const placed_call call{
         [&](const host& on) { local_thickness(on, image, out, run.options); },
         [&](int ordinal, int, int) { return edge::thickness_on_device(ordinal, image, out, run.options); },
@@ -206,7 +167,7 @@ std::string table_of(const arguments& args, const thickness_run& run) {
     std::string text = "squared,diameter,cells,volume\n";
     std::int64_t endless = 0;
     for (const auto& [squared, count] : args.squared ? run.cells_of : counted(run.squares, endless)) {
-        text += fmt::format("{},{},{},{}\n", squared * run.unit * run.unit, diameter_of(run, squared), count,
+        text += fmt::format("{},{},{},{}\n", squared, diameter_of(run, squared), count,
                             static_cast<double>(count) * run.cell_volume());
     }
     return text;

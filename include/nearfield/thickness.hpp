@@ -77,4 +77,28 @@ void union_of_balls(const host& on, const any_input<host>& squared_radii, const 
 void union_of_balls(const device& on, const any_input<device>& squared_radii, const thickness_fields<device>& out,
                     const thickness_options& options = {});
 
+struct porosimetry_options {
+    nearfield::spacing spacing{};  ///< these three as in thickness_options
+    borders border{};
+    std::span<const double> sizes{};
+    int connectivity = 1;  ///< cells between which the centre of a ball moves: see watershed_options
+};
+
+/// Computes for every cell the largest ball that enters through the inlets and covers it.
+///
+/// D2 is as in local_thickness. A centre moves between neighbouring cells, and its ball fits wherever D2 is at least
+/// its squared radius. W(c) is the largest squared radius of a ball that can go from an inlet to c: the largest value,
+/// over all ways, of the least D2 on the way. Then T2(p) = max { W(c) : |p - c|^2 < W(c) }, 0 if no ball covers p.
+///
+///   mask    as the image of local_thickness, without batch axes; watershed() limits axes and cells
+///   inlets  shape of mask, any integer type: the inlets are the cells that are not 0
+///   out     as for local_thickness
+///
+/// Workspace: that of local_thickness, and during the search for ways that of watershed() for an image of D2.
+/// Throws as local_thickness and watershed do; errors of the latter after distances have been computed.
+void porosimetry(const host& on, const any_input<host>& mask, const any_input<host>& inlets,
+                 const thickness_fields<host>& out, const porosimetry_options& options = {});
+void porosimetry(const device& on, const any_input<device>& mask, const any_input<device>& inlets,
+                 const thickness_fields<device>& out, const porosimetry_options& options = {});
+
 }  // namespace nearfield

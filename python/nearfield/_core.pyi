@@ -695,34 +695,20 @@ def reconstruct_gray(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
-def thickness_on_host(
+def thickness(
     image: Array,
+    inlets: Array | None,
     thickness: Array | None,
     squared: Array | None,
     options: Options,
     sizes: Sequence[float],
     balls: bool,
-    threads: int,
-    progress: Callable[[float], object] | None,
-) -> None: ...
-def thickness_on_stream(
-    image: Array,
-    thickness: Array | None,
-    squared: Array | None,
-    options: Options,
-    sizes: Sequence[float],
-    balls: bool,
+    connectivity: int,
     ordinal: int,
     stream: int,
-) -> None: ...
-def thickness_staged(
-    image: Array,
-    thickness: Array | None,
-    squared: Array | None,
-    options: Options,
-    sizes: Sequence[float],
-    balls: bool,
-    ordinal: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
 ) -> None: ...
 def squared_distance_type(shape: Sequence[int], options: Options) -> str: ...
 def require_memory(bytes: int, what: str) -> None: ...

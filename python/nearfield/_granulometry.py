@@ -8,14 +8,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nearfield._call import as_numpy
 from nearfield._columns import html_of
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._morphology import open_ends
-from nearfield._request import Border, Spacing, count_of, flag_of, items_of, length_of, said, threads_of, word_of
+from nearfield._progress import Progress
+from nearfield._request import Border, Spacing, count_of, flag_of, items_of, length_of, said, word_of
 from nearfield._thickness import ThicknessCall, filled, local_thickness, sizes_of
-from nearfield._watershed import flood
 
 
 class Granulometry(NamedTuple):
@@ -101,7 +100,7 @@ def balls(
     border: Border = "open",
     device: str | None = None,
     threads: int | None = None,
-) -> np.ndarray[Any, Any]:
+) -> Any:
     """Union of balls of given radii: for every cell the diameter of the largest ball that holds it, else 0.
 
     Parameters
@@ -121,8 +120,9 @@ def balls(
 
     Returns
     -------
-    numpy.ndarray
-        Diameters as float32, or squared radii as uint64. ``balls(...) > 0`` is the union.
+    array
+        Diameters as float32, or squared radii as uint64, of the centres' kind and on their device. ``balls(...) > 0``
+        is the union.
 
     Examples
     --------
@@ -149,9 +149,9 @@ def balls(
     radius2 = np.ceil(radius * radius)
     field = np.zeros(size, np.uint16 if radius2.max(initial=0) < 2**16 else np.uint64)  # uint16 takes the fast path
     np.maximum.at(field, tuple(at.T), radius2.astype(field.dtype))
-    call = ThicknessCall("centres", flag_of("squared", squared), (), True, device, threads_of(threads), None)
-    made = filled(workplace_of("centres", field), call, {"border": border, "spacing": spacing}, None, None)
-    return np.asarray(made)
+    call = ThicknessCall("centres", flag_of("squared", squared), (), True, device, threads, None)
+    field = workplace_of("centres", centres).constant(field)
+    return filled(workplace_of("centres", field), call, {"border": border, "spacing": spacing}, None, None)
 
 
 def porosimetry(
@@ -159,63 +159,56 @@ def porosimetry(
     inlets: Any,
     sizes: Sequence[float] | np.ndarray[Any, Any] | None = None,
     *,
+    squared: bool = False,
     connectivity: int = 1,
     spacing: Spacing = None,
     border: Border = "open",
+    dtype: Any = None,
+    out: Any = None,
     device: str | None = None,
     threads: int | None = None,
-) -> np.ndarray[Any, Any]:
-    """Largest size at which a ball that enters through the inlets covers a cell; 0 if none does.
+    progress: Progress = None,
+) -> Any:
+    """For every cell, the diameter of the largest ball that enters through the inlets and covers it; 0 if none does.
 
     Parameters
     ----------
     mask : array of 1 to 3 axes
-        Cells that are not zero are the pores. The array is in CPU memory.
-    inlets : array of bool, of the mask's shape
-        Cells where balls enter.
+        Cells that are not zero are the pores. Any element type, from any framework that `distance_transform` takes.
+    inlets : array of bool or integers, of the mask's shape and on its device
+        Cells where balls enter: those that are not zero.
     sizes : sequence of floats, optional
-        Ascending diameters in units of `spacing`. Default: every size counts; lengths of cells have to be equal or
-        whole numbers then.
+        Ascending diameters in units of `spacing`, as in `local_thickness`. Default: every size counts.
     connectivity : int
         Neighbours between which the centre of a ball may move, as in `label`; also across periodic ends.
-    spacing, border, device, threads
+    squared, spacing, border, dtype, out, device, threads, progress
         As in `local_thickness`.
 
     Returns
     -------
-    numpy.ndarray
-        Sizes as float64. A ball of a size fits round the cells whose distance from the background is at least half of
-        it. It enters if these cells are connected to a cell of `inlets`, and covers all cells nearer to one of them
-        than half its size.
+    array
+        Diameters, of the mask's kind and shape and on its device. A ball of a size fits round the cells whose distance
+        from the background is at least half of it. It enters if these cells are connected to a cell of `inlets`, and
+        covers all cells nearer to one of them than half its size.
 
     Examples
     --------
     >>> import nearfield as nf
     >>> pores = [0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0]
     >>> nf.porosimetry(pores, [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [2, 4, 6])
-    array([0., 4., 4., 4., 0., 0., 0., 0., 0., 0., 0.])
+    array([0., 4., 4., 4., 0., 0., 0., 0., 0., 0., 0.], dtype=float32)
     """
-    pores = as_numpy(workplace_of("mask", mask).array)
-    enters = _array_of("inlets", inlets, bool)
-    if enters.shape != pores.shape:
-        raise ValueError(f"inlets has shape {enters.shape} and mask {pores.shape}; give one value a cell")
-    given, unit = sizes_of(sizes), 1.0
-    if not given:
-        unit, spacing = _in_whole_units(spacing, pores.ndim)
-    how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
-    squared = distance_transform(pores, squared=True, **how)
-    inside = {**how, "border": open_ends(border)}  # no ball has its centre beyond a closed end
-    moves = {key: value for key, value in inside.items() if key != "spacing"}
-    ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, **moves)
-    if not given:
-        return np.asarray(unit * _painted(ways, inside))
-    reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that reaches a centre
-    if squared.dtype.kind == "u":
-        reach[ways == np.iinfo(ways.dtype).max] = np.inf
-    found = np.zeros(pores.shape)
-    for size in given:
-        found[_within(reach >= size / 2, size, inside)] = size
-    return found
+    work = workplace_of("mask", mask)
+    entered = inlets if hasattr(inlets, "shape") else _array_of("inlets", inlets)
+    if isinstance(entered, np.ndarray) and entered.dtype.kind not in "biu":
+        entered = _array_of("inlets", entered, bool)
+    if tuple(entered.shape) != work.shape:
+        raise ValueError(f"inlets has shape {tuple(entered.shape)} and mask {work.shape}; give the same shape for both")
+    moves = count_of("connectivity", connectivity, 1, 3**8)
+    call = ThicknessCall(
+        "mask", flag_of("squared", squared), sizes_of(sizes), False, device, threads, progress, entered, moves
+    )
+    return filled(work, call, {"spacing": spacing, "border": border}, dtype, out)
 
 
 # ---- the work --------------------------------------------------------------------------------------------------------
@@ -223,41 +216,19 @@ def porosimetry(
 
 def _array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
     try:
-        return np.asarray(value, dtype)
+        return np.asarray(on_cpu(value), dtype)
     except Exception as problem:
         raise ValueError(f"{name} is {said(value)}; give an array of numbers") from problem
+
+
+def on_cpu(x: Any) -> Any:
+    """A copy in CPU memory of an array of CuPy or PyTorch on a GPU; others as they are."""
+    return x.get() if type(x).__module__.startswith("cupy") else x.cpu() if hasattr(x, "cpu") else x
 
 
 def _within(centres: Any, size: float, how: dict[str, Any]) -> Any:
     """Cells nearer to one of the centres than half a size."""
     return distance_transform(centres, sites="nonzero", max_distance=np.nextafter(size / 2, 0), dtype="bool", **how)
-
-
-def _in_whole_units(spacing: Spacing, ndim: int) -> tuple[float, Spacing]:
-    """A unit of length, and the spacing in this unit, in whole numbers."""
-    each = items_of(1.0 if spacing is None else spacing)
-    if each is None:
-        each = [1.0 if spacing is None else spacing] * ndim
-    lengths = [length_of("spacing", one) for one in each]
-    if len(lengths) == ndim and len(set(lengths)) == 1:
-        return lengths[0], None
-    if any(one != round(one) for one in lengths):
-        raise ValueError(
-            f"spacing is {said(spacing)}; without sizes give equal lengths, or whole numbers in a smaller unit"
-        )
-    return 1.0, spacing
-
-
-def _painted(radius2: Any, how: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """Diameters as float64 of the largest balls over all cells, given squared radii of the balls at their centres."""
-    most = radius2.max(initial=0)
-    if radius2.dtype.kind == "u" and most == np.iinfo(radius2.dtype).max:
-        raise ValueError("mask has no zero cell, and pores without walls have no size; give sizes=[...]")
-    field = radius2.astype(np.uint16) if most < 2**16 else radius2  # uint16 takes the fast path
-    call = ThicknessCall("mask", False, (), True, how["device"], threads_of(how["threads"]), None)
-    return np.asarray(
-        filled(workplace_of("mask", field), call, {k: how[k] for k in ("border", "spacing")}, "float64", None)
-    )
 
 
 def _cell_volume(spacing: Spacing, ndim: int) -> float:
@@ -272,10 +243,9 @@ def _counted(squared: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     if not isinstance(squared, np.ndarray) and hasattr(squared, "get"):  # CuPy
         import cupy
 
-        found = cupy.unique(squared, return_counts=True)
-        values, cells = (each.get() for each in found)
+        values, cells = map(on_cpu, cupy.unique(squared, return_counts=True))
     else:
-        flat = np.asarray(squared.cpu() if hasattr(squared, "cpu") else squared).ravel()
+        flat = np.asarray(on_cpu(squared)).ravel()
         most = int(flat.max(initial=0)) if flat.dtype.kind == "u" else 2**62
         if most <= max(2 * flat.size, 2**16):
             cells = np.bincount(flat.astype(np.int64), minlength=1)

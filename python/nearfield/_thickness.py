@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, name_of
-from nearfield._call import as_numpy, target
+from nearfield._arrays import name_of
 from nearfield._dispatch import workplace_of
-from nearfield._progress import Progress, callable_of
-from nearfield._request import Border, Request, Spacing, flag_of, items_of, length_of, request_for, said, threads_of
+from nearfield._progress import Progress
+from nearfield._request import Border, Request, Spacing, flag_of, items_of, length_of, request_for, said
+from nearfield._run_at import RunAt, packed_of
 from nearfield._traced import is_traced
 from nearfield._workplace import Slot, Workplace, keywords_named
 
@@ -93,9 +93,7 @@ def local_thickness(
     array([0., 3., 3., 3., 0., 0., 0.], dtype=float32)
     """
     words: dict[str, Any] = {"spacing": spacing, "border": border, "multilabel": multilabel, "batch_axes": batch_axes}
-    call = ThicknessCall(
-        "mask", flag_of("squared", squared), sizes_of(sizes), False, device, threads_of(threads), progress
-    )
+    call = ThicknessCall("mask", flag_of("squared", squared), sizes_of(sizes), False, device, threads, progress)
     if is_traced(mask):
         from nearfield import _jax_workplace
 
@@ -109,15 +107,17 @@ def local_thickness(
 
 
 class ThicknessCall(NamedTuple):
-    """Request to the library besides arrays. With `balls`, the image holds squared radii."""
+    """Request to the library. With `balls`, the image holds squared radii; with `inlets`, balls enter through them."""
 
     name: str
     squared: bool
     sizes: tuple[float, ...]
     balls: bool
     device: str | None
-    threads: int
+    threads: int | None
     progress: Progress
+    inlets: Any = None
+    connectivity: int = 1
 
     def type_of(self, shape: tuple[int, ...], request: Request, dtype: Any) -> str:
         if dtype is not None:
@@ -151,27 +151,20 @@ def filled(work: Workplace, call: ThicknessCall, words: dict[str, Any], dtype: A
     """Returns the answer as an array of the workplace: `out` if it is given."""
     request = _request_of(len(work.shape), **words)
     slot = _slot_of(work, call, request, dtype, out)
-    tell = callable_of(call.progress)
-    ordinal = target(call.device, work.place, work.name)
+    where = RunAt(work, call.device, call.threads, call.progress)
+    if work.place.ordinal >= 0 and where.tell is not None:
+        raise ValueError("progress is told on the CPU only; leave it out on a GPU")
     with keywords_named(work.name, slot):
-        if work.place.ordinal >= 0:
-            if tell is not None:
-                raise ValueError("progress is told on the CPU only; leave it out on a GPU")
-            _core.thickness_on_stream(*_arguments(work.described(), slot.described, call, request), *work.place)
-            work.finish()
-        elif ordinal >= 0:
-            _staged(work, slot, call, request, ordinal)
-        else:
-            _core.thickness_on_host(*_arguments(work.described(), slot.described, call, request), call.threads, tell)
+        packed = packed_of(slot) if where.staged else None
+        to = slot.described if packed is None else packed.described()
+        inlets = None if call.inlets is None else where.other("inlets", call.inlets)
+        fields = (None, to) if call.squared else (to, None)
+        how = request.options(), list(call.sizes), call.balls, call.connectivity
+        _core.thickness(where.read(), inlets, *fields, *how, *where.place())
+        if packed is not None:
+            packed.finish()
+        work.finish()
     return work.hand_out(slot)
-
-
-def _arguments(
-    image: _core.Array, out: _core.Array, call: ThicknessCall, request: Request
-) -> tuple[_core.Array, _core.Array | None, _core.Array | None, _core.Options, list[float], bool]:
-    """First arguments of every call of the library."""
-    thickness, squared = (None, out) if call.squared else (out, None)
-    return image, thickness, squared, request.options(), list(call.sizes), call.balls
 
 
 def _slot_of(work: Workplace, call: ThicknessCall, request: Request, dtype: Any, out: Any) -> Slot:
@@ -181,17 +174,6 @@ def _slot_of(work: Workplace, call: ThicknessCall, request: Request, dtype: Any,
     if dtype is not None and name_of(dtype) != slot.described.dtype:
         raise ValueError(f"dtype is {name_of(dtype)} and out has {slot.described.dtype}; leave out one of them")
     return slot
-
-
-def _staged(work: Workplace, slot: Slot, call: ThicknessCall, request: Request, ordinal: int) -> None:
-    """Computes host arrays on a device: the library copies contiguous memory there and back."""
-    image = np.ascontiguousarray(as_numpy(work.array))
-    view = as_numpy(slot.array)
-    packed = view if view.flags.c_contiguous else np.empty(view.shape, view.dtype)
-    described = NUMPY.describe(work.name, image, False), NUMPY.describe("out", packed, True)
-    _core.thickness_staged(*_arguments(*described, call, request), ordinal)
-    if packed is not view:
-        view[...] = packed
 
 
 def sizes_of(sizes: Any) -> tuple[float, ...]:

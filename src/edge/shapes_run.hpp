@@ -40,6 +40,15 @@ inline device_timing thickness_on_device(int ordinal, const any_input<host>& ima
     });
 }
 
+inline device_timing porosimetry_on_device(int ordinal, const any_input<host>& mask, const any_input<host>& inlets,
+                                           const thickness_fields<host>& out, const porosimetry_options& options) {
+    const any_input<host> read[] = {mask, inlets};
+    const any_output<host> fields[] = {out.thickness, out.squared};
+    return run_arrays_on_device(ordinal, read, fields, [&](const device& on, auto in, auto to) {
+        porosimetry(on, in[0], in[1], {to[0], to[1]}, options);
+    });
+}
+
 inline device_timing natural_neighbor_on_device(int ordinal, const any_input<host>& values,
                                                 const any_input<host>& known, const any_output<host>& out,
                                                 const natural_neighbor_options& options) {

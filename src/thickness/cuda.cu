@@ -115,10 +115,12 @@ __global__ void __launch_bounds__(cell_block) write_diameters(std::int32_t* pain
 template <class N>
 class engine {
 public:
-    engine(const device& on, const problem& p, const any_input<device>& image, const thickness_fields<device>& out)
+    engine(const device& on, const problem& p, const any_input<device>& image, const any_input<device>& inlets,
+           const thickness_fields<device>& out)
         : on_(on),
           p_(p),
           image_(image),
+          inlets_(inlets),
           out_(out),
           cells_(p.grid.cells()),
           memory_(on),
@@ -180,16 +182,22 @@ private:
             cuda::launch(on_, read_radii<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, strided::of(image_),
                          field_, cells_);
         } else {
+            const auto array_of = [&](N* cells) {
+                return any_output<device>::contiguous(
+                    cells, p_.field, std::span(image_.shape.data(), static_cast<std::size_t>(image_.rank)));
+            };
+            // If ways are searched, the memory of T2 holds the distances.
             fields<device> wanted;
-            wanted.squared = any_output<device>::contiguous(
-                field_, p_.field, std::span(image_.shape.data(), static_cast<std::size_t>(image_.rank)));
+            wanted.squared = array_of(inlets_.wanted() ? painted_ : field_);
             distance_transform(on_, image_, wanted, p_.distances);
+            if (inlets_.wanted()) watershed(on_, wanted.squared, {{}, array_of(field_)}, p_.moves, inlets_);
         }
-        if (!p_.has_sizes) return;
         send(least_radius2_, p_.least_radius2);
         send(size_, p_.sizes);
-        cuda::launch(on_, round_down<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, field_, cells_,
-                     static_cast<const N*>(least_radius2_), sizes_);
+        // Ways that are not there have a negative width only in doubles.
+        if (p_.has_sizes || (inlets_.wanted() && p_.numbers == number::real))
+            cuda::launch(on_, round_down<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, field_, cells_,
+                         static_cast<const N*>(least_radius2_), p_.size_count());
     }
 
     template <int Axes>
@@ -232,7 +240,7 @@ private:
 
     const device& on_;
     const problem& p_;
-    const any_input<device>& image_;
+    const any_input<device>&image_, &inlets_;
     const thickness_fields<device>& out_;
     std::int64_t cells_;
     cuda::workspace memory_;
@@ -247,12 +255,13 @@ private:
 
 }  // namespace
 
-void run(const device& on, const problem& p, const any_input<device>& image, const thickness_fields<device>& out) {
+void run(const device& on, const problem& p, const any_input<device>& image, const any_input<device>& inlets,
+         const thickness_fields<device>& out) {
     const cuda::device_guard current(on);
     switch (p.numbers) {
-        case number::int32: return engine<std::int32_t>(on, p, image, out).solve();
-        case number::int64: return engine<std::int64_t>(on, p, image, out).solve();
-        default: return engine<double>(on, p, image, out).solve();
+        case number::int32: return engine<std::int32_t>(on, p, image, inlets, out).solve();
+        case number::int64: return engine<std::int64_t>(on, p, image, inlets, out).solve();
+        default: return engine<double>(on, p, image, inlets, out).solve();
     }
 }
 

@@ -216,14 +216,35 @@ problem checked(const any_input<Place>& image, const thickness_fields<Place>& ou
     return p;
 }
 
+/// Checks the inlets, and sets how centres move from them: none lies beyond a closed end. `ends` outlives the problem.
+template <class Place>
+void set_moves(const any_input<Place>& image, const any_input<Place>& inlets, const thickness_fields<Place>& out,
+               const thickness_options& options, int connectivity, std::array<border, max_rank>& ends, problem& p) {
+    check_same_shape<Place>("inlets", inlets, image);
+    check_type("inlets", inlets.type,
+               {dtype::boolean, dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32,
+                dtype::int64, dtype::uint64});
+    const named_view<Place> all[] = {
+        {"inlets", inlets}, {"out.thickness", out.thickness}, {"out.squared", out.squared}};
+    check_data<Place>(all);
+    check_apart<Place>(all);
+    for (int axis = 0; axis < image.rank; ++axis)
+        if (options.border[axis] == border::periodic) ends[static_cast<std::size_t>(axis)] = border::periodic;
+    p.moves.border = borders(ends.data(), static_cast<std::size_t>(image.rank));
+    p.moves.connectivity = connectivity, p.moves.maxima = true;
+}
+
 template <class Place>
 void solve(const Place& on, const any_input<Place>& image, const thickness_fields<Place>& out,
-           const thickness_options& options, bool radii_given) {
+           const thickness_options& options, bool radii_given, const any_input<Place>& inlets = {},
+           int connectivity = 1) {
     in_call([&] {
         check_place(on);
-        const problem p = checked(image, out, options, radii_given);
+        problem p = checked(image, out, options, radii_given);
+        std::array<border, max_rank> ends{};
+        if (inlets.wanted()) set_moves(image, inlets, out, options, connectivity, ends, p);
         const expected_outputs written{out.thickness, out.squared};
-        if (image.cells() > 0) run(on, p, image, out);
+        if (image.cells() > 0) run(on, p, image, inlets, out);
         rehearse_step(p.plain ? "crescents of balls, by tiles" : "crescents of balls, one by one");
     });
 }
@@ -234,6 +255,15 @@ void solve_balls(const Place& on, const any_input<Place>& radii, const thickness
     check_type("squared_radii", radii.type,
                {dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::int64, dtype::uint64});
     solve(on, radii, out, options, true);
+}
+
+template <class Place>
+void solve_porosimetry(const Place& on, const any_input<Place>& mask, const any_input<Place>& inlets,
+                       const thickness_fields<Place>& out, const porosimetry_options& options) {
+    if (!inlets.wanted()) fail("inlets has no axes; give an array of the shape of mask");
+    thickness_options like;
+    like.spacing = options.spacing, like.border = options.border, like.sizes = options.sizes;
+    solve(on, mask, out, like, false, inlets, options.connectivity);
 }
 
 }  // namespace
@@ -254,6 +284,14 @@ void union_of_balls(const host& on, const any_input<host>& squared_radii, const 
 void union_of_balls(const device& on, const any_input<device>& squared_radii, const thickness_fields<device>& out,
                     const thickness_options& options) {
     thickness::solve_balls(on, squared_radii, out, options);
+}
+void porosimetry(const host& on, const any_input<host>& mask, const any_input<host>& inlets,
+                 const thickness_fields<host>& out, const porosimetry_options& options) {
+    thickness::solve_porosimetry(on, mask, inlets, out, options);
+}
+void porosimetry(const device& on, const any_input<device>& mask, const any_input<device>& inlets,
+                 const thickness_fields<device>& out, const porosimetry_options& options) {
+    thickness::solve_porosimetry(on, mask, inlets, out, options);
 }
 
 }  // namespace nearfield

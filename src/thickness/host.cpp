@@ -91,8 +91,9 @@ private:
 template <class N>
 class solver {
 public:
-    solver(const host& on, const problem& p, const any_input<host>& image, const thickness_fields<host>& out)
-        : on_(on), p_(p), image_(image), out_(out), cells_(p.grid.cells()) {
+    solver(const host& on, const problem& p, const any_input<host>& image, const any_input<host>& inlets,
+           const thickness_fields<host>& out)
+        : on_(on), p_(p), image_(image), inlets_(inlets), out_(out), cells_(p.grid.cells()) {
         for (const double r2 : p.least_radius2) least_radius2_.push_back(static_cast<N>(r2));
         field_ = host_scratch<N>(cells_);
         painted_ = lent();
@@ -130,16 +131,20 @@ private:
         if (p_.radii_given) return;
         host first = on_;
         if (on_.progress) first.progress = [this](double share) { return on_.progress(share_of_distances * share); };
+        const auto array_of = [&](N* cells) {
+            return any_output<host>::contiguous(cells, p_.field,
+                                                std::span(image_.shape.data(), static_cast<std::size_t>(image_.rank)));
+        };
+        // If ways are searched, the memory of T2 holds the distances.
         fields<host> wanted;
-        wanted.squared = any_output<host>::contiguous(
-            field_.get(), p_.field, std::span(image_.shape.data(), static_cast<std::size_t>(image_.rank)));
+        wanted.squared = array_of(inlets_.wanted() ? painted_ : field_.get());
         distance_transform(first, image_, wanted, p_.distances);
+        if (inlets_.wanted()) watershed(first, wanted.squared, {{}, array_of(field_.get())}, p_.moves, inlets_);
     }
 
     /// Reads given radii, rounds radii down to sizes, and starts T2 with every centre's own ball.
     void prepare(workers& team) {
         const cell_offsets at(image_.shape.data(), image_.stride.data(), image_.rank);
-        const auto sizes = static_cast<int>(least_radius2_.size());
         team.for_each(cells_, cells_at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
             N* const to = field_.get();
             if (p_.radii_given)
@@ -147,12 +152,12 @@ private:
                     const T* from = static_cast<const T*>(image_.data);
                     for (std::int64_t i = first; i < last; ++i) to[i] = given<N>(from[at.of(i)]);
                 });
-            if (rounds_down())
-                for (std::int64_t i = first; i < last; ++i) to[i] = rounded_down(to[i], least_radius2_.data(), sizes);
+            if (p_.has_sizes || inlets_.wanted())
+                for (std::int64_t i = first; i < last; ++i)
+                    to[i] = rounded_down(to[i], least_radius2_.data(), p_.size_count());
             std::copy(to + first, to + last, painted_ + first);
         });
     }
-    [[nodiscard]] bool rounds_down() const { return p_.has_sizes; }
 
     void paint(workers& team) {
         if constexpr (std::is_same_v<N, std::int32_t>)
@@ -170,8 +175,8 @@ private:
 
     void write(const any_output<host>& to, std::int64_t first, std::int64_t last, bool root) const {
         const cell_offsets at(to.shape.data(), to.stride.data(), to.rank);
-        const writer<N> made{p_.unit2, rounds_down() ? least_radius2_.data() : nullptr,
-                             rounds_down() ? p_.sizes.data() : nullptr, static_cast<int>(least_radius2_.size())};
+        const writer<N> made{p_.unit2, p_.has_sizes ? least_radius2_.data() : nullptr,
+                             p_.has_sizes ? p_.sizes.data() : nullptr, p_.size_count()};
         with_element(to.type, [&]<class T>(T) {
             T* const cells = static_cast<T*>(to.data);
             for (std::int64_t i = first; i < last; ++i) {
@@ -187,7 +192,7 @@ private:
 
     const host& on_;
     const problem& p_;
-    const any_input<host>& image_;
+    const any_input<host>&image_, &inlets_;
     const thickness_fields<host>& out_;
     std::int64_t cells_;
     std::vector<N> least_radius2_;
@@ -197,11 +202,12 @@ private:
 
 }  // namespace
 
-void run(const host& on, const problem& p, const any_input<host>& image, const thickness_fields<host>& out) {
+void run(const host& on, const problem& p, const any_input<host>& image, const any_input<host>& inlets,
+         const thickness_fields<host>& out) {
     switch (p.numbers) {
-        case number::int32: return solver<std::int32_t>(on, p, image, out).solve();
-        case number::int64: return solver<std::int64_t>(on, p, image, out).solve();
-        default: return solver<double>(on, p, image, out).solve();
+        case number::int32: return solver<std::int32_t>(on, p, image, inlets, out).solve();
+        case number::int64: return solver<std::int64_t>(on, p, image, inlets, out).solve();
+        default: return solver<double>(on, p, image, inlets, out).solve();
     }
 }
 

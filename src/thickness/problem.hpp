@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nearfield/thickness.hpp"
+#include "nearfield/watershed.hpp"
 #include "thickness/core.hpp"
 
 namespace nearfield::thickness {
@@ -24,11 +25,17 @@ struct problem {
     dtype field = dtype::uint32;  ///< element type of the squared distances
     bool has_sizes = false;
     std::vector<double> sizes, least_radius2;  ///< ascending; smallest squared radius of each size, in units
+    watershed_options moves;                   ///< of centres from the inlets
+
+    /// Number of sizes; -1: radii are not rounded down.
+    [[nodiscard]] int size_count() const { return has_sizes ? static_cast<int>(least_radius2.size()) : -1; }
 };
 
-/// Runs a checked call with at least one cell.
-void run(const host& on, const problem& p, const any_input<host>& image, const thickness_fields<host>& out);
-void run(const device& on, const problem& p, const any_input<device>& image, const thickness_fields<device>& out);
+/// Runs a checked call with at least one cell; without inlets, every cell is a centre.
+void run(const host& on, const problem& p, const any_input<host>& image, const any_input<host>& inlets,
+         const thickness_fields<host>& out);
+void run(const device& on, const problem& p, const any_input<device>& image, const any_input<device>& inlets,
+         const thickness_fields<device>& out);
 
 /// Returns the index of the largest size whose squared radius does not exceed r2, or -1.
 template <class N>
@@ -49,10 +56,13 @@ NF_HD constexpr bool is_endless(N r2) {
     else return r2 < 0;  // the maximum of an unsigned type
 }
 
-/// Rounds a radius down to one of the sizes, or to 0 if all are larger. Cells without any site keep their value.
+/// Rounds a radius down to one of the sizes, or to 0 if all are larger or if it is negative: no way from the inlets.
+/// Cells without any site keep their value; if `count` is -1, positive radii do, too.
 template <class N>
 NF_HD N rounded_down(N r2, const N* least_radius2, int count) {
-    if (r2 <= 0 || is_endless(r2)) return r2;
+    if (is_endless(r2)) return r2;
+    if (r2 <= 0) return 0;
+    if (count < 0) return r2;
     const int size = size_of_ball(least_radius2, count, r2);
     return size < 0 ? N{0} : least_radius2[size];
 }

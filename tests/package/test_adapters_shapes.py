@@ -100,6 +100,10 @@ def test_several_answers_tables_and_images_as_keywords(adapter):
     graph = module.skeleton_graph(skeleton, values=radius)
     assert graph.to_csv() == nf.skeleton_graph(array_of(skeleton), values=array_of(radius), spacing=SPACING).to_csv()
     assert module.granulometry(image_of(MASK)).volume.sum() == MASK.sum() * 0.75
+    inlets = np.zeros_like(MASK)
+    inlets[:, 0] = 1
+    found = module.porosimetry(image_of(MASK), image_of(inlets), sizes=[1, 3])
+    np.testing.assert_array_equal(array_of(found), nf.porosimetry(MASK, inlets, [1, 3], spacing=SPACING))
 
 
 def test_refused(adapter):

@@ -20,7 +20,7 @@ FUNCTIONS = [
     (nf.local_thickness, (), {}, 4),
     (nf.local_thickness, (), {"squared": True, "spacing": (2, 1, 1)}, 4),
     (nf.granulometry, (), {}, None),
-    (nf.porosimetry, (SHAPE, [2, 4]), {}, None),
+    (nf.porosimetry, (SHAPE, [2, 4]), {}, 4),
     (nf.medial_axis, (), {}, 1),
     (nf.medial_axis, (), {"method": "reduced"}, 1),
     (nf.reconstruct, (SHAPE,), {}, 1),
@@ -103,6 +103,12 @@ def test_functions_tell_memory(function, arguments, keywords, output):
     assert told.passes and "workspace" in str(told) and told.input_bytes >= CELLS
     assert told.workspace_bytes > CELLS // 8
     assert output is None or told.output_bytes == output * CELLS
+
+
+def test_porosimetry_is_planned_to_its_end():
+    told = [each.method for each in nf.plan(nf.porosimetry, SHAPE, SHAPE).passes]
+    assert any("basins merge" in each for each in told) and "crescents" in told[-1]
+    assert nf.plan(nf.porosimetry, (1200,) * 3, (1200,) * 3).output_bytes == 4 * 1200**3
 
 
 def test_plateaus_may_need_basins():

@@ -117,8 +117,8 @@ def test_porosimetry_by_definition(seed):
     pores, inlets = random.random(shape) < random.choice([0.6, 0.9, 0.97]), np.zeros(shape, bool)
     inlets[0] = True
     sizes = np.unique(random.uniform(0.5, 12, random.integers(1, 7)))
-    spacing = [None, 2, 0.5, tuple(random.integers(1, 4, ndim).tolist())][seed % 4]
-    border = ("open", "closed", "periodic")[seed // 4 % 3]
+    spacing = [None, 2, 0.5, 0.65, tuple(random.integers(1, 4, ndim).tolist()), (2.5, 0.7, 0.7)[:ndim]][seed % 6]
+    border = ("open", "closed", "periodic")[seed // 6 % 3]
     away = nf.distance_transform(pores, dtype="float64", spacing=spacing, border=border)
     beyond = "periodic" if border == "periodic" else "open"  # no ball has its centre beyond an end
     wanted = np.zeros(shape)
@@ -126,8 +126,9 @@ def test_porosimetry_by_definition(seed):
         parts = nf.label(away >= size / 2, periodic=border == "periodic")
         entered = np.isin(parts, parts[inlets & (parts > 0)])
         reach = nf.distance_transform(entered, sites="nonzero", dtype="float64", spacing=spacing, border=beyond)
-        wanted[reach < size / 2] = size
-    np.testing.assert_array_equal(nf.porosimetry(pores, inlets, sizes, spacing=spacing, border=border), wanted)
+        wanted[reach < size / 2] = np.inf if np.isinf(away).all() else size
+    found = nf.porosimetry(pores, inlets, sizes, spacing=spacing, border=border, dtype="float64")
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_openings_see_nothing_beyond_closed_ends():
@@ -143,19 +144,27 @@ def test_porosimetry_of_every_size(seed):
     shape = tuple(random.integers(2, (60, 20, 9)[ndim - 1], ndim))
     pores, inlets = random.random(shape) < random.choice([0.6, 0.9, 0.97]), np.zeros(shape, bool)
     inlets[0], pores[tuple(random.integers(0, shape))] = True, False
-    spacing = [None, 2, 0.5, tuple(random.integers(1, 4, ndim).tolist())][seed % 4]
+    spacing = [None, 2, 0.65, (1, 2**0.5, 0.94)[:ndim]][seed % 4]
     border = ("open", "closed", "periodic")[seed // 4 % 3]
     how = {"spacing": spacing, "border": border}
     sizes = np.unique(2 * nf.distance_transform(pores, dtype="float64", **how))
     wanted = nf.porosimetry(pores, inlets, sizes[sizes > 0], **how) if sizes.any() else np.zeros(shape)
-    np.testing.assert_allclose(nf.porosimetry(pores, inlets, **how), wanted, rtol=1e-14)
+    np.testing.assert_array_equal(nf.porosimetry(pores, inlets, **how), wanted)
+    squared = nf.porosimetry(pores, inlets, squared=True, dtype="float64", **how)
+    np.testing.assert_array_equal((2 * np.sqrt(squared)).astype(np.float32), wanted)
 
 
-def test_porosimetry_of_every_size_has_limits():
-    with pytest.raises(ValueError, match="spacing is"):
-        nf.porosimetry(BLOBS, BLOBS, spacing=[0.5] * (BLOBS.ndim - 1) + [0.75])
-    with pytest.raises(ValueError, match="no zero cell"):
-        nf.porosimetry(np.ones((3, 4)), np.ones((3, 4)))
+def test_porosimetry_without_walls_or_ways():
+    pores = np.ones((3, 4), bool)
+    assert np.isinf(nf.porosimetry(pores, pores)).all() and np.isinf(nf.porosimetry(pores, pores, [2])).all()
+    pores[0, 0] = False
+    for spacing in (1, (1, 2**0.5)):
+        assert (nf.porosimetry(pores, pores & False, spacing=spacing, squared=True, dtype="float64") == 0).all()
+    assert nf.porosimetry(pores, [[0.0] * 3 + [0.5]] + [[0.0] * 4] * 2)[0, 1] > 0
+    with pytest.raises(ValueError, match="inlets has shape"):
+        nf.porosimetry(pores, [1, 0])
+    with pytest.raises(ValueError, match="connectivity is 3"):
+        nf.porosimetry(pores, pores, connectivity=3)
 
 
 def test_porosimetry_needs_a_way_in():

@@ -63,6 +63,22 @@ TEST(ThicknessArguments, GivenRadii) {
                         {"spacing", "integral"});
 }
 
+TEST(ThicknessArguments, Inlets) {
+    thickness_call c = any_call();
+    const auto image = c.image.view_of<host>(static_cast<const void*>(c.image.bytes().data()));
+    const auto out = c.fields_in<host>(c.thickness->bytes().data(), c.squared->bytes().data());
+    const std::vector<float> inlets(120);
+    const auto of = [&](const shape_t& shape, dtype type) {
+        return any_input<host>::contiguous(inlets.data(), type, shape);
+    };
+    expect_refused([&] { porosimetry(host{1}, image, {}, out); }, {"inlets has no axes"});
+    expect_refused([&] { porosimetry(host{1}, image, of({4, 5}, dtype::uint8), out); }, {"inlets", "4x5"});
+    expect_refused([&] { porosimetry(host{1}, image, of({4, 5, 6}, dtype::float32), out); }, {"inlets", "float32"});
+    expect_refused([&] { porosimetry(host{1}, image, any_input<host>(out.squared), out); }, {"overlap"});
+    expect_refused([&] { porosimetry(host{1}, image, of({4, 5, 6}, dtype::uint8), out, {.connectivity = 5}); },
+                   {"connectivity is 5"});
+}
+
 TEST(ThicknessArguments, EmptyAxes) {
     for (const shape_t& shape : {shape_t{0}, {0, 5}, {3, 0, 4}}) {
         thickness_call c = plain_call(shape, {});

@@ -77,6 +77,29 @@ void round_down(const thickness_call& c, std::vector<double>& r2, std::vector<st
     }
 }
 
+/// Lowers each squared radius to the least one on the widest way from an inlet, face by face; 0 where no way leads.
+void narrow_ways(const oracle::ball_problem& p, const std::vector<std::uint8_t>& inlets, std::vector<double>& r2) {
+    std::vector<double> width(r2.size());
+    for (std::size_t i = 0; i < r2.size(); ++i) width[i] = inlets[i] != 0 ? r2[i] : 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        std::int64_t step = 1;
+        for (std::size_t axis = p.shape.size(); axis-- > 0; step *= p.shape[axis])
+            for (std::int64_t i = 0; i < static_cast<std::int64_t>(r2.size()); ++i) {
+                const bool last = i / step % p.shape[axis] + 1 == p.shape[axis];
+                if (last && p.border[axis] != oracle::edge::periodic) continue;
+                const std::int64_t next = last ? i - step * (p.shape[axis] - 1) : i + step;
+                for (const auto& [from, to] : {std::pair{i, next}, std::pair{next, i}}) {
+                    auto& wide = width[static_cast<std::size_t>(to)];
+                    const double through =
+                        std::min(width[static_cast<std::size_t>(from)], r2[static_cast<std::size_t>(to)]);
+                    if (through > wide) wide = through, changed = true;
+                }
+            }
+    }
+    r2 = width;
+}
+
 expected solve(const thickness_call& c, std::size_t first, std::size_t cells) {
     oracle::ball_problem p;
     p.shape.assign(c.shape.begin() + c.batch_axes, c.shape.end());
@@ -88,6 +111,7 @@ expected solve(const thickness_call& c, std::size_t first, std::size_t cells) {
     if (c.radii_given)
         for (const std::int64_t value : p.value) r2.push_back(static_cast<double>(std::max<std::int64_t>(value, 0)));
     else r2 = oracle::radii2(p);
+    if (!c.inlets.empty()) narrow_ways(p, c.inlets, r2);
     std::vector<std::pair<double, double>> size_of;
     if (!c.sizes.empty()) round_down(c, r2, size_of);
     expected e;
@@ -156,6 +180,12 @@ std::vector<std::int64_t> values_for(const shape_t& shape, bool labels, std::uin
     return value;
 }
 
+std::vector<std::uint8_t> some_cells(const shape_t& shape, std::uint64_t k) {
+    std::vector<std::uint8_t> cells(static_cast<std::size_t>(cells_of(shape)));
+    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = mix(mix(k) + 31 + i) % 16 == 0 ? 1 : 0;
+    return cells;
+}
+
 }  // namespace
 
 thickness_options thickness_call::options() const {
@@ -177,6 +207,7 @@ thickness_call plain_call(const shape_t& shape, const std::vector<std::int64_t>&
                      std::vector<oracle::edge>(shape.size(), oracle::edge::open),
                      false,
                      false,
+                     {},
                      {},
                      1,
                      value,
@@ -207,6 +238,7 @@ thickness_call random_call(std::uint64_t k) {
         for (double size = unit * 1.5; size < 30 * unit; size *= 1.4) c.sizes.push_back(size);
     }
     c.threads = 1 + static_cast<int>(pick(13) % 3);
+    if (!c.multilabel && !c.radii_given && c.batch_axes == 0 && pick(30) % 3 == 0) c.inlets = some_cells(shape, k);
     c.shape = shape;
     c.value = values_for(shape, c.multilabel, k);
     if (c.radii_given)
@@ -232,9 +264,7 @@ thickness_call random_call(std::uint64_t k) {
 void thickness_on_host(thickness_call& c) {
     const auto out = c.fields_in<host>(c.thickness ? c.thickness->bytes().data() : nullptr,
                                        c.squared ? c.squared->bytes().data() : nullptr);
-    const auto image = c.image.view_of<host>(static_cast<const void*>(c.image.bytes().data()));
-    if (c.radii_given) union_of_balls(host{c.threads}, image, out, c.options());
-    else local_thickness(host{c.threads}, image, out, c.options());
+    c.run(host{c.threads}, c.image.bytes().data(), c.inlets.data(), out);
 }
 
 static void prepare(thickness_call& c) {

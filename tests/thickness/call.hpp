@@ -1,4 +1,5 @@
-// Calls of local_thickness() and union_of_balls() for every backend, and the sets of cases that all of them run.
+// Calls of local_thickness(), union_of_balls() and porosimetry() for every backend, and the sets of cases that all of
+// them run.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,7 @@ struct thickness_call {
     std::vector<oracle::edge> border;  ///< one for each axis that is no batch axis
     bool multilabel = false;
     bool radii_given = false;
+    std::vector<std::uint8_t> inlets;  ///< one for each cell; empty: balls are everywhere
     std::vector<double> sizes;
     int threads = 1;
     std::vector<std::int64_t> value;
@@ -33,6 +35,16 @@ struct thickness_call {
     std::optional<guarded> thickness, squared;
 
     [[nodiscard]] thickness_options options() const;
+    template <class Place>
+    void run(const Place& on, const void* image_memory, const void* inlet_memory,
+             const thickness_fields<Place>& out) const {
+        const auto from = image.view_of<Place>(image_memory);
+        const thickness_options how = options();
+        if (radii_given) return union_of_balls(on, from, out, how);
+        if (inlets.empty()) return local_thickness(on, from, out, how);
+        porosimetry(on, from, any_input<Place>::contiguous(inlet_memory, dtype::uint8, shape), out,
+                    {how.spacing, how.border, how.sizes});
+    }
     template <class Place>
     [[nodiscard]] thickness_fields<Place> fields_in(void* thickness_memory, void* squared_memory) const {
         thickness_fields<Place> out;

@@ -28,11 +28,10 @@ void on_device(thickness_call& c, bool captured) {
     const device_memory thickness = c.thickness ? uploaded(*c.thickness, on) : device_memory(1);
     const device_memory squared = c.squared ? uploaded(*c.squared, on) : device_memory(1);
     const auto out = c.fields_in<device>(thickness.data(), squared.data());
-    const auto from = c.image.view_of<device>(static_cast<const void*>(image.data()));
-    const auto start = [&] {
-        if (c.radii_given) union_of_balls(device{on.get()}, from, out, c.options());
-        else local_thickness(device{on.get()}, from, out, c.options());
-    };
+    const device_memory inlets(std::max<std::size_t>(c.inlets.size(), 1));
+    expect_cuda(cudaMemcpyAsync(inlets.data(), c.inlets.data(), c.inlets.size(), cudaMemcpyHostToDevice, on.get()),
+                "upload");
+    const auto start = [&] { c.run(device{on.get()}, image.data(), inlets.data(), out); };
     if (captured) {
         const recorded graph(start, on);
         graph.replay(), graph.replay();

@@ -81,6 +81,23 @@ TEST(ThicknessShapes, WedgeGrows) {
     for (std::size_t x = 1; x < 60; ++x) ASSERT_GE(found[20 * 240 + x], found[20 * 240 + x - 1]);
 }
 
+/// The tube's radius, up to the half diagonal of a cell by which centres and ends are off.
+TEST(ThicknessShapes, Torus) {
+    constexpr double ring = 22, tube = 8, off = 0.9;
+    const shape_t shape{21, 65, 65};
+    const auto apart = [&](auto z, auto y, auto x) {
+        return std::hypot(std::hypot(y - 32, x - 32) - ring, static_cast<double>(z - 10));
+    };
+    const auto value = drawn(shape, [&](auto z, auto y, auto x) { return apart(z, y, x) < tube; });
+    const auto found = squares(plain_call(shape, value));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto k = static_cast<std::int64_t>(i);
+        const double radius = std::sqrt(found[i]);
+        const bool inner = apart(k / 65 / 65, k / 65 % 65, k % 65) < tube - 2 * off;
+        ASSERT_TRUE(radius <= tube + 1 && (!inner || radius >= tube - off)) << i << ": " << radius;
+    }
+}
+
 TEST(ThicknessHost, LargerShapes) {
     for (const auto& [shape, radius, fill] :
          {std::tuple{shape_t{22, 24, 26}, 3, 0.7}, {shape_t{9, 70, 20}, 3, 0.8}, {shape_t{110, 100}, 6, 0.6}}) {

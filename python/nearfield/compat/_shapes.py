@@ -13,6 +13,7 @@ _RETURNED: dict[str, tuple[str | None, ...]] = {
     **dict.fromkeys(("erosion", "dilation", "opening", "closing"), ("labels",)),
     "local_thickness": ("distance",),
     "granulometry": (None,),
+    "porosimetry": ("distance",),
     "medial_axis": ("mask", "distance"),
     "skeletonize": ("mask",),
     "skeleton_graph": (None,),
@@ -22,9 +23,9 @@ _RETURNED: dict[str, tuple[str | None, ...]] = {
     **dict.fromkeys(("h_maxima", "h_minima"), ("mask",)),
     "fill_holes": ("labels",),
 }
-_IMAGES = ("keep", "known", "values", "markers", "mask")  # keywords that may be images, too
+_IMAGES = ("keep", "known", "values", "markers", "mask", "inlets")  # keywords that may be images, too
 _WITHOUT_SPACING = ("watershed", "h_maxima", "h_minima", "fill_holes")
-_WITHOUT_BATCHES = ("granulometry", "skeleton_graph", "split", *_WITHOUT_SPACING)
+_WITHOUT_BATCHES = ("granulometry", "porosimetry", "skeleton_graph", "split", *_WITHOUT_SPACING)
 
 
 def adapted(name: str, open_image: Callable[[Any, Any, dict[str, Any]], Opened]) -> Callable[..., Any]:
