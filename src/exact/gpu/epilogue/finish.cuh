@@ -175,20 +175,11 @@ private:
     std::int64_t distance_, squared_, index_, coordinates_, label_, trusted_, image_ = 0;
 };
 
-/// The states that the last search wrote.
+/// Finishes cells from their packed sites (`Sites`) or their values. Several threads share a line.
 template <class V, class K, bool Sites>
-struct searched_states {
-    const state_of<V, K, Sites>* data;
-    std::int64_t length;
-
-    __device__ state_of<V, K, Sites> at(std::int64_t line, std::int64_t x) const { return data[line * length + x]; }
-};
-
-/// Several threads share a line.
-template <class V, class K, bool Sites, class States>
 __global__ void __launch_bounds__(finish_threads)
     finish(const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
-           const __grid_constant__ items all, const line_shares shares, const States states) {
+           const __grid_constant__ items all, const line_shares shares, const K* states) {
     const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * finish_threads + threadIdx.x);
     if (mine.line >= shares.lines) return;
     const std::int64_t first = mine.line * shares.length;
@@ -201,7 +192,7 @@ __global__ void __launch_bounds__(finish_threads)
     const int last = how.grid.rank - 1;
     std::int64_t x = mine.first;
     for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
-        const auto state = states.at(mine.line, x);
+        const K state = states[first + x];
         if constexpr (Sites) {
             const K own = static_cast<K>(how.grid.keys.with(at, last, x));
             const V value = by.value(state, own, how.grid.first_axis, image * how.grid.cells_of_image());

@@ -114,12 +114,13 @@ __global__ void __launch_bounds__(index_threads)
 bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
 
 /// False if the call wants no labels and has values of 32 bits, or if fields are not contiguous or of rare types.
-bool indices_serve(const plan& p, const arrays<device>& a) {
-    const fields<device>& out = a.out;
+bool indices_serve(const option_call& call) {
+    const plan& p = call.p;
+    const fields<device>& out = call.out;
     const bool several = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
     if (!out.label.wanted() && !(several && p.sites_wanted && p.numbers == tier::int64)) return false;
     if (p.weighted || out.trusted.wanted() || p.by != classes::none || p.rank - p.first_axis > 3) return false;
-    const item to = item_for(p, a.image, out);
+    const item& to = call.list[0];
     const auto is = [](const any_output<device>& field, std::initializer_list<dtype> types) {
         return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
     };
@@ -131,51 +132,55 @@ bool indices_serve(const plan& p, const arrays<device>& a) {
 
 class index_search final : public detour {
 public:
-    index_search(const device& on, const plan& p, const arrays<device>& a, const plan& sites) : detour(on, p, a) {
+    index_search(const option_call& call, const plan& sites) : detour(call) {
+        const plan& p = call.p;
+        const fields<device>& out = call.out;
         searches_.push_back({sites, {}});
         any_output<device>& index = searches_[0].out.index;
-        index = a.out.index;
+        index = out.index;
         if (index.wanted()) return;
         // The views have the shape of the image; their address is known once memory is allocated.
         const bool narrow = cells_between(p.size.data(), p.first_axis, p.rank) <= INT32_MAX;
-        for (const any_output<device>* shape : {&a.out.distance, &a.out.squared, &a.out.label})
+        for (const any_output<device>* shape : {&out.distance, &out.squared, &out.label})
             if (shape->wanted()) index = *shape;
         if (!index.wanted()) {
-            const auto axes = static_cast<std::size_t>(a.image.rank);
-            index = any_output<device>::contiguous(nullptr, dtype::int32, std::span(a.image.shape.data(), axes));
+            const auto axes = static_cast<std::size_t>(call.image.rank);
+            index = any_output<device>::contiguous(nullptr, dtype::int32, std::span(call.image.shape.data(), axes));
         }
         index.type = narrow ? dtype::int32 : dtype::int64;
         index.data = nullptr;
         // A field of four bytes a cell can hold the indices: a thread reads its indices before it writes.
-        for (const any_output<device>* field : {&a.out.coordinates, &a.out.distance, &a.out.label})
+        for (const any_output<device>* field : {&out.coordinates, &out.distance, &out.label})
             if (narrow && field->wanted() && size_of(field->type) == 4) index.data = field->data;
         if (index.data == nullptr) keep(index);
     }
     void put() const override {
-        const plan& p = p_;
+        const plan& p = call_.p;
         const any_output<device>& found = searches_[0].out.index;
         index_rule by;
         by.axes = p.rank - p.first_axis;
         for (int i = 0; i < by.axes; ++i)
             by.size[i] = static_cast<std::uint32_t>(p.size[static_cast<std::size_t>(p.rank - 1 - i)]);
         by.cells = p.cells, by.cells_of_image = cells_between(p.size.data(), p.first_axis, p.rank);
-        const item to = item_for(p, a_.image, a_.out);
-        by.out = contiguous_fields(p, to, a_.out);
-        if (found.data != a_.out.index.data) by.out.index = nullptr, by.out.index32 = nullptr;
-        by.sites = a_.out.distance.wanted() || a_.out.squared.wanted() || a_.out.coordinates.wanted();
+        const item& to = call_.list[0];
+        by.out = contiguous_fields(p, to, call_.out);
+        if (found.data != call_.out.index.data) by.out.index = nullptr, by.out.index32 = nullptr;
+        by.sites = call_.out.distance.wanted() || call_.out.squared.wanted() || call_.out.coordinates.wanted();
         for (int plane = 0; plane < by.out.image_rank; ++plane)
             if (by.out.problem_axis[plane] >= 0) by.out.problem_axis[plane] = p.rank - 1 - by.out.problem_axis[plane];
-        by.image = static_cast<const std::byte*>(a_.image.data),
-        by.image_bytes = static_cast<int>(size_of(a_.image.type));
-        by.label = a_.out.label.data;
+        by.image = static_cast<const std::byte*>(call_.image.data),
+        by.image_bytes = static_cast<int>(size_of(call_.image.type));
+        by.label = call_.out.label.data;
         const auto launch = [&]<class V, class Index>(V, const Index* index) {
             const bool wide = p.size[static_cast<std::size_t>(p.rank - 1)] % together == 0 && is_aligned(index) &&
                               is_aligned(by.out.coordinates) && p.cells % together == 0;
             const auto blocks = [&](int count) { return blocks_for(p.cells, std::int64_t{index_threads} * count); };
             if (wide)
-                cuda::launch(on_, write_fields_of_index<V, Index, together>, blocks(together), dim3(index_threads), 0,
-                             by, index);
-            else cuda::launch(on_, write_fields_of_index<V, Index, 1>, blocks(1), dim3(index_threads), 0, by, index);
+                cuda::launch(call_.on, write_fields_of_index<V, Index, together>, blocks(together), dim3(index_threads),
+                             0, by, index);
+            else
+                cuda::launch(call_.on, write_fields_of_index<V, Index, 1>, blocks(1), dim3(index_threads), 0, by,
+                             index);
         };
         const bool small = p.numbers == tier::int32;
         if (found.type == dtype::int64) return launch(std::int64_t{}, static_cast<const std::int64_t*>(found.data));
@@ -187,11 +192,11 @@ public:
 
 }  // namespace
 
-std::unique_ptr<detour> fields_by_index(const device& on, const plan& p, const arrays<device>& a) {
-    if (!indices_serve(p, a)) return nullptr;
-    plan sites = p;
+std::unique_ptr<detour> fields_by_index(const option_call& call) {
+    if (!indices_serve(call)) return nullptr;
+    plan sites = call.p;
     sites.plain_outputs = true;
-    return serves_plainly(sites) ? std::make_unique<index_search>(on, p, a, sites) : nullptr;
+    return serves_plainly(sites) ? std::make_unique<index_search>(call, sites) : nullptr;
 }
 
 }  // namespace nearfield::exact::gpu

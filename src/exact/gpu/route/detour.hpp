@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "base/cuda.cuh"
-#include "exact/plan.hpp"
+#include "exact/gpu/ground/items.cuh"
 
 namespace nearfield::exact::gpu {
 
@@ -19,7 +18,7 @@ public:
         fields<device> out;
     };
 
-    detour(const device& on, plan p, const arrays<device>& a) : on_(on), p_(std::move(p)), a_(a), memory_(on) {}
+    explicit detour(const option_call& call) : call_(call), memory_(call.on) {}
     detour(const detour&) = delete;
     detour& operator=(const detour&) = delete;
     virtual ~detour() = default;
@@ -39,12 +38,10 @@ public:
 protected:
     /// Reserves memory for a field of a search.
     void keep(any_output<device>& field) {
-        kept_ = &field, place_ = memory_.reserve<std::byte>(p_.cells * size_of(field.type));
+        kept_ = &field, place_ = memory_.reserve<std::byte>(call_.p.cells * size_of(field.type));
     }
 
-    const device& on_;
-    const plan p_;
-    const arrays<device> a_;
+    const option_call& call_;
     std::vector<search> searches_;
 
 private:
@@ -53,12 +50,8 @@ private:
     std::int64_t place_ = 0;
 };
 
-/// True if a call wants only the signed distances of an image, in contiguous memory.
-bool wants_signed_image(const plan& p, const arrays<device>& a);
-
 // Each returns null if it does not serve a call.
-std::unique_ptr<detour> fields_by_index(const device& on, const plan& p, const arrays<device>& a);
-std::unique_ptr<detour> both_sides(const device& on, const plan& p, const arrays<device>& a);
-std::unique_ptr<detour> faces_by_corners(const device& on, const plan& p, const arrays<device>& a);
+std::unique_ptr<detour> fields_by_index(const option_call& call);
+std::unique_ptr<detour> signed_image(const option_call& call);
 
 }  // namespace nearfield::exact::gpu
