@@ -2,13 +2,40 @@
 #pragma once
 
 #include "exact/gpu/ground/items.cuh"
-#include "exact/gpu/ground/rules.cuh"
 #include "exact/half.hpp"
 
 namespace nearfield::exact {
 namespace {
 
 constexpr int finish_threads = 256;
+
+/// Everything that determines values. Passed to kernels by value.
+template <class V>
+struct rules {
+    metric<V> m;
+    V limit = no_site<V>();      ///< larger values mean no site
+    const V* initial = nullptr;  ///< first values of a power diagram's sites, one per cell
+
+    /// Returns the value of the packed site `key` at the packed coordinates `own`, over axes from `first` on; `start`
+    /// is the first cell of the image.
+    template <class K>
+    __device__ V value(K key, K own, int first, std::int64_t start = 0) const {
+        if (key == no_key<K>) return no_site<V>();
+        V sum = initial == nullptr ? V{0} : initial[element(key, first, start)];
+        for (int axis = m.rank - 1; axis >= first; --axis)
+            sum += m.between(axis, static_cast<steps<V>>(m.keys.coordinate(own, axis)),
+                             static_cast<steps<V>>(m.keys.coordinate(key, axis)));
+        return sum;
+    }
+    /// Returns the element of the site `key` in a contiguous image; axes before `first` are those of element `start`.
+    template <class K>
+    __device__ std::int64_t element(K key, int first, std::int64_t start) const {
+        std::int64_t within = 0;
+        for (int axis = first; axis < m.rank; ++axis)
+            within = within * m.size[axis] + static_cast<std::int64_t>(m.keys.coordinate(key, axis));
+        return start + within;
+    }
+};
 
 /// Conversion of values to fields: borders, limit, sign, element types. Passed to the kernel by value.
 template <class V>

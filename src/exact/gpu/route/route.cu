@@ -8,7 +8,6 @@
 #include "exact/fit.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/route/calls.hpp"
-#include "exact/gpu/route/detour.hpp"
 #include "exact/gpu/route/trace.hpp"
 
 namespace nearfield::exact {
@@ -63,28 +62,6 @@ void describe_plain(const plan& p, dtype image, call_plan& to) {
     }
 }
 
-/// Solves a search without options, or describes it.
-std::int64_t search_plainly(const option_call& call, const plan& p, const fields<device>& out) {
-    if (call.described != nullptr) describe_plain(p, call.image.type, *call.described);
-    else
-        gpu::trace::note(call.on, is_small(p, call.image.type) ? gpu::rung::small : gpu::rung::words,
-                         blocks_for(p.cells, 1024));
-    return call_plainly({call.on, p, call.image, out, call.described != nullptr});
-}
-
-std::optional<std::int64_t> by_detour(const option_call& call) {
-    std::unique_ptr<gpu::detour> way = gpu::fields_by_index(call);
-    if (!way) way = gpu::signed_image(call);
-    if (!way) return {};
-    if (call.described == nullptr) way->begin();
-    std::int64_t most = 0;
-    for (const gpu::detour::search& each : way->searches())
-        most = std::max(most, search_plainly(call, each.p, each.out));
-    if (call.described == nullptr) way->put();
-    else call.described->passes.push_back({-1, way->method(), blocks_for(call.p.cells, 1024), 1024, 1});
-    return way->workspace_bytes() + most;
-}
-
 std::optional<std::int64_t> by_words(const option_call& call) {
     if (!words_serve(call)) return {};
     return search_plainly(call, call.p, call.out);
@@ -94,7 +71,7 @@ std::optional<std::int64_t> by_lines(const option_call& call) { return with_opti
 
 /// The ways of a call, the fastest first; the last one serves every call. Each solves a call and returns the bytes of
 /// workspace, or nothing if it does not serve it. Of a described call it adds the passes, and starts nothing.
-constexpr std::optional<std::int64_t> (*ways[])(const option_call&) = {by_detour, by_words, by_lines};
+constexpr std::optional<std::int64_t> (*ways[])(const option_call&) = {call_signed_image, by_words, by_lines};
 
 std::int64_t serve(const device& on, const plan& p, const arrays<device>& a, call_plan* described) {
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
@@ -116,6 +93,19 @@ std::int64_t serve(const device& on, const plan& p, const arrays<device>& a, cal
 }
 
 }  // namespace
+
+std::int64_t search_plainly(const option_call& call, const plan& p, const fields<device>& out) {
+    if (call.described != nullptr) describe_plain(p, call.image.type, *call.described);
+    else
+        gpu::trace::note(call.on, is_small(p, call.image.type) ? gpu::rung::small : gpu::rung::words,
+                         blocks_for(p.cells, 1024));
+    return call_plainly({call.on, p, call.image, out, call.described != nullptr});
+}
+
+void describe_last(const option_call& call, const char* method) {
+    if (call.described != nullptr)
+        call.described->passes.push_back({-1, method, blocks_for(call.p.cells, 1024), 1024, 1});
+}
 
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);

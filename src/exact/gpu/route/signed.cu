@@ -16,7 +16,7 @@
 
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
-#include "exact/gpu/route/detour.hpp"
+#include "exact/gpu/route/calls.hpp"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -135,63 +135,59 @@ struct signs {
           other(p.inside_is_nonzero ? p.inside_sign : p.outside_sign) {}
 };
 
-/// Search 0 serves the cells that are not zero, search 1 the others.
-class search_of_sides final : public detour {
-public:
-    search_of_sides(const option_call& call, const plan& side) : detour(call) {
-        searches_.assign(2, {side, {}});
-        searches_[1].p.rule = sites::nonzero;
-        for (search& each : searches_) each.out.distance = call.out.distance;
-        keep(searches_[1].out.distance);
-    }
-    void put() const override {
-        if (call_.out.distance.type == dtype::float32) join<float>();
-        else join<double>();
-    }
-    [[nodiscard]] const char* method() const override { return "both sides joined"; }
+/// Searches for zeros, then for the other cells.
+template <class T>
+std::int64_t call_from_both_sides(const option_call& call, plan side) {
+    cuda::workspace memory(call.on);
+    const std::int64_t place = memory.reserve<T>(call.p.cells);
+    fields<device> one, other;
+    one.distance = other.distance = call.out.distance;
+    if (call.described == nullptr) memory.allocate(), other.distance.data = memory.get<T>(place);
+    const std::int64_t bytes = search_plainly(call, side, one);
+    side.rule = sites::nonzero;
+    search_plainly(call, side, other);
+    describe_last(call, "both sides joined");
+    const signs of(call.p);
+    if (call.described == nullptr)
+        cuda::launch(call.on, join_both_sides<T>, blocks_for(call.p.cells, block_cells), dim3(signed_threads), 0,
+                     static_cast<T*>(one.distance.data), static_cast<const T*>(other.distance.data), call.p.cells,
+                     static_cast<T>(of.other), static_cast<T>(of.zero));
+    return memory.bytes() + bytes;
+}
 
-private:
-    template <class T>
-    void join() const {
-        const signs of(call_.p);
-        cuda::launch(call_.on, join_both_sides<T>, blocks_for(call_.p.cells, block_cells), dim3(signed_threads), 0,
-                     static_cast<T*>(searches_[0].out.distance.data),
-                     static_cast<const T*>(searches_[1].out.distance.data), call_.p.cells, static_cast<T>(of.other),
-                     static_cast<T>(of.zero));
-    }
-};
-
-class corner_search final : public detour {
-public:
-    corner_search(const option_call& call, const plan& corners) : detour(call) {
-        searches_.push_back({corners, {}});
-        searches_[0].p.half_cell = true;
-        any_output<device>& values = searches_[0].out.squared;
-        values = call.out.distance, values.type = dtype::uint32;
-        // The distances' memory holds the values if it can.
-        if (call.out.distance.type != dtype::float32) keep(values);
-    }
-    void put() const override {
-        const plan& p = call_.p;
-        two_classes classes;
-        classes.image = static_cast<const std::byte*>(call_.image.data);
-        classes.bytes = static_cast<int>(size_of(call_.image.type));
-        classes.floating = call_.image.type >= dtype::float16;
-        classes.cells = p.cells, classes.length = p.size[static_cast<std::size_t>(p.rank - 1)];
-        classes.rows = p.size[static_cast<std::size_t>(p.rank - 2)];
-        const std::int64_t blocks_a_row = blocks_for(classes.length, block_cells);
-        const signs of(p);
-        cuda::launch(call_.on, write_faces, p.cells / classes.length * blocks_a_row, dim3(signed_threads), 0, classes,
-                     blocks_a_row, static_cast<const std::uint32_t*>(searches_[0].out.squared.data),
-                     contiguous_fields(p, call_.list[0], call_.out), static_cast<float>(of.zero),
+std::int64_t call_by_corners(const option_call& call, plan corners) {
+    const plan& p = call.p;
+    cuda::workspace memory(call.on);
+    // The distances' memory holds the values if it can.
+    const bool lent = call.out.distance.type == dtype::float32;
+    const std::int64_t place = memory.reserve<std::uint32_t>(lent ? 0 : p.cells);
+    fields<device> values;
+    values.squared = call.out.distance, values.squared.type = dtype::uint32;
+    if (!lent && call.described == nullptr) memory.allocate(), values.squared.data = memory.get<std::uint32_t>(place);
+    corners.half_cell = true;
+    const std::int64_t bytes = search_plainly(call, corners, values);
+    describe_last(call, "distances of corners and faces");
+    two_classes classes;
+    classes.image = static_cast<const std::byte*>(call.image.data);
+    classes.bytes = static_cast<int>(size_of(call.image.type)), classes.floating = call.image.type >= dtype::float16;
+    classes.cells = p.cells, classes.length = p.size[static_cast<std::size_t>(p.rank - 1)];
+    classes.rows = p.size[static_cast<std::size_t>(p.rank - 2)];
+    const std::int64_t blocks_a_row = blocks_for(classes.length, block_cells);
+    const signs of(p);
+    if (call.described == nullptr)
+        cuda::launch(call.on, write_faces, p.cells / classes.length * blocks_a_row, dim3(signed_threads), 0, classes,
+                     blocks_a_row, static_cast<const std::uint32_t*>(values.squared.data),
+                     contiguous_fields(p, call.list[0], call.out), static_cast<float>(of.zero),
                      static_cast<float>(of.other));
-    }
-    [[nodiscard]] const char* method() const override { return "distances of corners and faces"; }
-};
+    return memory.bytes() + bytes;
+}
 
 }  // namespace
+}  // namespace nearfield::exact::gpu
 
-std::unique_ptr<detour> signed_image(const option_call& call) {
+namespace nearfield::exact {
+
+std::optional<std::int64_t> call_signed_image(const option_call& call) {
     const plan& p = call.p;
     const fields<device>& out = call.out;
     const bool alone = out.distance.wanted() && !out.squared.wanted() && !out.index.wanted() &&
@@ -199,12 +195,15 @@ std::unique_ptr<detour> signed_image(const option_call& call) {
     if (!alone || !p.is_signed() || p.by != classes::zero || p.background || p.rank - p.first_axis != 2 ||
         !p.plain_outputs || !is_contiguous(p.size.data(), p.image_stride.data(), p.rank) ||
         !has_contiguous_fields(p, call.list[0]))
-        return nullptr;
+        return {};
     plan side = p;
     side.by = classes::none, side.rule = sites::zero, side.inside_sign = side.outside_sign = 1;
-    if (side.plain() && serves_plainly(side)) return std::make_unique<search_of_sides>(call, side);
-    const plan corners = corners_of(p);
-    return p.half_cell && corners_serve(p, corners) ? std::make_unique<corner_search>(call, corners) : nullptr;
+    if (side.plain() && serves_plainly(side))
+        return out.distance.type == dtype::float32 ? gpu::call_from_both_sides<float>(call, side)
+                                                   : gpu::call_from_both_sides<double>(call, side);
+    const plan corners = gpu::corners_of(p);
+    if (!p.half_cell || !gpu::corners_serve(p, corners)) return {};
+    return gpu::call_by_corners(call, corners);
 }
 
-}  // namespace nearfield::exact::gpu
+}  // namespace nearfield::exact
