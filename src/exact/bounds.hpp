@@ -70,7 +70,7 @@ struct bounded_cells {
         return at;
     }
     /// Writes cells [from, to) of a line.
-    NF_HD void finish(std::int64_t line, std::int64_t from, std::int64_t to) const {
+    NF_HD void run(std::int64_t line, std::int64_t from, std::int64_t to) const {
         constexpr double endless = std::numeric_limits<double>::infinity();
         const int last = rank - 1;
         const std::int64_t bound_at = start(bounds, line), found_at = start(found, line),

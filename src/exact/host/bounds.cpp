@@ -27,7 +27,7 @@ void run_bounded(const host& on, const any_input<host>& image, const any_input<h
     workers all(quiet, cells.lines);
     all.for_each(cells.lines, std::max<std::int64_t>(together / cells.length(), 1), 1,
                  [&](std::int64_t first, std::int64_t last, int) {
-                     for (std::int64_t line = first; line < last; ++line) cells.finish(line, 0, cells.length());
+                     for (std::int64_t line = first; line < last; ++line) cells.run(line, 0, cells.length());
                  });
 }
 

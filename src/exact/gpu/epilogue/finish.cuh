@@ -2,13 +2,40 @@
 #pragma once
 
 #include "exact/gpu/ground/items.cuh"
-#include "exact/gpu/ground/rules.cuh"
 #include "exact/half.hpp"
 
 namespace nearfield::exact {
 namespace {
 
 constexpr int finish_threads = 256;
+
+/// Everything that determines values. Passed to kernels by value.
+template <class V>
+struct rules {
+    metric<V> m;
+    V limit = no_site<V>();      ///< larger values mean no site
+    const V* initial = nullptr;  ///< first values of a power diagram's sites, one per cell
+
+    /// Returns the value of the packed site `key` at the packed coordinates `own`, over axes from `first` on; `start`
+    /// is the first cell of the image.
+    template <class K>
+    __device__ V value(K key, K own, int first, std::int64_t start = 0) const {
+        if (key == no_key<K>) return no_site<V>();
+        V sum = initial == nullptr ? V{0} : initial[element(key, first, start)];
+        for (int axis = m.rank - 1; axis >= first; --axis)
+            sum += m.between(axis, static_cast<steps<V>>(m.keys.coordinate(own, axis)),
+                             static_cast<steps<V>>(m.keys.coordinate(key, axis)));
+        return sum;
+    }
+    /// Returns the element of the site `key` in a contiguous image; axes before `first` are those of element `start`.
+    template <class K>
+    __device__ std::int64_t element(K key, int first, std::int64_t start) const {
+        std::int64_t within = 0;
+        for (int axis = first; axis < m.rank; ++axis)
+            within = within * m.size[axis] + static_cast<std::int64_t>(m.keys.coordinate(key, axis));
+        return start + within;
+    }
+};
 
 /// Conversion of values to fields: borders, limit, sign, element types. Passed to the kernel by value.
 template <class V>
@@ -175,20 +202,11 @@ private:
     std::int64_t distance_, squared_, index_, coordinates_, label_, trusted_, image_ = 0;
 };
 
-/// The states that the last search wrote.
+/// Finishes cells from their packed sites (`Sites`) or their values. Several threads share a line.
 template <class V, class K, bool Sites>
-struct searched_states {
-    const state_of<V, K, Sites>* data;
-    std::int64_t length;
-
-    __device__ state_of<V, K, Sites> at(std::int64_t line, std::int64_t x) const { return data[line * length + x]; }
-};
-
-/// Several threads share a line.
-template <class V, class K, bool Sites, class States>
 __global__ void __launch_bounds__(finish_threads)
     finish(const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
-           const __grid_constant__ items all, const line_shares shares, const States states) {
+           const __grid_constant__ items all, const line_shares shares, const K* states) {
     const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * finish_threads + threadIdx.x);
     if (mine.line >= shares.lines) return;
     const std::int64_t first = mine.line * shares.length;
@@ -201,7 +219,7 @@ __global__ void __launch_bounds__(finish_threads)
     const int last = how.grid.rank - 1;
     std::int64_t x = mine.first;
     for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
-        const auto state = states.at(mine.line, x);
+        const K state = states[first + x];
         if constexpr (Sites) {
             const K own = static_cast<K>(how.grid.keys.with(at, last, x));
             const V value = by.value(state, own, how.grid.first_axis, image * how.grid.cells_of_image());

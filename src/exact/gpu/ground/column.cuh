@@ -4,7 +4,6 @@
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/ground/number.cuh"
-#include "exact/gpu/ground/rules.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {

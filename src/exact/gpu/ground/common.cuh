@@ -17,10 +17,6 @@ namespace nearfield::exact {
 template <class V>
 using steps = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
 
-/// State of a cell between passes: its packed site (`Sites`), which determines the value, or only the value.
-template <class V, class K, bool Sites>
-using state_of = std::conditional_t<Sites, K, V>;
-
 /// Strides in elements along the problem's axes; passed to kernels by value.
 struct strides {
     std::int64_t of[max_rank]{};
@@ -39,7 +35,6 @@ __device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
 struct pass {
     int axis = 0;
     std::int64_t rows = 1, inner = 1, columns = 1;
-    bool rows_ordered = true;
 
     __device__ std::int64_t first_cell(std::int64_t column) const {
         if (columns == inner) return column;

@@ -59,6 +59,32 @@ inline std::int64_t stretch_for(std::int64_t words) {
 /// Elements of scratch for lines with this number of words in all: two notes of each stretch, if lines have several.
 constexpr std::int64_t most_summaries(std::int64_t words) { return words > least_stretch ? words / 8 : 0; }
 
+/// Cells to the nearest marks on either side of cell i of a word. Sites: the cell's own mark counts for both sides.
+/// Changes: a mark stands on the first cell that differs, so the cell before it is the one on the left.
+struct gaps {
+    std::uint32_t left, right;
+
+    __device__ gaps(std::uint32_t bits, std::uint32_t to_before, std::uint32_t to_after, int i, bool changes) {
+        const std::uint32_t upto = bits << (31 - i), beyond = changes ? (i < 31 ? bits >> (i + 1) : 0) : bits >> i;
+        const auto extra = static_cast<std::uint32_t>(changes);
+        left = upto                   ? static_cast<std::uint32_t>(__clz(static_cast<int>(upto))) + extra
+               : to_before == no_mark ? no_mark
+                                      : to_before + static_cast<std::uint32_t>(i) + extra;
+        right = beyond                ? static_cast<std::uint32_t>(__ffs(static_cast<int>(beyond))) - 1 + extra
+                : to_after == no_mark ? no_mark
+                                      : to_after - static_cast<std::uint32_t>(i);
+    }
+    __device__ bool none() const { return left == no_mark && right == no_mark; }
+    __device__ std::uint32_t nearest() const { return min(left, right); }
+    /// Returns the position of that mark for cell x of a line of `rows`: the smaller coordinate of two equally near.
+    __device__ std::int64_t where(std::int64_t x, std::int64_t rows) const {
+        std::int64_t l = x - left, r = x + right;
+        if (l < 0) l += rows;
+        if (r >= rows) r -= rows;
+        return left < right ? l : right < left ? r : min(l, r);
+    }
+};
+
 /// Fills bits, to_before and to_after and, where wanted, zeros.
 void mark_lines(const device& on, const elements& image, mark what, const marked& to);
 

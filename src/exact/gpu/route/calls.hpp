@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "base/cuda.cuh"
@@ -23,6 +24,14 @@ struct plain_call {
 
 /// Solves it by the kernel for small grids, by tiles of distances or by words of sites. Returns the bytes of workspace.
 std::int64_t call_plainly(const plain_call& call);
+
+/// Solves a search without options on a call's image, or describes it.
+std::int64_t search_plainly(const option_call& call, const plan& p, const fields<device>& out);
+/// Adds the kernel that makes the fields of a described call from those of such searches.
+void describe_last(const option_call& call, const char* method);
+
+/// Solves or describes signed distances of images by plain searches; returns nothing if it does not serve the call.
+std::optional<std::int64_t> call_signed_image(const option_call& call);
 
 /// True if one kernel solves the grid.
 inline bool is_small(const plan& p, dtype image) { return whole_fits(p, image) && cuda::has_clusters(true); }

@@ -57,7 +57,7 @@ private:
 
     void reserve() {
         words_.reserve(memory_, p_.sites_wanted ? sites_.most_windows() : most_tiles(p_), needs_pivots(p_, all_rows),
-                       p_.sites_wanted ? sites_.most_swept() : 0);
+                       p_.sites_wanted ? sites_.most_groups() : 0);
         if (p_.sites_wanted) sites_.reserve(memory_);
         // A field of 4 bytes can be the second state: it is written last, when that state is not needed.
         if (searched() > 2) state_[0] = memory_.reserve<std::int32_t>(p_.cells / size(p_.rank - 1) * state_pitch(p_));

@@ -2,54 +2,31 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/cuda.cuh"
 #include "exact/fit.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/route/calls.hpp"
-#include "exact/gpu/route/detour.hpp"
 #include "exact/gpu/route/trace.hpp"
 
 namespace nearfield::exact {
 namespace {
 
-std::int64_t pass_on(const plain_call& call) {
-    if (!call.measure_only)
-        gpu::trace::note(call.on, is_small(call.p, call.image.type) ? gpu::rung::small : gpu::rung::words,
-                         blocks_for(call.p.cells, 1024));
-    return call_plainly(call);
-}
-
 /// True if words serve a call: those of sites yield indices only; the kernel for small grids yields any field. Tiles of
 /// distances are for lines of many rows: three planes of 4096^2 take 5.7 ms with them.
-bool uses_words(const plan& p, const any_input<device>& image, const fields<device>& out) {
+bool words_serve(const option_call& call) {
     constexpr std::int64_t few_rows = 16;
+    const plan& p = call.p;
+    const fields<device>& out = call.out;
     const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
     if (!serves_plainly(p) || !is_contiguous(p.size.data(), p.image_stride.data(), p.rank) ||
-        !has_contiguous_fields(p, item_for(p, image, out)))
+        !has_contiguous_fields(p, call.list[0]))
         return false;
-    if (is_small(p, image.type)) return true;
+    if (is_small(p, call.image.type)) return true;
     if (p.sites_wanted) return !more;
     return std::all_of(p.size.begin() + p.first_axis, p.size.begin() + p.rank - 1,
                        [](std::int64_t rows) { return rows > few_rows; });
-}
-
-/// Returns the detour of a call, or null.
-std::unique_ptr<gpu::detour> detour_for(const device& on, const plan& p, const arrays<device>& a) {
-    for (const auto make : {gpu::fields_by_index, gpu::both_sides, gpu::faces_by_corners})
-        if (auto way = make(on, p, a)) return way;
-    return nullptr;
-}
-
-/// Returns the bytes of workspace and, for a call with options, the passes.
-std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
-    if (const auto way = detour_for(on, p, a)) {
-        const gpu::detour::search& first = way->searches().front();
-        return way->workspace_bytes() + pass_on({on, first.p, a.image, first.out, true});
-    }
-    if (uses_words(p, a.image, a.out)) return pass_on({on, p, a.image, a.out, true});
-    const std::array<item, 1> only{item_for(p, a.image, a.out)};
-    return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
 
 /// Adds the passes of the engine without options.
@@ -85,35 +62,56 @@ void describe_plain(const plan& p, dtype image, call_plan& to) {
     }
 }
 
+std::optional<std::int64_t> by_words(const option_call& call) {
+    if (!words_serve(call)) return {};
+    return search_plainly(call, call.p, call.out);
+}
+
+std::optional<std::int64_t> by_lines(const option_call& call) { return with_options(call); }
+
+/// The ways of a call, the fastest first; the last one serves every call. Each solves a call and returns the bytes of
+/// workspace, or nothing if it does not serve it. Of a described call it adds the passes, and starts nothing.
+constexpr std::optional<std::int64_t> (*ways[])(const option_call&) = {call_signed_image, by_words, by_lines};
+
+std::int64_t serve(const device& on, const plan& p, const arrays<device>& a, call_plan* described) {
+    const std::array<item, 1> only{item_for(p, a.image, a.out)};
+    const option_call call{on, p, a.image, a.out, a.weights, only, described};
+    for (const auto way : ways)
+        if (const std::optional<std::int64_t> bytes = way(call)) return *bytes;
+    return 0;
+}
+
 /// Throws the workspace error with advice on what would fit.
 [[noreturn]] void fail_with_fit(const error& problem, const device& on, const plan& p, const arrays<device>& a) {
     std::size_t free_bytes = 0, total = 0;
     cuda::check(cudaMemGetInfo(&free_bytes, &total), "asking for the free memory");
     const std::string fits = what_fits(p, static_cast<std::int64_t>(free_bytes), [&](const plan& smaller) {
         call_plan unused;
-        return measure(on, smaller, a, unused);
+        return serve(on, smaller, a, &unused);
     });
     throw error(problem.code(), problem.what() + fits, problem.where());
 }
 
 }  // namespace
 
+std::int64_t search_plainly(const option_call& call, const plan& p, const fields<device>& out) {
+    if (call.described != nullptr) describe_plain(p, call.image.type, *call.described);
+    else
+        gpu::trace::note(call.on, is_small(p, call.image.type) ? gpu::rung::small : gpu::rung::words,
+                         blocks_for(p.cells, 1024));
+    return call_plainly({call.on, p, call.image, out, call.described != nullptr});
+}
+
+void describe_last(const option_call& call, const char* method) {
+    if (call.described != nullptr)
+        call.described->passes.push_back({-1, method, blocks_for(call.p.cells, 1024), 1024, 1});
+}
+
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
     const gpu::traced_call traced(on, p.size.data(), p.rank);
     try {
-        if (const auto way = detour_for(on, p, a)) {
-            way->begin();
-            for (const gpu::detour::search& each : way->searches())
-                static_cast<void>(pass_on({on, each.p, a.image, each.out, false}));
-            return way->put();
-        }
-        if (uses_words(p, a.image, a.out)) {
-            static_cast<void>(pass_on({on, p, a.image, a.out, false}));
-            return;
-        }
-        const std::array<item, 1> only{item_for(p, a.image, a.out)};
-        static_cast<void>(with_options({on, p, a.image, a.out, a.weights, only}));
+        static_cast<void>(serve(on, p, a, nullptr));
     } catch (const error& problem) {
         if (problem.code() != error_code::out_of_memory) throw;
         fail_with_fit(problem, on, p, a);
@@ -136,14 +134,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     for (any_output<device>* field :
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
-    const arrays<device> placed{a.image, out, a.weights};
-    to.workspace_bytes = measure(on, p, placed, to);
-    if (const auto way = detour_for(on, p, placed)) {
-        for (const gpu::detour::search& each : way->searches()) describe_plain(each.p, a.image.type, to);
-        to.passes.push_back({-1, way->method(), blocks_for(p.cells, 1024), 1024, 1});
-    } else if (uses_words(p, a.image, out)) {
-        describe_plain(p, a.image.type, to);
-    }
+    to.workspace_bytes = serve(on, p, {a.image, out, a.weights}, &to);
     return to;
 }
 

@@ -3,7 +3,7 @@
 
 #include "exact/gpu/ground/items.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/ground/rules.cuh"
+#include "exact/gpu/ground/marks.hpp"
 
 namespace nearfield::exact {
 namespace {

@@ -8,7 +8,6 @@
 #include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
-#include "exact/gpu/ground/rules.cuh"
 #include "exact/gpu/rows/pack.cuh"
 
 namespace nearfield::exact::gpu {

@@ -55,7 +55,7 @@ __device__ inline line_word word_without_sites() { return {0, nowhere_beside | n
 /// Lines as words: `tiles` tiles, one for each word column of each image, of `rows` words each.
 ///
 /// A site `k` columns and `t` rows before a cell costs k^2 + t^2. If `half` is 1 it costs k (k + 1) + t (t + 1), for
-/// k >= 0 and any t: then the sites of row e lie on the line between rows e - 1 and e (route/faces.cu).
+/// k >= 0 and any t: then the sites of row e lie on the line between rows e - 1 and e (route/signed.cu).
 struct packed_lines {
     line_word* words = nullptr;
     std::uint32_t* ends = nullptr;  ///< ends of stretches, if lines have several: see stretch_ends

@@ -1,5 +1,5 @@
 // Nearest sites in those windows of images that the words (search.cuh) leave unresolved: squares of 32 rows by 32
-// columns between two pivot rows, as for distances (post_squares.cuh), with ties.
+// columns between two pivot rows, as for distances (pivot_squares.cuh), with ties.
 //
 // Remaining rows become words: the value of a row relative to the first one (15 bits), above the offset of its site to
 // the right of the cell (16, biased), above a bit that is 1 unless the row lies before the square (1). This order is
@@ -9,12 +9,12 @@
 #pragma once
 
 #include "exact/gpu/sites/search.cuh"
-#include "exact/gpu/tiles/post_squares.cuh"
+#include "exact/gpu/tiles/pivot_squares.cuh"
 
 namespace nearfield::exact {
 namespace {
 
-/// The candidate of a row: R, as in post_squares.cuh, and the lower 17 bits of its words.
+/// The candidate of a row: R, as in pivot_squares.cuh, and the lower 17 bits of its words.
 struct site_candidate {
     std::uint32_t r, tie;
 
@@ -61,15 +61,17 @@ public:
 #pragma unroll
         for (auto& one : best) one = first;
     }
-    __device__ void relax(const site_candidate& one, std::uint32_t s) {
+    __device__ void relax_one(const relative_rows& of, const line_word& word, std::uint32_t r, std::uint32_t s) {
+        const site_candidate one{r, candidate_of(word, of, static_cast<int>(s)).tie};
         const std::uint32_t first = one.word(), step = site_candidate::step(s);
 #pragma unroll
         for (std::uint32_t i = 0; i < square_rows; ++i) best[i] = min(best[i], first - i * step);
     }
-    /// Relaxes with rows s and s + 1.
-    __device__ void relax(const site_candidate& one, const site_candidate& other, std::uint32_t s) {
-        const std::uint32_t first = one.word(), second = other.word(), step = site_candidate::step(s),
-                            next = site_candidate::step(s + 1);
+    /// Relaxes with rows k and k + 1.
+    __device__ void relax(const relative_rows& of, const line_word& a, const line_word& b, int k) {
+        const auto s = static_cast<std::uint32_t>(k);
+        const std::uint32_t first = candidate_of(a, of, k).word(), second = candidate_of(b, of, k + 1).word(),
+                            step = site_candidate::step(s), next = site_candidate::step(s + 1);
 #pragma unroll
         for (std::uint32_t i = 0; i < square_rows; ++i)
             best[i] = __vimin3_u32(best[i], first - i * step, second - i * next);
@@ -94,54 +96,32 @@ __device__ inline std::int32_t small_root(std::int32_t square) {
     return __float_as_int(near_root(whole) + 12582912.0f) - 0x4b400000;
 }
 
-/// A square of an unresolved window, the remaining rows of its lanes, and the destination of its sites.
+/// A square of an unresolved window with the output of its sites.
 template <ending End>
 struct sites_between : unresolved_square {
+    using lines = site_words;
+    using sink = site_sink;
+    using best_values = site_square;
+    static constexpr int cell_words = 2;  ///< of shared memory, for each cell of a square
+
     site_target<End, 1> target;
     int width;
 
-    __device__ sites_between(const site_words& lines, const windows& cut, const metric<std::int32_t>& m,
-                             const unresolved_tiles& unresolved, const pivot_lines& pivots, const site_sink& to,
-                             std::int64_t nth)
-        : unresolved_square(lines, cut, unresolved, pivots, nth),
-          target(lines.template target<End>(m, nullptr, to, within ? group : word_group{}, lane_of_warp())),
-          width(within ? lines.width(group) : 0) {}
+    __device__ sites_between(const site_words& from, const windows& cut, const unresolved_tiles& unresolved,
+                             const pivot_lines& pivots, std::int64_t nth, const site_sink& to)
+        : unresolved_square(from, cut, unresolved, pivots, nth),
+          target(from.template target<End>(nullptr, to, within ? group : line_group{},
+                                           static_cast<int>(threadIdx.x) % cuda::warp)),
+          width(within ? from.width(group) : 0) {}
 
-    /// Finishes the square; `count`: largest number of remaining rows of a lane.
-    __device__ void finish(int count) const {
-        if (is_wide()) return finish_wide();
-        const relative_rows of(s, left);
-        site_square best(of);
-        if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) {
-            line_word one = of.load(1), other = of.load(2);
-            for (int k = 1; k <= count; k += 2) {
-                const line_word a = one, b = other;
-                one = of.load(k + 2), other = of.load(k + 3);
-                best.relax(candidate_of(a, of, k), candidate_of(b, of, k + 1), static_cast<std::uint32_t>(k));
-            }
-        } else {
-            relax_below(s, left, of, 0, 1, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
-                best.relax({r, candidate_of(word, of, static_cast<int>(rows)).tie}, rows);
-            });
-        }
-        put(of, best.best);
-    }
-    /// Finishes the square with all warps of a block. `best` has room for two numbers per cell of a square.
+    /// Finishes the square with all warps of a block.
     __device__ void finish_together(std::int32_t* best) const {
-        const int cells = square_rows * cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
         if (is_wide()) return finish_wide(warp, between_warps);
-        auto* const ties = reinterpret_cast<std::uint32_t*>(best + cells) + s.lane;
-        for (int i = static_cast<int>(threadIdx.x); i < cells; i += between_threads) best[i] = 0;
-        best += s.lane;
-        __syncthreads();
         const relative_rows of(s, left);
-        whole_square mine;
-        relax_below(s, left, of, warp, between_warps,
-                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
-#pragma unroll
-        for (int i = 0; i < square_rows; ++i)
-            if (mine.best[i] < 0) atomicMin(best + i * cuda::warp, mine.best[i]);
-        __syncthreads();
+        relax_together(*this, of, best);
+        auto* const ties = reinterpret_cast<std::uint32_t*>(best + square_rows * cuda::warp) + s.lane;
+        best += s.lane;
         const auto tie_of = [&](const line_word& word, int row) {
             return static_cast<std::uint32_t>(word.to_site(s.lane) + site_candidate::bias) << 16 |
                    static_cast<std::uint32_t>(row);
@@ -149,6 +129,7 @@ struct sites_between : unresolved_square {
         const std::uint32_t first = tie_of(of.load(0), left.from);
         for (int i = warp; i < square_rows; i += between_warps)
             ties[i * cuda::warp] = best[i * cuda::warp] == 0 ? first : 0xffffffffu;
+        whole_square mine;
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) mine.best[i] = best[i * cuda::warp];
         __syncthreads();
@@ -170,26 +151,14 @@ struct sites_between : unresolved_square {
         __syncthreads();
     }
 
-private:
-    __device__ void finish_wide(int part = 0, int parts = 1) const {
+    __device__ void finish_wide(int part, int parts) const {
         if (s.lane < width)
             each_wide(part, parts, [&](int row, std::int64_t value, std::int32_t columns, int winner) {
                 target.put(row, value, {columns, 0}, winner - row);
             });
     }
-    static __device__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % cuda::warp; }
-
-    /// Returns the rows from row i of the square back to the site of its word. A site behind the square's first row
-    /// lies before row i if one is equally far there: of two the first wins.
-    __device__ std::int32_t along(std::uint32_t word, std::int32_t value, int i) const {
-        const std::int32_t columns = site_candidate::columns(word), rows = whole_root(value - columns * columns);
-        if (!site_candidate::behind(word)) return -rows;
-        if (rows == 0 || rows > i) return rows;
-        const line_word before = s.words[s.top + i - rows];
-        const bool has = columns <= 0 ? before.to_left(s.lane) == -columns : before.to_right(s.lane) == columns;
-        return has ? -rows : rows;
-    }
-    __device__ void put(const relative_rows& of, const std::uint32_t (&best)[square_rows]) const {
+    __device__ void put(const relative_rows& of, const site_square& found) const {
+        const auto& best = found.best;
         // Rows of the square itself may win; a word does not tell whether such a row lies before or after a cell.
         const bool own = __any_sync(cuda::every_lane, left.from <= s.bottom && left.end >= s.top);
         if (s.lane >= width) return;
@@ -210,6 +179,18 @@ private:
             target.put(s.top + i, value, {site_candidate::columns(words[i]), 0}, along(words[i], value, i));
         }
     }
+
+private:
+    /// Returns the rows from row i of the square back to the site of its word. A site behind the square's first row
+    /// lies before row i if one is equally far there: of two the first wins.
+    __device__ std::int32_t along(std::uint32_t word, std::int32_t value, int i) const {
+        const std::int32_t columns = site_candidate::columns(word), rows = whole_root(value - columns * columns);
+        if (!site_candidate::behind(word)) return -rows;
+        if (rows == 0 || rows > i) return rows;
+        const line_word before = s.words[s.top + i - rows];
+        const bool has = columns <= 0 ? before.to_left(s.lane) == -columns : before.to_right(s.lane) == columns;
+        return has ? -rows : rows;
+    }
     template <class Index>
     __device__ void put_indices(const relative_rows& of, const std::uint32_t (&best)[square_rows], Index* out) const {
         Index here = target.here + static_cast<Index>(target.row_at(s.top));
@@ -222,17 +203,6 @@ private:
         }
     }
 };
-
-template <ending End>
-__global__ void __launch_bounds__(between_threads, between_blocks)
-    finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                         const unresolved_tiles unresolved, const pivot_lines pivots, const site_sink to) {
-    cuda::wait_for_kernel_before();
-    __shared__ std::int32_t best[2 * square_rows * cuda::warp];
-    finish_squares(
-        cut, unresolved, pivots,
-        [&](std::int64_t nth) { return sites_between<End>(lines, cut, m, unresolved, pivots, to, nth); }, best);
-}
 
 }  // namespace
 }  // namespace nearfield::exact

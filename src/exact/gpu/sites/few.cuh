@@ -225,12 +225,9 @@ __global__ void __launch_bounds__(brick_threads, 2)
         }
         brick cells = b;
         cells.y = cells.y1 = b.y + warp;
-        const std::int32_t x = b.x + lane, here = cells.y * length + x;
-        const site_target<End, 2> target{m,       to,
-                                         nullptr, image * depth * plane_cells + here,
-                                         here,    static_cast<std::int32_t>(plane_cells),
-                                         x,       cells.y,
-                                         length,  words_beyond(to.limit)};
+        const std::int32_t x = b.x + lane, here = cells.y * length + x, inner = height * length;
+        const std::int64_t first = image * depth * plane_cells + here;
+        const site_target<End, 2> target{to, nullptr, first, here, inner, x, cells.y, length, words_beyond(to.limit)};
         if (cells.y >= height) continue;
         if (count > 0) finish_lines(memory.ordered, count, cells, target, x < length, lane);
         else

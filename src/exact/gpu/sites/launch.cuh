@@ -9,8 +9,6 @@
 #include "exact/gpu/sites/between.cuh"
 #include "exact/gpu/sites/few.cuh"
 #include "exact/gpu/sites/sweep.cuh"
-#include "exact/gpu/tiles/post_winners.cuh"
-#include "exact/gpu/tiles/workspace.cuh"
 
 namespace nearfield::exact {
 
@@ -49,7 +47,7 @@ static_assert(beyond_most_steps > (most_steps + 1) * (most_steps + 1) * one_valu
 class site_search {
 public:
     site_search(const device& on, const plan& p, const word_workspace& words, const cuda::workspace& memory)
-        : on_(on), p_(p), m_(p.as_metric<std::int32_t>()), words_(words), memory_(memory) {}
+        : on_(on), p_(p), words_(words), memory_(memory) {}
 
     void reserve(cuda::workspace& memory) {
         const point_lists few = few_lists();
@@ -64,11 +62,9 @@ public:
             most = std::max(most, groups_of(axis) * cut_strips(rows_of(axis), groups_of(axis)).into.count);
         return most;
     }
-    /// Returns the most groups of 32 lines of a pass, if only sweeps finish one of the passes.
-    [[nodiscard]] std::int64_t most_swept() const {
-        const int first = p_.first_axis;
-        if (!volumes() || !(only_sweeps(first) || only_sweeps(first + 1))) return 0;
-        return std::max(groups_of(first), groups_of(first + 1));
+    /// Returns the most groups of 32 lines of a pass over a volume.
+    [[nodiscard]] std::int64_t most_groups() const {
+        return volumes() ? std::max(groups_of(p_.first_axis), groups_of(p_.first_axis + 1)) : 0;
     }
     /// Returns the lists of sites, for volumes large enough for the test of few sites.
     [[nodiscard]] point_lists few_lists() const {
@@ -128,50 +124,40 @@ private:
         const std::int64_t volumes = lines.images / few.planes,
                            bricks = volumes * few.lists_an_image * blocks_for(lines.rows, brick_warps) * lines.columns;
         cuda::launch_overlapped(on_, search_few_sites<End>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads),
-                                0, few, m_, volumes, to);
+                                0, few, p_.as_metric<std::int32_t>(), volumes, to);
     }
 
     template <ending End>
     void search_rows(const site_sink& to, int axis, std::uint32_t* state) const {
-        const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
-        const unresolved_tiles unresolved = words_.unresolved(memory_, axis);
         const std::int64_t pitch = End == ending::state ? state_pitch(p_) : rows_of(p_.rank - 1);
         const site_words from{{words_.lines(memory_), pitch}};
-        with_strips(cut, [&]<int Rows>() {
-            cuda::launch_overlapped(on_, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
-                                    dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
-                                    m_, unresolved, few_lists(), state, to);
-        });
-        if constexpr (End == ending::state) {
-            finish<End>(from, axis, cut.into, unresolved, state, to);
-        } else {
-            const auto pivots = words_.pivots(memory_);
-            find_pivot_winners(on_, from, unresolved, pivots);
-            cuda::launch_overlapped(
-                on_, finish_sites_between<End>,
-                std::min(blocks_for(from.lines.tiles * blocks_for(pivots.rows, square_rows), between_warps),
-                         between_blocks * multiprocessors),
-                dim3(between_threads), 0, from, cut.into, m_, unresolved, pivots, to);
-        }
+        const windows cut = search_strips<End>(from, axis, near_cap, state, to);
+        const unresolved_tiles unresolved = words_.unresolved(memory_, axis);
+        if constexpr (End == ending::state) finish<End>(from, axis, cut, unresolved, state, to);
+        else finish_between_pivots<sites_between<End>>(on_, from, cut, unresolved, words_.pivots(memory_), to);
     }
 
     template <ending End>
     void search_planes(const site_sink& to, int axis, const std::uint32_t* state) const {
-        const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
-        const unresolved_tiles unresolved = words_.unresolved(memory_, axis);
         const site_states from{lines_of_state(p_, axis), state};
-        with_strips(cut, [&]<int Rows>() {
-            cuda::launch_overlapped(on_, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
-                                    dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, m_,
-                                    unresolved, few_lists(), sweeps(axis) ? beyond_most_steps : near_cap, to);
-        });
-        finish<End>(from, axis, cut.into, unresolved, nullptr, to);
+        const windows cut = search_strips<End>(from, axis, sweeps(axis) ? beyond_most_steps : near_cap, nullptr, to);
+        finish<End>(from, axis, cut, words_.unresolved(memory_, axis), nullptr, to);
     }
 
-    template <class Body>
-    static void with_strips(const strip_cut& cut, const Body& body) {
-        if (cut.rows == small_strip) body.template operator()<small_strip>();
-        else body.template operator()<long_strip>();
+    /// Searches by steps; returns the windows of the lines.
+    template <ending End, class Lines>
+    windows search_strips(const Lines& from, int axis, std::uint32_t beyond_steps, std::uint32_t* state,
+                          const site_sink& to) const {
+        const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
+        const auto launch = [&]<int Rows>() {
+            cuda::launch_overlapped(on_, search_sites<Rows, End, Lines>, groups_of(axis) * cut.into.count,
+                                    dim3(cut.warps * cuda::warp),
+                                    cut.warps * sizeof(typename Lines::template memory<Rows>), from, cut.into,
+                                    words_.unresolved(memory_, axis), few_lists(), beyond_steps, state, to);
+        };
+        if (cut.rows == small_strip) launch.template operator()<small_strip>();
+        else launch.template operator()<long_strip>();
+        return cut.into;
     }
 
     /// Solves the unresolved windows of lines that fit shared memory. Only the device knows their number, so as many
@@ -180,22 +166,20 @@ private:
     void finish(const Lines& from, int axis, const windows& cut, const unresolved_tiles& unresolved,
                 std::uint32_t* state, const site_sink& to) const {
         const std::int64_t rows = rows_of(axis), groups = groups_of(axis), bands = blocks_for(rows, band_rows);
-        const auto shared = static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2);
         if (!only_sweeps(axis))
             cuda::launch_overlapped(on_, search_unresolved_sites<End, Lines>,
                                     std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
-                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, m_, unresolved,
-                                    sweeps(axis), state, to);
+                                    dim3(cuda::warp, static_cast<unsigned>(bands)), line_hull::bytes(rows), from, cut,
+                                    unresolved, sweeps(axis), state, to);
         if (sweeps(axis))
             cuda::launch_overlapped(on_, sweep_unresolved_sites<End, Lines>,
                                     std::min(blocks_for(groups, sweep_warps), sweep_blocks * multiprocessors),
-                                    dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, m_, unresolved,
+                                    dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, unresolved,
                                     only_sweeps(axis) ? 1 : least_swept, state, to);
     }
 
     const device& on_;
     const plan& p_;
-    const metric<std::int32_t> m_;
     const word_workspace& words_;
     const cuda::workspace& memory_;
     std::int64_t flags_ = 0, points_ = 0;

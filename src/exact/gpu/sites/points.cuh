@@ -2,7 +2,7 @@
 // squared distance above the number of its site, so that one unsigned minimum decides ties.
 #pragma once
 
-#include "exact/gpu/sites/steps.cuh"
+#include "exact/gpu/sites/search.cuh"
 
 namespace nearfield::exact {
 namespace {

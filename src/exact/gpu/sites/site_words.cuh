@@ -30,6 +30,7 @@ static_assert((offset_reach * offset_reach + 2 * offset_reach) * (one_value >> 1
 struct offset {
     std::int32_t dx, dy;
 };
+__device__ inline std::int32_t square_of(offset to) { return to.dx * to.dx + to.dy * to.dy; }
 
 /// State between the second and the third pass: a word of the third if all fits, which leaves its highest bit clear;
 /// else that bit, dx in 15 bits and dy in 16. All ones is no site, which would be an offset of (-1, -1).
@@ -106,7 +107,6 @@ template <ending End, int Done>
 struct site_target {
     static constexpr int done = Done;
 
-    const metric<std::int32_t>& m;
     const site_sink& to;
     std::uint32_t* next;      ///< state of the third pass
     std::int64_t first;       ///< cell of the line's first row

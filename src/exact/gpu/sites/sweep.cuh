@@ -7,7 +7,7 @@
 // pass reads them cell by cell.
 #pragma once
 
-#include "exact/gpu/sites/unresolved.cuh"
+#include "exact/gpu/sites/hulls.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -50,52 +50,8 @@ struct line_winners {
     }
 };
 
-/// Keeps a pointer in a register, so that it is not recomputed.
-template <class T>
-__device__ const T* kept(const T* pointer) {
-    asm volatile("" : "+l"(pointer));
-    return pointer;
-}
-
-/// Access of a sweep to the rows of the calling lane's line.
-template <class Lines>
-struct swept_rows;
-
-template <>
-struct swept_rows<site_words> {
-    using loaded = uint2;
-    const uint2* words;
-    int lane;
-
-    __device__ swept_rows(const site_words& lines, const word_group& group, int lane)
-        : words(kept(reinterpret_cast<const uint2*>(lines.words(group)))), lane(lane) {}
-    __device__ loaded load(int row) const { return words[row]; }
-    __device__ static bool is_site(const loaded& word) { return word.x != 0 || word.y != no_ends; }
-    __device__ offset site(const loaded& word) const {
-        const auto first = static_cast<std::uint32_t>(lane), last = 31 - first;
-        const std::uint32_t left = __viaddmin_u32(first, word.y & 0xffff, zeros_above(word.x << last)),
-                            right = __viaddmin_u32(last, word.y >> 16, zeros_above(__brev(word.x) << first));
-        return {left <= right ? -static_cast<std::int32_t>(left) : static_cast<std::int32_t>(right), 0};
-    }
-    __device__ static std::int32_t value(offset site) { return site.dx * site.dx; }
-    /// Returns a number in the order of the tie rule, without the row.
-    __device__ static std::int32_t key(offset site) { return site.dx; }
-};
-
-template <>
-struct swept_rows<site_states> {
-    using loaded = std::uint32_t;
-    const std::uint32_t* cells;
-    std::int64_t inner;
-
-    __device__ swept_rows(const site_states& lines, const value_group& group, int lane)
-        : cells(kept(lines.cells + lines.state_cell(group, lane))), inner(lines.g.inner) {}
-    __device__ loaded load(int row) const { return cells[row * inner]; }
-    __device__ static bool is_site(loaded state) { return state != empty_state; }
-    __device__ static offset site(loaded state) { return offset_of_state(state); }
-    __device__ static std::int32_t value(offset site) { return site.dx * site.dx + site.dy * site.dy; }
-    __device__ static std::int32_t key(offset site) { return site.dx * (1 << 16) + site.dy; }
-};
+/// Returns a number in the order of the tie rule, without the row.
+__device__ inline std::int32_t tie_of(offset site) { return site.dx * (1 << 16) + site.dy; }
 
 /// Returns the greatest integer not above up / apart, for 0 <= up < 2^30 and 0 < apart < 2^12, if it is below 2048;
 /// else some number from there on. The quotient of products below 2^23 is off by less than 2 / apart, so it needs to be
@@ -109,9 +65,9 @@ __device__ inline int whole_part(int up, int apart) {
 
 /// Finds the winners of all lanes' lines; returns false in a lane whose line has no site. It is over 40 lines because
 /// the winners that a row removes stay in registers.
-template <class Rows>
-__device__ bool find_winners(const Rows& line, const line_winners& winners, int rows) {
-    using loaded = typename Rows::loaded;
+template <class Reader>
+__device__ bool find_winners(const Reader& line, const line_winners& winners, int rows) {
+    using loaded = typename Reader::loaded;
     // The last winner: row, first cell, height, and key for ties; then the one before.
     int last = -1, start = 0, height = 0, key = 0, before = -1, start_before = 0;
     loaded at_last{}, at_before{}, coming[rows_ahead];
@@ -132,7 +88,7 @@ __device__ bool find_winners(const Rows& line, const line_winners& winners, int 
             const bool counts = row < rows && line.is_site(now[i]);
             if (!__any_sync(cuda::every_lane, counts)) continue;
             const offset site = line.site(now[i]);
-            const int mine = line.value(site) + row * row, my_key = line.key(site);
+            const int mine = square_of(site) + row * row, my_key = tie_of(site);
             int apart, up;
             while (true) {
                 // The row wins in cells q with up < q * apart.
@@ -143,7 +99,7 @@ __device__ bool find_winners(const Rows& line, const line_winners& winners, int 
                     winners.rows.clear(last), winners.starts.clear(start);
                     last = before, start = start_before, at_last = at_before;
                     const offset theirs = line.site(at_last);
-                    height = line.value(theirs) + last * last, key = line.key(theirs);
+                    height = square_of(theirs) + last * last, key = tie_of(theirs);
                     before = -1;
                     if (last >= 0 && start > 0) {
                         before = winners.rows.before(last), start_before = winners.starts.before(start);
@@ -168,9 +124,8 @@ __device__ bool find_winners(const Rows& line, const line_winners& winners, int 
 /// Lanes beyond the last line repeat it; they write the same values to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(sweep_threads, sweep_blocks)
-    sweep_unresolved_sites(const Lines lines, const windows cut, const metric<std::int32_t> m,
-                           const unresolved_tiles unresolved, const int least, std::uint32_t* next,
-                           const site_sink to) {
+    sweep_unresolved_sites(const Lines lines, const windows cut, const unresolved_tiles unresolved, const int least,
+                           std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t bits[];
     const int count = *unresolved.count, rows = lines.rows(), bands = (rows + band_rows - 1) / band_rows;
@@ -179,17 +134,17 @@ __global__ void __launch_bounds__(sweep_threads, sweep_blocks)
          nth += static_cast<int>(gridDim.x) * sweep_warps) {
         const auto group = lines.place(cut, unresolved.list[nth]).group;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
-        const swept_rows<Lines> line(lines, group, lane);
+        const typename Lines::reader line(lines, group, lane);
         const line_winners winners(bits, bands);
         const bool sited = find_winners(line, winners, rows);
-        const auto target = lines.template target<End>(m, next, to, group, lane);
+        const auto target = lines.template target<End>(next, to, group, lane);
         int band = 0, row = 0;
         std::uint32_t left = winners.rows.band(0);
 #pragma unroll 1
         for (int from = 0; from < rows; from += cells_together) {
             const std::uint32_t begins = winners.starts.band(from / band_rows) >> (from % band_rows);
             int winner[cells_together];
-            typename swept_rows<Lines>::loaded loaded[cells_together];
+            typename Lines::reader::loaded loaded[cells_together];
 #pragma unroll
             for (int i = 0; i < cells_together; ++i) {
                 if (begins & (1u << i)) {

@@ -326,7 +326,7 @@ __device__ tile_target<Last> target_of(const Lines& lines, const Group& group, c
 /// 0.70 + 0.73, but 256^3 0.057 + 0.085 and 0.053 + 0.083 (H200, 2026-11-23).
 constexpr int bands_of(std::int64_t rows) { return rows > 256 && rows <= 544 ? 2 : 1; }
 template <int Bands>
-inline constexpr int unresolved_threads = Bands == 1 ? short_threads : 9 * cuda::warp;
+inline constexpr int unresolved_threads = Bands == 1 ? short_rows : 9 * cuda::warp;
 template <int Bands>
 inline constexpr int unresolved_blocks = Bands == 1 ? 1 : 3;
 
@@ -350,7 +350,7 @@ __global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<B
             const value_lines::reader line(lines, group, mine);
             const lines_with_pivots of(rows, lines.rows(), static_cast<int>(threadIdx.x));
             for (int from = static_cast<int>(threadIdx.y) * band_rows; from < of.rows; from += height * band_rows)
-                fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.load(row); });
+                fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.value(row); });
             search_between<Bands>(of, target_of<Last>(lines, group, to));
         }
         __syncthreads();

@@ -1,5 +1,5 @@
-// Distances in tiles: the kernel of the first pass, from packed lines (words.cuh), that of later passes, which reads
-// the values of the pass before, and the launches of all passes and of the kernels that solve unresolved tiles.
+// Distances in tiles: the kernel of a pass, from packed lines (words.cuh) or from the values of the pass before, and
+// the launches of all passes and of the kernels that solve unresolved tiles.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,8 @@
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/rows/pack.cuh"
 #include "exact/gpu/tiles/between.cuh"
-#include "exact/gpu/tiles/post_squares.cuh"
-#include "exact/gpu/tiles/post_winners.cuh"
+#include "exact/gpu/tiles/pivot_squares.cuh"
 #include "exact/gpu/tiles/tile.cuh"
-#include "exact/gpu/tiles/workspace.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -51,42 +49,6 @@ __device__ int least_steps(const line_word* words, int rows, int width, int* cou
     return max(first_check, static_cast<int>(share * sqrtf(cells_a_site)));
 }
 
-/// Solves tiles by steps, else it adds them to the list. A block owns a tile.
-template <int Pairs, bool Last>
-__global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_words(const word_lines lines, const windows cut, const unresolved_tiles unresolved,
-                 const value_sink<Last> to) {
-    cuda::wait_for_kernel_before();
-    extern __shared__ std::uint32_t tile_words[];
-    __shared__ int counts[cuda::warp];
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const auto at = lines.place(cut, blockIdx.x);
-    const line_word* const words = lines.words(at.group);
-    tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
-    r.half = lines.lines.half;
-    const int width = lines.width(at.group);
-    const tile_target<Last> target{to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
-                                   width};
-    // Within a limit below the cap steps always finish.
-    const int steps = to.limit < cap ? first_check : least_steps<Pairs>(words + r.first, r.rows, width, counts);
-    if (steps > 0) {
-        const tile<Pairs> t{tile_words};
-        if constexpr (Last) fill_roots(t, to);
-        fill_from_words(t, words + r.first, r.rows, r.half);
-        if (finish_tile(t, target, r, steps)) return;
-    }
-    if constexpr (relaxes_all_rows<Pairs>) {
-        __syncthreads();
-        const word_lines::reader line(lines, at.group, lane);
-        relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) {
-            const std::int32_t apart = line.load(row);
-            return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
-        });
-    } else {
-        unresolved.add(at.group.outer);
-    }
-}
-
 /// Loads the values of the passes before, a line per lane.
 template <int Pairs>
 __device__ void fill_from_values(const tile<Pairs>& t, const std::int32_t* first, std::int32_t inner, int rows) {
@@ -122,16 +84,6 @@ __device__ void fill_from_fours(const tile<Pairs>& t, const int4* corner, std::i
     }
 }
 
-/// Loads by either; `from`: the calling lane's first value.
-template <int Pairs>
-__device__ void fill_from_state(const tile<Pairs>& t, const std::int32_t* from, std::int32_t inner, int rows,
-                                int width) {
-    const std::int32_t* const corner = from - threadIdx.x % cuda::warp;
-    if (width == cuda::warp && inner % cuda::warp == 0 && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
-        fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(rows));
-    else fill_from_values(t, from, inner, rows);
-}
-
 constexpr int sampled_rows = 4;  // rows that each warp samples
 
 /// Returns true, in all threads, if a sixteenth of the sampled lines and rows is capped.
@@ -147,34 +99,76 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
     return __syncthreads_count(2 * capped >= sampled_rows) * 16 > tile_threads<Pairs>;
 }
 
-/// Searches a later pass, state to state or fields. A block owns a window of 32 lines.
-template <int Pairs, bool Last>
+/// Where a tile's rows come from: the steps that it takes before the first test, 0 if steps are unlikely to finish, and
+/// its rows.
+template <int Pairs, class Lines>
+struct tile_source;
+
+template <int Pairs>
+struct tile_source<Pairs, word_lines> {
+    const line_word* words;
+    int rows, width, half;
+
+    __device__ tile_source(const word_lines& lines, const line_group& group, const tile_rows& r)
+        : words(lines.words(group) + r.first), rows(r.rows), width(lines.width(group)), half(r.half) {}
+    __device__ int first_steps() const {
+        __shared__ int counts[cuda::warp];
+        return least_steps<Pairs>(words, rows, width, counts);
+    }
+    __device__ void fill(const tile<Pairs>& t) const { fill_from_words(t, words, rows, half); }
+};
+
+template <int Pairs>
+struct tile_source<Pairs, value_lines> {
+    const std::int32_t* from;  ///< the calling lane's first value
+    std::int32_t inner;
+    int rows, width;
+
+    __device__ tile_source(const value_lines& lines, const line_group& group, const tile_rows& r)
+        : inner(static_cast<std::int32_t>(lines.g.inner)), rows(r.rows), width(lines.width(group)) {
+        // Lanes beyond the last line read it too.
+        const int mine = min(static_cast<int>(threadIdx.x) % cuda::warp, width - 1);
+        from = lines.cells + lines.state_cell(group, mine) + static_cast<std::int64_t>(r.first) * inner;
+    }
+    __device__ int first_steps() const { return mostly_capped<Pairs>(from, inner, rows) ? 0 : first_check; }
+    __device__ void fill(const tile<Pairs>& t) const {
+        const std::int32_t* const corner = from - threadIdx.x % cuda::warp;
+        if (width == cuda::warp && inner % cuda::warp == 0 &&
+            reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
+            fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(rows));
+        else fill_from_values(t, from, inner, rows);
+    }
+};
+
+/// Solves tiles by steps, else it adds them to the list. A block owns a tile of packed lines or of values.
+template <int Pairs, bool Last, class Lines>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_tiles(const value_lines lines, const windows cut, const unresolved_tiles unresolved,
-                 const value_sink<Last> to) {
+    search_tiles(const Lines lines, const windows cut, const unresolved_tiles unresolved, const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     const tile<Pairs> t{tile_words};
     const auto at = lines.place(cut, blockIdx.x);
-    const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
-    // Lanes beyond the last line read it too, but do not write.
-    const int mine = min(lane, width - 1);
-    const auto inner = static_cast<std::int32_t>(lines.g.inner);
-    const tile_target<Last> target{to, lines.first_cell(at.group, mine), static_cast<std::int32_t>(lines.inner()),
+    // Lanes beyond the last line do not write.
+    const int width = lines.width(at.group), lane = min(static_cast<int>(threadIdx.x) % cuda::warp, width - 1);
+    tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
+    if constexpr (std::is_same_v<Lines, word_lines>) r.half = lines.lines.half;
+    const tile_target<Last> target{to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
                                    width};
-    const std::int32_t* const from =
-        lines.cells + lines.state_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
-    const auto leave = [&] {
-        if constexpr (relaxes_all_rows<Pairs>)
-            relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
-                                              [&](int row) { return from[static_cast<std::int64_t>(row) * inner]; });
-        else unresolved.add(at.group.number);
-    };
-    if (to.limit >= cap && mostly_capped<Pairs>(from, inner, r.rows)) return leave();
-    if constexpr (Last) fill_roots(t, to);
-    fill_from_state(t, from, inner, r.rows, width);
-    if (!finish_tile(t, target, r, first_check)) leave();
+    const tile_source<Pairs, Lines> source(lines, at.group, r);
+    // Within a limit below the cap steps always finish.
+    const int steps = to.limit < cap ? first_check : source.first_steps();
+    if (steps > 0) {
+        if constexpr (Last) fill_roots(t, to);
+        source.fill(t);
+        if (finish_tile(t, target, r, steps)) return;
+    }
+    if constexpr (relaxes_all_rows<Pairs>) {
+        __syncthreads();
+        const typename Lines::reader line(lines, at.group, lane);
+        relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) { return line.value(row); });
+    } else {
+        unresolved.add(at.group.outer);
+    }
 }
 
 }  // namespace
@@ -242,52 +236,41 @@ public:
     void from_words(std::int64_t pitch) const {
         const packed_lines lines = tiles_.lines(memory_);
         const word_lines from{lines, pitch};
-        with_pairs([&]<int Pairs>() {
-            cuda::launch_overlapped(on_, search_words<Pairs, Last>, lines.tiles * cut_.into.count,
-                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, unresolved_, to_);
-        });
+        search(from, lines.tiles);
         if (leaves_nothing()) return;
-        if (tiles_.uses_pivots(axis_)) return finish_between_pivots(from);
-        finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands, word_lines>; }), from,
-                     lines.tiles);
+        if (!tiles_.uses_pivots(axis_)) return finish_short(from, lines.tiles);
+        // Kernels for corners exist only where a call of them ends.
+        constexpr int halves = Last ? 1 : 0;
+        const auto pivots = tiles_.pivots(memory_);
+        if (lines.half == 0)
+            finish_between_pivots<square_between<Last, 0>>(on_, from, cut_.into, unresolved_, pivots, to_);
+        else finish_between_pivots<square_between<Last, halves>>(on_, from, cut_.into, unresolved_, pivots, to_);
     }
 
     void from_values(const pass_lines& lines, const std::int32_t* cells) const {
         const value_lines from{lines, cells};
         const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
-        with_pairs([&]<int Pairs>() {
-            cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
-                                    bytes<Pairs>(), from, cut_.into, unresolved_, to_);
-        });
-        if (!leaves_nothing())
-            finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands, value_lines>; }), from,
-                         groups);
+        search(from, groups);
+        if (!leaves_nothing()) finish_short(from, groups);
     }
 
 private:
     [[nodiscard]] bool leaves_nothing() const { return cut_.pairs == cuda::warp; }
-    template <class Body>
-    auto with_bands(const Body& body) const {
-        return bands_of(rows_) == 2 ? body.template operator()<2>() : body.template operator()<1>();
+    template <class Lines>
+    void search(const Lines& from, std::int64_t groups) const {
+        with_pairs([&]<int Pairs>() {
+            cuda::launch_overlapped(on_, search_tiles<Pairs, Last, Lines>, groups * cut_.into.count,
+                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, unresolved_, to_);
+        });
     }
-    template <class Kernel, class Lines>
-    void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
-        const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows * bands_of(rows_))));
+    template <class Lines>
+    void finish_short(const Lines& from, std::int64_t groups) const {
+        const int bands = bands_of(rows_);
         cuda::launch_overlapped(
-            on_, kernel,
-            std::min(tiles, (bands_of(rows_) == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)), threads,
-            bytes_of_lines(rows_), from, unresolved_, to_);
-    }
-    void finish_between_pivots(const word_lines& from) const {
-        const std::int64_t tiles = from.lines.tiles;
-        const auto pivots = tiles_.pivots(memory_);
-        find_pivot_winners(on_, from, unresolved_, pivots);
-        // Kernels for corners exist only where a call of them ends.
-        constexpr int halves = Last ? 1 : 0;
-        cuda::launch_overlapped(on_, from.lines.half == 0 ? finish_between<Last, 0> : finish_between<Last, halves>,
-                                std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
-                                         between_blocks * multiprocessors),
-                                dim3(between_threads), 0, from, cut_.into, unresolved_, pivots, to_);
+            on_, bands == 2 ? search_unresolved<Last, 2, Lines> : search_unresolved<Last, 1, Lines>,
+            std::min(groups, (bands == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)),
+            dim3(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows * bands))), bytes_of_lines(rows_), from,
+            unresolved_, to_);
     }
     template <class Body>
     void with_pairs(const Body& body) const {

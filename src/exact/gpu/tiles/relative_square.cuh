@@ -1,5 +1,5 @@
 // Values of a square of 32 rows by 32 columns, two cells a word, relative to those of the first row that can win in
-// it: a warp has a square, a lane a column. post_squares.cuh says which rows relax it.
+// it: a warp has a square, a lane a column. pivot_squares.cuh says which rows relax it.
 #pragma once
 
 #include "exact/gpu/tiles/tile.cuh"
@@ -59,31 +59,6 @@ struct relative_candidate {
     __device__ std::uint32_t at(std::uint32_t i) const { return first - i * step; }
 };
 
-class relative_square {
-public:
-    __device__ relative_square() {
-#pragma unroll
-        for (auto& both : best_) both = relative_candidate::zero * 65537;
-    }
-    __device__ void relax(const relative_candidate& one) {
-#pragma unroll
-        for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vminu2(best_[i], one.at(i));
-    }
-    __device__ void relax(const relative_candidate& one, const relative_candidate& other) {
-#pragma unroll
-        for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vimin3_u16x2(best_[i], one.at(i), other.at(i));
-    }
-    /// Returns the value of row I; the first remaining row is `rows` before the square, with `value` in its first row.
-    template <int I>
-    __device__ std::int32_t whole(std::int32_t value, std::int32_t rows) const {
-        const auto more = static_cast<std::int32_t>(I >= 16 ? best_[I % 16] >> 16 : best_[I % 16] & 0xffff);
-        return more + 2 * I * rows + (value + I * I - static_cast<std::int32_t>(relative_candidate::zero));
-    }
-
-private:
-    std::uint32_t best_[16];
-};
-
 /// The remaining rows of the calling lane, one after another.
 struct relative_rows {
     const line_word* words;  ///< words from the first row on
@@ -109,6 +84,36 @@ struct relative_rows {
     __device__ std::uint32_t relative(const line_word& word, int k) const {
         return value_of(word, k) - static_cast<std::uint32_t>(value);
     }
+};
+
+class relative_square {
+public:
+    __device__ explicit relative_square(const relative_rows&) {
+#pragma unroll
+        for (auto& both : best_) both = relative_candidate::zero * 65537;
+    }
+    /// Relaxes with a row of value `r` in the square's first row.
+    __device__ void relax_one(const relative_rows&, const line_word&, std::uint32_t r, std::uint32_t row) {
+        const relative_candidate one(r, row);
+#pragma unroll
+        for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vminu2(best_[i], one.at(i));
+    }
+    /// Relaxes with rows k and k + 1.
+    __device__ void relax(const relative_rows& of, const line_word& a, const line_word& b, int k) {
+        const relative_candidate one(of.relative(a, k), static_cast<std::uint32_t>(k)),
+            other(of.relative(b, k + 1), static_cast<std::uint32_t>(k + 1));
+#pragma unroll
+        for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vimin3_u16x2(best_[i], one.at(i), other.at(i));
+    }
+    /// Returns the value of row I; the first remaining row is `rows` before the square, with `value` in its first row.
+    template <int I>
+    __device__ std::int32_t whole(std::int32_t value, std::int32_t rows) const {
+        const auto more = static_cast<std::int32_t>(I >= 16 ? best_[I % 16] >> 16 : best_[I % 16] & 0xffff);
+        return more + 2 * I * rows + (value + I * I - static_cast<std::int32_t>(relative_candidate::zero));
+    }
+
+private:
+    std::uint32_t best_[16];
 };
 
 }  // namespace

@@ -1,56 +1,18 @@
-// Squares of 32 rows by 32 columns between two pivot rows (posts.cuh), one per warp: every lane is relaxed with the
-// rows from the winner of one pivot to the winner of the other, 33 on average.
+// Squares of 32 rows by 32 columns between two pivot rows (pivot_rows.cuh), one per warp: every lane is relaxed with
+// the rows from the winner of one pivot to the winner of the other, 33 on average.
 //
-// A candidate's value is relative to the first of these rows. If R >= 0 is the excess of a row's value at the
-// pivot, and s the rows between the two, its excess in row i of the square is R - 2 * i * s. A row that wins
-// somewhere has R < 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows are
-// taken in lockstep: s is equal in all lanes. If more rows remain, all warps of a block share them, in words of
-// 32 bits.
+// A candidate's value is relative to the first of these rows. If R >= 0 is the excess of a row's value at the pivot,
+// and s the rows between the two, its excess in row i of the square is R - 2 * i * s. A row that wins somewhere has R <
+// 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows are taken in lockstep: s is
+// equal in all lanes. If more rows remain, all warps of a block share them, in words of 32 bits.
 #pragma once
 
-#include "exact/gpu/tiles/posts.cuh"
+#include "exact/gpu/tiles/pivot_rows.cuh"
 #include "exact/gpu/tiles/relative_square.cuh"
 #include "exact/gpu/tiles/tile.cuh"
 
 namespace nearfield::exact {
 namespace {
-
-template <bool Last, int... I>
-__device__ void write_relative(const square& s, std::int32_t bound, const tile_target<Last>& target,
-                               const relative_square& best, const relative_rows& of, std::integer_sequence<int, I...>) {
-    if (s.lane >= target.lines) return;
-    const int rows = s.bottom - s.top + 1;
-    if constexpr (Last) {
-        if (target.to.out.only_distance32 && !target.to.limited && !target.to.out.in_units() && rows == square_rows &&
-            bound < float_bound) {
-            float* out = target.to.out.distance32 + target.first + target.row_at(s.top);
-            const auto as_float = [](std::int32_t value) {
-                return __uint_as_float(static_cast<std::uint32_t>(value) | 0x4b000000u) - 8388608.0f;
-            };
-            ((*out = root_of_whole(as_float(best.template whole<I>(of.value, of.rows))), out += target.inner), ...);
-            return;
-        }
-    }
-    // The values go to local memory, so that the code for all combinations of fields exists once, not 32 times.
-    const std::int32_t values[] = {(best.template whole<I>(of.value, of.rows) + of.half * I)...};
-#pragma unroll 1
-    for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
-}
-
-/// Finishes a square whose lanes have few remaining rows, by relaxing it with all of them.
-template <bool Last>
-__device__ void finish_relative(const square& s, const left_rows& mine, const relative_rows& of, int count,
-                                const tile_target<Last>& target) {
-    relative_square best;
-    line_word one = of.load(1), other = of.load(2);
-    for (int k = 1; k <= count; k += 2) {
-        const line_word a = one, b = other;
-        one = of.load(k + 2), other = of.load(k + 3);
-        best.relax({of.relative(a, k), static_cast<std::uint32_t>(k)},
-                   {of.relative(b, k + 1), static_cast<std::uint32_t>(k + 1)});
-    }
-    write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
-}
 
 /// The chord from the first to the last remaining row of a lane, in (s, R): rows above it never win.
 struct chord {
@@ -125,16 +87,6 @@ __device__ inline int rows_below(const square& s, const left_rows& mine, const r
     return rows;
 }
 
-/// Finishes a square in which some lanes have more remaining rows, up to most_relative.
-template <bool Last>
-__device__ void finish_below(const square& s, const left_rows& mine, const relative_rows& of,
-                             const tile_target<Last>& target) {
-    relative_square best;
-    relax_below(s, mine, of, 0, 1,
-                [&](const line_word&, std::uint32_t r, std::uint32_t rows) { best.relax({r, rows}); });
-    write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
-}
-
 /// The rows of a square in 32 bits: R - 2 * i * s, which is 0 for the first remaining row.
 struct whole_square {
     std::int32_t best[square_rows]{};
@@ -160,7 +112,7 @@ struct whole_square {
 struct unresolved_square {
     square s;
     left_rows left;
-    word_group group;
+    line_group group;
     bool within;  ///< the square lies within the image
 
     __device__ unresolved_square(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
@@ -209,65 +161,116 @@ struct unresolved_square {
     }
 };
 
+/// Finishes a square with one warp; `count`: largest number of remaining rows of a lane.
+template <class Square>
+__device__ void finish_alone(const Square& q, int count) {
+    if (q.is_wide()) return q.finish_wide(0, 1);
+    const relative_rows of(q.s, q.left);
+    typename Square::best_values best(of);
+    if (count <= most_own_rows || 2 * rows_below(q.s, q.left, of) > count) {
+        line_word one = of.load(1), other = of.load(2);
+        for (int k = 1; k <= count; k += 2) {
+            const line_word a = one, b = other;
+            one = of.load(k + 2), other = of.load(k + 3);
+            best.relax(of, a, b, k);
+        }
+    } else {
+        relax_below(q.s, q.left, of, 0, 1, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
+            best.relax_one(of, word, r, rows);
+        });
+    }
+    q.put(of, best);
+}
+
+/// Finds the values of a square's rows, relative to the first remaining row, with all warps of a block. `best` has room
+/// for a square. Begins and ends with a barrier.
+__device__ inline void relax_together(const unresolved_square& q, const relative_rows& of, std::int32_t* best) {
+    for (int i = static_cast<int>(threadIdx.x); i < square_rows * cuda::warp; i += between_threads) best[i] = 0;
+    __syncthreads();
+    whole_square mine;
+    relax_below(q.s, q.left, of, static_cast<int>(threadIdx.x) / cuda::warp, between_warps,
+                [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
+#pragma unroll
+    for (int i = 0; i < square_rows; ++i)
+        if (mine.best[i] < 0) atomicMin(best + i * cuda::warp + q.s.lane, mine.best[i]);
+    __syncthreads();
+}
+
 /// A square with the output of its values; `Half`: packed_lines::half.
 template <bool Last, int Half>
 struct square_between : unresolved_square {
+    using lines = word_lines;
+    using sink = value_sink<Last>;
+    using best_values = relative_square;
+    static constexpr int cell_words = 1;  ///< of shared memory, for each cell of a square
+
     tile_target<Last> target;
 
-    __device__ square_between(const word_lines& lines, const windows& cut, const unresolved_tiles& unresolved,
-                              const pivot_lines& pivots, const value_sink<Last>& to, std::int64_t nth)
-        : unresolved_square(lines, cut, unresolved, pivots, nth, Half),
-          target{to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+    __device__ square_between(const word_lines& from, const windows& cut, const unresolved_tiles& unresolved,
+                              const pivot_lines& pivots, std::int64_t nth, const sink& to)
+        : unresolved_square(from, cut, unresolved, pivots, nth, Half),
+          target{to, 0, static_cast<std::int32_t>(from.inner()), 0} {
         if (!within) return;
-        target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
+        target.first = from.first_cell(group, s.lane), target.lines = from.width(group);
     }
 
-    /// Finishes the square; `count`: largest number of remaining rows of a lane.
-    __device__ void finish(int count) const {
-        if (is_wide()) return finish_wide();
-        const relative_rows of(s, left);
-        if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) finish_relative(s, left, of, count, target);
-        else finish_below(s, left, of, target);
+    __device__ void put(const relative_rows& of, const relative_square& best) const {
+        put(of, best, std::make_integer_sequence<int, square_rows>{});
     }
-    /// Finishes the square with all warps of a block. `best` has room for a square.
+    /// Finishes the square with all warps of a block.
     __device__ void finish_together(std::int32_t* best) const {
         const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
         if (is_wide()) return finish_wide(warp, between_warps);
-        for (int i = static_cast<int>(threadIdx.x); i < square_rows * cuda::warp; i += between_threads) best[i] = 0;
-        __syncthreads();
         const relative_rows of(s, left);
-        whole_square mine;
-        relax_below(s, left, of, warp, between_warps,
-                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.relax(r, rows); });
-#pragma unroll
-        for (int i = 0; i < square_rows; ++i)
-            if (mine.best[i] < 0) atomicMin(best + i * cuda::warp + s.lane, mine.best[i]);
-        __syncthreads();
+        relax_together(*this, of, best);
         if (s.lane < target.lines)
             for (int i = warp; i <= s.bottom - s.top; i += between_warps)
                 target.put(s.top + i, of.value + best[i * cuda::warp + s.lane] + 2 * i * of.rows + i * (i + s.half));
         __syncthreads();
     }
-
-private:
-    __device__ void finish_wide(int part = 0, int parts = 1) const {
+    __device__ void finish_wide(int part, int parts) const {
         if (s.lane < target.lines)
             each_wide(part, parts, [&](int row, std::int64_t value, std::int32_t, int) {
                 target.to.put_wide(target.first + target.row_at(row), value);
             });
     }
+
+private:
+    template <int... I>
+    __device__ void put(const relative_rows& of, const relative_square& best, std::integer_sequence<int, I...>) const {
+        if (s.lane >= target.lines) return;
+        const int rows = s.bottom - s.top + 1;
+        if constexpr (Last) {
+            if (target.to.out.only_distance32 && !target.to.limited && !target.to.out.in_units() &&
+                rows == square_rows && left.bound < float_bound) {
+                float* out = target.to.out.distance32 + target.first + target.row_at(s.top);
+                const auto as_float = [](std::int32_t value) {
+                    return __uint_as_float(static_cast<std::uint32_t>(value) | 0x4b000000u) - 8388608.0f;
+                };
+                ((*out = root_of_whole(as_float(best.template whole<I>(of.value, of.rows))), out += target.inner), ...);
+                return;
+            }
+        }
+        // The values go to local memory, so that the code for all combinations of fields exists once, not 32 times.
+        const std::int32_t values[] = {(best.template whole<I>(of.value, of.rows) + of.half * I)...};
+#pragma unroll 1
+        for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
+    }
 };
 
 /// Finishes the squares of unresolved tiles. First all warps of a block share those that would take one warp long, so
-/// that none remains at the end; then each warp takes one of the others after another. `square_at(n)` makes one; `best`
-/// has room for one.
-template <class SquareAt>
-__device__ void finish_squares(const windows& cut, const unresolved_tiles& unresolved, const pivot_lines& pivots,
-                               const SquareAt& square_at, std::int32_t* best) {
+/// that none remains at the end; then each warp takes one of the others after another.
+template <class Square>
+__global__ void __launch_bounds__(between_threads, between_blocks)
+    finish_between(const typename Square::lines lines, const windows cut, const unresolved_tiles unresolved,
+                   const pivot_lines pivots, const typename Square::sink to) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::int32_t best[Square::cell_words * square_rows * cuda::warp];
     __shared__ int shared[between_warps * looked_squares], shared_count;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const std::int64_t count = static_cast<std::int64_t>(*unresolved.count) * unresolved_square::squares_of(cut);
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * between_warps;
+    const auto square_at = [&](std::int64_t nth) { return Square(lines, cut, unresolved, pivots, nth, to); };
     // Neighbours go to different blocks, because squares that take long are neighbours.
     for (std::int64_t first = blockIdx.x; first < count; first += looked_squares * step) {
         if (threadIdx.x == 0) shared_count = 0;
@@ -293,20 +296,21 @@ __device__ void finish_squares(const windows& cut, const unresolved_tiles& unres
         if (lane == 0) taken = atomicAdd(pivots.taken, 1);
         auto here = square_at(nth);
         const int left = here.within ? here.most_left() : most_warp_rows + 1;
-        if (left <= most_warp_rows) here.find_bound(), here.finish(left);
+        if (left <= most_warp_rows) here.find_bound(), finish_alone(here, left);
         next = step + __shfl_sync(cuda::every_lane, taken, 0);
     }
 }
 
-template <bool Last, int Half>
-__global__ void __launch_bounds__(between_threads, between_blocks)
-    finish_between(const word_lines lines, const windows cut, const unresolved_tiles unresolved,
-                   const pivot_lines pivots, const value_sink<Last> to) {
-    cuda::wait_for_kernel_before();
-    __shared__ std::int32_t best[square_rows * cuda::warp];
-    finish_squares(
-        cut, unresolved, pivots,
-        [&](std::int64_t nth) { return square_between<Last, Half>(lines, cut, unresolved, pivots, to, nth); }, best);
+/// Finds the winners of pivot rows, then finishes all squares of unresolved tiles between them.
+template <class Square>
+void finish_between_pivots(const device& on, const typename Square::lines& from, const windows& cut,
+                           const unresolved_tiles& unresolved, const pivot_lines& pivots,
+                           const typename Square::sink& to) {
+    find_pivot_winners(on, from, unresolved, pivots);
+    const std::int64_t squares = from.lines.tiles * blocks_for(pivots.rows, square_rows);
+    cuda::launch_overlapped(on, finish_between<Square>,
+                            std::min(blocks_for(squares, between_warps), between_blocks * multiprocessors),
+                            dim3(between_threads), 0, from, cut, unresolved, pivots, to);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Rows, lines, epilogue: the engine that serves every problem. Launches its kernels in order and owns the memory of a
-// call. Compiled once for each number type.
-#pragma once
+// Rows, lines, epilogue: the engine that serves calls with any options, for every number type. Launches its kernels in
+// order and owns the memory of a call.
 
 #include <algorithm>
 #include <array>
@@ -18,6 +17,7 @@
 #include "exact/gpu/rows/rows.cuh"
 
 namespace nearfield::exact::gpu {
+namespace {
 
 /// The keys between passes, and the memory of a call. `V`: number type of the problem.
 template <class V>
@@ -35,23 +35,26 @@ public:
         else if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>))
             stored_ = keys::narrow;
         few_ = writes_fields() && tries_few(p_);
+        image_.bytes = static_cast<int>(size_of(call_.image.type));
+        image_.floating = call_.image.type >= dtype::float16;
         reserve();
     }
 
     [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
 
-    /// Solves the problem. `image` is contiguous: the caller has made a copy if one is needed.
-    void solve(const elements& image, const items& all) {
+    void solve() {
         memory_.allocate();
-        if (few_) compare_few(image);
+        const items all = point_items();
+        if (few_) compare_few(image_);
         if (p_.weighted) start_power();
-        else write_first(image);
-        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis, image);
+        else write_first(image_);
+        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis, image_);
         if (!writes_fields()) finish_all(all);
     }
 
     void describe(call_plan& to) const {
         const std::int64_t lines = p_.cells / size(p_.rank - 1);
+        if (copies_image()) to.passes.push_back({-1, "copy of the image", blocks_for(p_.cells, 256), 256, 1});
         if (few_)
             to.passes.push_back({-1, std::string(row_of(rung::few).method) + ", else",
                                  blocks_for(p_.cells, few_box_cells), few_box_cells, 1});
@@ -101,7 +104,16 @@ private:
 
     // ---- memory ----------------------------------------------------------------------------------------------------
 
+    [[nodiscard]] bool only_zeros() const { return p_.by != classes::values; }
+    [[nodiscard]] bool copies_image() const {
+        return !p_.weighted &&
+               (call_.list.size() > 1 || !is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank));
+    }
+
     void reserve() {
+        if (call_.list.size() > 1)
+            table_ = memory_.template reserve<item>(static_cast<std::int64_t>(call_.list.size()));
+        if (copies_image()) copy_ = memory_.template reserve<std::byte>(p_.cells * (only_zeros() ? 1 : image_.bytes));
         if (few_) few_at_ = memory_.template reserve<std::int32_t>(2);
         if (p_.weighted) {
             for (std::int64_t& values : values_of_) values = memory_.template reserve<V>(p_.cells);
@@ -136,6 +148,26 @@ private:
         least_ = memory_.template reserve<float>(needs.least);
         far_ = memory_.template reserve<std::int32_t>(needs.far);
         left_ = memory_.template reserve<std::uint8_t>(std::is_same_v<V, std::int64_t> ? 0 : needs.left);
+    }
+
+    /// Sends the items of a list to the device, and copies an image that is not contiguous.
+    [[nodiscard]] items point_items() {
+        items all;
+        if (call_.list.size() > 1) {
+            std::byte* const to = memory_.template get<std::byte>(table_);
+            send_bytes(on_, call_.list.data(), static_cast<std::int64_t>(call_.list.size_bytes()), to);
+            all.table = reinterpret_cast<const item*>(to);
+            all.count = static_cast<std::int64_t>(call_.list.size());
+        } else {
+            all.only = call_.list[0];
+        }
+        image_.data = static_cast<const std::byte*>(call_.image.data);
+        if (!copies_image()) return all;
+        std::byte* const to = memory_.template get<std::byte>(copy_);
+        gather_images(on_, all, grid_, p_.cells, image_, only_zeros(), to);
+        image_.data = to;
+        if (only_zeros()) image_.bytes = 1, image_.floating = false;
+        return all;
     }
 
     /// Returns the flag on the device that tells the passes to run; null if they always do.
@@ -313,20 +345,14 @@ private:
         if (p_.weighted) by.initial = memory_.template get<V>(initial_);
         const auto how = finishing_of<V>(p_, grid_, call_.image.type, call_.out);
         const line_shares shares(size(p_.rank - 1), p_.cells);
-        const auto go = [&]<class K>(const K* states) {
-            cuda::launch(on_, finish<V, K, true, searched_states<V, K, true>>,
-                         blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by, how, all, shares,
-                         searched_states<V, K, true>{states, size(p_.rank - 1)});
+        const auto go = [&]<bool Sites, class K>(const K* states) {
+            cuda::launch(on_, finish<V, K, Sites>, blocks_for(shares.threads(), finish_threads), dim3(finish_threads),
+                         0, by, how, all, shares, states);
         };
         if constexpr (std::is_same_v<V, std::int32_t>)
-            if (values_) {
-                cuda::launch(on_, finish<V, V, false, searched_states<V, V, false>>,
-                             blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by, how, all,
-                             shares, searched_states<V, V, false>{static_cast<const V*>(current()), size(p_.rank - 1)});
-                return;
-            }
-        if (stored_ == keys::wide) return go(static_cast<const std::int64_t*>(current()));
-        go(static_cast<const std::int32_t*>(current()));
+            if (values_) return go.template operator()<false>(static_cast<const V*>(current()));
+        if (stored_ == keys::wide) return go.template operator()<true>(static_cast<const std::int64_t*>(current()));
+        go.template operator()<true>(static_cast<const std::int32_t*>(current()));
     }
 
     const device& on_;
@@ -337,10 +363,29 @@ private:
     keys stored_ = keys::wide;
     bool values_ = false;  ///< passes carry values without sites
     bool few_ = false;     ///< sites are counted first, and compared with all cells if they are few
+    elements image_;       ///< contiguous: the call's, or a copy
     cuda::workspace memory_;
-    std::int64_t few_at_ = 0, marks_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;
+    std::int64_t table_ = 0, copy_ = 0, few_at_ = 0, marks_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0,
+                 far_ = 0, left_ = 0;
     std::int64_t keys_[2]{}, values_of_[2]{};
     int now_ = 0;
 };
 
+template <class V>
+std::int64_t serve_generally(const option_call& call) {
+    line_engine<V> engine(call);
+    if (call.described != nullptr) engine.describe(*call.described);
+    else engine.solve();
+    return engine.workspace_bytes();
+}
+
+}  // namespace
 }  // namespace nearfield::exact::gpu
+
+namespace nearfield::exact {
+
+std::int64_t options_int32(const option_call& call) { return gpu::serve_generally<std::int32_t>(call); }
+std::int64_t options_int64(const option_call& call) { return gpu::serve_generally<std::int64_t>(call); }
+std::int64_t options_float64(const option_call& call) { return gpu::serve_generally<double>(call); }
+
+}  // namespace nearfield::exact
