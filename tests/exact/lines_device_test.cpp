@@ -149,7 +149,6 @@ TEST_F(DeviceLines, WholeNumbersInDouble) {
             }
 }
 
-/// Signed images of unit spacing are searched from both sides: sites near, far, on one side alone, and none.
 /// Signed images of unit spacing are joined from plain searches only where distances are all that is asked for.
 TEST(DeviceLinesPlan, BothSidesAreOfDistancesAlone) {
     const auto joins = [](const shape_t& shape, bool index) {
@@ -164,6 +163,19 @@ TEST(DeviceLinesPlan, BothSidesAreOfDistancesAlone) {
     EXPECT_FALSE(joins({300, 700}, true));
     EXPECT_FALSE(joins({1, 300, 1, 700}, true)) << "an image in four axes";
     EXPECT_FALSE(joins({30, 40, 50}, false)) << "a volume";
+}
+
+/// Labels of sites come from indices, or within a limit, where lines are faster, from lines.
+TEST(DeviceLinesPlan, LabelsWithoutALimitAreOfIndices) {
+    const auto from_indices = [](const shape_t& shape, double limit) {
+        fields<device> out;
+        out.label = any_output<device>::contiguous(nullptr, dtype::int32, shape);
+        const auto image = any_input<device>::contiguous(nullptr, dtype::int32, shape);
+        const call_plan p = plan(device{nullptr}, image, out, {.sites = sites::nonzero, .max_distance = limit});
+        return p.text().find("fields of the indices") != std::string::npos;
+    };
+    EXPECT_TRUE(from_indices({300, 700}, distance_options{}.max_distance));
+    EXPECT_FALSE(from_indices({300, 700}, 20));
 }
 
 TEST_F(DeviceLines, BothSidesOfThinVolumes) {

@@ -61,9 +61,7 @@ inline constexpr std::int64_t far_offsets = 1 << 14;  // offsets along the last 
 
 /// True if lines (gpu/lines) search the first axis of a volume for distances, because it is too long for shared memory.
 inline bool lines_finish(const plan& p) {
-    constexpr std::int64_t all_rows = 64;  // tiles leave nothing of such lines
-    return p.rank - p.first_axis == 3 && !p.sites_wanted && p.size[static_cast<std::size_t>(p.first_axis)] > all_rows &&
-           !rows_fit_shared(p, p.first_axis);
+    return p.rank - p.first_axis == 3 && !p.sites_wanted && !rows_fit_shared(p, p.first_axis);
 }
 
 inline constexpr std::int64_t most_swept_rows = 2048;
@@ -142,13 +140,9 @@ inline bool whole_fits(const plan& p, dtype image) {
     return p.cells / cells_between(p.size.data(), p.first_axis, p.rank) * clusters * whole_blocks <= most_whole;
 }
 
-/// True if what a search along the axis before the last leaves unresolved is searched between pivot rows; tiles leave
-/// nothing of lines of up to `all_rows` with values of 30 bits.
-inline bool needs_pivots(const plan& p, std::int64_t all_rows) {
-    const int axis = p.rank - 2;
-    if (p.sites_wanted) return p.rank - p.first_axis == 2;
-    return !rows_fit_shared(p, axis) &&
-           (p.size[static_cast<std::size_t>(axis)] > all_rows || p.largest >= largest_narrow);
+/// True if what a search along the axis before the last leaves unresolved is searched between pivot rows.
+inline bool needs_pivots(const plan& p) {
+    return p.sites_wanted ? p.rank - p.first_axis == 2 : !rows_fit_shared(p, p.rank - 2);
 }
 /// Returns the memory of a block that searches a pivot row of so many cells, the results of its 32 warps included.
 inline std::size_t bytes_of_pivot_row(std::int64_t length, bool wide) {
@@ -164,17 +158,14 @@ inline bool pivots_are_wide(const plan& p) {
 
 /// True if the engine for plain sites serves a problem, with or without a limit. Windows that the tiles of distances
 /// leave unresolved are searched between pivot rows along the axis before the last. Along other axes lines are finished
-/// in shared memory, or have at most 64 rows; the first axis of a volume may be longer.
+/// in shared memory; the first axis of a volume may be longer.
 inline bool serves_plainly(const plan& p) {
-    constexpr std::int64_t all_rows = 64;
     plan without = p;
     without.limit = std::numeric_limits<double>::infinity();
     if (!without.plain()) return false;
     for (int axis = p.first_axis; axis < p.rank - 1; ++axis) {
         if (!tiles_fit(p, axis)) return false;
-        if (!p.sites_wanted && axis < p.rank - 2 && p.size[static_cast<std::size_t>(axis)] > all_rows &&
-            !rows_fit_shared(p, axis) && !lines_finish(p))
-            return false;
+        if (!p.sites_wanted && axis < p.rank - 2 && !rows_fit_shared(p, axis) && !lines_finish(p)) return false;
     }
     return p.sites_wanted ? site_words_fit(p) : words_fit(p);
 }

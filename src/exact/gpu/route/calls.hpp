@@ -30,8 +30,9 @@ std::int64_t search_plainly(const option_call& call, const plan& p, const fields
 /// Adds the kernel that makes the fields of a described call from those of such searches.
 void describe_last(const option_call& call, const char* method);
 
-/// Solves or describes signed distances of images by plain searches; returns nothing if it does not serve the call.
-std::optional<std::int64_t> call_signed_image(const option_call& call);
+// Solve or describe calls by plain searches; return nothing if they do not serve the call.
+std::optional<std::int64_t> call_by_index(const option_call& call);      ///< labels of seeds, several wide fields
+std::optional<std::int64_t> call_signed_image(const option_call& call);  ///< signed distances of images
 
 /// True if one kernel solves the grid.
 inline bool is_small(const plan& p, dtype image) { return whole_fits(p, image) && cuda::has_clusters(true); }
@@ -42,6 +43,16 @@ std::int64_t options_int32(const option_call& call);
 std::int64_t options_int64(const option_call& call);
 std::int64_t options_float64(const option_call& call);
 std::int64_t with_options(const option_call& call);
+
+/// Gives fields of a plan, whose pointers may be null, a place that is not dereferenced: a field is wanted, and can
+/// lend its memory, if its pointer is set.
+inline fields<device> placed(fields<device> out) {
+    static std::byte somewhere;
+    for (any_output<device>* field :
+         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
+        if (field->wanted() && field->data == nullptr) field->data = &somewhere;
+    return out;
+}
 
 /// Runs many calls that differ in size only. Images whose sizes along every axis are within a factor of 1.4 (equal
 /// along periodic axes) are solved as one batch, padded to the largest by repeating their last cells: a padded cell is

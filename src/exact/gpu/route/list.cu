@@ -243,16 +243,11 @@ void run_list(const device& on, std::span<const plan> plans, std::span<const job
 }
 
 call_plan describe(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
-    // A field is wanted if its pointer is set, which may be null in a plan. The pointer is not dereferenced.
-    static std::byte somewhere;
-    std::vector<job<device>> placed(jobs.begin(), jobs.end());
-    for (job<device>& each : placed)
-        for (any_output<device>* field : {&each.out.distance, &each.out.squared, &each.out.index, &each.out.coordinates,
-                                          &each.out.label, &each.out.trusted})
-            if (field->wanted() && field->data == nullptr) field->data = &somewhere;
+    std::vector<job<device>> placed_jobs(jobs.begin(), jobs.end());
+    for (job<device>& each : placed_jobs) each.out = placed(each.out);
     call_plan what;
     what.place = "device";
-    list_run(on, plans, placed, &what).solve();
+    list_run(on, plans, placed_jobs, &what).solve();
     return what;
 }
 

@@ -56,7 +56,7 @@ private:
     [[nodiscard]] int searched() const { return p_.rank - p_.first_axis; }
 
     void reserve() {
-        words_.reserve(memory_, p_.sites_wanted ? sites_.most_windows() : most_tiles(p_), needs_pivots(p_, all_rows),
+        words_.reserve(memory_, p_.sites_wanted ? sites_.most_windows() : most_tiles(p_), needs_pivots(p_),
                        p_.sites_wanted ? sites_.most_groups() : 0);
         if (p_.sites_wanted) sites_.reserve(memory_);
         // A field of 4 bytes can be the second state: it is written last, when that state is not needed.

@@ -71,7 +71,8 @@ std::optional<std::int64_t> by_lines(const option_call& call) { return with_opti
 
 /// The ways of a call, the fastest first; the last one serves every call. Each solves a call and returns the bytes of
 /// workspace, or nothing if it does not serve it. Of a described call it adds the passes, and starts nothing.
-constexpr std::optional<std::int64_t> (*ways[])(const option_call&) = {call_signed_image, by_words, by_lines};
+constexpr std::optional<std::int64_t> (*ways[])(const option_call&) = {call_by_index, call_signed_image, by_words,
+                                                                       by_lines};
 
 std::int64_t serve(const device& on, const plan& p, const arrays<device>& a, call_plan* described) {
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
@@ -128,13 +129,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     to.place = "device";
     to.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
     if (p.cells == 0) return to;
-    // A field can lend its memory if its pointer is set; those of a plan may be null. It is not dereferenced.
-    fields<device> out = a.out;
-    static std::byte somewhere;
-    for (any_output<device>* field :
-         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
-        if (field->wanted() && field->data == nullptr) field->data = &somewhere;
-    to.workspace_bytes = serve(on, p, {a.image, out, a.weights}, &to);
+    to.workspace_bytes = serve(on, p, {a.image, placed(a.out), a.weights}, &to);
     return to;
 }
 

@@ -120,11 +120,10 @@ plan corners_of(const plan& p) {
 
 /// True if corners serve a call: not if lines have few rows or columns.
 bool corners_serve(const plan& p, const plan& corners) {
-    constexpr std::int64_t all_rows = 64, short_line = 512;  // of which pack_lines makes no corners
-    constexpr double most = largest_narrow - (1 << 22);      // squares between pivot rows are not wide
+    constexpr std::int64_t short_line = 512;             // pack_lines makes no corners of such lines
+    constexpr double most = largest_narrow - (1 << 22);  // squares between pivot rows are not wide
     return corners.largest <= most && p.size[static_cast<std::size_t>(p.rank - 1)] > short_line &&
-           serves_plainly(corners) && !std::isfinite(p.limit) && needs_pivots(corners, all_rows) &&
-           !pivots_are_wide(corners);
+           serves_plainly(corners) && !std::isfinite(p.limit) && needs_pivots(corners) && !pivots_are_wide(corners);
 }
 
 /// Signs of the distances of cells that are zero, and of the others.

@@ -162,13 +162,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
         source.fill(t);
         if (finish_tile(t, target, r, steps)) return;
     }
-    if constexpr (relaxes_all_rows<Pairs>) {
-        __syncthreads();
-        const typename Lines::reader line(lines, at.group, lane);
-        relax_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) { return line.value(row); });
-    } else {
-        unresolved.add(at.group.outer);
-    }
+    unresolved.add(at.group.outer);
 }
 
 }  // namespace
@@ -183,13 +177,11 @@ struct tile_cut {
 };
 /// Partitions lines. Short lines: the smallest number of pairs that holds a line. Long ones: windows as equal in size
 /// as whole squares allow; of the two tile sizes the one with fewer rows in all, repeated rows included, and of equal
-/// ones the smaller, which makes more blocks. GPUs with 64 KB a block have no room for the larger one. Tiles of the
-/// fewest pairs leave nothing unresolved, but in 32 bits, so that `pivots` excludes them.
-inline tile_cut cut_lines(std::int64_t rows, bool pivots) {
+/// ones the smaller, which makes more blocks. GPUs with 64 KB a block have no room for the larger one.
+inline tile_cut cut_lines(std::int64_t rows) {
     const bool large_fits = fits_shared(tile<512>::words * sizeof(std::uint32_t));
     for (const int pairs : {32, 52, 64, 96, 128, 192, 256, 384, 512})
-        if (rows <= 2 * pairs && (large_fits || pairs < 512) && !(pivots && pairs == cuda::warp))
-            return {pairs, {1, static_cast<int>(rows)}};
+        if (rows <= 2 * pairs && (large_fits || pairs < 512)) return {pairs, {1, static_cast<int>(rows)}};
     const auto cut = [&]<int Pairs>() {
         // A lane finishes whole rows or none, and a window consists of whole squares of 32 rows.
         constexpr int unit = lane_pairs<Pairs> % 16 == 0 ? square_rows : square_rows * 3;
@@ -211,7 +203,7 @@ inline std::int64_t most_tiles(const plan& p) {
                            length = p.size[static_cast<std::size_t>(p.rank - 1)];
         const std::int64_t groups = axis == p.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
                                                        : blocks_for(state_columns(p, axis), cuda::warp);
-        most = std::max(most, groups * cut_lines(rows, false).into.count);
+        most = std::max(most, groups * cut_lines(rows).into.count);
     }
     return most;
 }
@@ -228,7 +220,7 @@ public:
           memory_(memory),
           axis_(axis),
           rows_(rows),
-          cut_(cut_lines(rows_, tiles.uses_pivots(axis))),
+          cut_(cut_lines(rows_)),
           unresolved_(tiles.unresolved(memory, axis)),
           to_(to) {}
 
@@ -237,7 +229,6 @@ public:
         const packed_lines lines = tiles_.lines(memory_);
         const word_lines from{lines, pitch};
         search(from, lines.tiles);
-        if (leaves_nothing()) return;
         if (!tiles_.uses_pivots(axis_)) return finish_short(from, lines.tiles);
         // Kernels for corners exist only where a call of them ends.
         constexpr int halves = Last ? 1 : 0;
@@ -251,16 +242,16 @@ public:
         const value_lines from{lines, cells};
         const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
         search(from, groups);
-        if (!leaves_nothing()) finish_short(from, groups);
+        finish_short(from, groups);
     }
 
 private:
-    [[nodiscard]] bool leaves_nothing() const { return cut_.pairs == cuda::warp; }
     template <class Lines>
     void search(const Lines& from, std::int64_t groups) const {
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last, Lines>, groups * cut_.into.count,
-                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, unresolved_, to_);
+                                    dim3(tile_threads<Pairs>), tile<Pairs>::words * sizeof(std::uint32_t), from,
+                                    cut_.into, unresolved_, to_);
         });
     }
     template <class Lines>
@@ -286,12 +277,6 @@ private:
             default: return body.template operator()<512>();
         }
     }
-    template <int Pairs>
-    static constexpr std::size_t bytes() {
-        constexpr int all = relaxes_all_rows<Pairs> ? all_rows * cuda::warp : 0;
-        return sizeof(std::uint32_t) * std::max<int>(tile<Pairs>::words, all);
-    }
-
     const device& on_;
     const word_workspace& tiles_;
     const cuda::workspace& memory_;

@@ -21,39 +21,6 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int all_rows = 2 * cuda::warp;  // largest number of rows of a line
-
-/// True if tiles leave nothing unresolved.
-template <int Pairs>
-inline constexpr bool relaxes_all_rows = Pairs == cuda::warp;
-
-/// Finishes 32 lines; a warp owns some of the rows. `load(row)` is a value of the lane's line; `values` holds all.
-template <int Warps, class Target, class Load>
-__device__ void relax_all_rows(std::uint32_t* values, int rows, const Target& target, const Load& load) {
-    constexpr int share = all_rows / Warps;
-    constexpr std::uint32_t bias = share * share;  // i^2 is added last; the sum without it may be negative
-    constexpr auto none = static_cast<std::uint32_t>(no_site<std::int32_t>());
-    static_assert(none + all_rows * all_rows + bias > none, "no site and the farthest row fit 32 bits");
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    for (int row = warp; row < rows; row += Warps) values[row * cuda::warp + lane] = load(row);
-    __syncthreads();
-    const int top = warp * share;
-    if (lane >= target.lines || top >= rows) return;
-    std::uint32_t best[share];
-    for (std::uint32_t& one : best) one = 0xffffffffu;
-#pragma unroll 4
-    for (int row = 0; row < rows; ++row) {
-        // value + (e + i)^2 of row i, without i^2, which is equal for all candidates.
-        const int e = top - row;
-        const std::uint32_t first = values[row * cuda::warp + lane] + static_cast<std::uint32_t>(e * e) + bias;
-#pragma unroll
-        for (int i = 0; i < share; ++i) best[i] = min(best[i], first + static_cast<std::uint32_t>(2 * e * i));
-    }
-#pragma unroll
-    for (int i = 0; i < share; ++i)
-        if (top + i < rows) target.put(top + i, static_cast<std::int32_t>(min(best[i] + i * i - bias, none)));
-}
-
 // Measured at 10 %, in ms, with 8 and 16 warps: 256^3 0.119 and 0.136, 1024^2 0.022 and 0.019. Lines of up to 64 rows
 // (64^3: 0.020 and 0.018) come in small problems, where warps are few.
 template <int Pairs>

@@ -78,22 +78,6 @@ struct word_lines {
         return g.outer * lines.rows * pitch + g.x + lane;
     }
     __device__ const line_word* words(const line_group& g) const { return lines.words + g.number * lines.rows; }
-
-    /// The values of a lane's line.
-    class reader {
-    public:
-        __device__ reader(const word_lines& of, const line_group& g, int lane) : words_(of.words(g)), bit_(lane) {}
-        __device__ std::int32_t value(int row) const {
-            const line_word word = words_[row];
-            if (!word.any()) return no_site<std::int32_t>();
-            const std::int32_t apart = word.distance(bit_);
-            return apart * apart;
-        }
-
-    private:
-        const line_word* words_;
-        int bit_;
-    };
 };
 
 /// Lines of a pass over a state, whose rows may be longer than those of the fields (see state_pitch).
