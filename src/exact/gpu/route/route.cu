@@ -20,12 +20,20 @@ std::int64_t pass_on(const plain_call& call) {
     return call_plainly(call);
 }
 
+/// True if a call asks only which cells have a site within its limit.
+bool wants_bits(const plan& p, const fields<device>& out) {
+    return out.distance.wanted() && out.distance.type == dtype::boolean && !out.squared.wanted() && !p.sites_wanted &&
+           !out.trusted.wanted();
+}
+
 /// True if words serve a call: those of sites yield indices only; the kernel for small grids yields any field. Tiles of
 /// distances are for lines of many rows: three planes of 4096^2 take 5.7 ms with them.
 bool uses_words(const plan& p, const any_input<device>& image, const fields<device>& out) {
     constexpr std::int64_t few_rows = 16;
     const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
-    if (!serves_plainly(p) || !is_contiguous(p.size.data(), p.image_stride.data(), p.rank) ||
+    plan typed = p;
+    typed.plain_outputs = p.plain_outputs || wants_bits(p, out);
+    if (!serves_plainly(typed) || !is_contiguous(p.size.data(), p.image_stride.data(), p.rank) ||
         !has_contiguous_fields(p, item_for(p, image, out)))
         return false;
     if (is_small(p, image.type)) return true;
