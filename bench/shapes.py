@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Times the calls of shapes beside other libraries, in one process on the same masks.
 
-shapes.py host [--quick] [--json FILE]      arrays in memory, beside scikit-image, PoreSpy and localthickness
+shapes.py host [--quick] [--processor] [--json FILE]
+                                            arrays in memory, beside scikit-image, PoreSpy and localthickness
 shapes.py device [--quick] [--json FILE]    CuPy's arrays, beside cuCIM
 shapes.py --table FILE...                   writes docs/tables/shapes-host.md and shapes-device.md from such files
 
+--processor counts the processor time of all threads, for a machine that other programs use, too.
 Peers that are not installed are named and left out. Where a peer has another answer, as all have for thickness, the
 mean and the largest difference of its diameters stand beside its time. Masks are blurred noise: s8 50 % has a blur of 8
 cells and half its cells in the shape. Needs nearfield, NumPy and SciPy.
@@ -15,6 +17,7 @@ import datetime
 import importlib
 import importlib.metadata
 import json
+import time
 from functools import partial
 
 import numpy as np
@@ -37,13 +40,14 @@ HEAD = {
 }
 
 
-def calls(nf, mask, values, known):
+def calls(nf, mask, inlets, values, known):
     """{name: call} of ours."""
     return {
         "distances": lambda: nf.distance_transform(mask),
         "dilation, radius 10.5": lambda: nf.dilation(mask, 10.5),
         "opening, radius 10.5": lambda: nf.opening(mask, 10.5),
         "local thickness": lambda: nf.local_thickness(mask),
+        "porosimetry, first face": lambda: nf.porosimetry(mask, inlets),
         "medial axis": lambda: nf.medial_axis(mask),
         "skeleton": lambda: nf.skeletonize(mask),
         "natural neighbours, 1 % known": lambda: nf.natural_neighbor(values, known, dtype="float32"),
@@ -79,9 +83,8 @@ def peers(place, mask):
     yield "local thickness", "localthickness", "localthickness", theirs, lambda r: 2 * r
 
 
-def beside(place, device, nf, mask, missing, repeat):
+def beside(place, device, ours, mask, missing, repeat):
     """Yields (call, {library, version, ms, off})."""
-    exact = None
     for name, distribution, module, call, diameters in peers(place, mask):
         try:
             library, version = importlib.import_module(module), importlib.metadata.version(distribution)
@@ -91,8 +94,7 @@ def beside(place, device, nf, mask, missing, repeat):
         made, once = call(library), partial(call, library)
         row = {"library": distribution, "version": version, "ms": device.median_ms(once, repeat)}
         if diameters is not None:
-            exact = nf.local_thickness(mask) if exact is None else exact
-            off = abs(np.asarray(diameters(made), float) - exact)[mask > 0]
+            off = abs(np.asarray(diameters(made), float) - ours[name]())[mask > 0]
             row["off"] = [float(off.mean()), float(off.max())]
         yield name, row
 
@@ -108,9 +110,11 @@ def measure(place, quick):
         made = smooth_mask(random, shape, min(blur, shape[0] / 12), background)
         known, values = random.random(shape, np.float32) < 0.01, random.random(shape, np.float32)
         mask = device.move(made)
-        ours = calls(nf, mask, device.move(values), device.move(known))
+        first = np.zeros(shape, bool)
+        first[0] = True
+        ours = calls(nf, mask, device.move(first), device.move(values), device.move(known))
         theirs = {}
-        for name, row in beside(place, device, nf, mask, missing, repeat):
+        for name, row in beside(place, device, ours, mask, missing, repeat):
             theirs.setdefault(name, []).append(row)
         for name, call in ours.items():
             try:
@@ -153,7 +157,8 @@ def write(said):
                 [f"{row['mask']}, {size}", row["call"], number(row["ms"]), *beside, off_by(peer) if peer else ""]
             )
     missing = f" Not installed: {', '.join(said['missing'])}." if said["missing"] else ""
-    text = f"{said['device']}, {said['date']}.{missing}\n\n" + table(
+    clock = " Processor times of all threads: other programs ran, too." if said.get("processor") else ""
+    text = f"{said['device']}, {said['date']}.{clock}{missing}\n\n" + table(
         ["mask", "call", "ms", "beside", "ms", "faster", "off by"], rows
     )
     write_table(f"shapes-{said['place']}", text, HEAD[said["place"]])
@@ -164,6 +169,7 @@ def main(text=__doc__, measured=measure, written=write):
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("place", nargs="?", choices=("host", "device"))
     parser.add_argument("--quick", action="store_true", help="small masks, one run each")
+    parser.add_argument("--processor", action="store_true", help="count processor time on the host")
     parser.add_argument("--json", help="file for the results")
     parser.add_argument("--table", nargs="+", default=[], help="files to make tables of")
     options = parser.parse_args()
@@ -173,7 +179,9 @@ def main(text=__doc__, measured=measure, written=write):
         with open(path, encoding="utf-8") as file:
             written(json.load(file))
     if options.place:
-        said = measured(options.place, options.quick)
+        if options.processor:
+            Host.clock = staticmethod(time.process_time)
+        said = {**measured(options.place, options.quick), "processor": options.processor}
         if options.json:
             with open(options.json, "w", encoding="utf-8") as file:
                 json.dump(said, file, indent=1)

@@ -21,7 +21,7 @@ struct ladder_case {
     shape_t shape;
     double zeros;  ///< share of sites; 0: one row in the middle
     distance_options options{};
-    bool index = false;
+    bool index = false, bits = false;
 };
 
 const std::vector<ladder_case>& ladder_cases() {
@@ -29,6 +29,9 @@ const std::vector<ladder_case>& ladder_cases() {
     static const std::vector<ladder_case> list = {
         {rung::small, {40, 50}, 0.05},
         {rung::words, {20, 600}, 0.05},
+        {rung::words, {20, 600}, 0.05, {.max_distance = 3.5}, false, true},
+        {rung::words, {90, 600}, 0, {.max_distance = 33.5}, false, true},
+        {rung::words, {20, 18, 70}, 0.02, {.sites = sites::nonzero, .max_distance = 2}, false, true},
         {rung::few, {60, 70}, 0.001, {.spacing = {2, 1}}, true},
         {rung::values, {40, 70}, 0.1, {.sites = sites::other_labels}},
         {rung::values, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}, .half_cell = true}},
@@ -70,7 +73,7 @@ TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
         option_call c;
         c.options = each.options;
         wanted_fields wanted;
-        wanted.distance = dtype::float32;
+        wanted.distance = each.bits ? dtype::boolean : dtype::float32;
         if (each.index) wanted.index = dtype::int64;
         c.items.emplace_back(each.shape, dtype::uint8, image_of(each), c.options, wanted, 3);
         c.items.front().solve();

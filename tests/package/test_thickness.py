@@ -213,5 +213,11 @@ def test_four_axes_are_refused():
 
 def test_torch_and_jax_get_their_own(torch, jax):
     assert torch.equal(nf.local_thickness(torch.from_numpy(BLOBS)), torch.from_numpy(nf.local_thickness(BLOBS)))
+    inlets = np.zeros(BLOBS.shape, bool)
+    inlets[0] = True
+    reached = nf.porosimetry(BLOBS, inlets)
+    assert torch.equal(nf.porosimetry(torch.from_numpy(BLOBS), torch.from_numpy(inlets)), torch.from_numpy(reached))
+    entered = nf.porosimetry(jax.numpy.asarray(BLOBS), jax.numpy.asarray(inlets))
+    assert isinstance(entered, jax.Array) and (np.asarray(entered) == reached).all()
     found = jax.jit(nf.local_thickness)(jax.numpy.asarray(BLOBS))
     np.testing.assert_array_equal(np.asarray(found), nf.local_thickness(BLOBS))

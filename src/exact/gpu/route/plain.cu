@@ -17,7 +17,8 @@ namespace {
 
 outputs outputs_of(const plain_call& call) {
     outputs out = contiguous_fields(call.p, item_for(call.p, call.image, call.out), call.out);
-    out.only_distance32 = out.distance32 != nullptr && !call.out.squared.wanted() && !call.p.sites_wanted;
+    const bool alone = !call.out.squared.wanted() && !call.p.sites_wanted;
+    out.only_distance32 = alone && out.distance32 != nullptr, out.only_within = alone && out.within != nullptr;
     return out;
 }
 

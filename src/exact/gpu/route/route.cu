@@ -13,6 +13,12 @@
 namespace nearfield::exact {
 namespace {
 
+/// True if a call asks only which cells have a site within its limit.
+bool wants_bits(const plan& p, const fields<device>& out) {
+    return out.distance.wanted() && out.distance.type == dtype::boolean && !out.squared.wanted() && !p.sites_wanted &&
+           !out.trusted.wanted();
+}
+
 /// True if words serve a call: those of sites yield indices only; the kernel for small grids yields any field. Tiles of
 /// distances are for lines of many rows: three planes of 4096^2 take 5.7 ms with them.
 bool words_serve(const option_call& call) {
@@ -20,7 +26,9 @@ bool words_serve(const option_call& call) {
     const plan& p = call.p;
     const fields<device>& out = call.out;
     const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
-    if (!serves_plainly(p) || !is_contiguous(p.size.data(), p.image_stride.data(), p.rank) ||
+    plan typed = p;
+    typed.plain_outputs = p.plain_outputs || wants_bits(p, out);
+    if (!serves_plainly(typed) || !is_contiguous(p.size.data(), p.image_stride.data(), p.rank) ||
         !has_contiguous_fields(p, call.list[0]))
         return false;
     if (is_small(p, call.image.type)) return true;

@@ -121,6 +121,7 @@ struct tile {
 
 template <int Pairs>
 __device__ void fill_roots(const tile<Pairs>& t, const value_sink<true>& to) {
+    if (to.out.only_within) return;
     if constexpr (t.has_roots)
         for (unsigned i = threadIdx.x; i < t.root_words; i += tile_threads<Pairs>) {
             const auto value = static_cast<float>(i);
@@ -305,6 +306,11 @@ __device__ void write_tile(const tile<Pairs>& t, const tile_target<Last>& target
         return write_cells(t, target.to.next + corner, target.inner, r,
                            [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) - bias; });
     } else {
+        if (target.to.out.only_within) {
+            const auto most = static_cast<std::uint32_t>(min(target.to.limit, cap - 1) + bias);
+            return write_cells(t, target.to.out.within + corner, target.inner, r,
+                               [=](std::uint32_t bits) { return static_cast<std::uint8_t>(bits <= most); });
+        }
         float* const out = target.to.out.distance32 + corner;
         if constexpr (t.has_roots) {
             if (target.to.out.only_distance32)
