@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from nearfield._arrays import framework_of
 from nearfield._distance import distance_transform, element_type, with_shape
 from nearfield._progress import Progress
 from nearfield._request import Border, Spacing, check_flags
@@ -74,7 +75,7 @@ def erosion(
     how = _how(radius, spacing, border, labels, batch_axes, device, threads, progress)
     image = with_shape("image", image)
     near = how.within(image, "other_labels" if labels else "zero")
-    return _kept(image, ~near) if labels else ~near
+    return _kept(image, ~near) if labels else _turned(near)
 
 
 def dilation(
@@ -162,7 +163,7 @@ def closing(
     image = with_shape("image", image)
     dilated = how.within(image, "nonzero")
     beside = how.second().within(dilated, "zero")
-    return _kept(how.grown(image), ~beside) if labels else ~beside
+    return _kept(how.grown(image), ~beside) if labels else _turned(beside)
 
 
 class _Ball:
@@ -213,6 +214,15 @@ def _how(
 def _kept(labels: Any, where: Any) -> Any:
     """Keeps the labels where the mask is true; sets 0 elsewhere."""
     return labels & where if element_type(labels) == "bool" else labels * where
+
+
+def _turned(bits: Any) -> Any:
+    """The complement of an array that nobody else has. CuPy takes 8 cells at a time as fast as one."""
+    if framework_of(bits).name != "cupy" or bits.size % 8 != 0 or not bits.flags.c_contiguous:
+        return ~bits
+    words = bits.ravel().view("uint64")
+    words ^= 0x0101010101010101
+    return bits
 
 
 def _in_words(call: Callable[[], Any]) -> Any:

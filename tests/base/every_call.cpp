@@ -224,6 +224,11 @@ void add_shapes(made& to, const std::shared_ptr<arrays>& all) {
         out.thickness = a.in(a.real);
         union_of_balls(on, a.in(a.labels), out);
     });
+    add(to, all, "porosimetry", [](arrays& a, const host& on) {
+        thickness_fields<host> out;
+        out.thickness = a.in(a.real);
+        porosimetry(on, a.in(a.mask), a.in(a.labels), out);
+    });
 }
 
 }  // namespace
