@@ -277,7 +277,8 @@ __device__ std::int32_t first_of_equals(const work& w, std::int32_t place) {
 
 /// Points every cell to its lowest neighbour; if none is lower, to the first of those of its height and itself; and
 /// shortens the ways within the tile. A cell that points to itself is a basin. No thread changes whether a place is a
-/// cell.
+/// cell. Known neighbours do not reach across periodic ends, where basins that are no minima may begin: the passes
+/// across the ends join them to lower ones.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constant__ work w) {
     const tile<Which> area(w.where);
@@ -307,10 +308,22 @@ __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constan
             else number = area.number_of(w.where, to.code[i]);
         }
         if (number != nowhere) to.next[i] = number;
-        w.way[place[i]] = static_cast<std::uint8_t>(w.where.any_wraps ? flat : min(down[i].way, flat));
+        w.way[place[i]] =
+            static_cast<std::uint8_t>(Which == nearby::listed && w.where.any_wraps ? flat : min(down[i].way, flat));
     }
     shorten(own, to);
     own.each([&](int i, std::int32_t here) { w.basin[here] = to.code[i]; });
+}
+
+/// Notes whether all markers have the same label.
+__device__ inline void note_label(const work& w, std::int32_t place, std::int64_t label) {
+    if (w.count[labels_differ] != 0) return;
+    const auto own = static_cast<std::uint32_t>(place) + 1;
+    std::uint32_t some = w.count[some_marker];
+    if (some == 0) some = atomicCAS(w.count + some_marker, 0U, own);
+    std::int32_t at[most_axes];
+    if (some == 0 || some == own || !w.where.locate(static_cast<std::int32_t>(some - 1), at)) return;
+    if (marker_at(w, at) != label) w.count[labels_differ] = 1;
 }
 
 /// Follows the descents, and finds the lowest marker or the lowest seed of every basin.
@@ -332,8 +345,11 @@ __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_con
             const Value v = static_cast<const Value*>(w.seed.data)[seed + i * own.stride(w.seed)];
             if (!is_number(v)) return;
             key = max(key, turned(ordered<std::int32_t>(v), w.maxima));
-        } else if (integer_at({w.markers.data, w.markers.type, {}}, marker + i * own.stride(w.markers)) == 0) {
-            return;
+        } else {
+            const source flat_markers{w.markers.data, w.markers.type, {}};
+            const std::int64_t label = integer_at(flat_markers, marker + i * own.stride(w.markers));
+            if (label == 0) return;
+            note_label(w, place, label);
         }
         const std::uint64_t lowest = packed(key, 0);
         std::uint64_t* const top = w.top + (-2 - code[i]);

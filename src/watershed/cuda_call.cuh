@@ -48,7 +48,7 @@ public:
             each_tile(find_basins<Value>);
             if (w_.last != nullptr) each_basin(find_last<Value>);
         });
-        with_neighbours([&]<nearby Which>() { each_tile(find_edges<Which>); });
+        list_edges(w_);
     }
     /// Merges all basins that connect; it overwrites their lowest cells.
     void merge_without_root() {
@@ -64,10 +64,13 @@ public:
         if (w_.passes.data != nullptr)
             with_number(w_.image.type, [&]<class Value>(Value) { each_tile(write_passes<Value>); });
         if (w_.label.data == nullptr) return;
-        with_neighbours([&]<nearby Which>() {
-            each_tile(raise<Which>), in_turn(find_open<Which>, w_.where.places);
-            together(count_steps<Which>, w_), in_turn(choose_parents<Which>, w_.where.places);
-        });
+        with_neighbours([&]<nearby Which>() { each_tile(raise<Which>); });
+        const auto search = [&]<nearby Which>() {
+            in_turn(find_open<Which>, w_.where.places), together(count_steps<Which>, w_);
+            in_turn(choose_parents<Which>, w_.where.places);
+        };
+        if (w_.where.any_wraps) search.template operator()<nearby::listed>();
+        else with_neighbours(search);
         in_turn(shorten_all, w_.where.places);
         if (!w_.lines) return each_tile(write_labels<false>);
         each_place(follow_parents);  // as cells look at their neighbours' ends
@@ -119,10 +122,14 @@ private:
     void merge_again() const {
         work again = w_;
         again.basin = w_.steps, again.again = true;
-        with_neighbours([&]<nearby Which>() {
-            cuda::launch(on_, find_edges<Which>, w_.where.tiles, dim3(threads_of_block), 0, again);
-        });
+        list_edges(again);
         with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, again); });
+    }
+    void list_edges(const work& w) const {
+        with_neighbours(
+            [&]<nearby Which>() { cuda::launch(on_, find_edges<Which>, w.where.tiles, dim3(threads_of_block), 0, w); });
+        if (w.where.any_wraps && w.where.steps_are != nearby::listed)
+            cuda::launch(on_, find_edges<nearby::listed>, w.where.tiles, dim3(threads_of_block), 0, w);
     }
     /// Launches a kernel whose blocks take items in turn.
     void in_turn(void (*kernel)(const work), std::int64_t most) const {

@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(threads_of_block) write_extrema(const _
     own.each([&](int i, std::int32_t place) { code[i] = w.basin[place], key[i] = w.key[place]; });
     bool found[cells_of_thread];
     own.each([&](int i, std::int32_t) {
-        found[i] = code[i] != nowhere && key[i] == key_in(w.top[whole_of(w, -2 - code[i])]);
+        found[i] = code[i] != nowhere && key[i] == key_in(w.top[whole_of<false>(w, -2 - code[i])]);
     });
     auto* const to = static_cast<std::uint8_t*>(w.extrema.data) + own.offset(w.extrema);
     own.each([&](int i, std::int32_t) { to[i * own.stride(w.extrema)] = found[i] ? 1 : 0; });
@@ -128,6 +128,12 @@ __device__ inline void store_parents(const work& w, const own_cells& own, pointe
     }
 }
 
+/// Returns whether all cells that water reaches get the same label, so that none needs steps or a parent.
+__device__ inline bool one_label(const work& w) {
+    if (w.lines) return false;
+    return w.heights ? w.count[counters] == 1 : w.count[some_marker] != 0 && w.count[labels_differ] == 0;
+}
+
 /// Raises cells to their levels, and decides what is known of them. Cells whose parents are known point to them, and
 /// their ways are shortened within the tile; other cells are listed. A cell with a marker points nowhere. All loads
 /// come before the first store, after which they could not be reordered.
@@ -145,6 +151,12 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
     });
     if (__syncthreads_or(some ? 1 : 0) == 0)
         return own.each([&](int, std::int32_t place) { w.parent[place] = nowhere; });
+    if (one_label(w))
+        return own.each([&](int i, std::int32_t place) {
+            const bool found = code[i] != nowhere && w.number[-2 - code[i]] >= 0;
+            w.parent[place] =
+                found ? -2 - (w.heights ? 1 : static_cast<std::int32_t>(w.count[some_marker] - 1)) : nowhere;
+        });
     own.each([&](int i, std::int32_t) {
         reached[i] = code[i] != nowhere && w.number[-2 - code[i]] >= 0;
         level[i] = code[i] != nowhere ? w.level[-2 - code[i]] : 0;

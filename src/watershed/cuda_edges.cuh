@@ -138,6 +138,25 @@ __global__ void __launch_bounds__(threads_of_block) find_last(const __grid_const
     }
 }
 
+/// Calls use(place) for cells whose neighbours are listed: for all, or, behind a launch of known ones, for those at
+/// periodic ends, which forget the way to their lowest known neighbour: another one may be lower. Returns false if the
+/// block has no such cell, else with an empty table at the start.
+template <class Use>
+__device__ bool each_by_list(const work& w, const own_cells& own, pass_table& table, const Use& use) {
+    const bool all = w.where.steps_are == nearby::listed;
+    bool some = false;
+    own.each([&](int, std::int32_t here) { some |= all || w.where.at_end(here); });
+    if (__syncthreads_or(some ? 1 : 0) == 0) return false;
+    table.clear();
+    __syncthreads();
+    own.each([&](int, std::int32_t here) {
+        if (!all && !w.where.at_end(here)) return;
+        use(here);
+        if (!all && w.basin[here] != nowhere) w.way[here] = flat;
+    });
+    return true;
+}
+
 /// Lists the passes between basins that touch in the tile or at its faces. Known neighbours that come before the cell
 /// have noted the pass themselves.
 template <nearby Which>
@@ -169,9 +188,7 @@ __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_cons
                 else touch_neighbours(place);
             });
     } else {
-        table.clear();
-        __syncthreads();
-        own.each([&](int, std::int32_t here) { touch_neighbours(here); });
+        if (!each_by_list(w, own, table, touch_neighbours)) return;
     }
     __syncthreads();
     if (threadIdx.x == 0) first = atomicAdd(w.count + edges_found, table.count);

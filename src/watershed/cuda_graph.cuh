@@ -205,11 +205,12 @@ inline void kept_basins::flood(const device& on, const problem& p) {
     const std::size_t basins = tree_.cell.size();
     list<std::int32_t> level(basins, outside<std::int32_t>), number(basins, nowhere);
     list<std::uint8_t> reached(basins, 0);
+    std::int32_t last = 0;
     if (w.heights) {
-        std::int32_t last = 0;
         for (std::size_t i = 0; i < basins; ++i)
             if (with_tree([&](const auto& tree) { return tree.stays(i, p.least); }))
                 number[i] = ++last, level[i] = tree_.low[i], reached[i] = 1;
+        cuda::send(home_, w.count + counters, &last, sizeof last);
     } else {
         list<std::uint64_t> top(basins, no_key);
         cuda::send(home_, w.top, top.data(), 8 * std::ssize(top));

@@ -60,6 +60,15 @@ struct grid3 {
         }
         return place;
     }
+    /// Returns whether a cell lies at a periodic end.
+    __device__ bool at_end(std::int32_t place) const {
+        std::int32_t at[most_axes];
+        locate(place, at);
+        bool found = false;
+        for (int axis = 0; axis < most_axes; ++axis)
+            found |= wraps[axis] && (at[axis] == 0 || at[axis] == size[axis] - 1);
+        return found;
+    }
     /// Returns the place of neighbour k, or nowhere.
     __device__ std::int32_t nth(std::int32_t place, int k) const {
         if (!any_wraps) return place + offset[k];
@@ -68,8 +77,8 @@ struct grid3 {
         return neighbour(at, k);
     }
     /// Calls use(place, k) for every neighbour k of a cell; in the order of ties if no axis is periodic. Known ones are
-    /// nine rows with fixed offsets: their loads take few instructions and are all under way at once. `Half` leaves out
-    /// those with a smaller place.
+    /// nine rows with fixed offsets: their loads take few instructions and are all under way at once. They do not reach
+    /// across periodic ends. `Half` leaves out those with a smaller place.
     template <nearby Which = nearby::listed, bool Half = false, class Use>
     __device__ void each(std::int32_t place, const Use& use) const {
         if constexpr (Which != nearby::listed) {
@@ -141,7 +150,7 @@ inline grid3 grid_of(const problem& p) {
         g.wraps[axis] = p.where.wraps[axis - skipped];
     }
     g.any_wraps = p.where.any_wraps, g.unfolded = p.unfolded;
-    if (!g.any_wraps && p.parts.data == nullptr && g.unfolded.axes == 0) {
+    if (p.parts.data == nullptr && g.unfolded.axes == 0) {
         const std::size_t count = p.steps.size();
         if (skipped == 1) g.steps_are = count == 8 ? nearby::corners2 : count == 4 ? nearby::sides2 : nearby::listed;
         if (skipped == 0) g.steps_are = count == 26 ? nearby::corners3 : count == 6 ? nearby::sides3 : nearby::listed;
@@ -193,6 +202,8 @@ enum counter : int {
     open_found,
     wide_labels,
     listed_again,
+    some_marker,    ///< 1 above the place of a marker
+    labels_differ,  ///< two markers have different labels
     queue_end,
     fronts,  ///< three words of 64 bits
     walked_alone = fronts + 6,

@@ -14,9 +14,11 @@ __device__ inline void meet() {
     else __syncthreads();
 }
 
-/// Returns the root of a basin's tree: a merged basin points to the basin that it merged into.
-__device__ inline std::int32_t whole_of(const work& w, std::int32_t basin) {
-    const volatile std::int32_t* const up = w.up;
+/// Returns the root of a basin's tree: a merged basin points to the basin that it merged into. If basins are `Merging`,
+/// reads pass the first cache, where pointers may be old; the same pointer for all cells would make them wait.
+template <bool Merging = true>
+__device__ std::int32_t whole_of(const work& w, std::int32_t basin) {
+    const std::conditional_t<Merging, const volatile std::int32_t, const std::int32_t>* const up = w.up;
     for (std::int32_t next; (next = up[basin]) != basin && next >= 0;) basin = next;
     return basin;
 }

@@ -306,6 +306,28 @@ def test_arrays_of_frameworks_come_back_as_such(framework):
     assert np.array_equal(np.asarray(nf.fill_holes(made(image))), nf.fill_holes(image))
 
 
+@pytest.mark.parametrize("shape", [(4096, 4096), (512, 512, 512)])
+def test_large_images_are_the_hosts(shape, torch):
+    """Stores of blocks that run at the same time meet in large images. Kept basins are flooded in another order."""
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    near, cells = len(shape), int(np.prod(shape))
+    image = torch.rand((1, 1, *shape), device="cuda", generator=torch.Generator("cuda").manual_seed(3))
+    blur = torch.nn.functional.avg_pool2d if near == 2 else torch.nn.functional.avg_pool3d
+    for _ in range(3):
+        image = blur(image, 9, 1, 4)
+    image = ((image - image.min()) / (image.max() - image.min()) * 255).to(torch.uint8)[0, 0]
+    markers = np.zeros(cells, np.int32)
+    markers[RNG.integers(0, cells, cells // 100000)] = np.arange(1, cells // 100000 + 1)
+    markers = markers.reshape(shape)
+    there, host = torch.as_tensor(markers).cuda(), image.cpu().numpy()
+    want = nf.watershed(host, markers, connectivity=near)
+    assert np.array_equal(nf.watershed(image, there, connectivity=near).cpu(), want)
+    assert np.array_equal(nf.basins(image, connectivity=near).watershed(there).cpu(), want)
+    found = nf.watershed(image, h=9, connectivity=near, maxima=True).cpu()
+    assert np.array_equal(found, nf.watershed(host, h=9, connectivity=near, maxima=True))
+
+
 def test_wrong_arguments_are_refused():
     image = np.zeros((4, 5), np.uint8)
     for words, text in (

@@ -203,6 +203,13 @@ TEST_F(WatershedDevice, RowsBeyondAWarpAreTheHosts) {
             for (std::size_t i = 0; i < c.value.size(); ++i)
                 c.value[i] = static_cast<double>(mix(i + 7 * seed) % (seed < 3 ? 250 : 3));
             EXPECT_EQ(on_device(c), on_host(c, 1)) << c.text();
+            c.ends.assign(shape.size(), border::periodic);
+            c.ends[seed % shape.size()] = seed % 2 == 0 ? border::open : border::periodic;
+            EXPECT_EQ(on_device(c), on_host(c, 1)) << c.text();
+            c.options.connectivity = 1, c.options.lines = seed == 1;
+            EXPECT_EQ(on_device(c), on_host(c, 1)) << c.text();
+            c.marker.clear();
+            EXPECT_EQ(on_device(c), on_host(c, 1)) << c.text();
         }
 }
 
@@ -238,6 +245,27 @@ TEST_F(WatershedDevice, CorridorsAndPlateausAreTheHosts) {
             c.marker.front() = 3;
             if (seed > 0) c.marker[c.marker.size() / 2] = 4;
             EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text();
+        }
+}
+
+/// Markers of one label, and a single minimum: all cells that water reaches get this label, without a search.
+TEST_F(WatershedDevice, OneLabelIsTheHosts) {
+    for (const shape_t& shape : {shape_t{90, 130}, shape_t{9, 40, 70}, shape_t{3000}, shape_t{2, 3, 40, 5}})
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+            watershed_case c;
+            c.shape = shape, c.options.lines = seed == 7, c.marker_type = dtype::int64;
+            for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+                const bool hole = seed % 4 == 3 && i % shape.back() == shape.back() / 2;
+                c.value.push_back(seed % 2 == 0 ? 3 : static_cast<double>(mix(static_cast<std::uint64_t>(i)) % 9));
+                c.mask.push_back(hole ? 0 : 1);
+            }
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text();
+            c.marker.assign(c.value.size(), 0);
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text() << ", no marker";
+            c.marker[1] = c.marker[seed < 4 ? 1 : c.marker.size() - 2] = std::int64_t{7} << 33;
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text() << ", one label";
+            c.marker[c.marker.size() / 3] = 7;  // the same in its lower 32 bits
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text() << ", two labels";
         }
 }
 
