@@ -10,6 +10,9 @@
 #include "base/lines.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
+#include "exact/gpu/ground/line_pass.hpp"
+#include "exact/gpu/lines/few.hpp"
+#include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/route/detour.hpp"
 
 namespace nearfield::exact::gpu {
@@ -28,6 +31,7 @@ struct index_rule {
     const std::byte* image = nullptr;
     void* label = nullptr;
     int image_bytes = 1;
+    const std::int32_t* many = nullptr;  ///< see line_pass::many
 };
 
 /// Splits a cell into coordinates, the last axis first; 32-bit cells if an image allows it, else 64-bit ones.
@@ -61,7 +65,7 @@ template <class V, class Index, int Count>
 __global__ void __launch_bounds__(index_threads)
     write_fields_of_index(const __grid_constant__ index_rule by, const Index* index) {
     const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * index_threads + threadIdx.x) * Count;
-    if (first >= by.cells) return;
+    if (first >= by.cells || are_few(by.many)) return;
     const std::int64_t image = by.cells_of_image == by.cells ? 0 : quotient(first, by.cells_of_image);
     const std::int64_t start = image * by.cells_of_image;
     std::int32_t own[3]{};
@@ -133,6 +137,7 @@ class index_search final : public detour {
 public:
     index_search(const device& on, const plan& p, const arrays<device>& a, const plan& sites) : detour(on, p, a) {
         searches_.push_back({sites, {}});
+        if (!is_small(sites, a.image.type) && tries_few_plainly(sites)) try_few(few_counters(sites));
         any_output<device>& index = searches_[0].out.index;
         index = a.out.index;
         if (index.wanted()) return;
@@ -168,6 +173,7 @@ public:
         by.image = static_cast<const std::byte*>(a_.image.data),
         by.image_bytes = static_cast<int>(size_of(a_.image.type));
         by.label = a_.out.label.data;
+        if (few_out() != nullptr) by.many = counters() + 1;
         const auto launch = [&]<class V, class Index>(V, const Index* index) {
             const bool wide = p.size[static_cast<std::size_t>(p.rank - 1)] % together == 0 && is_aligned(index) &&
                               is_aligned(by.out.coordinates) && p.cells % together == 0;

@@ -19,6 +19,9 @@ struct plain_call {
     const any_input<device>& image;
     const fields<device>& out;
     bool measure_only;  ///< return the bytes of workspace and start nothing
+    /// If set, few sites write these fields of any kind instead of `out`; `counters` (few.hpp) tell whether they did.
+    const fields<device>* few_out = nullptr;
+    std::int32_t* counters = nullptr;
 };
 
 /// Solves it by the kernel for small grids, by tiles of distances or by words of sites. Returns the bytes of workspace.

@@ -26,6 +26,9 @@ public:
 
     [[nodiscard]] const std::vector<search>& searches() const { return searches_; }
     [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
+    /// Returns the fields that few sites write at once (plain_call::few_out), or null, and the counters.
+    [[nodiscard]] const fields<device>* few_out() const { return tries_few_ ? &a_.out : nullptr; }
+    [[nodiscard]] std::int32_t* counters() const { return tries_few_ ? memory_.get<std::int32_t>(counters_) : nullptr; }
     /// Allocates the memory, before the searches.
     void begin() {
         memory_.allocate();
@@ -42,6 +45,8 @@ protected:
         kept_ = &field, place_ = memory_.reserve<std::byte>(p_.cells * size_of(field.type));
     }
 
+    void try_few(std::int64_t counters) { tries_few_ = true, counters_ = memory_.reserve<std::int32_t>(counters); }
+
     const device& on_;
     const plan p_;
     const arrays<device> a_;
@@ -50,7 +55,8 @@ protected:
 private:
     cuda::workspace memory_;
     any_output<device>* kept_ = nullptr;
-    std::int64_t place_ = 0;
+    std::int64_t place_ = 0, counters_ = 0;
+    bool tries_few_ = false;
 };
 
 /// True if a call wants only the signed distances of an image, in contiguous memory.

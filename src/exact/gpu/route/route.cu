@@ -6,6 +6,7 @@
 #include "base/cuda.cuh"
 #include "exact/fit.hpp"
 #include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/route/detour.hpp"
 #include "exact/gpu/route/trace.hpp"
@@ -14,9 +15,8 @@ namespace nearfield::exact {
 namespace {
 
 std::int64_t pass_on(const plain_call& call) {
-    if (!call.measure_only)
-        gpu::trace::note(call.on, is_small(call.p, call.image.type) ? gpu::rung::small : gpu::rung::words,
-                         blocks_for(call.p.cells, 1024));
+    if (!call.measure_only && is_small(call.p, call.image.type))
+        gpu::trace::note(call.on, gpu::rung::small, blocks_for(call.p.cells, 1024));
     return call_plainly(call);
 }
 
@@ -45,15 +45,15 @@ std::unique_ptr<gpu::detour> detour_for(const device& on, const plan& p, const a
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
     if (const auto way = detour_for(on, p, a)) {
         const gpu::detour::search& first = way->searches().front();
-        return way->workspace_bytes() + pass_on({on, first.p, a.image, first.out, true});
+        return way->workspace_bytes() + pass_on({on, first.p, a.image, first.out, true, way->few_out()});
     }
     if (uses_words(p, a.image, a.out)) return pass_on({on, p, a.image, a.out, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
 
-/// Adds the passes of the engine without options.
-void describe_plain(const plan& p, dtype image, call_plan& to) {
+/// Adds the passes of the engine without options; `few`: the rung for few sites writes the fields of a detour.
+void describe_plain(const plan& p, dtype image, bool few, call_plan& to) {
     const int last = p.rank - 1;
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
@@ -63,6 +63,9 @@ void describe_plain(const plan& p, dtype image, call_plan& to) {
                              images * whole_clusters(p) * whole_blocks, size(last), 4});
         return;
     }
+    if (few || (last - p.first_axis == 2 && gpu::tries_few_plainly(p)))
+        to.passes.push_back({-1, std::string(gpu::row_of(gpu::rung::few).method) + ", else",
+                             blocks_for(p.cells, gpu::few_box_cells), gpu::few_box_cells, 1});
     constexpr std::int64_t stretch = 1024;
     to.passes.push_back({source(last), gpu::row_of(gpu::rung::words).method,
                          p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
@@ -105,7 +108,7 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
         if (const auto way = detour_for(on, p, a)) {
             way->begin();
             for (const gpu::detour::search& each : way->searches())
-                static_cast<void>(pass_on({on, each.p, a.image, each.out, false}));
+                static_cast<void>(pass_on({on, each.p, a.image, each.out, false, way->few_out(), way->counters()}));
             return way->put();
         }
         if (uses_words(p, a.image, a.out)) {
@@ -139,10 +142,11 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     const arrays<device> placed{a.image, out, a.weights};
     to.workspace_bytes = measure(on, p, placed, to);
     if (const auto way = detour_for(on, p, placed)) {
-        for (const gpu::detour::search& each : way->searches()) describe_plain(each.p, a.image.type, to);
+        for (const gpu::detour::search& each : way->searches())
+            describe_plain(each.p, a.image.type, way->few_out() != nullptr, to);
         to.passes.push_back({-1, way->method(), blocks_for(p.cells, 1024), 1024, 1});
     } else if (uses_words(p, a.image, out)) {
-        describe_plain(p, a.image.type, to);
+        describe_plain(p, a.image.type, false, to);
     }
     return to;
 }

@@ -3,6 +3,7 @@
 // between pivot rows (between.cuh), by a sweep (sweep.cuh) or by hulls (unresolved.cuh).
 #pragma once
 
+#include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/sites/steps.cuh"
 
 namespace nearfield::exact {
@@ -136,10 +137,10 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                          const unresolved_tiles unresolved, const point_lists few, std::uint32_t* next,
+                          const unresolved_tiles unresolved, const std::int32_t* many, std::uint32_t* next,
                           const site_sink to) {
     cuda::wait_for_kernel_before();
-    if (few.complete()) return;
+    if (gpu::are_few(many)) return;
     extern __shared__ uint4 shared_words[];
     __shared__ int counts[strip_warps<Rows>];
     auto* const memory = reinterpret_cast<warp_memory<Rows>*>(shared_words);
@@ -166,11 +167,11 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
-                           const unresolved_tiles unresolved, const point_lists few, const std::uint32_t beyond_steps,
-                           const site_sink to) {
+                           const unresolved_tiles unresolved, const std::int32_t* many,
+                           const std::uint32_t beyond_steps, const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t edges[];
-    if (few.complete()) return;
+    if (gpu::are_few(many)) return;
     const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows(), Rows);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, width = lines.width(at.group);

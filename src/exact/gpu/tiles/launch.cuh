@@ -8,6 +8,7 @@
 
 #include "base/lines.hpp"
 #include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/rows/pack.cuh"
 #include "exact/gpu/tiles/between.cuh"
 #include "exact/gpu/tiles/post_squares.cuh"
@@ -54,9 +55,10 @@ __device__ int least_steps(const line_word* words, int rows, int width, int* cou
 /// Solves tiles by steps, else it adds them to the list. A block owns a tile.
 template <int Pairs, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_words(const word_lines lines, const windows cut, const unresolved_tiles unresolved,
+    search_words(const word_lines lines, const windows cut, const unresolved_tiles unresolved, const std::int32_t* many,
                  const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
+    if (gpu::are_few(many)) return;
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
@@ -151,8 +153,9 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
 template <int Pairs, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     search_tiles(const value_lines lines, const windows cut, const unresolved_tiles unresolved,
-                 const value_sink<Last> to) {
+                 const std::int32_t* many, const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
+    if (gpu::are_few(many)) return;
     extern __shared__ std::uint32_t tile_words[];
     const tile<Pairs> t{tile_words};
     const auto at = lines.place(cut, blockIdx.x);
@@ -227,13 +230,15 @@ inline std::int64_t most_tiles(const plan& p) {
 template <bool Last>
 class tile_search {
 public:
+    /// `many`: see line_pass::many.
     tile_search(const device& on, const word_workspace& tiles, const cuda::workspace& memory, int axis,
-                std::int64_t rows, const value_sink<Last>& to)
+                std::int64_t rows, const std::int32_t* many, const value_sink<Last>& to)
         : on_(on),
           tiles_(tiles),
           memory_(memory),
           axis_(axis),
           rows_(rows),
+          many_(many),
           cut_(cut_lines(rows_, tiles.uses_pivots(axis))),
           unresolved_(tiles.unresolved(memory, axis)),
           to_(to) {}
@@ -244,7 +249,8 @@ public:
         const word_lines from{lines, pitch};
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_words<Pairs, Last>, lines.tiles * cut_.into.count,
-                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, unresolved_, to_);
+                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, unresolved_, many_,
+                                    to_);
         });
         if (leaves_nothing()) return;
         if (tiles_.uses_pivots(axis_)) return finish_between_pivots(from);
@@ -257,7 +263,7 @@ public:
         const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
-                                    bytes<Pairs>(), from, cut_.into, unresolved_, to_);
+                                    bytes<Pairs>(), from, cut_.into, unresolved_, many_, to_);
         });
         if (!leaves_nothing())
             finish_short(with_bands([&]<int Bands>() { return search_unresolved<Last, Bands, value_lines>; }), from,
@@ -314,6 +320,7 @@ private:
     const cuda::workspace& memory_;
     int axis_;
     std::int64_t rows_;
+    const std::int32_t* many_;
     tile_cut cut_;
     unresolved_tiles unresolved_;
     value_sink<Last> to_;
