@@ -70,8 +70,9 @@ struct stand {
     }
 };
 
-/// Counts the faces of a column's cells towards other labels and towards the ends of the image's axes. Lanes get their
-/// neighbours' labels by shuffles. Beyond an end lies label 0, which has no row.
+/// Counts the faces of a column's cells towards other labels and towards the ends of the image's axes. Beyond an end
+/// lies label 0, which has no row. Lanes load the labels on both sides: shuffles would leave loads to the outer lanes,
+/// and one of these would wait for the other.
 class face_counter {
 public:
     __device__ face_counter(const walk& by, std::int64_t x, std::int64_t w, std::int64_t p) : by_(by) {
@@ -85,11 +86,10 @@ public:
         has_front_ = by.has_p && p > 0, has_behind_ = by.has_p && p < by.size_p - 1;
     }
     /// Counts for `Count` rows of the column from row `first` on. `cells` points to their first cell; the column has
-    /// `rows` rows in all. All lanes call it.
+    /// `rows` rows in all.
     template <int Count>
     __device__ void count(const std::uint32_t* cells, int first, int rows, const std::uint32_t (&label)[Count],
                           std::uint32_t (&faces)[Count]) const {
-        const unsigned lane = threadIdx.x % cuda::warp;
 #pragma unroll
         for (int j = 0; j < Count; ++j) {
             const int row = first + j;
@@ -97,11 +97,7 @@ public:
                 return row < rows && is_there ? cells[j * by_.step_w + step] : std::uint32_t{0};
             };
             const auto face_to = [&](std::uint32_t that) { return that != label[j] ? std::uint32_t{1} : 0; };
-            std::uint32_t left = __shfl_up_sync(cuda::every_lane, label[j], 1),
-                          right = __shfl_down_sync(cuda::every_lane, label[j], 1);
-            if (lane == 0) left = other(row >= left_from_, -by_.step_x);
-            if (lane == cuda::warp - 1) right = other(row < right_to_, by_.step_x);
-            faces[j] = face_to(left) + face_to(right);
+            faces[j] = face_to(other(row >= left_from_, -by_.step_x)) + face_to(other(row < right_to_, by_.step_x));
             if (by_.has_p)
                 faces[j] += face_to(other(has_front_, -by_.step_p)) + face_to(other(has_behind_, by_.step_p));
             if (by_.has_w)
@@ -117,14 +113,14 @@ private:
 };
 
 /// Calls body(row, i, faces) for the column's cells at w + i. `row` is no_row if the label has none; `faces` is 0
-/// unless Faces is set. All lanes call it.
+/// unless Faces is set.
 template <bool Faces, class Body>
 __device__ void walk_down(const walk& by, const labels32& labels, const stand& at, const Body& body) {
     const std::int64_t x = at.x0 + at.x, w = at.w0 + at.w;
-    const int rows = by.rows_at(x, w), together = Faces ? __reduce_max_sync(cuda::every_lane, rows) : rows;
+    const int rows = by.rows_at(x, w);
     const std::uint32_t* cells = labels.data() + by.offset(x, w, at.p);
     const face_counter counter(by, x, w, at.p);
-    for (int i = 0; i < together; i += loads_at_once, cells += loads_at_once * by.step_w) {
+    for (int i = 0; i < rows; i += loads_at_once, cells += loads_at_once * by.step_w) {
         std::uint32_t label[loads_at_once], faces[loads_at_once] = {};
 #pragma unroll
         for (int j = 0; j < loads_at_once; ++j) label[j] = i + j < rows ? cells[j * by.step_w] : 0;

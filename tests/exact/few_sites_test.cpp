@@ -2,6 +2,9 @@
 // equal the oracle, lists of sites that do not suffice leave the call to the passes, and larger grids equal the host.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <utility>
+
 #include "exact/gpu/lines/few_limits.hpp"
 #include "exact/gpu/route/trace.hpp"
 #include "exact/options_device_engine.hpp"
@@ -79,6 +82,10 @@ TEST_F(FewSites, EqualAllPairsOfCells) {
     EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::few)], scaled_cases(200));
 }
 
+bool used(const exact::gpu::trace& counted) {
+    return counted.solved()[static_cast<std::size_t>(exact::gpu::rung::few)] > 0;
+}
+
 TEST_F(FewSites, HostAndDeviceGiveTheSameBits) {
     static const double real[] = {1.4142135623730951, 1, 0.7}, quotient[] = {2.5, 0.7, 0.7};
     for (const shape_t& shape : {shape_t{66, 20, 70}, shape_t{3, 70, 150}, shape_t{300, 3, 33}, shape_t{150, 170}}) {
@@ -102,17 +109,60 @@ TEST_F(FewSites, HostAndDeviceGiveTheSameBits) {
                     for (std::size_t k = 0; k < here.arrays().size(); ++k)
                         EXPECT_EQ(here.arrays()[k]->bytes(), there.arrays()[k]->bytes())
                             << "array " << k << ", " << text_of(shape) << ", " << count << " sites, power " << power;
-                    const bool used = counted.solved()[static_cast<std::size_t>(exact::gpu::rung::few)] > 0;
-                    const bool plain = !power && options.spacing.count() < 2 && options.border[0] == border::open;
                     // A heavy site may be the only one that wins in a box.
-                    if (!plain && (count < 512 || !power)) {
-                        EXPECT_EQ(used, count < 512) << counted.text();
+                    if (count < 512 || !power) {
+                        EXPECT_EQ(used(counted), count < 512) << counted.text();
                     }
                     if (HasFailure()) return;
                 }
             }
         }
     }
+}
+
+/// Solves one field in unit spacing on both; returns whether the rung did, alone.
+bool solves_alone(const shape_t& shape, const codes_t& codes, const wanted_fields& wanted, double limit) {
+    option_call here;
+    here.options = {.sites = sites::nonzero, .max_distance = limit}, here.threads = 0;
+    here.items.emplace_back(shape, dtype::uint8, codes, here.options, wanted, 3);
+    option_call there = here;
+    host_options_engine()(here);
+    exact::gpu::trace counted;
+    device_options_engine()(there);
+    for (std::size_t k = 0; k < here.arrays().size(); ++k)
+        EXPECT_EQ(here.arrays()[k]->bytes(), there.arrays()[k]->bytes())
+            << "array " << k << ", " << text_of(shape) << ": " << counted.text();
+    const bool by_words = counted.solved()[static_cast<std::size_t>(exact::gpu::rung::words)] > 0;
+    EXPECT_FALSE(used(counted) && by_words) << counted.text();
+    return used(counted);
+}
+
+TEST_F(FewSites, FieldsAloneInUnitSpacing) {
+    const wanted_fields fields[] = {{.distance = dtype::float32},
+                                    {.distance = dtype::float64},
+                                    {.squared = dtype::uint32},
+                                    {.index = dtype::int32},
+                                    {.index = dtype::int64}};
+    for (const shape_t& shape : {shape_t{66, 20, 70}, shape_t{3, 70, 150}, shape_t{7, 9, 1100}})
+        for (const auto& [count, clustered] : {std::pair{0, false}, {1, false}, {150, false}, {6000, true}})
+            for (const wanted_fields& wanted : fields)
+                for (const double limit : {std::numeric_limits<double>::infinity(), 9.0}) {
+                    const bool by_few = solves_alone(shape, few_codes(shape, count, clustered), wanted, limit);
+                    // Boxes of flat grids may have few of the sites of a corner.
+                    if (count < 512 || shape[0] == 66) EXPECT_EQ(by_few, count < 512);
+                    if (HasFailure()) return;
+                }
+}
+
+/// Labels of images, of which no other field is tried; and values that leave too few bits for the numbers of sites.
+TEST_F(FewSites, LabelsAndLongWords) {
+    EXPECT_TRUE(solves_alone({150, 700}, few_codes({150, 700}, 40, false), {.label = true},
+                             std::numeric_limits<double>::infinity()));
+    const shape_t shape{3, 3, 30000};
+    codes_t codes(static_cast<std::size_t>(cells_of(shape)));
+    for (std::size_t line = 0; line < 9; ++line) codes[line * 30000] = 1;
+    for (const wanted_fields& wanted : {wanted_fields{.distance = dtype::float32}, {.index = dtype::int32}})
+        EXPECT_TRUE(solves_alone(shape, codes, wanted, std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // Few sites: at most one in 900 to 4,500 cells. Lines search through rows that are nearly all empty, so cells are
 // compared with the sites themselves instead, whatever the numbers, first values, ends and fields of a problem.
 //
-// A sample of cells ends the attempt where sites are obviously many. One kernel lists the sites and counts them. Boxes
-// of cells, coarse ones and then fine ones, keep the sites that can win in them: a site wins nowhere in a box if it is
-// farther from all of the box than another site is at most. Last, a warp compares the sites that can win in its 256
-// cells with each of them. If sites are too many, or too many can win in a box, a flag tells the usual passes to run.
+// A sample of cells ends the attempt where sites are obviously many. One kernel lists the sites and counts them; words
+// have a list from packing. Boxes of cells, coarse ones and then fine ones, keep the sites that can win in them: a site
+// wins nowhere in a box if it is farther from all of the box than another site is at most. Last, a warp compares the
+// sites that can win in its 256 cells with each of them. If sites are too many, or too many can win in a box, a flag
+// tells the usual passes to run.
 //
 // Cost: the image is read once, the fields are written once; 3,000 sites leave about five for a warp.
 // Rounded numbers: values are sums in the order of the passes, which is monotone, so that bounds hold. Ties are decided
@@ -54,28 +55,31 @@ __device__ void select_sites(const few_grid<V>& g, const few_box& b, int count, 
     }
 }
 
-/// Lists the sites that can win in each coarse box. A block owns a box.
+/// Lists the sites that can win in coarse box `nth`. Called by all threads of a block, whose memory lists no site yet.
 template <class V>
-__global__ void __launch_bounds__(few_threads) select_near_sites(const few_grid<V> g, const few_lists<V> lists) {
-    __shared__ int found;
-    const int count = *lists.count;
-    if (threadIdx.x == 0) found = 0;
-    if (count > lists.most || lists.gave_up()) {
-        if (threadIdx.x == 0) *lists.many = 1;
-        return;
-    }
-    std::int32_t* const to = lists.near + blockIdx.x * std::int64_t{most_near};
-    __syncthreads();
+__device__ void list_near(const few_grid<V>& g, const few_lists<V>& lists, few_memory<V>& memory, std::int64_t nth) {
+    std::int32_t* const to = lists.near + nth * std::int64_t{most_near};
     select_sites(
-        g, g.coarse_box(blockIdx.x), count, [&](int i) { return lists.sites[i]; },
+        g, g.coarse_box(nth), *lists.count, [&](int i) { return lists.sites[i]; },
         [&](int i, const few_site<V>&) {
-            const int place = atomicAdd(&found, 1);
+            const int place = atomicAdd(&memory.count, 1);
             if (place < most_near) to[place] = i;
         });
+    __threadfence();
     __syncthreads();
     if (threadIdx.x != 0) return;
-    lists.near_count[blockIdx.x] = found;
-    if (found > most_near) *lists.many = 1;
+    if (memory.count > most_near) *lists.many = 1;
+    *static_cast<volatile std::int32_t*>(lists.near_count + nth) = memory.count + 1;
+}
+/// Returns the number of sites of a coarse box; -1 if the lists do not suffice. Called by one thread. Blocks take
+/// coarse boxes before fine ones and wait for nothing before they have listed their sites, so that this wait ends.
+template <class V>
+__device__ int near_sites(const few_lists<V>& lists, std::int64_t coarse) {
+    int found = -1;
+    do found = *static_cast<const volatile std::int32_t*>(lists.near_count + coarse) - 1;
+    while (found < 0 && !lists.gave_up());
+    __threadfence();
+    return found;
 }
 
 template <int A, int B, int C, class V>
@@ -110,12 +114,14 @@ __device__ void order_sites(const few_grid<V>& g, const few_box& b, few_memory<V
     rank_sites(
         memory, memory.found, [](const few_site<V>& site) { return few_key<0, 1, 2>(site); },
         [&](int i, int place) { memory.ordered[place] = memory.found[i]; });
-    if (to.label != nullptr)
-        for (int i = static_cast<int>(threadIdx.x); i < memory.count; i += few_threads) {
-            const few_site<V>& site = memory.ordered[i];
-            const std::int64_t line = (b.image * std::int64_t{g.size[2]} + site.at[2]) * g.size[1] + site.at[1];
-            memory.bits[i] = load_bits(to.image, to.image_bytes, line * g.size[0] + site.at[0]);
-        }
+    for (int i = static_cast<int>(threadIdx.x); i < memory.count; i += few_threads) {
+        const few_site<V>& site = memory.ordered[i];
+        const std::int64_t line = site.at[2] * std::int64_t{g.size[1]} + site.at[1],
+                           image = b.image * std::int64_t{g.size[2]} * g.size[1];
+        memory.number[i] = line * g.size[0] + site.at[0];
+        if (to.label != nullptr)
+            memory.bits[i] = load_bits(to.image, to.image_bytes, (image + line) * g.size[0] + site.at[0]);
+    }
     if constexpr (std::is_floating_point_v<V>)
         rank_sites(
             memory, memory.ordered, [](const few_site<V>& site) { return few_key<2, 1, 0>(site); },
@@ -123,20 +129,19 @@ __device__ void order_sites(const few_grid<V>& g, const few_box& b, few_memory<V
     __syncthreads();
 }
 
-/// Solves fine box `nth`. Called by all threads of a block, whose memory lists no site yet.
+/// Solves part `nth` of a coarse box, in which `count` sites of the list `near` can win. Called by all threads of a
+/// block, whose memory lists no site yet.
 template <class V>
 __device__ void solve_box(const few_grid<V>& g, const few_lists<V>& lists, const written_fields<V>& to,
-                          few_memory<V>& memory, std::int64_t nth) {
-    const std::int64_t coarse = nth >> boxes_bits;
-    few_box b = g.coarse_box(coarse);
-    if (!g.take_part(b.first, static_cast<int>(nth) & ((1 << boxes_bits) - 1), g.shapes.coarse, g.shapes.fine)) return;
+                          few_memory<V>& memory, few_box b, int nth, const std::int32_t* near, int count) {
+    if (!g.take_part(b.first, nth, g.shapes.coarse, g.shapes.fine)) return;
     b = g.box(b.first, g.shapes.fine, b.image);
-    const std::int32_t* const near = lists.near + coarse * most_near;
     select_sites(
-        g, b, lists.near_count[coarse], [&](int i) { return lists.sites[near[i]]; },
+        g, b, count, [&](int i) { return lists.sites[near[i]]; },
         [&](int, const few_site<V>& site) {
             const int place = atomicAdd(&memory.count, 1);
             if (place < most_found) memory.found[place] = site;
+            if constexpr (std::is_same_v<V, std::int32_t>) atomicMax(&memory.largest, g.template bound<true>(site, b));
         });
     __syncthreads();
     if (memory.count > most_found) {
@@ -158,18 +163,43 @@ __device__ void solve_box(const few_grid<V>& g, const few_lists<V>& lists, const
     }
 }
 
-/// Solves the fine boxes: a block takes one after another, because their times differ.
+/// Lists the sites of the coarse boxes, then solves the fine ones. A block takes a coarse box, or some fine ones of one
+/// coarse box, as soon as it has solved what it took before, because times differ.
 template <class V>
 __global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
     compare_sites(const __grid_constant__ few_grid<V> g, const few_lists<V> lists,
-                  const __grid_constant__ written_fields<V> to, std::int64_t boxes) {
+                  const __grid_constant__ written_fields<V> to, std::int64_t coarse) {
+    cuda::wait_for_kernel_before();
     __shared__ few_memory<V> memory;
-    __shared__ int taken;
+    __shared__ int taken, near;
+    if (*lists.count > lists.most) {
+        if (threadIdx.x == 0) *lists.many = 1;
+        return;
+    }
+    if (threadIdx.x < few_axes) memory.ordered[most_found].at[threadIdx.x] = -1;
+    memory.number[most_found] = -1, memory.bits[most_found] = 0;
+    const std::int64_t all = coarse + (coarse << (boxes_bits - taken_bits));
     for (;;) {
-        if (threadIdx.x == 0) memory.count = 0, taken = atomicAdd(lists.next, 1);
-        if (__syncthreads_or(lists.gave_up()) || taken >= boxes) return;
-        solve_box(g, lists, to, memory, taken);
-        __syncthreads();
+        if (threadIdx.x == 0) {
+            memory.count = memory.largest = 0, taken = atomicAdd(lists.next, 1);
+            near =
+                taken < coarse || taken >= all ? 0 : near_sites(lists, (taken - coarse) >> (boxes_bits - taken_bits));
+        }
+        if (__syncthreads_or(lists.gave_up()) || taken >= all) return;
+        if (taken < coarse) {
+            list_near(g, lists, memory, taken);
+            __syncthreads();
+            continue;
+        }
+        const std::int64_t first = static_cast<std::int64_t>(taken - coarse) << taken_bits, of = first >> boxes_bits;
+        const few_box b = g.coarse_box(of);
+        for (int k = 0; k < 1 << taken_bits; ++k) {
+            solve_box(g, lists, to, memory, b, (static_cast<int>(first) & ((1 << boxes_bits) - 1)) + k,
+                      lists.near + of * most_near, near);
+            __syncthreads();
+            if (threadIdx.x == 0) memory.count = memory.largest = 0;
+            __syncthreads();
+        }
     }
 }
 
@@ -180,7 +210,8 @@ __global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
 /// 3.5 and 1.3 ms.
 std::int64_t most_sites(const plan& p) {
     const bool near = !p.weighted && p.numbers != tier::float64;
-    const int times = !near ? 1 : !p.sites_wanted ? 5 : p.rank - p.first_axis == 3 ? 2 : 1;
+    const bool volume = p.rank - p.first_axis == 3;
+    const int times = !near ? 1 : p.sites_wanted ? (volume ? 2 : 1) : volume ? 3 : 5;
     return std::min(p.cells / (times * few_limit.cells_a_site), most_few);
 }
 
@@ -250,18 +281,13 @@ few_grid<V> grid_for(const plan& p) {
     return g;
 }
 
-struct few_places {
-    std::int64_t near, near_count, next, bytes;
-};
-/// Returns where the lists lie in their memory.
-few_places places_for(const plan& p) {
-    const std::int64_t boxes = coarse_boxes(p);
-    few_places at{};
-    at.near = most_sites(p) * static_cast<std::int64_t>(sizeof(few_site<double>));
-    at.near_count = at.near + boxes * most_near * 4;
-    at.next = at.near_count + boxes * 4;
-    at.bytes = at.next + 4;
-    return at;
+constexpr int counters_before = 3;  // of a call, before those of coarse boxes
+
+template <class V>
+few_lists<V> lists_for(const plan& p, std::int32_t* counters, std::byte* memory) {
+    const std::int64_t sites = most_sites(p) * static_cast<std::int64_t>(sizeof(few_site<double>));
+    return {few_list<V>(p, counters, memory), counters + 2, counters + counters_before,
+            reinterpret_cast<std::int32_t*>(memory + sites)};
 }
 
 }  // namespace
@@ -270,46 +296,55 @@ bool tries_few(const plan& p) {
     const int searched = p.rank - p.first_axis;
     // Many small images, and grids of few cells along two axes, would have boxes that are mostly empty.
     const std::int64_t most_boxes = 4 + (p.cells >> 16);
-    return p.by == classes::none && (searched == 2 || searched == 3) && p.cells >= few_limit.least_cells &&
-           most_sites(p) > 0 && coarse_boxes(p) <= most_boxes &&
+    return p.by == classes::none && (searched == 2 || searched == 3) &&
+           p.cells >= few_limit.least_cells / (p.weighted ? 8 : 1) && most_sites(p) > 0 &&
+           coarse_boxes(p) <= most_boxes &&
            std::all_of(p.size.begin() + p.first_axis, p.size.begin() + p.rank,
                        [](std::int64_t size) { return size < std::int64_t{1} << coordinate_bits; });
 }
 
-std::int64_t few_bytes(const plan& p) { return places_for(p).bytes; }
+std::int64_t few_counters(const plan& p) { return counters_before + coarse_boxes(p); }
+std::int64_t few_bytes(const plan& p) {
+    return most_sites(p) * static_cast<std::int64_t>(sizeof(few_site<double>)) + coarse_boxes(p) * most_near * 4;
+}
 
 template <class V>
-void solve_few(const option_call& call, const elements& image, const written_fields<V>& to, std::int32_t* counters,
-               std::byte* memory) {
+few_sites<V> few_list(const plan& p, std::int32_t* counters, std::byte* memory) {
+    return {counters, counters + 1, reinterpret_cast<few_site<V>*>(memory), static_cast<int>(most_sites(p))};
+}
+template few_sites<std::int32_t> few_list(const plan&, std::int32_t*, std::byte*);
+
+template <class V>
+void list_few(const option_call& call, const elements& image, std::int32_t* counters, std::byte* memory) {
     const plan& p = call.p;
-    const few_places at = places_for(p);
-    const few_lists<V> lists{counters,
-                             counters + 1,
-                             reinterpret_cast<few_site<V>*>(memory),
-                             reinterpret_cast<std::int32_t*>(memory + at.near),
-                             reinterpret_cast<std::int32_t*>(memory + at.near_count),
-                             reinterpret_cast<std::int32_t*>(memory + at.next),
-                             static_cast<int>(most_sites(p))};
+    few_source<V> of{image, p.weighted || p.rule == sites::nonzero, p.weighted, {}, p.template as_metric<V>(), p.cells};
+    if (p.weighted) of.from = weighted_arrays(call);
+    const few_lists<V> lists = lists_for<V>(p, counters, memory);
+    const std::int64_t readers = std::min<std::int64_t>(blocks_for(p.cells, few_threads * few_loads), few_blocks);
+    cuda::launch(call.on, sample_sites<V>, 1, few_threads, 0, of, lists, coarse_boxes(p));
+    cuda::launch(call.on, list_sites<V>, readers, few_threads, 0, of, grid_for<V>(p), lists);
+}
+
+template <class V>
+void compare_few(const option_call& call, const written_fields<V>& to, std::int32_t* counters, std::byte* memory) {
+    const plan& p = call.p;
     few_grid<V> g = grid_for<V>(p);
     g.values = call.out.distance.wanted() || call.out.squared.wanted();
+    g.only_roots = to.out.distance32 != nullptr && !call.out.squared.wanted();
     for (int i = 0; i < to.out.image_rank; ++i)
         for (int a = g.coordinate_of[i] = few_axes; a-- > 0;)
             if (axis_of(p, a) >= 0 && axis_of(p, a) == to.out.problem_axis[i]) g.coordinate_of[i] = a;
-    few_source<V> of{image, p.weighted || p.rule == sites::nonzero, p.weighted, {}, p.template as_metric<V>(), p.cells};
-    if (p.weighted) of.from = weighted_arrays(call);
-    const std::int64_t boxes = coarse_boxes(p);
-    const std::int64_t readers = std::min<std::int64_t>(blocks_for(p.cells, few_threads * few_loads), few_blocks),
-                       comparers = std::min<std::int64_t>(boxes << boxes_bits, 4 * cuda::limits().multiprocessors);
-    cuda::launch(call.on, sample_sites<V>, 1, few_threads, 0, of, lists);
-    cuda::launch(call.on, list_sites<V>, readers, few_threads, 0, of, g, lists);
-    cuda::launch(call.on, select_near_sites<V>, boxes, few_threads, 0, g, lists);
-    cuda::launch(call.on, compare_sites<V>, comparers, few_threads, 0, g, lists, to, boxes << boxes_bits);
+    const std::int64_t boxes = coarse_boxes(p), blocks = std::min<std::int64_t>(boxes << (boxes_bits - taken_bits),
+                                                                                4 * cuda::limits().multiprocessors);
+    cuda::launch_overlapped(call.on, compare_sites<V>, blocks, few_threads, 0, g, lists_for<V>(p, counters, memory), to,
+                            boxes);
 }
 
-template void solve_few(const option_call&, const elements&, const written_fields<std::int32_t>&, std::int32_t*,
-                        std::byte*);
-template void solve_few(const option_call&, const elements&, const written_fields<std::int64_t>&, std::int32_t*,
-                        std::byte*);
-template void solve_few(const option_call&, const elements&, const written_fields<double>&, std::int32_t*, std::byte*);
+template void list_few<std::int32_t>(const option_call&, const elements&, std::int32_t*, std::byte*);
+template void list_few<std::int64_t>(const option_call&, const elements&, std::int32_t*, std::byte*);
+template void list_few<double>(const option_call&, const elements&, std::int32_t*, std::byte*);
+template void compare_few(const option_call&, const written_fields<std::int32_t>&, std::int32_t*, std::byte*);
+template void compare_few(const option_call&, const written_fields<std::int64_t>&, std::int32_t*, std::byte*);
+template void compare_few(const option_call&, const written_fields<double>&, std::int32_t*, std::byte*);
 
 }  // namespace nearfield::exact::gpu

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "exact/gpu/ground/column.cuh"
+#include "exact/gpu/ground/few_sites.hpp"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -12,22 +14,15 @@ constexpr int few_threads = 256;
 constexpr int few_warps = few_threads / cuda::warp;
 constexpr int few_loads = 16;    // loads of a thread before it uses any
 constexpr int few_blocks = 512;  // blocks that read the image; those of one round see that sites are many
-constexpr int few_axes = 3;      // the last axis, the one between (one cell of images), and the first: the rows
 constexpr int rows_bits = 3;     // rows of a lane: 8
 constexpr int lane_rows = 1 << rows_bits;
 constexpr int tiles_bits = 4;    // warps' tiles of a fine box: 16
 constexpr int boxes_bits = 6;    // fine boxes of a coarse one: 64
+constexpr int taken_bits = 2;    // fine boxes that a block takes at once: 4
 constexpr int most_near = 8192;  // sites of a coarse box
 constexpr int most_found = 512;  // sites of a fine box
 constexpr int coordinate_bits = 21;
 constexpr std::int64_t most_few = std::int64_t{1} << 18;  // bounds the time of coarse boxes, which look at all sites
-
-template <class V>
-struct few_site {
-    V first;  ///< 0, or minus its weight
-    int at[few_axes];
-    int image;
-};
 
 struct few_box {
     int first[few_axes];  ///< first cell
@@ -52,6 +47,7 @@ struct few_grid {
     bool closed[few_axes]{};
     bool half_cell = false, bent = false;
     bool values = false;             ///< distances are wanted, not only sites
+    bool only_roots = false;         ///< and only as float32
     std::int64_t boxes[few_axes]{};  ///< coarse boxes along each axis
     int coordinate_of[max_rank]{};   ///< axis of each plane of coordinates; few_axes for one of length 1
     V limit = no_site<V>();
@@ -97,13 +93,14 @@ struct few_grid {
         return min(straight, around[axis] - straight);
     }
     /// Returns the value of a site in a cell of the box: a lower bound or, if `Far`, an upper one.
-    template <bool Far>
+    template <bool Far, bool Bent = true>
     __device__ V bound(const few_site<V>& site, const few_box& b) const {
         V sum = site.first;
 #pragma unroll
         for (int a = 0; a < few_axes; ++a) {
-            const int steps = apart(a, site.at[a], b.middle[a]);
-            sum += term(a, Far ? min(steps + b.half[a], most[a]) : max(steps - b.half[a], 0));
+            const int steps = Bent ? apart(a, site.at[a], b.middle[a]) : abs(site.at[a] - b.middle[a]),
+                      bounded = Far ? min(steps + b.half[a], most[a]) : max(steps - b.half[a], 0);
+            sum += Bent ? term(a, bounded) : cost(weight[a], bounded);
         }
         return sum;
     }
@@ -111,6 +108,18 @@ struct few_grid {
     /// both values is linear, so that it is least at a corner. The slack exceeds what rounding changes.
     __device__ bool wins_somewhere(const few_site<V>& site, const few_site<V>& other, const few_box& b) const {
         if (bent) return true;
+        if constexpr (std::is_same_v<V, std::int32_t>) {  // whole numbers without first values
+            std::int32_t more = 0;
+            std::uint32_t change = 0;
+#pragma unroll
+            for (int a = 0; a < few_axes; ++a) {
+                const int p = site.at[a] - b.middle[a], q = other.at[a] - b.middle[a];
+                more += weight[a] * (p * p - q * q);
+                change +=
+                    2u * static_cast<std::uint32_t>(weight[a] * abs(p - q)) * static_cast<std::uint32_t>(b.half[a]);
+            }
+            return more <= 0 || static_cast<std::uint32_t>(more) <= change;
+        }
         double more = static_cast<double>(site.first) - static_cast<double>(other.first),
                size = fabs(static_cast<double>(site.first)) + fabs(static_cast<double>(other.first)), change = 0;
 #pragma unroll
@@ -126,20 +135,17 @@ struct few_grid {
 
 /// Lists in device memory.
 template <class V>
-struct few_lists {
-    std::int32_t* count;  ///< number of sites, which may exceed `most`
-    std::int32_t* many;   ///< see line_pass::many
-    few_site<V>* sites;
-    std::int32_t* near;        ///< numbers of the sites that can win in each coarse box: most_near each
-    std::int32_t* near_count;  ///< their number
-    std::int32_t* next;        ///< the next fine box to compare
-    int most;
+struct few_lists : few_sites<V> {
+    std::int32_t* next;        ///< the next box to be taken: coarse ones, then fine ones
+    std::int32_t* near_count;  ///< 1 more than the number of sites that can win in each coarse box; 0: not yet known
+    std::int32_t* near;        ///< their numbers: most_near each
 
-    __device__ bool gave_up() const { return *static_cast<const volatile std::int32_t*>(many) != 0; }
+    __device__ bool gave_up() const { return *static_cast<const volatile std::int32_t*>(this->many) != 0; }
 };
 
 template <class V>
 __device__ V least_of_lanes(V value) {
+    if constexpr (std::is_same_v<V, std::int32_t>) return __reduce_min_sync(cuda::every_lane, value);
     for (int o = cuda::warp / 2; o > 0; o /= 2) value = min(value, __shfl_xor_sync(cuda::every_lane, value, o));
     return value;
 }

@@ -7,8 +7,9 @@ namespace nearfield::exact::gpu {
 
 /// Limits of the rung, which tests lower.
 struct few_limits {
-    std::int64_t least_cells = std::int64_t{1} << 23;  ///< launches take up to 15 % of a call of smaller grids
-    std::int64_t cells_a_site = 900;                   ///< the least number; several times as many where windows serve
+    /// Launches take up to 15 % of a call of smaller grids; power diagrams, which take longer, begin at an eighth.
+    std::int64_t least_cells = std::int64_t{1} << 23;
+    std::int64_t cells_a_site = 900;  ///< the least number; several times as many where windows serve
 };
 inline few_limits few_limit;
 

@@ -50,7 +50,8 @@ struct few_source {
 /// Clears the counters, unless so many of 4,096 cells are sites that sites cannot be few. If this errs, only time is
 /// lost. One block; the golden ratio spreads its cells evenly over the image and over each axis.
 template <class V>
-__global__ void __launch_bounds__(few_threads) sample_sites(const few_source<V> of, const few_lists<V> to) {
+__global__ void __launch_bounds__(few_threads)
+    sample_sites(const few_source<V> of, const few_lists<V> to, std::int64_t coarse) {
     constexpr std::int64_t all = few_threads * few_loads;
     __shared__ int found;
     if (threadIdx.x == 0) found = 0;
@@ -60,6 +61,7 @@ __global__ void __launch_bounds__(few_threads) sample_sites(const few_source<V> 
         return static_cast<std::int64_t>((at - floor(at)) * static_cast<double>(of.cells));
     }));
     if (own != 0) atomicAdd(&found, own);
+    for (std::int64_t i = threadIdx.x; i < coarse; i += few_threads) to.near_count[i] = 0;
     __syncthreads();
     if (threadIdx.x != 0) return;
     const bool many = found > all / 128 + 4 * all * to.most / of.cells;

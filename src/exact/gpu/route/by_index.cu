@@ -12,6 +12,8 @@
 #include "base/lines.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
+#include "exact/gpu/ground/line_pass.hpp"
+#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 
 namespace nearfield::exact::gpu {
@@ -30,6 +32,7 @@ struct index_rule {
     const std::byte* image = nullptr;
     void* label = nullptr;
     int image_bytes = 1;
+    const std::int32_t* many = nullptr;  ///< see line_pass::many
 };
 
 /// Splits a cell into coordinates, the last axis first; 32-bit cells if an image allows it, else 64-bit ones.
@@ -63,7 +66,7 @@ template <class V, class Index, int Count>
 __global__ void __launch_bounds__(index_threads)
     write_fields_of_index(const __grid_constant__ index_rule by, const Index* index) {
     const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * index_threads + threadIdx.x) * Count;
-    if (first >= by.cells) return;
+    if (first >= by.cells || are_few(by.many)) return;
     const std::int64_t image = by.cells_of_image == by.cells ? 0 : quotient(first, by.cells_of_image);
     const std::int64_t start = image * by.cells_of_image;
     std::int32_t own[3]{};
@@ -153,8 +156,8 @@ any_output<device> index_field(const option_call& call, bool narrow) {
     return index;
 }
 
-/// Launches the kernel that makes the fields.
-void write_fields(const option_call& call, const any_output<device>& found) {
+/// Launches the kernel that makes the fields. `many`: see line_pass::many.
+void write_fields(const option_call& call, const any_output<device>& found, const std::int32_t* many) {
     const plan& p = call.p;
     const fields<device>& out = call.out;
     index_rule by;
@@ -169,7 +172,7 @@ void write_fields(const option_call& call, const any_output<device>& found) {
         if (by.out.problem_axis[plane] >= 0) by.out.problem_axis[plane] = p.rank - 1 - by.out.problem_axis[plane];
     by.image = static_cast<const std::byte*>(call.image.data);
     by.image_bytes = static_cast<int>(size_of(call.image.type));
-    by.label = out.label.data;
+    by.label = out.label.data, by.many = many;
     const auto launch = [&]<class V, class Index>(V, const Index* index) {
         const bool wide = p.size[static_cast<std::size_t>(p.rank - 1)] % together == 0 && is_aligned(index) &&
                           is_aligned(by.out.coordinates) && p.cells % together == 0;
@@ -199,10 +202,17 @@ std::optional<std::int64_t> call_by_index(const option_call& call) {
     cuda::workspace memory(call.on);
     const bool own = found.index.data == nullptr;
     const std::int64_t place = memory.reserve<std::byte>(own ? p.cells * size_of(found.index.type) : 0);
-    if (own && call.described == nullptr) memory.allocate(), found.index.data = memory.get<std::byte>(place);
-    const std::int64_t bytes = search_plainly(call, sites, found);
+    const bool few = !is_small(sites, call.image.type) && gpu::tries_few_plainly(sites);
+    const std::int64_t few_at = memory.reserve<std::int32_t>(few ? gpu::few_counters(sites) : 0);
+    std::int32_t described = 0, *counters = few ? &described : nullptr;
+    if ((own || few) && call.described == nullptr) {
+        memory.allocate();
+        if (own) found.index.data = memory.get<std::byte>(place);
+        if (few) counters = memory.get<std::int32_t>(few_at);
+    }
+    const std::int64_t bytes = search_plainly(call, sites, found, counters);
     describe_last(call, "fields of the indices");
-    if (call.described == nullptr) gpu::write_fields(call, found.index);
+    if (call.described == nullptr) gpu::write_fields(call, found.index, few ? counters + 1 : nullptr);
     return memory.bytes() + bytes;
 }
 

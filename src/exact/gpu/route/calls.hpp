@@ -20,13 +20,18 @@ struct plain_call {
     const any_input<device>& image;
     const fields<device>& out;
     bool measure_only;  ///< return the bytes of workspace and start nothing
+    /// If set, few sites write these fields of any kind instead of `out`; `counters` (few.hpp) tell whether they did.
+    const fields<device>* few_out = nullptr;
+    std::int32_t* counters = nullptr;
 };
 
 /// Solves it by the kernel for small grids, by tiles of distances or by words of sites. Returns the bytes of workspace.
 std::int64_t call_plainly(const plain_call& call);
 
-/// Solves a search without options on a call's image, or describes it.
-std::int64_t search_plainly(const option_call& call, const plan& p, const fields<device>& out);
+/// Solves a search without options on a call's image, or describes it. With counters, few sites write the call's own
+/// fields at once.
+std::int64_t search_plainly(const option_call& call, const plan& p, const fields<device>& out,
+                            std::int32_t* few_counters = nullptr);
 /// Adds the kernel that makes the fields of a described call from those of such searches.
 void describe_last(const option_call& call, const char* method);
 

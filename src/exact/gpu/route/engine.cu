@@ -114,7 +114,7 @@ private:
         if (call_.list.size() > 1)
             table_ = memory_.template reserve<item>(static_cast<std::int64_t>(call_.list.size()));
         if (copies_image()) copy_ = memory_.template reserve<std::byte>(p_.cells * (only_zeros() ? 1 : image_.bytes));
-        if (few_) few_at_ = memory_.template reserve<std::int32_t>(2);
+        if (few_) few_at_ = memory_.template reserve<std::int32_t>(few_counters(p_));
         if (p_.weighted) {
             for (std::int64_t& values : values_of_) values = memory_.template reserve<V>(p_.cells);
             // The finishing kernel recomputes values from the first ones.
@@ -191,8 +191,10 @@ private:
     void compare_few(const elements& image) {
         line_pass<V> g = shape_along<V>(p_, p_.first_axis);
         point_fields(g, image);
-        solve_few(call_, image, g.out, memory_.template get<std::int32_t>(few_at_),
-                  memory_.template get<std::byte>(keys_[0]));
+        auto* const counters = memory_.template get<std::int32_t>(few_at_);
+        auto* const lists = memory_.template get<std::byte>(keys_[0]);
+        list_few<V>(call_, image, counters, lists);
+        gpu::compare_few(call_, g.out, counters, lists);
         trace::note(on_, rung::few, blocks_for(p_.cells, few_box_cells), many());
     }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/lines.hpp"
+#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/route/trace.hpp"
 #include "exact/gpu/sites/launch.cuh"
@@ -26,16 +27,12 @@ outputs outputs_of(const plain_call& call) {
 class word_engine {
 public:
     explicit word_engine(const plain_call& call)
-        : on_(call.on),
-          p_(call.p),
-          outputs_(outputs_of(call)),
-          memory_(call.on),
-          words_(call.p),
-          sites_(call.on, call.p, words_, memory_) {
+        : on_(call.on), p_(call.p), outputs_(outputs_of(call)), call_(call), memory_(call.on), words_(call.p) {
         image_.read(call.image.data, call.image.type);
         image_.zero_is_site = call.p.rule == sites::zero;
         image_.length = size(p_.rank - 1), image_.lines = p_.cells / image_.length;
         image_.stretches = blocks_for(image_.length, scan_cells);
+        few_ = call.few_out != nullptr || (searched() == 3 && gpu::tries_few_plainly(p_));
         reserve();
     }
 
@@ -43,9 +40,8 @@ public:
 
     void solve() {
         memory_.allocate();
-        if (p_.sites_wanted) sites_.clear_lists();
-        pack(on_, image_, words_.lines(memory_), p_.sites_wanted ? sites_.few_lists() : point_lists{},
-             words_.counts(memory_));
+        pack(on_, image_, words_.lines(memory_), site_list(), words_.counts(memory_));
+        if (!few_ || !compare_few()) gpu::trace::note(on_, gpu::rung::words, blocks_for(p_.cells, 1024));
         if (p_.sites_wanted) return search_sites();
         for (int axis = p_.rank - 2; axis > p_.first_axis; --axis) search<false>(axis);
         if (lines_finish(p_)) search_lines();
@@ -57,11 +53,14 @@ private:
     [[nodiscard]] int searched() const { return p_.rank - p_.first_axis; }
 
     void reserve() {
-        words_.reserve(memory_, p_.sites_wanted ? sites_.most_windows() : most_tiles(p_), needs_pivots(p_),
-                       p_.sites_wanted ? sites_.most_groups() : 0);
-        if (p_.sites_wanted) sites_.reserve(memory_);
+        words_.reserve(memory_, p_.sites_wanted ? sites().most_windows() : most_tiles(p_), needs_pivots(p_),
+                       p_.sites_wanted ? sites().most_groups() : 0);
+        if (few_ && call_.few_out == nullptr) few_at_ = memory_.reserve<std::int32_t>(gpu::few_counters(p_));
+        // The lists of few sites have the memory of the state of volumes, which passes write later.
+        const std::int64_t lists = few_ ? gpu::few_bytes(p_) : 0,
+                           state = searched() > 2 ? p_.cells / size(p_.rank - 1) * state_pitch(p_) * 4 : 0;
+        state_[0] = memory_.reserve<std::byte>(std::max(lists, state));
         // A field of 4 bytes can be the second state: it is written last, when that state is not needed.
-        if (searched() > 2) state_[0] = memory_.reserve<std::int32_t>(p_.cells / size(p_.rank - 1) * state_pitch(p_));
         if (searched() > 3 && lent() == nullptr) state_[1] = memory_.reserve<std::int32_t>(p_.cells);
         if (!lines_finish(p_)) return;
         const std::int64_t rows = size(p_.first_axis);
@@ -82,6 +81,35 @@ private:
         return lent() != nullptr ? lent() : memory_.get<std::int32_t>(state_[1]);
     }
 
+    [[nodiscard]] site_search sites() const { return {on_, p_, words_, memory_, many()}; }
+
+    // ---- few sites: see lines/few.cu -------------------------------------------------------------------------------
+
+    [[nodiscard]] std::int32_t* counters() const {
+        return call_.few_out != nullptr ? call_.counters : memory_.get<std::int32_t>(few_at_);
+    }
+    [[nodiscard]] const std::int32_t* many() const { return few_ ? counters() + 1 : nullptr; }
+    /// Returns the list that packing makes, with cleared counters.
+    [[nodiscard]] packed_sites site_list() const {
+        if (!few_) return {};
+        cuda::clear(on_, counters(), gpu::few_counters(p_) * 4);
+        return {gpu::few_list<std::int32_t>(p_, counters(), memory_.get<std::byte>(state_[0])),
+                searched() == 3 ? static_cast<int>(size(p_.first_axis)) : 0};
+    }
+    /// Returns whether a trace counts the call as solved.
+    bool compare_few() const {
+        const fields<device>& out = call_.few_out != nullptr ? *call_.few_out : call_.out;
+        const std::array<item, 1> list{item_for(p_, call_.image, out)};
+        gpu::written_fields<std::int32_t> to;
+        to.out = contiguous_fields(p_, list[0], out);
+        to.limit = std::min(to.limit, plan::bound<std::int32_t>(p_.limit));
+        to.label = list[0].label.data;
+        to.image = static_cast<const std::byte*>(call_.image.data);
+        to.image_bytes = static_cast<int>(size_of(call_.image.type));
+        gpu::compare_few({on_, p_, call_.image, out, nullptr, list}, to, counters(), memory_.get<std::byte>(state_[0]));
+        return gpu::trace::note(on_, gpu::rung::few, blocks_for(p_.cells, gpu::few_box_cells), many());
+    }
+
     template <bool Last>
     void search(int axis) const {
         value_sink<Last> to;
@@ -90,7 +118,7 @@ private:
         to.wide_limit = std::min(to.wide_limit, plan::bound<std::int64_t>(p_.limit));
         to.limited = std::isfinite(p_.limit);
         if constexpr (!Last) to.next = state_after(axis);
-        const tile_search<Last> search{on_, words_, memory_, axis, size(axis), to};
+        const tile_search<Last> search{on_, words_, memory_, axis, size(axis), many(), to};
         if (axis == p_.rank - 2) return search.from_words(Last ? size(p_.rank - 1) : state_pitch(p_));
         search.from_values(lines_of_state(p_, axis), state_after(axis + 1));
     }
@@ -99,8 +127,8 @@ private:
         constexpr std::int64_t last = last_value<std::int64_t>();
         const site_sink to{outputs_, std::min(last, plan::bound<std::int64_t>(p_.limit)), std::isfinite(p_.limit)};
         auto* const state = memory_.get<std::uint32_t>(state_[0]);
-        if (outputs_.index32 != nullptr) sites_.solve<ending::index32>(to, state);
-        else sites_.solve<ending::index64>(to, state);
+        if (outputs_.index32 != nullptr) sites().solve<ending::index32>(to, state);
+        else sites().solve<ending::index64>(to, state);
     }
 
     /// Searches the first axis of a volume by lines.
@@ -109,7 +137,7 @@ private:
         g.from = memory_.get<std::int32_t>(state_[0]);
         g.pivots = memory_.get<std::int32_t>(pivots_), g.least = memory_.get<float>(least_);
         g.far = memory_.get<std::int32_t>(far_), g.left = memory_.get<std::uint8_t>(left_);
-        g.solved = gpu::trace::numbers();
+        g.solved = gpu::trace::numbers(), g.many = many();
         g.out.out = outputs_, g.out.limit = std::min(g.out.limit, g.limit);
         gpu::line_form how;
         how.stored = gpu::keys::value, how.last = how.values = true;
@@ -119,10 +147,12 @@ private:
     const device& on_;
     const plan& p_;
     const outputs outputs_;
+    const plain_call& call_;
     cuda::workspace memory_;
     word_workspace words_;
-    site_search sites_;
     site_bytes image_;
+    bool few_ = false;         ///< sites are counted first, and compared with all cells if they are few
+    std::int64_t few_at_ = 0;  ///< of the counters
     std::array<std::int64_t, 2> state_{};
     std::int64_t pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;  ///< of the lines
 };

@@ -7,6 +7,7 @@
 #include "base/cuda.cuh"
 #include "exact/fit.hpp"
 #include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/route/trace.hpp"
 
@@ -37,8 +38,9 @@ bool words_serve(const option_call& call) {
                        [](std::int64_t rows) { return rows > few_rows; });
 }
 
-/// Adds the passes of the engine without options.
-void describe_plain(const plan& p, dtype image, call_plan& to) {
+/// Adds the passes of the engine without options; `few`: the rung for few sites writes the fields that are made from
+/// indices.
+void describe_plain(const plan& p, dtype image, bool few, call_plan& to) {
     const int last = p.rank - 1;
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
@@ -48,6 +50,9 @@ void describe_plain(const plan& p, dtype image, call_plan& to) {
                              images * whole_clusters(p) * whole_blocks, size(last), 4});
         return;
     }
+    if (few || (last - p.first_axis == 2 && gpu::tries_few_plainly(p)))
+        to.passes.push_back({-1, std::string(gpu::row_of(gpu::rung::few).method) + ", else",
+                             blocks_for(p.cells, gpu::few_box_cells), gpu::few_box_cells, 1});
     constexpr std::int64_t stretch = 1024;
     to.passes.push_back({source(last), gpu::row_of(gpu::rung::words).method,
                          p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
@@ -103,12 +108,13 @@ std::int64_t serve(const device& on, const plan& p, const arrays<device>& a, cal
 
 }  // namespace
 
-std::int64_t search_plainly(const option_call& call, const plan& p, const fields<device>& out) {
-    if (call.described != nullptr) describe_plain(p, call.image.type, *call.described);
-    else
-        gpu::trace::note(call.on, is_small(p, call.image.type) ? gpu::rung::small : gpu::rung::words,
-                         blocks_for(p.cells, 1024));
-    return call_plainly({call.on, p, call.image, out, call.described != nullptr});
+std::int64_t search_plainly(const option_call& call, const plan& p, const fields<device>& out,
+                            std::int32_t* few_counters) {
+    const bool few = few_counters != nullptr;
+    if (call.described != nullptr) describe_plain(p, call.image.type, few, *call.described);
+    else if (is_small(p, call.image.type)) gpu::trace::note(call.on, gpu::rung::small, blocks_for(p.cells, 1024));
+    return call_plainly(
+        {call.on, p, call.image, out, call.described != nullptr, few ? &call.out : nullptr, few_counters});
 }
 
 void describe_last(const option_call& call, const char* method) {

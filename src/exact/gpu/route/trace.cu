@@ -39,8 +39,8 @@ std::string trace::text() const {
 
 std::uint32_t* trace::numbers() { return innermost == nullptr ? nullptr : innermost->numbers_; }
 
-void trace::note(const device& on, rung which, std::int64_t windows, const std::int32_t* refused) {
-    if (innermost == nullptr || records_graph(on)) return;
+bool trace::note(const device& on, rung which, std::int64_t windows, const std::int32_t* refused) {
+    if (innermost == nullptr || records_graph(on)) return false;
     std::int32_t was_refused = 0;
     if (refused != nullptr) {
         cuda::check(
@@ -49,6 +49,7 @@ void trace::note(const device& on, rung which, std::int64_t windows, const std::
         cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "waiting for a rung");
     }
     if (was_refused == 0) innermost->solved_[static_cast<std::size_t>(which)] += windows;
+    return was_refused == 0;
 }
 
 void trace::take(const device& on) {

@@ -26,8 +26,9 @@ public:
 
     /// Returns the device counters to which kernels add; null without a trace.
     static std::uint32_t* numbers();
-    /// Counts the windows of a rung that solves all windows, unless `refused` on the device is not 0.
-    static void note(const device& on, rung which, std::int64_t windows, const std::int32_t* refused = nullptr);
+    /// Counts the windows of a rung that solves all windows, unless `refused` on the device is not 0. Returns whether
+    /// they were counted.
+    static bool note(const device& on, rung which, std::int64_t windows, const std::int32_t* refused = nullptr);
 
 private:
     friend class traced_call;

@@ -82,35 +82,40 @@ __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled)
             (static_cast<std::uint32_t>(behind * cuda::warp) + last) << 16};
 }
 
-/// Adds a warp's 32 x 32 cells of a plane, one row of cells per lane, to the list of its planes; called by all warps of
-/// a block.
-__device__ inline void list_sites(const point_lists& lists, std::uint32_t sites, std::int64_t plane, int first_row,
-                                  int first_x) {
+/// Adds the 32 x 32 cells of a plane that each warp of a block has, one row of cells per lane, to the list of sites. If
+/// they are so many that sites cannot be few, the list is given up; `open`: it was not yet. A block adds once to the
+/// count: a GPU takes 7 ns for each of many sums at one place.
+__device__ inline void list_sites(const packed_sites& to, bool open, std::uint32_t sites, std::int64_t plane, int row,
+                                  int x) {
+    __shared__ int total, start;
     const int mine = __popc(sites), all = __reduce_add_sync(cuda::every_lane, mine), lane = threadIdx.x;
-    if (__syncthreads_or(all > patch_sites)) {
-        if (lane == 0 && threadIdx.y == 0) *lists.many = 1;
+    const bool first = lane == 0 && threadIdx.y == 0;
+    if (first) total = 0;
+    if (__syncthreads_or(!open || all > patch_sites)) {
+        if (first && to.is_open()) *to.many = 1;
         return;
     }
-    if (all == 0) return;
-    const std::int64_t image = quotient(plane, lists.planes);
-    const auto z = static_cast<std::int32_t>(plane - image * lists.planes);
-    const std::int64_t list = image * lists.lists_an_image + z / list_planes;
-    int place = 0;
-    if (lane == 0) place = atomicAdd(lists.counts + list, all);
-    place = __shfl_sync(cuda::every_lane, place, 0);
-    if (place + all > lists.capacity) {
-        if (lane == 0) *lists.many = 1;
-        return;
+    int place = lane == 0 && all > 0 ? atomicAdd(&total, all) : 0;
+    __syncthreads();
+    if (total == 0) return;
+    if (first) {
+        start = atomicAdd(to.count, total);
+        if (start + total > to.most) *to.many = 1;
     }
-    for (int other = 0; other < cuda::warp; ++other) {
-        const int theirs = __shfl_sync(cuda::every_lane, mine, other);
-        if (other < lane) place += theirs;
+    __syncthreads();
+    int before = mine;
+    for (int o = 1; o < cuda::warp; o *= 2) {
+        const int other = __shfl_up_sync(cuda::every_lane, before, o);
+        if (lane >= o) before += other;
     }
-    for (; sites != 0; sites &= sites - 1, ++place)
-        lists.points[list * lists.capacity + place] = {
-            static_cast<std::uint32_t>(first_x + __ffs(static_cast<int>(sites)) - 1) |
-                static_cast<std::uint32_t>(first_row + lane) << 16,
-            z};
+    place = start + __shfl_sync(cuda::every_lane, place, 0) + before - mine;
+    const auto image = static_cast<int>(to.planes == 0 ? plane : quotient(plane, to.planes)),
+               z = static_cast<int>(plane) - image * to.planes;
+    for (; sites != 0 && place < to.most; sites &= sites - 1, ++place) {
+        const int at = x + __ffs(static_cast<int>(sites)) - 1;
+        if (to.planes == 0) to.sites[place] = {0, {at, 0, row + lane}, image};
+        else to.sites[place] = {0, {at, row + lane, z}, image};
+    }
 }
 
 /// Counters that pack_lines clears for later kernels.
@@ -172,12 +177,13 @@ __device__ std::uint32_t word_of_corners(const site_bytes& image, std::uint32_t 
 /// one function, because a line's words pass from the warp that reads them to those that write its columns.
 template <cells_by Read, bool Corners>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const packed_lines to, const point_lists lists, const tile_counts counts) {
+    pack_lines(const site_bytes image, const packed_lines to, const packed_sites lists, const tile_counts counts) {
     cuda::wait_for_kernel_before();
     __shared__ line_word turned[pack_lines_a_block * (cuda::warp + 1)];
     __shared__ std::uint32_t ends[pack_lines_a_block];
     const int lane = threadIdx.x, nth = threadIdx.y;
     counts.clear(nth * cuda::warp + lane, pack_threads);
+    const bool open = lists.is_open();
     const bool several = to.stretches > 1;
     const std::int64_t blocks = to.groups(), above = quotient(blockIdx.x, blocks),
                        outer = several ? quotient(above, to.stretches) : above;
@@ -205,8 +211,8 @@ __global__ void __launch_bounds__(pack_threads)
     const line_word mine = within ? turned[lane * (cuda::warp + 1) + nth] : word_without_sites();
     if (within) to.words[(outer * to.columns + column) * to.rows + row] = mine;
     if (several && nth == 0 && within) to.ends[above * to.rows + row] = ends[lane];
-    if (lists.many != nullptr)
-        list_sites(lists, mine.sites, outer, static_cast<int>(first_row), static_cast<int>(column) * cuda::warp);
+    if (lists.sites != nullptr)
+        list_sites(lists, open, mine.sites, outer, static_cast<int>(first_row), static_cast<int>(column) * cuda::warp);
 }
 
 /// Neighbouring lines as bits in shared memory, without gaps between them.
@@ -242,12 +248,13 @@ struct line_bits {
 /// warp reads 1024 of their cells as bits, then each thread makes a word of a line. Also clears `counts`.
 template <cells_by Read>
 __global__ void __launch_bounds__(pack_threads, 2)
-    pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
+    pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const packed_sites lists,
                      const tile_counts counts) {
     cuda::wait_for_kernel_before();
     __shared__ std::uint32_t memory[line_bits::words + line_bits::words / cuda::warp + 1];
     const int lane = threadIdx.x, nth = threadIdx.y, columns = static_cast<int>(to.columns);
     counts.clear(nth * cuda::warp + lane, pack_threads);
+    const bool open = lists.is_open();
     const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
                        first_row = (blockIdx.x - outer * blocks) * block_lines;
     const int lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));
@@ -265,8 +272,8 @@ __global__ void __launch_bounds__(pack_threads, 2)
         const bool within = line < lines;
         const line_word mine = within ? bits.word_among(line, column) : word_without_sites();
         if (within) to.words[(outer * columns + column) * to.rows + row] = mine;
-        if (lists.many != nullptr)
-            list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, column * cuda::warp);
+        if (lists.sites != nullptr)
+            list_sites(lists, open, mine.sites, outer, static_cast<int>(row) - lane, column * cuda::warp);
     }
 }
 
@@ -327,7 +334,7 @@ inline int short_lines_a_block(const packed_lines& lines) {
 
 /// Launches the packing by one way of reading.
 template <cells_by Read>
-void pack_by(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
+void pack_by(const device& on, const site_bytes& image, const packed_lines& lines, const packed_sites& few,
              const tile_counts& counts) {
     constexpr std::int64_t short_line = 512;
     const dim3 threads(cuda::warp, pack_lines_a_block);
@@ -340,8 +347,8 @@ void pack_by(const device& on, const site_bytes& image, const packed_lines& line
                             lines.images * lines.stretches * lines.groups(), threads, 0, image, lines, few, counts);
 }
 
-/// Launches the packing. `few` may be without lists.
-inline void pack(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
+/// Launches the packing. `few` may be without a list.
+inline void pack(const device& on, const site_bytes& image, const packed_lines& lines, const packed_sites& few,
                  const tile_counts& counts) {
     const bool aligned = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
     const auto go = image.cell_bytes > 1 ? pack_by<cells_by::wide>

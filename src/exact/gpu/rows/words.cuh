@@ -8,6 +8,7 @@
 // (pack.cuh).
 #pragma once
 
+#include "exact/gpu/ground/few_sites.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/image.cuh"
 
@@ -82,29 +83,16 @@ struct stretch_ends {
     __device__ std::uint32_t last() const { return bits >> 16; }
 };
 
-/// A site of a volume.
-struct listed_point {
-    std::uint32_t xy;  ///< x, and y << 16
-    std::int32_t z;
+constexpr int patch_sites = 64;  // most sites in 32 x 32 cells of a plane; with more anywhere, sites are not few
 
-    __device__ std::int32_t x() const { return static_cast<std::int32_t>(xy & 0xffff); }
-    __device__ std::int32_t y() const { return static_cast<std::int32_t>(xy >> 16); }
-};
+/// The list of sites that packing makes for lines/few.cu, if wanted.
+struct packed_sites : gpu::few_sites<std::int32_t> {
+    int planes = 0;  ///< planes of a volume; 0: images
 
-constexpr int list_planes = 32;      // planes of a volume that share a list
-constexpr int patch_sites = 6;       // most sites in 32 x 32 cells of a plane; with more anywhere, sites are not few
-constexpr int cells_a_point = 1024;  // cells of an image for each point that a list can hold
-/// The sites of volumes, for search_few_sites; all null if not wanted.
-struct point_lists {
-    std::int32_t* many = nullptr;    ///< not 0: sites are not few, and the lists are incomplete
-    std::int32_t* counts = nullptr;  ///< number of points of each list
-    listed_point* points = nullptr;
-    int capacity = 0;        ///< points that a list can hold
-    int lists_an_image = 0;  ///< lists of an image, which is a volume
-    int planes = 0;          ///< planes of an image
-
-    /// True if search_few_sites serves all passes.
-    __device__ bool complete() const { return many != nullptr && *many == 0; }
+    /// True if the list is wanted and has not been given up. Asked before the image is read, it costs no wait.
+    [[nodiscard]] __device__ bool is_open() const {
+        return sites != nullptr && *static_cast<const volatile std::int32_t*>(many) == 0;
+    }
 };
 
 /// Returns which of four bytes are not zero, as the highest bits: 3 operations make 0x80 of each such byte, a product

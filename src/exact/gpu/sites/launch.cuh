@@ -7,7 +7,6 @@
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/rows/pack.cuh"
 #include "exact/gpu/sites/between.cuh"
-#include "exact/gpu/sites/few.cuh"
 #include "exact/gpu/sites/sweep.cuh"
 
 namespace nearfield::exact {
@@ -25,17 +24,14 @@ inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin =
     const bool small = groups * blocks_for(rows, long_strip) <= 4 * multiprocessors;
     const int strip = small ? small_strip : long_strip,
               span = small ? small_strip * strip_warps<small_strip> : long_strip * strip_warps<long_strip>;
-    std::int64_t count = rows <= span ? 1 : blocks_for(rows, (span - 2 * margin) / square_side * square_side);
-    if (small) count = std::max(count, std::min(multiprocessors / groups, rows / (2 * square_side)));
+    std::int64_t count = rows <= span ? 1 : blocks_for(rows, (span - 2 * margin) / square_rows * square_rows);
+    if (small) count = std::max(count, std::min(multiprocessors / groups, rows / (2 * square_rows)));
     if (count == 1) return {strip, static_cast<int>(blocks_for(rows, strip)), {1, static_cast<int>(rows)}};
-    const std::int64_t each = blocks_for(rows, count * square_side) * square_side;
+    const std::int64_t each = blocks_for(rows, count * square_rows) * square_rows;
     return {strip,
             static_cast<int>(blocks_for(each + 2 * margin, strip)),
             {static_cast<int>(blocks_for(rows, each)), static_cast<int>(each)}};
 }
-
-// Fewest cells of volumes that are tested for few sites. The test takes two more launches, 5 us.
-constexpr std::int64_t least_looked_at = 1 << 22;
 
 // Keys above this value cannot be settled by 64 steps; after the first steps they stop the search early if a sweep is
 // the fallback. 512^3 of balls 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56,
@@ -46,15 +42,11 @@ static_assert(beyond_most_steps > (most_steps + 1) * (most_steps + 1) * one_valu
 /// The search for nearest sites of one or many images or volumes.
 class site_search {
 public:
-    site_search(const device& on, const plan& p, const word_workspace& words, const cuda::workspace& memory)
-        : on_(on), p_(p), words_(words), memory_(memory) {}
+    /// `many`: see line_pass::many.
+    site_search(const device& on, const plan& p, const word_workspace& words, const cuda::workspace& memory,
+                const std::int32_t* many)
+        : on_(on), p_(p), words_(words), memory_(memory), many_(many) {}
 
-    void reserve(cuda::workspace& memory) {
-        const point_lists few = few_lists();
-        if (few.planes == 0) return;
-        flags_ = memory.reserve<std::int32_t>(1 + lists_of(few));
-        points_ = memory.reserve<listed_point>(lists_of(few) * few.capacity);
-    }
     /// Returns the most windows of a pass.
     [[nodiscard]] std::int64_t most_windows() const {
         std::int64_t most = 0;
@@ -66,34 +58,11 @@ public:
     [[nodiscard]] std::int64_t most_groups() const {
         return volumes() ? std::max(groups_of(p_.first_axis), groups_of(p_.first_axis + 1)) : 0;
     }
-    /// Returns the lists of sites, for volumes large enough for the test of few sites.
-    [[nodiscard]] point_lists few_lists() const {
-        point_lists lists;
-        if (!volumes() || p_.cells < least_looked_at) return lists;
-        const std::int64_t planes = rows_of(p_.first_axis);
-        lists.many = memory_.get<std::int32_t>(flags_);
-        lists.counts = lists.many + 1;
-        lists.points = memory_.get<listed_point>(points_);
-        lists.capacity =
-            static_cast<int>(blocks_for(rows_of(p_.rank - 1) * rows_of(p_.rank - 2) * list_planes, cells_a_point));
-        lists.lists_an_image = static_cast<int>(blocks_for(planes, list_planes));
-        lists.planes = static_cast<int>(planes);
-        return lists;
-    }
-    /// Clears the lists, before lines are packed.
-    void clear_lists() const {
-        const point_lists few = few_lists();
-        if (few.planes == 0) return;
-        cuda::check(cudaMemsetAsync(few.many, 0, static_cast<std::size_t>(1 + lists_of(few)) * sizeof(std::int32_t),
-                                    cuda::stream_of(on_)),
-                    "clearing counts");
-    }
     /// Searches all axes, from packed lines. `state` holds 4 bytes a cell of volumes.
     template <ending End>
     void solve(const site_sink& to, std::uint32_t* state) const {
         const int axis = p_.rank - 2;
         if (!volumes()) return search_rows<End>(to, axis, nullptr);
-        search_few<End>(to);
         search_rows<ending::state>(to, axis, state);
         search_planes<End>(to, axis - 1, state);
     }
@@ -107,25 +76,10 @@ private:
         return axis == p_.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
                                    : blocks_for(state_columns(p_, axis), cuda::warp);
     }
-    /// Returns the number of lists of all volumes.
-    [[nodiscard]] std::int64_t lists_of(const point_lists& few) const {
-        return p_.cells / (rows_of(p_.rank - 1) * rows_of(p_.rank - 2) * few.planes) * few.lists_an_image;
-    }
     /// True if hulls have no room for the lines along an axis.
     [[nodiscard]] bool only_sweeps(int axis) const { return !rows_fit_shared(p_, axis); }
     /// True if a sweep solves what the steps leave unresolved, if that is a lot.
     [[nodiscard]] bool sweeps(int axis) const { return groups_of(axis) >= groups_for_sweeps; }
-
-    template <ending End>
-    void search_few(const site_sink& to) const {
-        const point_lists few = few_lists();
-        if (few.planes == 0) return;
-        const packed_lines lines = words_.lines(memory_);
-        const std::int64_t volumes = lines.images / few.planes,
-                           bricks = volumes * few.lists_an_image * blocks_for(lines.rows, brick_warps) * lines.columns;
-        cuda::launch_overlapped(on_, search_few_sites<End>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads),
-                                0, few, p_.as_metric<std::int32_t>(), volumes, to);
-    }
 
     template <ending End>
     void search_rows(const site_sink& to, int axis, std::uint32_t* state) const {
@@ -153,7 +107,7 @@ private:
             cuda::launch_overlapped(on_, search_sites<Rows, End, Lines>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp),
                                     cut.warps * sizeof(typename Lines::template memory<Rows>), from, cut.into,
-                                    words_.unresolved(memory_, axis), few_lists(), beyond_steps, state, to);
+                                    words_.unresolved(memory_, axis), many_, beyond_steps, state, to);
         };
         if (cut.rows == small_strip) launch.template operator()<small_strip>();
         else launch.template operator()<long_strip>();
@@ -182,7 +136,7 @@ private:
     const plan& p_;
     const word_workspace& words_;
     const cuda::workspace& memory_;
-    std::int64_t flags_ = 0, points_ = 0;
+    const std::int32_t* many_;
 };
 
 }  // namespace nearfield::exact

@@ -9,6 +9,7 @@
 // limits the steps that are exact.
 #pragma once
 
+#include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/sites/site_words.cuh"
 
 namespace nearfield::exact {
@@ -339,10 +340,10 @@ __device__ bool fill_strip(strip<Rows>& v, const site_states& lines, const line_
 /// Searches an axis, from `Lines`: packed lines or states. A block owns a window of 32 lines.
 template <int Rows, ending End, class Lines>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
-    search_sites(const Lines lines, const windows cut, const unresolved_tiles unresolved, const point_lists few,
+    search_sites(const Lines lines, const windows cut, const unresolved_tiles unresolved, const std::int32_t* many,
                  const std::uint32_t beyond_steps, std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
-    if (few.complete()) return;
+    if (gpu::are_few(many)) return;
     using memory = typename Lines::template memory<Rows>;
     extern __shared__ uint4 strip_memories[];
     auto* const of_warps = reinterpret_cast<memory*>(strip_memories);

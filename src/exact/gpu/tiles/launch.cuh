@@ -8,6 +8,7 @@
 
 #include "base/lines.hpp"
 #include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/rows/pack.cuh"
 #include "exact/gpu/tiles/between.cuh"
 #include "exact/gpu/tiles/pivot_squares.cuh"
@@ -143,8 +144,10 @@ struct tile_source<Pairs, value_lines> {
 /// Solves tiles by steps, else it adds them to the list. A block owns a tile of packed lines or of values.
 template <int Pairs, bool Last, class Lines>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_tiles(const Lines lines, const windows cut, const unresolved_tiles unresolved, const value_sink<Last> to) {
+    search_tiles(const Lines lines, const windows cut, const unresolved_tiles unresolved, const std::int32_t* many,
+                 const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
+    if (gpu::are_few(many)) return;
     extern __shared__ std::uint32_t tile_words[];
     const tile<Pairs> t{tile_words};
     const auto at = lines.place(cut, blockIdx.x);
@@ -213,13 +216,15 @@ inline std::int64_t most_tiles(const plan& p) {
 template <bool Last>
 class tile_search {
 public:
+    /// `many`: see line_pass::many.
     tile_search(const device& on, const word_workspace& tiles, const cuda::workspace& memory, int axis,
-                std::int64_t rows, const value_sink<Last>& to)
+                std::int64_t rows, const std::int32_t* many, const value_sink<Last>& to)
         : on_(on),
           tiles_(tiles),
           memory_(memory),
           axis_(axis),
           rows_(rows),
+          many_(many),
           cut_(cut_lines(rows_)),
           unresolved_(tiles.unresolved(memory, axis)),
           to_(to) {}
@@ -251,7 +256,7 @@ private:
         with_pairs([&]<int Pairs>() {
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last, Lines>, groups * cut_.into.count,
                                     dim3(tile_threads<Pairs>), tile<Pairs>::words * sizeof(std::uint32_t), from,
-                                    cut_.into, unresolved_, to_);
+                                    cut_.into, unresolved_, many_, to_);
         });
     }
     template <class Lines>
@@ -282,6 +287,7 @@ private:
     const cuda::workspace& memory_;
     int axis_;
     std::int64_t rows_;
+    const std::int32_t* many_;
     tile_cut cut_;
     unresolved_tiles unresolved_;
     value_sink<Last> to_;
