@@ -33,7 +33,7 @@ template <int Axes>
 constexpr int own_planes = tile_of<Axes>::planes - 2 * tile_of<Axes>::plane_halo;
 constexpr int threads_of_tiles = 128;
 constexpr std::int64_t fewest_cells_of_sets = 1 << 17;  ///< launches take longer than smaller problems gain
-constexpr std::int64_t fewest_cells_of_rounds = 1 << 22;
+constexpr std::int64_t fewest_cells_of_rounds = 1 << 19, fewest_of_volumes = 1 << 22;
 constexpr int most_rounds = 3, most_rounds_of_blocks = 5;  ///< of chessboard distances, of city blocks
 
 /// Calls are tried if two or three axes are searched and none of these is a ring.
@@ -60,9 +60,9 @@ struct columns {
           depth(p.rank - p.batch == 3 ? p.size[p.batch] : 1),
           words(cuda::blocks_for(n, mark_bits)),
           images(p.cells / (n * height * depth)),
-          rounds(p.cells < fewest_cells_of_rounds ? 1
-                 : p.diagonal                     ? most_rounds
-                                                  : most_rounds_of_blocks),
+          rounds(p.cells < (depth > 1 ? fewest_of_volumes : fewest_cells_of_rounds) ? 1
+                 : p.diagonal                                                       ? most_rounds
+                                                                                    : most_rounds_of_blocks),
           marks(memory),
           next(memory + (rounds > 1 ? count() : 0)),
           general(next + count()) {}
