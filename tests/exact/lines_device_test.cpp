@@ -338,6 +338,18 @@ TEST_F(DeviceLines, RunsOfLabels) {
         }
 }
 
+/// Boundary bits read four labels at a time, two of 64 bits, or one by one.
+TEST_F(DeviceLines, RunsOfLabelsOfEveryType) {
+    for (const dtype type : {dtype::uint8, dtype::int16, dtype::int32, dtype::int64})
+        for (const std::int64_t columns : {35, 36, 38, 40}) {
+            codes_t codes;
+            for (std::int64_t i = 0; i < 100 * columns; ++i)
+                codes.push_back(static_cast<std::uint32_t>(mix(i / columns / 7 * 5 + i % columns / 12) % 4));
+            const wanted_fields tight{.distance = dtype::float32, .image_layout = layout::tight};
+            ASSERT_EQ(differs({100, columns}, type, codes, {.sites = sites::other_labels}, tight), "") << columns;
+        }
+}
+
 /// A warp has several rows of less than 128 cells, and a row of more: for sites, labels and signs, open and periodic.
 TEST_F(DeviceLines, RowsOfEveryLength) {
     constexpr dtype types[] = {dtype::uint8, dtype::int16, dtype::int32, dtype::int64, dtype::uint8};

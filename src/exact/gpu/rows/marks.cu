@@ -127,28 +127,55 @@ __global__ void __launch_bounds__(threads) note_stretches(const marked to) {
     to.lasts[nth] = last, to.lasts[count + nth] = static_cast<std::int32_t>(first);
 }
 
-/// Finds the last mark before each word and the first one after it. A thread owns a word; neighbouring threads have
-/// neighbouring columns or, along the last axis, neighbouring words. Marks of other stretches come from the notes.
-__global__ void __launch_bounds__(threads) carry_marks(const marked to) {
+/// Finds the last mark before each word of a line along the last axis, and the first one after it. A thread owns a
+/// word; neighbouring threads have neighbouring words. Marks of other stretches come from the notes.
+__global__ void __launch_bounds__(threads) carry_along_rows(const marked to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (nth >= to.columns * to.words) return;
-    const bool rows = to.inner == 1;
-    const std::int64_t inner = rows ? to.words : to.columns, above = quotient(nth, inner), rest = nth - above * inner;
-    const std::int64_t w = rows ? rest : above, step = rows ? 1 : to.columns, stretches = to.stretches(),
+    const std::int64_t line = quotient(nth, to.words), w = nth - line * to.words, stretches = to.stretches(),
                        stretch = quotient(w, to.stretch), from = stretch * to.stretch;
-    const std::uint32_t* const bits = to.bits + (nth - w * step);
-    const auto at = [&](std::int64_t i) { return bits[i * step]; };
-    const std::int32_t* const lasts = to.lasts + (rows ? above * stretches : rest);
-    const auto noted = [&](const std::int32_t* notes, std::int64_t i) -> std::int64_t { return notes[i * step]; };
+    const std::uint32_t* const bits = to.bits + line * to.words;
+    const auto at = [&](std::int64_t i) { return bits[i]; };
+    const std::int32_t *const lasts = to.lasts + line * stretches, *const firsts = lasts + to.columns * stretches;
     std::int64_t before = last_mark(from, w, at), after = first_mark(w + 1, min(from + to.stretch, to.words), at);
     if (before == nowhere)
-        before = before_stretch(
-            to, stretch, [&](std::int64_t i) { return stretches > 1 ? noted(lasts, i) : last_mark(w, to.words, at); });
+        before = before_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
+            return stretches > 1 ? lasts[i] : last_mark(w, to.words, at);
+        });
     if (after == nowhere)
-        after = after_stretch(to, stretch, [&](std::int64_t i) {
-            return stretches > 1 ? noted(lasts + to.columns * stretches, i) : first_mark(0, w + 1, at);
+        after = after_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
+            return stretches > 1 ? firsts[i] : first_mark(0, w + 1, at);
         });
     to.to_before[nth] = back_to(before, w), to.to_after[nth] = on_to(after, w);
+}
+
+/// Does the same for columns. A thread owns a stretch and goes along it in both directions; neighbouring threads have
+/// neighbouring columns.
+__global__ void __launch_bounds__(threads) carry_along_columns(const marked to) {
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, stretches = to.stretches();
+    if (nth >= to.columns * stretches) return;
+    const std::int64_t stretch = quotient(nth, to.columns), column = nth - stretch * to.columns,
+                       from = stretch * to.stretch, end = min(from + to.stretch, to.words);
+    const auto at = [&](std::int64_t w) { return to.bits[w * to.columns + column]; };
+    const std::int32_t *const lasts = to.lasts + column, *const firsts = lasts + to.columns * stretches;
+    std::int64_t before = before_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
+        return stretches > 1 ? lasts[i * to.columns] : last_mark(0, to.words, at);
+    });
+    std::int64_t after = after_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
+        return stretches > 1 ? firsts[i * to.columns] : first_mark(0, to.words, at);
+    });
+#pragma unroll 8
+    for (std::int64_t w = from; w < end; ++w) {
+        const std::uint32_t word = at(w);
+        to.to_before[w * to.columns + column] = back_to(before, w);
+        if (word != 0) before = last_of(word, w);
+    }
+#pragma unroll 8
+    for (std::int64_t w = end - 1; w >= from; --w) {
+        const std::uint32_t word = at(w);
+        to.to_after[w * to.columns + column] = on_to(after, w);
+        if (word != 0) after = first_of(word, w);
+    }
 }
 
 /// Neighbouring elements of a row, read in one load.
@@ -243,7 +270,8 @@ void mark_lines(const device& on, const elements& image, mark what, const marked
     }
     if (to.stretches() > 1)
         cuda::launch(on, note_stretches, blocks_of(to.columns * to.stretches()), dim3(threads), 0, to);
-    cuda::launch(on, carry_marks, blocks_of(to.columns * to.words), dim3(threads), 0, to);
+    if (to.inner == 1) cuda::launch(on, carry_along_rows, blocks_of(to.columns * to.words), dim3(threads), 0, to);
+    else cuda::launch(on, carry_along_columns, blocks_of(to.columns * to.stretches()), dim3(threads), 0, to);
 }
 
 void gather_images(const device& on, const items& from, const grid_shape& grid, std::int64_t cells,
