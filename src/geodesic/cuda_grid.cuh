@@ -224,8 +224,8 @@ __device__ inline void enqueue(const waiting_tiles& q, std::int64_t tile) {
     }
 }
 /// Queues a tile whose border has improved, unless it waits. The caller has written and fenced all data that the tile
-/// reads. The first tile is kept instead, as its number plus 1, if the block has room for one: `kept`. It is not marked,
-/// so that other blocks may queue it too.
+/// reads. The first tile is kept instead, as its number plus 1, if the block has room for one: `kept`. It is not
+/// marked, so that other blocks may queue it too.
 __device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint32_t depth,
                             std::uint32_t* kept = nullptr) {
     if (kept != nullptr && atomicCAS(kept, 0U, static_cast<std::uint32_t>(tile) + 1) == 0) return;
