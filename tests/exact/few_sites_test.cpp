@@ -149,7 +149,9 @@ TEST_F(FewSites, FieldsAloneInUnitSpacing) {
                 for (const double limit : {std::numeric_limits<double>::infinity(), 9.0}) {
                     const bool by_few = solves_alone(shape, few_codes(shape, count, clustered), wanted, limit);
                     // Boxes of flat grids may have few of the sites of a corner.
-                    if (count < 512 || shape[0] == 66) EXPECT_EQ(by_few, count < 512);
+                    if (count < 512 || shape[0] == 66) {
+                        EXPECT_EQ(by_few, count < 512);
+                    }
                     if (HasFailure()) return;
                 }
 }
