@@ -4,6 +4,9 @@
 
 namespace nearfield::thickness {
 
-void run(const device&, const problem&, const any_input<device>&, const thickness_fields<device>&) { refuse_device(); }
+void run(const device&, const problem&, const any_input<device>&, const any_input<device>&,
+         const thickness_fields<device>&) {
+    refuse_device();
+}
 
 }  // namespace nearfield::thickness
