@@ -142,6 +142,54 @@ void numbers64(const std::uint16_t* from, std::int64_t count, step_term t, low_b
     numbers(from, count, t, low, number);
 }
 
+/// Transposes squares of as many cells as 16 bytes hold, by rounds of interleaving; two side by side where vectors are
+/// wide enough.
+template <class N>
+void turn(const N* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch, N* to, std::int64_t to_pitch) {
+    constexpr std::int64_t side = 16 / sizeof(N);
+    const hn::CappedTag<N, 2 * side> tag_of_two;
+    const hn::CappedTag<N, side> of_square;
+    const bool two = hn::Lanes(tag_of_two) > side;
+    for (std::int64_t c = 0; c < cells; c += two ? 2 * side : side)
+        for (std::int64_t r = 0; r < rows; r += side) {
+            hn::Vec<decltype(tag_of_two)> a[side], b[side];
+#pragma GCC unroll 8
+            for (std::int64_t i = 0; i < side; ++i) a[i] = hn::LoadU(tag_of_two, from + (r + i) * from_pitch + c);
+#pragma GCC unroll 3
+            for (std::int64_t done = 1; done < side; done *= 2) {
+#pragma GCC unroll 8
+                for (std::int64_t i = 0; i < side; ++i)
+                    b[i] = i % 2 == 0 ? hn::InterleaveLower(tag_of_two, a[i / 2], a[i / 2 + side / 2])
+                                      : hn::InterleaveUpper(tag_of_two, a[i / 2], a[i / 2 + side / 2]);
+#pragma GCC unroll 8
+                for (std::int64_t i = 0; i < side; ++i) a[i] = b[i];
+            }
+#pragma GCC unroll 8
+            for (std::int64_t i = 0; i < side; ++i) {
+                N* const there = to + (c + i) * to_pitch + r;
+                if constexpr (hn::MaxLanes(tag_of_two) > side) {
+                    hn::StoreU(hn::LowerHalf(of_square, a[i]), of_square, there);
+                    hn::StoreU(hn::UpperHalf(of_square, a[i]), of_square, there + side * to_pitch);
+                } else {
+                    hn::StoreU(a[i], of_square, there);
+                }
+            }
+        }
+}
+void turn16(const std::uint16_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+            std::uint16_t* to, std::int64_t to_pitch) {
+    turn(from, rows, cells, from_pitch, to, to_pitch);
+}
+void turn32(const std::int32_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch, std::int32_t* to,
+            std::int64_t to_pitch) {
+    turn(from, rows, cells, from_pitch, to, to_pitch);
+}
+
+void turn64(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch, std::int64_t* to,
+            std::int64_t to_pitch) {
+    turn(from, rows, cells, from_pitch, to, to_pitch);
+}
+
 void roots(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool past_caches, float* HWY_RESTRICT out) {
     const hn::ScalableTag<float> of_float;
     const hn::Rebind<std::int32_t, decltype(of_float)> of_int;
@@ -176,6 +224,9 @@ HWY_EXPORT(up_toward);
 HWY_EXPORT(numbers16);
 HWY_EXPORT(numbers32);
 HWY_EXPORT(numbers64);
+HWY_EXPORT(turn16);
+HWY_EXPORT(turn32);
+HWY_EXPORT(turn64);
 HWY_EXPORT(roots);
 
 void note_ends(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* to_first,
@@ -200,6 +251,18 @@ void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, 
 }
 void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int64_t* number) {
     HWY_DYNAMIC_DISPATCH(numbers64)(steps, count, term, low, number);
+}
+void transpose(const std::uint16_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::uint16_t* to, std::int64_t to_pitch) {
+    HWY_DYNAMIC_DISPATCH(turn16)(from, rows, cells, from_pitch, to, to_pitch);
+}
+void transpose(const std::int32_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::int32_t* to, std::int64_t to_pitch) {
+    HWY_DYNAMIC_DISPATCH(turn32)(from, rows, cells, from_pitch, to, to_pitch);
+}
+void transpose(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::int64_t* to, std::int64_t to_pitch) {
+    HWY_DYNAMIC_DISPATCH(turn64)(from, rows, cells, from_pitch, to, to_pitch);
 }
 void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out) {
     HWY_DYNAMIC_DISPATCH(roots)(squared, count, past_caches, out);

@@ -15,8 +15,6 @@ HWY_BEFORE_NAMESPACE();
 #include "exact/host/line_lanes.hpp"
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// Steps to either side beyond which pivots cost less.
-constexpr std::int64_t most_outward = 24;
 /// Rows from one pivot to the next.
 constexpr std::int64_t strip = 16;
 /// Lines with at most this number of rows with a site need no pivots: each site relaxes all rows.
@@ -49,6 +47,7 @@ public:
     template <bool First>
     void solve() {
         std::int64_t m = 0, asked = 0;
+        if (t_.far) find_pivots();
         for (; m + lanes_of::block <= n_; m += lanes_of::block) {
             solve_block<lanes_of::block, First>(m);
             if (++asked % blocks_between_asking == 0) ask();
@@ -123,31 +122,43 @@ private:
             if constexpr (First)
                 best[i] = lanes_of::nearer(best[i], lanes_of::load(t_.first + (m + i) * t_.pitch, column_));
         }
-        if (pivots_ready_ || !outward<R>(m, most_outward, best)) among_pivots<R>(m, best);
+        const std::int64_t pitch = t_.pitch, column = column_;
+        T* const to = t_.best + m * pitch;
+        if (pivots_ready_ || !outward<R>(m, t_.outward, best)) among_pivots<R>(m, best);
 #pragma GCC unroll 8
-        for (int i = 0; i < R; ++i) lanes_of::store(best[i], t_.best + (m + i) * t_.pitch, column_);
+        for (int i = 0; i < R; ++i) lanes_of::store(best[i], to + i * pitch, column);
     }
 
     /// Relaxes with the rows up to `limit` steps away on both sides; returns false if farther ones may still win.
-    /// Beyond an end it takes the last row again at a higher cost, which never wins.
     template <int R>
     HWY_INLINE bool outward(std::int64_t m, std::int64_t limit, cells (&best)[R]) const {
         const std::int64_t farthest = t_.periodic ? n_ / 2 : std::max(m + R - 1, n_ - 1 - m);
-        const std::int64_t last = std::min(farthest, t_.terms->window());
+        const std::int64_t last = std::min(farthest, t_.terms->window()), pitch = t_.pitch, column = column_;
+        const T* const own = t_.value + m * pitch;
+        const lane* const term = term_;
         for (std::int64_t k = 1;;) {
             if (k > last || lanes_of::settled(most_of(best), bound(k))) return true;
             if (k > limit) return false;
             if (m - k - 1 >= 0 && m + R + k < n_) {
-                for (int twice = 0; twice < 2; ++twice, ++k) {
+                const T *up = own - k * pitch, *down = own + k * pitch;
+                for (int twice = 0; twice < 2; ++twice, ++k, up -= pitch, down += pitch) {
 #pragma GCC unroll 8
                     for (int i = 0; i < R; ++i)
-                        best[i] = lanes_of::relax(best[i], here(m + i - k), here(m + i + k), term_[k]);
+                        best[i] = lanes_of::relax(best[i], lanes_of::load(up + i * pitch, column),
+                                                  lanes_of::load(down + i * pitch, column), term[k]);
                 }
             } else {
-                for (int i = 0; i < R; ++i) best[i] = lanes_of::relax(best[i], at(m + i - k), at(m + i + k), term_[k]);
+                for (int i = 0; i < R; ++i) best[i] = beside_ends(best[i], m + i, k);
                 ++k;
             }
         }
+    }
+    /// Relaxes row m with the rows k away that there are.
+    HWY_INLINE cells beside_ends(cells best, std::int64_t m, std::int64_t k) const {
+        const bool up = m >= k, down = m + k < n_;
+        if (t_.periodic || (up && down)) return lanes_of::relax(best, at(m - k), at(m + k), term_[k]);
+        if (!up && !down) return best;
+        return lanes_of::nearer(best, lanes_of::add(here(up ? m - k : m + k), term_[k]));
     }
 
     template <int R>
@@ -174,7 +185,7 @@ private:
 
     template <int R>
     HWY_INLINE void relax_by_sites(std::int64_t m, std::int64_t from, std::int64_t to, cells (&best)[R]) const {
-        const std::int64_t steps = steps_within(largest(most_of(best)));
+        const std::int64_t steps = few_ ? n_ : steps_within(largest(most_of(best)));
         each_site(std::max(from, m - steps), std::min(to, m + R - 1 + steps), [&](std::int64_t r) {
             const cells v = at(r);
 #pragma GCC unroll 8
