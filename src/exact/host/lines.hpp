@@ -3,10 +3,10 @@
 //   best(q) = min(first(q), min over the rows r of value(r) + term(|q - r|))
 //
 // Blocks of rows search outward together and share one test of whether anything farther can still win. A block that is
-// not done after line_tile::outward steps makes the tile find the winners of every 16th row by halving. Winners never move
-// back as rows advance, so each block then takes the cheaper of the outward search and the rows between the winners
-// around it. It declines nothing: if rounding may reverse winners (plan::rows_ordered), it searches all rows with a
-// site within reach. Bytes: a number, a best and, with first values, one more for each cell of a tile. Meijster,
+// not done after line_tile::outward steps makes the tile find the winners of every 16th row by halving. Winners never
+// move back as rows advance, so each block then takes the cheaper of the outward search and the rows between the
+// winners around it. It declines nothing: if rounding may reverse winners (plan::rows_ordered), it searches all rows
+// with a site within reach. Bytes: a number, a best and, with first values, one more for each cell of a tile. Meijster,
 // Roerdink, Hesselink, "A general algorithm for computing distance transforms in linear time", 2000; Aggarwal et al.,
 // "Geometric applications of a matrix-searching algorithm", 1987 (winners by halving).
 #pragma once
