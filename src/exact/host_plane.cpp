@@ -24,7 +24,7 @@ constexpr std::int64_t most_outward = 128, outward_share = 4;
 /// 814, 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
 constexpr std::int64_t few_of_plane = 256;
 /// Lines of a tile, and lines of a volume that are searched together: few lanes of the last tile are idle.
-constexpr std::int64_t tile_lines = 32, lines_together = 128, numbers_together = 1 << 17;
+constexpr std::int64_t tile_lines = plane_layout::lines_of_tile, lines_together = 128, numbers_together = 1 << 17;
 /// Cells converted at a time if other fields than one are wanted.
 constexpr std::int64_t batch = 512;
 
@@ -67,12 +67,18 @@ plane_terms<Sites>::plane_terms(const plan& p) {
     };
     if (at.middle) make(wide_middle_, first_axis + 1, line_bits);
     make(narrow_last_, last_axis, cell_bits), make(wide_last_, last_axis, cell_bits);
+    length_ = at.length;
+    const auto mirror = [&]<class N>(host_scratch<N>& to, const axis_terms<N>& terms) {
+        to = host_scratch<N>(2 * length_);
+        for (std::int64_t k = 1 - length_; k < length_; ++k) to.get()[length_ + k] = terms.get()[std::abs(k)];
+    };
+    mirror(narrow_both_, *narrow_last_), mirror(wide_both_, *wide_last_);
 }
 
 template <bool Sites>
 std::int64_t plane_terms<Sites>::bytes(const plan& p) {
     const plane_layout at(p);
-    return (axis_terms<wide>::entries(at.lines) + axis_terms<wide>::entries(at.length)) *
+    return (axis_terms<wide>::entries(at.lines) + axis_terms<wide>::entries(at.length) + 2 * at.length) *
            static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide));
 }
 
@@ -84,7 +90,9 @@ std::int64_t plane_terms<Sites>::lines_within(narrow number) const {
     return lines;
 }
 
-std::int64_t few_columns::most(const plane_layout& at) { return at.middle ? at.lines * at.length / few_of_plane : 0; }
+std::int64_t few_columns::most(const plane_layout& at) {
+    return std::max<std::int64_t>(few_cells<std::int32_t>::most, at.middle ? at.lines * at.length / few_of_plane : 0);
+}
 
 template <bool Sites>
 plane_search<Sites>::plane_search(const plan& p, const terms& t, const writer& to)
@@ -98,12 +106,12 @@ plane_search<Sites>::plane_search(const plan& p, const terms& t, const writer& t
         middle_.emplace(std::ldexp(p.weight[axis], t.line_bits), p.half_cell, at_.lines, 1);
     }
     if (!Sites) return;
-    const auto make = [&](host_scratch<std::int32_t>& field) {
-        field = host_scratch<std::int32_t>(at_.sites());
-        for (std::int64_t y = 0; y < at_.all_lines(); ++y) field.get()[y * (at_.length + 1) + at_.length] = -1;
+    const auto make = [&](host_scratch<std::int32_t>& field, std::int64_t lines) {
+        field = host_scratch<std::int32_t>(lines * (at_.length + 1));
+        for (std::int64_t y = 0; y < lines; ++y) field.get()[y * (at_.length + 1) + at_.length] = -1;
     };
-    make(site_);
-    if (at_.middle) make(column_);
+    make(site_, at_.all_lines());
+    if (at_.middle) make(column_, at_.lines_of_tile);
 }
 
 template <bool Sites>
@@ -111,7 +119,7 @@ std::int64_t plane_search<Sites>::bytes(const plan& p) {
     const plane_layout at(p);
     return (at.numbers() + at.tile_numbers()) * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide)) +
            (at.middle ? axis_terms<narrow>::entries(at.lines) * 4 : 0) + few_columns::most(at) * 8 +
-           (Sites ? at.sites() * (at.middle ? 8 : 4) : 0);
+           (Sites ? (at.all_lines() + (at.middle ? at.lines_of_tile : 0)) * (at.length + 1) * 4 : 0);
 }
 
 template <bool Sites>
@@ -122,12 +130,18 @@ void plane_search<Sites>::solve(const std::uint16_t* steps, const std::int16_t* 
     // From plane to plane distances change by a cell at most.
     window_ = std::exchange(needed_, 0) + 1;
     if constexpr (Sites) number_columns(toward, row);
-    if (at_.middle && std::exchange(few_.image, image) != image) find_few(steps);
+    if (std::exchange(few_.image, image) != image) find_few(steps);
     const std::int64_t cell = image + row * at_.lines * at_.length;
     const auto write_lines = [&](const auto& b, std::int64_t from, std::int64_t end) {
         for (std::int64_t y = from; y < std::min(end, lines_); ++y)
             write(y, b.tile.get() + (y - from) * at_.pitch(), cell + y * at_.length);
     };
+    if (few_.all && few_.count <= few_cells<narrow>::most) {
+        for (std::int64_t y = 0; y < lines_; ++y)
+            if (solve_by_few(steps, y, narrow_)) write(y, narrow_.tile.get(), cell + y * at_.length);
+            else solve_by_few(steps, y, wide_), write(y, wide_.tile.get(), cell + y * at_.length);
+        return;
+    }
     for (std::int64_t y = 0; y < lines_; y += tile) {
         // Narrow numbers would replace the columns' sites, which wide ones share.
         if (straight_ > 0 || wide_.ready) {
@@ -155,12 +169,17 @@ void plane_search<Sites>::number_columns(const std::int16_t* toward, std::int64_
     }
 }
 
-/// Searches as many lines as a tile has columns.
+/// Searches `columns` lines of a tile.
 template <bool Sites>
 template <class N>
-void plane_search<Sites>::search(const axis_terms<N>& along, std::int64_t rows, const N* value, N* best) {
+void plane_search<Sites>::search(const axis_terms<N>& along, std::int64_t rows, std::int64_t columns, N* value,
+                                 N* best) {
+    constexpr std::int64_t beside = plane_layout::margin * number<N>::columns;
+    std::fill_n(value - beside, beside, number<N>::infinite);
+    std::fill_n(value + rows * number<N>::columns, beside, number<N>::infinite);
     line_tile<N> t;
-    t.rows = rows, t.terms = &along, t.lists = &lists_, t.saturates = sizeof(N) == sizeof(narrow);
+    t.rows = rows, t.columns = columns, t.margin = plane_layout::margin, t.terms = &along, t.lists = &lists_,
+    t.saturates = sizeof(N) == sizeof(narrow);
     if (along.window() <= std::min(most_outward, rows / outward_share)) t.outward = std::max(t.outward, along.window());
     t.far = few_.all;
     t.value = value, t.best = best;
@@ -176,21 +195,20 @@ void plane_search<Sites>::search_columns(const axis_terms<N>& along, line_buffer
     constexpr std::int64_t columns = number<N>::columns;
     constexpr std::int64_t size = sizeof(N), row_bytes = columns * size;
     const std::int64_t pitch = at_.pitch(), rows = at_.lines;
-    N *const tile = b.tile.get(), *const best = tile + rows * columns;
+    N *const tile = b.tile.get() + at_.margin * columns, *const best = tile + (rows + at_.margin) * columns;
     for (std::int64_t line = 0; line < lines_; line += rows)
         for (std::int64_t x = 0; x < at_.length; x += columns) {
             N* const cells = b.plane.get() + line * pitch + x;
             copy_rows_out(cells, row_bytes, pitch * size, rows, tile, row_bytes, false);
-            search(along, rows, tile, best);
+            search(along, rows, std::min(columns, at_.length - x), tile, best);
             copy_rows_out(best, row_bytes, row_bytes, rows, cells, pitch * size, false);
         }
 }
 
-/// Computes the numbers of all lines and solves them along the middle axis. The last line and the last cell fill tiles.
+/// Computes the numbers of all lines and solves them along the middle axis. The last cell fills tiles.
 template <bool Sites>
 template <class N>
 void plane_search<Sites>::prepare(const std::uint16_t* steps, line_buffers<N>& b) {
-    constexpr std::int64_t columns = number<N>::columns;
     const std::int64_t length = at_.length, pitch = at_.pitch();
     low_bits low{at_.middle ? terms_.line_bits : terms_.cell_bits, 0, Sites && !at_.middle ? 1 : 0};
     for (std::int64_t y = 0; y < lines_; ++y) {
@@ -206,14 +224,7 @@ void plane_search<Sites>::prepare(const std::uint16_t* steps, line_buffers<N>& b
         } else {
             search_columns(terms_.middle(), b);
         }
-        if constexpr (Sites)
-            for (std::int64_t y = 0; y < lines_; ++y)
-                take_lines(b.plane.get() + y * pitch, length, terms_.line_bits, terms_.cell_bits,
-                           site_.get() + y / at_.lines * at_.lines * (length + 1), length + 1,
-                           column_.get() + y * (length + 1));
     }
-    for (std::int64_t y = lines_; y % columns != 0; ++y)
-        std::copy_n(b.plane.get() + (lines_ - 1) * pitch, pitch, b.plane.get() + y * pitch);
     b.ready = true;
 }
 
@@ -232,30 +243,54 @@ void plane_search<Sites>::find_few(const std::uint16_t* steps) {
     few_.all = true;
 }
 
-/// Solves the lines of a tile along the middle axis, with lines in the lanes. The columns are the same in all planes of
-/// an image: squares below 2^30 mean axes shorter than 2^15, so steps always identify them. They come in the order of
-/// their lines, so that of equal ones the first stays.
+/// Sets `best`, a line's number in a column along the first axis, to that of the column `from` if that is less; the
+/// site follows. The columns are the same in all planes of an image: squares below 2^30 mean axes shorter than
+/// 2^15, so steps always identify them. They come in the order of their lines, so that of equal ones the first stays.
+template <bool Sites>
+template <class N>
+void plane_search<Sites>::few_number(const std::uint16_t* steps, std::int64_t line, const few_columns::column& from,
+                                     N& best) {
+    const auto [at, cell] = from;
+    const std::int64_t y = line % at_.lines, start = line - y, size = at_.length + 1;
+    const std::int64_t cells = reach(std::int64_t{steps[(start + at) * at_.length + cell]}, terms_.first.half_cell);
+    const std::int64_t beside = at_.middle ? terms_.middle().get()[std::abs(at - y)] >> terms_.line_bits : 0;
+    const std::int64_t value = std::int64_t{terms_.first.weight} * (cells * cells) + beside;
+    if (value >= unknown<N> >> terms_.cell_bits) return;
+    const N own = static_cast<N>((value << terms_.cell_bits) + (Sites ? cell : 0));
+    if (!(own < best)) return;
+    best = own;
+    if (Sites && at_.middle) column_of(line)[cell] = site_.get()[(start + at) * size + cell];
+}
+
+/// Solves a line to which few columns have a site. Returns false if the numbers are too narrow for a result.
+template <bool Sites>
+template <class N>
+bool plane_search<Sites>::solve_by_few(const std::uint16_t* steps, std::int64_t line, line_buffers<N>& b) {
+    allocate(b);
+    few_cells<N> few;
+    for (std::int64_t k = 0; k < few_.count; ++k) {
+        const auto& from = few_.list.get()[k];
+        const auto i = std::find(few.cell, few.cell + few.count, from.cell) - few.cell;
+        if (i == few.count) few.cell[few.count] = from.cell, few.number[few.count++] = number<N>::infinite;
+        few_number(steps, line, from, few.number[i]);
+    }
+    relax_by_cells(few, terms_.template both_ways<N>(), at_.length, b.tile.get());
+    if constexpr (sizeof(N) == sizeof(narrow))
+        return !terms_.unresolved || largest(b.tile.get(), at_.length) < terms_.trusted;
+    else return true;
+}
+
+/// Solves the lines of a tile along the middle axis, with lines in the lanes.
 template <bool Sites>
 template <class N>
 void plane_search<Sites>::relax_by_few(const std::uint16_t* steps, std::int64_t line, N* tile) {
     constexpr std::int64_t columns = number<N>::columns;
-    const std::int64_t end = unknown<N> >> terms_.cell_bits, size = at_.length + 1;
     std::fill_n(tile, at_.length * columns, number<N>::infinite);
-    for (std::int64_t c = 0; c < columns; ++c) {
-        const std::int64_t own = std::min(line + c, lines_ - 1), y = own % at_.lines, start = own - y;
+    for (std::int64_t c = 0; c < columns; ++c)
         for (std::int64_t k = 0; k < few_.count; ++k) {
-            const auto [at, cell] = few_.list.get()[k];
-            const std::int64_t cells =
-                reach(std::int64_t{steps[(start + at) * at_.length + cell]}, terms_.first.half_cell);
-            const std::int64_t value = std::int64_t{terms_.first.weight} * (cells * cells) +
-                                       (terms_.middle().get()[std::abs(at - y)] >> terms_.line_bits);
-            const N number_here =
-                value >= end ? number<N>::infinite : static_cast<N>((value << terms_.cell_bits) + (Sites ? cell : 0));
-            if (!(number_here < tile[cell * columns + c])) continue;
-            tile[cell * columns + c] = number_here;
-            if constexpr (Sites) column_.get()[own * size + cell] = site_.get()[(start + at) * size + cell];
+            const auto& from = few_.list.get()[k];
+            few_number(steps, std::min(line + c, lines_ - 1), from, tile[from.cell * columns + c]);
         }
-    }
 }
 
 /// Searches the lines of a tile from `line` on along the last axis, with lines in the lanes; the tile then holds
@@ -265,16 +300,26 @@ template <class N>
 N plane_search<Sites>::search_cells(const std::uint16_t* steps, std::int64_t line, line_buffers<N>& b) {
     constexpr std::int64_t columns = number<N>::columns;
     const std::int64_t length = at_.length, pitch = at_.pitch();
-    if (b.plane.get() == nullptr)
-        b.plane = host_scratch<N>(at_.numbers()), b.tile = host_scratch<N>(at_.tile_numbers());
+    allocate(b);
     if (!few_.all && !b.ready) prepare(steps, b);
-    N *const lines = b.plane.get() + line * pitch, *const tile = b.tile.get();
+    N *const lines = b.plane.get() + line * pitch, *const tile = b.tile.get() + at_.margin * columns;
+    if constexpr (Sites)
+        for (std::int64_t y = line; at_.middle && !few_.all && y < std::min(line + columns, lines_); ++y)
+            take_lines(b.plane.get() + y * pitch, length, terms_.line_bits, terms_.cell_bits,
+                       site_.get() + y / at_.lines * at_.lines * (length + 1), length + 1, column_of(y));
+    for (std::int64_t y = lines_; !few_.all && y < line + columns; ++y)
+        std::copy_n(b.plane.get() + (lines_ - 1) * pitch, pitch, b.plane.get() + y * pitch);
     if (few_.all) relax_by_few(steps, line, tile);
     else transpose(lines, columns, length, pitch, tile, columns);
-    search(terms_.template last<N>(), length, tile, lines);
-    transpose(lines, length, columns, columns, tile, pitch);
-    if constexpr (sizeof(N) == sizeof(narrow)) return largest(lines, length * columns);
-    else return N{};
+    const std::int64_t used = std::min(columns, lines_ - line);
+    search(terms_.template last<N>(), length, used, tile, lines);
+    transpose(lines, length, columns, columns, b.tile.get(), pitch);
+    N most{};
+    if constexpr (sizeof(N) == sizeof(narrow)) {
+        if (used == columns) return largest(lines, length * columns);
+        for (std::int64_t y = 0; y < used; ++y) most = std::max(most, largest(b.tile.get() + y * pitch, length));
+    }
+    return most;
 }
 
 /// Searches as many lines to either side as the planes before needed, then as many as the largest result shows.

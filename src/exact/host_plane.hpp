@@ -32,9 +32,10 @@ struct plane_layout {
     [[nodiscard]] std::int64_t pitch() const { return ((length + 31) / 32 | 1) * 32; }
     /// Returns the numbers of all lines, and of a tile of lines or of two tiles of columns, in scratch.
     [[nodiscard]] std::int64_t numbers() const { return (all_lines() + 31) / 32 * 32 * pitch(); }
-    [[nodiscard]] std::int64_t tile_numbers() const { return 32 * std::max(pitch(), 2 * lines); }
-    /// Returns the elements of a field of sites: behind each line stands -1, for none.
-    [[nodiscard]] std::int64_t sites() const { return all_lines() * (length + 1); }
+    [[nodiscard]] std::int64_t tile_numbers() const { return 32 * (std::max(pitch(), 2 * lines) + 2 * margin); }
+    /// Rows without sites before and behind a tile, so that blocks at its ends search like others.
+    static constexpr std::int64_t margin = 16;
+    static constexpr std::int64_t lines_of_tile = 32;
 };
 
 /// Terms of distances along the axes. Computed once for a call.
@@ -64,14 +65,22 @@ public:
         if constexpr (sizeof(N) == sizeof(narrow)) return *narrow_last_;
         else return *wide_last_;
     }
+    /// Returns the terms along the last axis, also for negative steps.
+    template <class N>
+    [[nodiscard]] const N* both_ways() const {
+        if constexpr (sizeof(N) == sizeof(narrow)) return narrow_both_.get() + length_;
+        else return wide_both_.get() + length_;
+    }
 
 private:
     std::optional<axis_terms<narrow>> narrow_last_;
     std::optional<axis_terms<wide>> wide_middle_, wide_last_;
+    std::int64_t length_ = 0;
+    host_scratch<narrow> narrow_both_;
+    host_scratch<wide> wide_both_;
 };
 
-/// The columns along the first axis that have a site, in a volume with few of them. Each relaxes every line
-/// separately.
+/// The columns along the first axis that have a site, if there are few of them. Each relaxes every line separately.
 struct few_columns {
     struct column {
         std::int32_t line, cell;
@@ -109,9 +118,14 @@ private:
     };
 
     template <class N>
+    void allocate(line_buffers<N>& b) const {
+        if (b.plane.get() == nullptr)
+            b.plane = host_scratch<N>(at_.numbers()), b.tile = host_scratch<N>(at_.tile_numbers());
+    }
+    template <class N>
     void prepare(const std::uint16_t* steps, line_buffers<N>& b);
     template <class N>
-    void search(const axis_terms<N>& along, std::int64_t rows, const N* value, N* best);
+    void search(const axis_terms<N>& along, std::int64_t rows, std::int64_t columns, N* value, N* best);
     template <class N>
     void search_columns(const axis_terms<N>& along, line_buffers<N>& b);
     template <class N>
@@ -119,13 +133,20 @@ private:
     bool search_narrow(const std::uint16_t* steps, std::int64_t line);
     void find_few(const std::uint16_t* steps);
     template <class N>
+    void few_number(const std::uint16_t* steps, std::int64_t line, const few_columns::column& from, N& best);
+    template <class N>
+    bool solve_by_few(const std::uint16_t* steps, std::int64_t line, line_buffers<N>& b);
+    template <class N>
     void relax_by_few(const std::uint16_t* steps, std::int64_t line, N* tile);
     void number_columns(const std::int16_t* toward, std::int64_t row);
     template <class N>
     void write(std::int64_t line, const N* best, std::int64_t first);
     /// Returns for the cells of a line the site along the axes before the last; then -1, for none.
     [[nodiscard]] const std::int32_t* sites_of(std::int64_t line) const {
-        return (at_.middle ? column_.get() : site_.get()) + line * (at_.length + 1);
+        return at_.middle ? column_of(line) : site_.get() + line * (at_.length + 1);
+    }
+    [[nodiscard]] std::int32_t* column_of(std::int64_t line) const {
+        return column_.get() + line % at_.lines_of_tile * (at_.length + 1);
     }
     void write_roots(const std::uint16_t* squared, float* to) const;
     template <class N, class T>
@@ -144,8 +165,9 @@ private:
     line_buffers<narrow> narrow_;
     line_buffers<wide> wide_;
     line_lists lists_;
-    host_scratch<std::int32_t> site_;    ///< for the plane's cells: the site along the first axis
-    host_scratch<std::int32_t> column_;  ///< for the plane's cells: the site along the first and the middle axis
+    host_scratch<std::int32_t>
+        site_;  ///< for the cells of the planes, and -1 behind each line: the site along the first axis
+    host_scratch<std::int32_t> column_;  ///< for the cells of a tile: the site along the first and the middle axis
 };
 
 }  // namespace nearfield::exact

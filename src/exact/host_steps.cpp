@@ -190,6 +190,32 @@ void turn64(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std
     turn(from, rows, cells, from_pitch, to, to_pitch);
 }
 
+template <class N>
+void by_cells(const few_cells<N>& few, const N* term, std::int64_t count, N* best) {
+    const hn::CappedTag<N, 64 / sizeof(N)> of_number;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(of_number));
+    for (std::int64_t from = 0; from < count; from += lanes) {
+        const std::int64_t x = std::min(from, count - lanes);
+        auto least = hn::Set(of_number, number<N>::infinite);
+        for (int k = 0; k < few.count; ++k) {
+            const auto own = hn::Set(of_number, few.number[k]), away = hn::LoadU(of_number, term + x - few.cell[k]);
+            if constexpr (sizeof(N) == 2) least = hn::Min(least, hn::SaturatedAdd(own, away));
+            else least = hn::Min(least, hn::Add(own, away));
+        }
+        hn::StoreU(least, of_number, best + x);
+    }
+}
+void by_cells16(const few_cells<std::uint16_t>& few, const std::uint16_t* term, std::int64_t count,
+                std::uint16_t* best) {
+    by_cells(few, term, count, best);
+}
+void by_cells32(const few_cells<std::int32_t>& few, const std::int32_t* term, std::int64_t count, std::int32_t* best) {
+    by_cells(few, term, count, best);
+}
+void by_cells64(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count, std::int64_t* best) {
+    by_cells(few, term, count, best);
+}
+
 void roots(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool past_caches, float* HWY_RESTRICT out) {
     const hn::ScalableTag<float> of_float;
     const hn::Rebind<std::int32_t, decltype(of_float)> of_int;
@@ -227,6 +253,9 @@ HWY_EXPORT(numbers64);
 HWY_EXPORT(turn16);
 HWY_EXPORT(turn32);
 HWY_EXPORT(turn64);
+HWY_EXPORT(by_cells16);
+HWY_EXPORT(by_cells32);
+HWY_EXPORT(by_cells64);
 HWY_EXPORT(roots);
 
 void note_ends(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* to_first,
@@ -263,6 +292,18 @@ void transpose(const std::int32_t* from, std::int64_t rows, std::int64_t cells, 
 void transpose(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
                std::int64_t* to, std::int64_t to_pitch) {
     HWY_DYNAMIC_DISPATCH(turn64)(from, rows, cells, from_pitch, to, to_pitch);
+}
+void relax_by_cells(const few_cells<std::uint16_t>& few, const std::uint16_t* term, std::int64_t count,
+                    std::uint16_t* best) {
+    HWY_DYNAMIC_DISPATCH(by_cells16)(few, term, count, best);
+}
+void relax_by_cells(const few_cells<std::int32_t>& few, const std::int32_t* term, std::int64_t count,
+                    std::int32_t* best) {
+    HWY_DYNAMIC_DISPATCH(by_cells32)(few, term, count, best);
+}
+void relax_by_cells(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count,
+                    std::int64_t* best) {
+    HWY_DYNAMIC_DISPATCH(by_cells64)(few, term, count, best);
 }
 void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out) {
     HWY_DYNAMIC_DISPATCH(roots)(squared, count, past_caches, out);

@@ -61,6 +61,23 @@ void transpose(const std::int32_t* from, std::int64_t rows, std::int64_t cells, 
 void transpose(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
                std::int64_t* to, std::int64_t to_pitch);
 
+/// Few cells of a line, with their numbers.
+template <class N>
+struct few_cells {
+    static constexpr int most = 12;
+    int count = 0;
+    std::int64_t cell[most];
+    N number[most];
+};
+/// best[x] = the least number of these plus the term of its distance, which stands at term[x - cell]. There are at
+/// least 32 cells.
+void relax_by_cells(const few_cells<std::uint16_t>& few, const std::uint16_t* term, std::int64_t count,
+                    std::uint16_t* best);
+void relax_by_cells(const few_cells<std::int32_t>& few, const std::int32_t* term, std::int64_t count,
+                    std::int32_t* best);
+void relax_by_cells(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count,
+                    std::int64_t* best);
+
 /// Computes distances; every value is below no_site16. `past_caches`: the output bypasses the caches.
 void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out);
 /// Makes the output of roots16 that bypassed the caches visible to other threads.

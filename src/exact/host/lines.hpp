@@ -32,6 +32,8 @@ struct line_lists {
 template <class T>
 struct line_tile {
     std::int64_t rows = 0, pitch = number<T>::columns;
+    std::int64_t columns = number<T>::columns;  ///< those to search, in whole vectors
+    std::int64_t margin = 0;                    ///< rows without sites before the first and behind the last
     bool periodic = false;
     bool saturates = sizeof(T) == 2;  ///< integers may be too small for a result, which is then infinite
     bool ordered = true;              ///< winners never move back: false for doubles whose order rounding may reverse

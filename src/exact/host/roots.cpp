@@ -71,13 +71,14 @@ void roots64(const double* value, std::int64_t count, double unit2, double limit
     }
 }
 
-/// Vectors of 64 bytes; a tile is several.
+/// Vectors of 64 bytes; there is at least one.
 template <class T>
 T most(const T* number, std::int64_t count) {
     const hn::CappedTag<T, 64 / sizeof(T)> tag;
     auto all = hn::Zero(tag);
-    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag)))
-        all = hn::Max(all, hn::LoadU(tag, number + i));
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    for (std::int64_t i = 0; i < count; i += lanes)
+        all = hn::Max(all, hn::LoadU(tag, number + std::min(i, count - lanes)));
     return hn::GetLane(hn::MaxOfLanes(tag, all));
 }
 std::uint16_t most16(const std::uint16_t* number, std::int64_t count) { return most(number, count); }
