@@ -19,6 +19,8 @@ constexpr std::int64_t straight_tiles = 15;
 /// Largest window that is searched outward without pivots, and its share of an axis: near the ends outward searches
 /// take longer. 192x256x256, 0.01 % sites: 27 ms instead of 50.
 constexpr std::int64_t most_outward = 128, outward_share = 4;
+/// Least steps outward before pivots: 24 take 1.3 times as long for smooth masks in 512^2 and 400x5x6000.
+constexpr std::int64_t least_outward = 48;
 /// If at most one column in this number has a site, each relaxes a plane's lines separately, instead of whole
 /// lines to each other. With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of
 /// 814, 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
@@ -181,7 +183,7 @@ void plane_search<Sites>::search(const axis_terms<N>& along, std::int64_t rows, 
     t.rows = rows, t.columns = columns, t.margin = plane_layout::margin, t.terms = &along, t.lists = &lists_,
     t.saturates = sizeof(N) == sizeof(narrow);
     if (along.window() <= std::min(most_outward, rows / outward_share)) t.outward = std::max(t.outward, along.window());
-    t.far = few_.all;
+    t.far = few_.all, t.outward = std::max(t.outward, least_outward);
     t.value = value, t.best = best;
     if constexpr (sizeof(N) < 8)
         if (rows <= few_rows) return relax_lines(value, rows, number<N>::columns, along.get(), best);
