@@ -180,6 +180,28 @@ HWY_INLINE Vec<Tag> BitCast(Tag, V v) {
     return (Vec<Tag>)v;
 }
 
+/// Vectors have no halves here; loops over wide vectors name them.
+template <class Tag, class V>
+HWY_INLINE Vec<Tag> LowerHalf(Tag, V v) {
+    return v;
+}
+template <class Tag, class V>
+HWY_INLINE Vec<Tag> UpperHalf(Tag, V v) {
+    return v;
+}
+template <class Tag>
+HWY_INLINE Vec<Tag> InterleaveLower(Tag, Vec<Tag> a, Vec<Tag> b) {
+    if constexpr (sizeof(typename Tag::lane) == 2) return (Vec<Tag>)_mm_unpacklo_epi16((__m128i)a, (__m128i)b);
+    else if constexpr (sizeof(typename Tag::lane) == 4) return (Vec<Tag>)_mm_unpacklo_epi32((__m128i)a, (__m128i)b);
+    else return (Vec<Tag>)_mm_unpacklo_epi64((__m128i)a, (__m128i)b);
+}
+template <class Tag>
+HWY_INLINE Vec<Tag> InterleaveUpper(Tag, Vec<Tag> a, Vec<Tag> b) {
+    if constexpr (sizeof(typename Tag::lane) == 2) return (Vec<Tag>)_mm_unpackhi_epi16((__m128i)a, (__m128i)b);
+    else if constexpr (sizeof(typename Tag::lane) == 4) return (Vec<Tag>)_mm_unpackhi_epi32((__m128i)a, (__m128i)b);
+    else return (Vec<Tag>)_mm_unpackhi_epi64((__m128i)a, (__m128i)b);
+}
+
 // ---- masks --------------------------------------------------------------------------------------------------------
 
 template <class M>

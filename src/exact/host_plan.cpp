@@ -24,7 +24,7 @@ void describe_planes(const plan& p, call_plan& what) {
     if (s.lines > 1)
         what.passes.push_back(
             {axis_of(p.first_axis + 1), "planes, columns side by side in SIMD", s.images * s.rows, s.lines, s.length});
-    const char* last = "lines, cells side by side in SIMD";
+    const char* last = "lines, transposed, side by side in SIMD";
     what.passes.push_back({axis_of(p.rank - 1), last, s.images * s.rows, s.length, s.lines});
 }
 

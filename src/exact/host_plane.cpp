@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
+#include <utility>
+
+#include "exact/host/layout.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -12,21 +14,19 @@ namespace {
 /// Outputs of more bytes do not stay in the caches anyway: writing past them avoids reading every line first (4096^2,
 /// 50 % sites: 11.3 ms instead of 13.7).
 constexpr std::int64_t past_caches_bytes = std::int64_t{1} << 23;
-/// Number of lines that start with wide numbers after one that needed them. They save a failed try of narrow numbers,
-/// which costs about as much as four lines in wide ones.
-constexpr std::int64_t straight_lines = 15;
-/// Lines to either side from which a tile of columns in wide numbers, halved between known winners, takes over. With
-/// 64, 128 and 240 lines 512^3 takes 443, 474 and 519 ms for blobs, 1290, 809 and 789 for shells, 1892, 1824 and 1191
-/// for 134 sites.
-constexpr std::int64_t most_window = 240;
-/// Window of the very first line; later lines start from the window that the line before needed.
-constexpr std::int64_t first_window = 8;
-/// Columns of such a tile: at least 256 bytes of a line.
-constexpr std::int64_t tile_columns = 64;
+/// Number of tiles that start with wide numbers after one that needed them: they save a failed try of narrow numbers.
+constexpr std::int64_t straight_tiles = 15;
+/// Largest window that is searched outward without pivots, and its share of an axis: near the ends outward searches
+/// take longer. 192x256x256, 0.01 % sites: 27 ms instead of 50.
+constexpr std::int64_t most_outward = 128, outward_share = 4;
+/// Least steps outward before pivots: 24 take 1.3 times as long for smooth masks in 512^2 and 400x5x6000.
+constexpr std::int64_t least_outward = 48;
 /// If at most one column in this number has a site, each relaxes a plane's lines separately, instead of whole
 /// lines to each other. With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of
 /// 814, 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
 constexpr std::int64_t few_of_plane = 256;
+/// Lines of a tile, and lines of a volume that are searched together: few lanes of the last tile are idle.
+constexpr std::int64_t tile_lines = plane_layout::lines_of_tile, lines_together = 128, numbers_together = 1 << 17;
 /// Cells converted at a time if other fields than one are wanted.
 constexpr std::int64_t batch = 512;
 
@@ -35,14 +35,66 @@ void in_batches(std::int64_t count, const Piece& piece) {
     for (std::int64_t from = 0; from < count; from += batch) piece(from, std::min(batch, count - from));
 }
 
+int bits_of(std::int64_t size) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size - 1))); }
+
 }  // namespace
 
 plane_layout::plane_layout(const plan& p) {
     const auto first = static_cast<std::size_t>(p.first_axis), last = static_cast<std::size_t>(p.rank - 1);
-    lines = last - first == 2 ? p.size[first + 1] : 1, length = p.size[last];
+    middle = last - first == 2;
+    lines = middle ? p.size[first + 1] : 1, length = p.size[last];
+    const std::int64_t most = middle ? std::clamp(numbers_together / pitch(), tile_lines, lines_together) : tile_lines;
+    rows = std::min(p.size[first], std::max<std::int64_t>(1, most / lines));
 }
 
-std::int64_t few_columns::most(const plane_layout& at) { return at.lines > 1 ? at.cells() / few_of_plane : 0; }
+template <bool Sites>
+plane_terms<Sites>::plane_terms(const plan& p) {
+    const plane_layout at(p);
+    const int first_axis = p.first_axis, last_axis = p.rank - 1;
+    const auto m = p.as_metric<std::int64_t>();
+    first.weight = static_cast<std::uint16_t>(m.weight[first_axis]);
+    first.half_cell = p.half_cell;
+    first.most = 0;
+    while (m.term(first_axis, std::int64_t{first.most} + 1) < no_site16) ++first.most;
+    if (Sites) line_bits = bits_of(at.lines), cell_bits = bits_of(at.length);
+    packed = {1 << p.keys.shift[first_axis], at.middle ? 1 << p.keys.shift[first_axis + 1] : 0,
+              1 << p.keys.shift[last_axis]};
+    linear = {static_cast<std::int32_t>(at.lines * at.length), static_cast<std::int32_t>(at.length), 1};
+
+    const std::int64_t held = std::int64_t{unknown<narrow> >> line_bits} << cell_bits;
+    trusted = static_cast<narrow>(std::min<std::int64_t>(held, unknown<narrow>));
+    unresolved = plan::bound<std::int64_t>(p.limit) >= trusted >> cell_bits;
+    const auto make = [&]<class N>(std::optional<axis_terms<N>>& to, int axis, int bits) {
+        to.emplace(std::ldexp(m.weight[axis], bits), p.half_cell, m.size[axis], window_of(p, axis));
+    };
+    if (at.middle) make(wide_middle_, first_axis + 1, line_bits);
+    make(narrow_last_, last_axis, cell_bits), make(wide_last_, last_axis, cell_bits);
+    length_ = at.length;
+    const auto mirror = [&]<class N>(host_scratch<N>& to, const axis_terms<N>& terms) {
+        to = host_scratch<N>(2 * length_);
+        for (std::int64_t k = 1 - length_; k < length_; ++k) to.get()[length_ + k] = terms.get()[std::abs(k)];
+    };
+    mirror(narrow_both_, *narrow_last_), mirror(wide_both_, *wide_last_);
+}
+
+template <bool Sites>
+std::int64_t plane_terms<Sites>::bytes(const plan& p) {
+    const plane_layout at(p);
+    return (axis_terms<wide>::entries(at.lines) + axis_terms<wide>::entries(at.length) + 2 * at.length) *
+           static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide));
+}
+
+template <bool Sites>
+std::int64_t plane_terms<Sites>::lines_within(narrow number) const {
+    const wide value = static_cast<wide>(static_cast<wide>(number >> cell_bits) << line_bits);
+    std::int64_t lines = std::min(middle().window(), middle().steps_within(value));
+    while (lines > 0 && middle().get()[lines] > value) --lines;
+    return lines;
+}
+
+std::int64_t few_columns::most(const plane_layout& at) {
+    return std::max<std::int64_t>(few_cells<std::int32_t>::most, at.middle ? at.lines * at.length / few_of_plane : 0);
+}
 
 template <bool Sites>
 plane_search<Sites>::plane_search(const plan& p, const terms& t, const writer& to)
@@ -50,129 +102,138 @@ plane_search<Sites>::plane_search(const plan& p, const terms& t, const writer& t
       writer_(to),
       at_(p),
       negative_side_(p.negative_side),
-      past_caches_(p.cells * (Sites ? 8 : 4) >= past_caches_bytes),
-      window_(std::min(first_window, t.window)) {
-    prepare(narrow_);
+      past_caches_(p.cells * (Sites ? 8 : 4) >= past_caches_bytes) {
+    if (at_.middle) {
+        const auto axis = static_cast<std::size_t>(p.first_axis + 1);
+        middle_.emplace(std::ldexp(p.weight[axis], t.line_bits), p.half_cell, at_.lines, 1);
+    }
     if (!Sites) return;
-    site_ = host_scratch<std::int32_t>(at_.cells() + 1);
-    if (at_.lines > 1) column_ = host_scratch<std::int32_t>(at_.length + 1);
-    (at_.lines > 1 ? column_ : site_).get()[at_.length] = -1;
-}
-
-template <bool Sites>
-template <class N>
-void plane_search<Sites>::prepare(line_buffers<N>& b) const {
-    if (b.value.get() != nullptr) return;
-    if (at_.lines > 1) b.plane = host_scratch<N>(at_.lines * at_.pitch());
-    b.value = host_scratch<N>(at_.pitch() + 2 * row_padding);
-    b.least = host_scratch<N>(at_.length + row_padding);
-    b.best = host_scratch<N>(at_.pitch());
-    std::fill_n(b.value.get(), at_.pitch() + 2 * row_padding, none<N>);
+    const auto make = [&](host_scratch<std::int32_t>& field, std::int64_t lines) {
+        field = host_scratch<std::int32_t>(lines * (at_.length + 1));
+        for (std::int64_t y = 0; y < lines; ++y) field.get()[y * (at_.length + 1) + at_.length] = -1;
+    };
+    make(site_, at_.all_lines());
+    if (at_.middle) make(column_, at_.lines_of_tile);
 }
 
 template <bool Sites>
 std::int64_t plane_search<Sites>::bytes(const plan& p) {
     const plane_layout at(p);
-    const std::int64_t numbers = (at.lines > 1 ? at.lines * at.pitch() : 0) + 3 * at.pitch() + 3 * row_padding;
-    const std::int64_t tile = at.lines > 1 ? 2 * at.lines * tile_columns : 0, few = few_columns::most(at),
-                       sites = Sites ? at.cells() + at.length + 2 : 0;
-    return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide)) +
-           (tile + few) * static_cast<std::int64_t>(sizeof(wide)) + few * 10 + sites * 4;
+    return (at.numbers() + at.tile_numbers()) * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide)) +
+           (at.middle ? axis_terms<narrow>::entries(at.lines) * 4 : 0) + few_columns::most(at) * 8 +
+           (Sites ? (at.all_lines() + (at.middle ? at.lines_of_tile : 0)) * (at.length + 1) * 4 : 0);
 }
 
 template <bool Sites>
 void plane_search<Sites>::solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image,
-                                std::int64_t row) {
-    wide_plane_ready_ = false;
+                                std::int64_t row, std::int64_t rows) {
+    constexpr std::int64_t tile = number<narrow>::columns, wide_tile = number<wide>::columns;
+    lines_ = rows * at_.lines, narrow_.ready = wide_.ready = false;
+    // From plane to plane distances change by a cell at most.
+    window_ = std::exchange(needed_, 0) + 1;
     if constexpr (Sites) number_columns(toward, row);
-    if (at_.lines > 1) number_few(steps, image);
-    if (at_.lines > 1 && !few_.all && straight_ < at_.lines)
-        for (std::int64_t y = 0; y < at_.lines; ++y)
-            numbers_of(steps + y * at_.length, at_.length, terms_.first, terms_.low_of_line(y),
-                       narrow_.plane.get() + y * at_.pitch());
-    for (std::int64_t y = 0; y < at_.lines; ++y) {
-        const std::int64_t cell = image + row * at_.cells() + y * at_.length;
-        narrow known = 0;
-        if (straight_ > 0) {
-            --straight_;
+    if (std::exchange(few_.image, image) != image) find_few(steps);
+    const std::int64_t cell = image + row * at_.lines * at_.length;
+    const auto write_lines = [&](const auto& b, std::int64_t from, std::int64_t end) {
+        for (std::int64_t y = from; y < std::min(end, lines_); ++y)
+            write(y, b.tile.get() + (y - from) * at_.pitch(), cell + y * at_.length);
+    };
+    if (few_.all && few_.count <= few_cells<narrow>::most) {
+        for (std::int64_t y = 0; y < lines_; ++y)
+            if (solve_by_few(steps, y, narrow_)) write(y, narrow_.tile.get(), cell + y * at_.length);
+            else solve_by_few(steps, y, wide_), write(y, wide_.tile.get(), cell + y * at_.length);
+        return;
+    }
+    for (std::int64_t y = 0; y < lines_; y += tile) {
+        // Narrow numbers would replace the columns' sites, which wide ones share.
+        if (straight_ > 0 || wide_.ready) {
+            straight_ = std::max<std::int64_t>(straight_ - 1, 0);
+        } else if (search_narrow(steps, y)) {
+            write_lines(narrow_, y, y + tile);
+            continue;
         } else {
-            known = at_.lines == 1 ? solve_row(steps) : few_.all ? solve_few(y) : solve_line(y);
-            if (known == unknown<narrow>) {
-                write(narrow_, cell);
-                continue;
-            }
-            if (at_.lines > 1) straight_ = straight_lines;
+            straight_ = straight_tiles;
         }
-        solve_wide(steps, y, known);
-        write(wide_, cell);
+        for (std::int64_t part = y; part < std::min(y + tile, lines_); part += wide_tile) {
+            search_cells(steps, part, wide_);
+            write_lines(wide_, part, part + wide_tile);
+        }
     }
 }
 
 template <bool Sites>
 void plane_search<Sites>::number_columns(const std::int16_t* toward, std::int64_t row) {
     const cell_number& number = writer_.only_index() != nullptr ? terms_.linear : terms_.packed;
-    for (std::int64_t y = 0; y < at_.lines; ++y)
-        number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(row * number.row + y * number.line),
-                     number, site_.get() + y * at_.length);
-}
-
-template <bool Sites>
-template <class N>
-line_search<N> plane_search<Sites>::line_of(const line_buffers<N>& b) const {
-    line_search<N> s;
-    s.value = b.cells(), s.term = terms_.template last<N>(), s.gap = terms_.template gap<N>();
-    if constexpr (sizeof(N) == sizeof(narrow)) s.limit = terms_.narrow_limit;
-    else s.limit = terms_.wide_limit;
-    s.count = at_.length, s.least = b.least.get(), s.best = b.best.get();
-    return s;
-}
-
-template <bool Sites>
-template <class N>
-void plane_search<Sites>::take_columns(line_buffers<N>& b) {
-    if constexpr (Sites)
-        take_lines(b.cells(), at_.length, terms_.line_bits, terms_.cell_bits, site_.get(), at_.length, column_.get());
-}
-
-/// Searches a row. Like solve_line it returns the number up to which results are right: `unknown` if all are.
-template <bool Sites>
-typename plane_search<Sites>::narrow plane_search<Sites>::solve_row(const std::uint16_t* steps) {
-    numbers_of(steps, at_.length, terms_.first, terms_.low_of_cells(), narrow_.cells());
-    const bool all = search_line(line_of(narrow_)) < unknown<narrow> || terms_.narrow_limit < unknown<narrow>;
-    return static_cast<narrow>(all ? unknown<narrow> : unknown<narrow> - 1);
-}
-
-/// Searches as many lines above and below as the line before needed. The largest result shows how many would suffice.
-template <bool Sites>
-typename plane_search<Sites>::narrow plane_search<Sites>::solve_line(std::int64_t line) {
-    fold_of_rows<narrow> f;
-    f.value = narrow_.plane.get(), f.rows = at_.lines, f.pitch = at_.pitch(), f.count = at_.length, f.row = line;
-    f.term = terms_.template middle<narrow>(), f.best = narrow_.cells();
-    for (;;) {
-        f.window = window_;
-        fold_rows(f);
-        take_columns(narrow_);
-        const narrow top = search_line(line_of(narrow_));
-        const std::int64_t needed =
-            top >= terms_.trusted ? std::min(terms_.window, 4 * window_) : terms_.lines_within(top, window_);
-        if (needed <= window_) {
-            if (top >= terms_.trusted && terms_.narrow_limit >= terms_.trusted) return terms_.trusted - 1;
-            window_ = std::max(needed, window_ - 1);
-            return unknown<narrow>;
-        }
-        if (needed > most_window && window_ > most_window / 4) return terms_.known_within(window_);
-        window_ = needed;
+    for (std::int64_t y = 0; y < lines_; ++y) {
+        const std::int64_t start = (row + y / at_.lines) * number.row + y % at_.lines * number.line;
+        number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(start), number,
+                     site_.get() + y * (at_.length + 1));
     }
+}
+
+/// Searches `columns` lines of a tile.
+template <bool Sites>
+template <class N>
+void plane_search<Sites>::search(const axis_terms<N>& along, std::int64_t rows, std::int64_t columns, N* value,
+                                 N* best) {
+    constexpr std::int64_t beside = plane_layout::margin * number<N>::columns;
+    std::fill_n(value - beside, beside, number<N>::infinite);
+    std::fill_n(value + rows * number<N>::columns, beside, number<N>::infinite);
+    line_tile<N> t;
+    t.rows = rows, t.columns = columns, t.margin = plane_layout::margin, t.terms = &along, t.lists = &lists_,
+    t.saturates = sizeof(N) == sizeof(narrow);
+    if (along.window() <= std::min(most_outward, rows / outward_share)) t.outward = std::max(t.outward, along.window());
+    t.far = few_.all, t.outward = std::max(t.outward, least_outward);
+    t.value = value, t.best = best;
+    if constexpr (sizeof(N) < 8)
+        if (rows <= few_rows) return relax_lines(value, rows, number<N>::columns, along.get(), best);
+    solve_lines(t);
+}
+
+/// Searches all lines along the middle axis, with cells in the lanes, in place.
+template <bool Sites>
+template <class N>
+void plane_search<Sites>::search_columns(const axis_terms<N>& along, line_buffers<N>& b) {
+    constexpr std::int64_t columns = number<N>::columns;
+    constexpr std::int64_t size = sizeof(N), row_bytes = columns * size;
+    const std::int64_t pitch = at_.pitch(), rows = at_.lines;
+    N *const tile = b.tile.get() + at_.margin * columns, *const best = tile + (rows + at_.margin) * columns;
+    for (std::int64_t line = 0; line < lines_; line += rows)
+        for (std::int64_t x = 0; x < at_.length; x += columns) {
+            N* const cells = b.plane.get() + line * pitch + x;
+            copy_rows_out(cells, row_bytes, pitch * size, rows, tile, row_bytes, false);
+            search(along, rows, std::min(columns, at_.length - x), tile, best);
+            copy_rows_out(best, row_bytes, row_bytes, rows, cells, pitch * size, false);
+        }
+}
+
+/// Computes the numbers of all lines and solves them along the middle axis. The last cell fills tiles.
+template <bool Sites>
+template <class N>
+void plane_search<Sites>::prepare(const std::uint16_t* steps, line_buffers<N>& b) {
+    const std::int64_t length = at_.length, pitch = at_.pitch();
+    low_bits low{at_.middle ? terms_.line_bits : terms_.cell_bits, 0, Sites && !at_.middle ? 1 : 0};
+    for (std::int64_t y = 0; y < lines_; ++y) {
+        N* const row = b.plane.get() + y * pitch;
+        if (Sites && at_.middle) low.first = static_cast<std::int32_t>(y % at_.lines);
+        numbers_of(steps + y * length, length, terms_.first, low, row);
+        std::fill(row + length, row + (length + tile_lines - 1) / tile_lines * tile_lines, row[length - 1]);
+    }
+    if (at_.middle) {
+        if constexpr (sizeof(N) == sizeof(narrow)) {
+            middle_->limit_window(window_);
+            search_columns(*middle_, b);
+        } else {
+            search_columns(terms_.middle(), b);
+        }
+    }
+    b.ready = true;
 }
 
 template <bool Sites>
 void plane_search<Sites>::find_few(const std::uint16_t* steps) {
     const std::int64_t most = few_columns::most(at_);
-    if (few_.list.get() == nullptr) {
-        few_.list = host_scratch<few_columns::column>(most);
-        few_.steps = host_scratch<std::uint16_t>(most);
-        few_number_ = host_scratch<wide>(most);
-    }
+    if (few_.list.get() == nullptr) few_.list = host_scratch<few_columns::column>(most);
     few_.count = 0, few_.all = false;
     for (std::int64_t y = 0; y < at_.lines; ++y, steps += at_.length) {
         const auto with_site = at_.length - std::count(steps, steps + at_.length, no_site16);
@@ -184,98 +245,109 @@ void plane_search<Sites>::find_few(const std::uint16_t* steps) {
     few_.all = true;
 }
 
-/// Numbers the columns with sites, which are the same in all planes of an image: squares below 2^30 mean axes shorter
-/// than 2^15, so steps always identify them.
-template <bool Sites>
-void plane_search<Sites>::number_few(const std::uint16_t* steps, std::int64_t image) {
-    if (few_of_ != image) find_few(steps);
-    few_of_ = image;
-    if (!few_.all) return;
-    for (std::int64_t k = 0; k < few_.count; ++k) {
-        const auto [line, cell] = few_.list.get()[k];
-        few_.steps.get()[k] = steps[line * at_.length + cell];
-    }
-    numbers_of(few_.steps.get(), few_.count, terms_.first, {terms_.line_bits, 0, 0}, few_number_.get());
-}
-
-/// Does the same as fold_rows() with all lines in the window.
+/// Sets `best`, a line's number in a column along the first axis, to that of the column `from` if that is less; the
+/// site follows. The columns are the same in all planes of an image: squares below 2^30 mean axes shorter than
+/// 2^15, so steps always identify them. They come in the order of their lines, so that of equal ones the first stays.
 template <bool Sites>
 template <class N>
-void plane_search<Sites>::relax_by_few(std::int64_t line, const line_buffers<N>& b) const {
-    N* const best = b.cells();
-    std::fill_n(best, at_.length, none<N>);
-    const wide* const term = terms_.template middle<wide>();
+void plane_search<Sites>::few_number(const std::uint16_t* steps, std::int64_t line, const few_columns::column& from,
+                                     N& best) {
+    const auto [at, cell] = from;
+    const std::int64_t y = line % at_.lines, start = line - y, size = at_.length + 1;
+    const std::int64_t cells = reach(std::int64_t{steps[(start + at) * at_.length + cell]}, terms_.first.half_cell);
+    const std::int64_t beside = at_.middle ? terms_.middle().get()[std::abs(at - y)] >> terms_.line_bits : 0;
+    const std::int64_t value = std::int64_t{terms_.first.weight} * (cells * cells) + beside;
+    if (value >= unknown<N> >> terms_.cell_bits) return;
+    const N own = static_cast<N>((value << terms_.cell_bits) + (Sites ? cell : 0));
+    if (!(own < best)) return;
+    best = own;
+    if (Sites && at_.middle) column_of(line)[cell] = site_.get()[(start + at) * size + cell];
+}
+
+/// Solves a line to which few columns have a site. Returns false if the numbers are too narrow for a result.
+template <bool Sites>
+template <class N>
+bool plane_search<Sites>::solve_by_few(const std::uint16_t* steps, std::int64_t line, line_buffers<N>& b) {
+    allocate(b);
+    few_cells<N> few;
     for (std::int64_t k = 0; k < few_.count; ++k) {
-        const auto [at, cell] = few_.list.get()[k];
-        const std::int64_t sum = std::int64_t{few_number_.get()[k]} + term[std::abs(at - line)] + (Sites ? at : 0);
-        if (sum < best[cell]) best[cell] = static_cast<N>(sum);
+        const auto& from = few_.list.get()[k];
+        const auto i = std::find(few.cell, few.cell + few.count, from.cell) - few.cell;
+        if (i == few.count) few.cell[few.count] = from.cell, few.number[few.count++] = number<N>::infinite;
+        few_number(steps, line, from, few.number[i]);
     }
+    relax_by_cells(few, terms_.template both_ways<N>(), at_.length, b.tile.get());
+    if constexpr (sizeof(N) == sizeof(narrow))
+        return !terms_.unresolved || largest(b.tile.get(), at_.length) < terms_.trusted;
+    else return true;
 }
 
+/// Solves the lines of a tile along the middle axis, with lines in the lanes.
 template <bool Sites>
-typename plane_search<Sites>::narrow plane_search<Sites>::solve_few(std::int64_t line) {
-    relax_by_few(line, narrow_);
-    take_columns(narrow_);
-    const bool all = std::min(search_line(line_of(narrow_)), terms_.narrow_limit) < terms_.trusted;
-    return static_cast<narrow>(all ? unknown<narrow> : terms_.trusted - 1);
+template <class N>
+void plane_search<Sites>::relax_by_few(const std::uint16_t* steps, std::int64_t line, N* tile) {
+    constexpr std::int64_t columns = number<N>::columns;
+    std::fill_n(tile, at_.length * columns, number<N>::infinite);
+    for (std::int64_t c = 0; c < columns; ++c)
+        for (std::int64_t k = 0; k < few_.count; ++k) {
+            const auto& from = few_.list.get()[k];
+            few_number(steps, std::min(line + c, lines_ - 1), from, tile[from.cell * columns + c]);
+        }
 }
 
+/// Searches the lines of a tile from `line` on along the last axis, with lines in the lanes; the tile then holds
+/// the lines. Returns the largest result.
 template <bool Sites>
-void plane_search<Sites>::make_wide_plane(const std::uint16_t* steps) {
-    const std::int64_t pitch = at_.pitch(), width = std::min(tile_columns, pitch);
-    if (tile_value_.get() == nullptr) {
-        tile_value_ = host_scratch<wide>(at_.lines * width);
-        tile_best_ = host_scratch<wide>(at_.lines * width);
+template <class N>
+N plane_search<Sites>::search_cells(const std::uint16_t* steps, std::int64_t line, line_buffers<N>& b) {
+    constexpr std::int64_t columns = number<N>::columns;
+    const std::int64_t length = at_.length, pitch = at_.pitch();
+    allocate(b);
+    if (!few_.all && !b.ready) prepare(steps, b);
+    N *const lines = b.plane.get() + line * pitch, *const tile = b.tile.get() + at_.margin * columns;
+    if constexpr (Sites)
+        for (std::int64_t y = line; at_.middle && !few_.all && y < std::min(line + columns, lines_); ++y)
+            take_lines(b.plane.get() + y * pitch, length, terms_.line_bits, terms_.cell_bits,
+                       site_.get() + y / at_.lines * at_.lines * (length + 1), length + 1, column_of(y));
+    for (std::int64_t y = lines_; !few_.all && y < line + columns; ++y)
+        std::copy_n(b.plane.get() + (lines_ - 1) * pitch, pitch, b.plane.get() + y * pitch);
+    if (few_.all) relax_by_few(steps, line, tile);
+    else transpose(lines, columns, length, pitch, tile, columns);
+    const std::int64_t used = std::min(columns, lines_ - line);
+    search(terms_.template last<N>(), length, used, tile, lines);
+    transpose(lines, length, columns, columns, b.tile.get(), pitch);
+    N most{};
+    if constexpr (sizeof(N) == sizeof(narrow)) {
+        if (used == columns) return largest(lines, length * columns);
+        for (std::int64_t y = 0; y < used; ++y) most = std::max(most, largest(b.tile.get() + y * pitch, length));
     }
-    line_tile<wide> t;
-    t.rows = at_.lines, t.pitch = width, t.terms = terms_.wide_lines(), t.lists = &lists_;
-    for (std::int64_t x = 0;;) {
-        const std::int64_t columns = std::min(width, at_.length);
-        for (std::int64_t y = 0; y < at_.lines; ++y) {
-            wide* const row = tile_value_.get() + y * width;
-            numbers_of(steps + y * at_.length + x, columns, terms_.first, terms_.low_of_line(y), row);
-            std::fill(row + columns, row + width, row[columns - 1]);
-        }
-        for (std::int64_t from = 0; from < width; from += number<wide>::columns) {
-            t.value = tile_value_.get() + from, t.best = tile_best_.get() + from;
-            solve_lines(t);
-        }
-        for (std::int64_t y = 0; y < at_.lines; ++y)
-            std::copy_n(tile_best_.get() + y * width, columns, wide_.plane.get() + y * pitch + x);
-        if (x + columns >= at_.length) break;
-        x = std::min(x + columns, at_.length - columns);
-    }
-    wide_plane_ready_ = true;
+    return most;
 }
 
+/// Searches as many lines to either side as the planes before needed, then as many as the largest result shows.
+/// Returns false if the numbers are too narrow for a result.
 template <bool Sites>
-void plane_search<Sites>::solve_wide(const std::uint16_t* steps, std::int64_t line, narrow known) {
-    prepare(wide_);
-    if (at_.lines > 1) {
-        if (few_.all) {
-            relax_by_few(line, wide_);
-        } else {
-            if (!wide_plane_ready_) make_wide_plane(steps);
-            std::copy_n(wide_.plane.get() + line * at_.pitch(), at_.length, wide_.cells());
-        }
-        take_columns(wide_);
-    } else {
-        numbers_of(steps, at_.length, terms_.first, terms_.low_of_cells(), wide_.cells());
+bool plane_search<Sites>::search_narrow(const std::uint16_t* steps, std::int64_t line) {
+    for (;;) {
+        const narrow top = search_cells(steps, line, narrow_);
+        const bool lost = top >= terms_.trusted;
+        if (!at_.middle || few_.all) return !lost || !terms_.unresolved;
+        const std::int64_t needed = lost ? std::min(terms_.middle().window(), 4 * window_) : terms_.lines_within(top);
+        needed_ = std::max(needed_, needed);
+        if (needed <= window_) return !lost || !terms_.unresolved;
+        window_ = needed, narrow_.ready = false;
     }
-    line_search<wide> s = line_of(wide_);
-    s.known = known > 0 ? narrow_.best.get() : nullptr, s.known_up_to = known;
-    search_line(s);
 }
 
 template <bool Sites>
 template <class N>
-void plane_search<Sites>::write(const line_buffers<N>& b, std::int64_t first) {
-    const N* const best = b.best.get();
+void plane_search<Sites>::write(std::int64_t line, const N* best, std::int64_t first) {
     if constexpr (!Sites && sizeof(N) == 4) return writer_.write(first, at_.length, best, nullptr);
     if constexpr (Sites) {
         if (const target* to = writer_.only_index()) {
-            if (to->type == dtype::int64) return write_index(best, reinterpret_cast<std::int64_t*>(to->data) + first);
-            return write_index(best, reinterpret_cast<std::int32_t*>(to->data) + first);
+            if (to->type == dtype::int64)
+                return write_index(line, best, reinterpret_cast<std::int64_t*>(to->data) + first);
+            return write_index(line, best, reinterpret_cast<std::int32_t*>(to->data) + first);
         }
     }
     if constexpr (sizeof(N) == 2)
@@ -283,7 +355,7 @@ void plane_search<Sites>::write(const line_buffers<N>& b, std::int64_t first) {
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
         std::int32_t value[batch], key[batch];
         values_of(best + from, n, terms_.cell_bits, value);
-        if constexpr (Sites) take_cells(best + from, n, terms_.cell_bits, sites_of_line(), at_.length, false, key);
+        if constexpr (Sites) take_cells(best + from, n, terms_.cell_bits, sites_of(line), at_.length, false, key);
         writer_.write(first + from, n, value, Sites ? key : nullptr);
     });
 }
@@ -300,8 +372,8 @@ void plane_search<Sites>::write_roots(const std::uint16_t* squared, float* to) c
 
 template <bool Sites>
 template <class N, class T>
-void plane_search<Sites>::write_index(const N* best, T* to) const {
-    const std::int32_t* const column = sites_of_line();
+void plane_search<Sites>::write_index(std::int64_t line, const N* best, T* to) const {
+    const std::int32_t* const column = sites_of(line);
     if (!negative_side_) return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_, to);
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
         T index[batch];
@@ -311,6 +383,8 @@ void plane_search<Sites>::write_index(const N* best, T* to) const {
     });
 }
 
+template class plane_terms<false>;
+template class plane_terms<true>;
 template class plane_search<false>;
 template class plane_search<true>;
 

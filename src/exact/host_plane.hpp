@@ -1,6 +1,7 @@
-// One plane of the host's dense engine: from steps along the first axis to results.
+// Planes of the host's dense engine: from steps along the first axis to results.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -8,26 +9,36 @@
 #include "base/scratch.hpp"
 #include "exact/host/lines.hpp"
 #include "exact/host_output.hpp"
-#include "exact/host_rows.hpp"
 #include "exact/host_sites.hpp"
 #include "exact/host_steps.hpp"
 #include "exact/plan.hpp"
 
 namespace nearfield::exact {
 
-/// Lines of a plane and their cells. A 2-D image is a plane of one line for each of its rows.
+// The number types of a search. Values alone: 16 bits whose sums saturate, or 32 if those do not suffice. With sites a
+// number is a value above the coordinate of the winner along the axis, in its low bits, so that the least number is the
+// nearest site with the smallest coordinate, and the same search applies: 32 bits, or 64.
+
+/// Some rows along the first axis that are searched together: all their lines, so that lines fill whole tiles.
 struct plane_layout {
     explicit plane_layout(const plan& p);
-    std::int64_t lines = 1, length = 1;
+    bool middle = false;  ///< the lines of a row are an axis
+    std::int64_t lines = 1, length = 1, rows = 1;
 
-    [[nodiscard]] std::int64_t cells() const { return lines * length; }
-    /// Returns the pitch of a plane's lines in scratch: each starts at a cache line, an odd number of lines apart. The
-    /// cells above and below one then do not compete for the same few sets of the first-level cache, as with sides that
-    /// are powers of two (16x2048^2, 0.1 % sites: 280 ms instead of 366).
+    [[nodiscard]] std::int64_t all_lines() const { return rows * lines; }
+    /// Returns the pitch of lines in scratch: each starts at a cache line, an odd number of lines apart. The cells
+    /// above and below one then do not compete for the same few sets of the first-level cache, as with sides that are
+    /// powers of two (16x2048^2, 0.1 % sites: 280 ms instead of 366).
     [[nodiscard]] std::int64_t pitch() const { return ((length + 31) / 32 | 1) * 32; }
+    /// Returns the numbers of all lines, and of a tile of lines or of two tiles of columns, in scratch.
+    [[nodiscard]] std::int64_t numbers() const { return (all_lines() + 31) / 32 * 32 * pitch(); }
+    [[nodiscard]] std::int64_t tile_numbers() const { return 32 * (std::max(pitch(), 2 * lines) + 2 * margin); }
+    /// Rows without sites before and behind a tile, so that blocks at its ends search like others.
+    static constexpr std::int64_t margin = 16;
+    static constexpr std::int64_t lines_of_tile = 32;
 };
 
-/// Terms of distances along the axes, in the numbers of host_rows.hpp. Computed once for a call.
+/// Terms of distances along the axes. Computed once for a call.
 template <bool Sites>
 class plane_terms {
 public:
@@ -39,62 +50,46 @@ public:
 
     step_term first;
     int line_bits = 0, cell_bits = 0;  ///< low bits of numbers, for the winning line and the winning cell
-    std::int64_t window = 0;           ///< lines to either side that may matter
-    narrow narrow_limit;
-    wide wide_limit;
-    narrow trusted;  ///< from this number on a result may have lost its winner: lines' numbers hold smaller values
+    /// From this number on a result may have lost its winner: lines' numbers hold smaller values. `unresolved`: also if
+    /// results that large are beyond the limit.
+    narrow trusted;
+    bool unresolved = true;
     cell_number packed, linear;  ///< numbers of sites
 
-    template <class N>
-    [[nodiscard]] const N* middle() const {
-        if constexpr (sizeof(N) == sizeof(narrow)) return narrow_middle_.get();
-        else return wide_middle_.get();
-    }
-    /// Returns the terms of the search along the middle axis in wide numbers.
-    [[nodiscard]] const axis_terms<wide>* wide_lines() const { return &*wide_lines_; }
-    /// Returns the terms of cells to either side: from -(length + row_padding) to length + row_padding.
-    template <class N>
-    [[nodiscard]] const N* last() const {
-        if constexpr (sizeof(N) == sizeof(narrow)) return narrow_last_.get() + reach_;
-        else return wide_last_.get() + reach_;
-    }
-    template <class N>
-    [[nodiscard]] const N* gap() const {  ///< block_gaps()
-        if constexpr (sizeof(N) == sizeof(narrow)) return narrow_gap_.get() + reach_;
-        else return wide_gap_.get() + reach_;
-    }
-    /// Return the low bits of the numbers of a line's cells, for the searches along the middle and the last axis.
-    [[nodiscard]] low_bits low_of_line(std::int64_t line) const {
-        return {line_bits, Sites ? static_cast<std::int32_t>(line) : 0, 0};
-    }
-    [[nodiscard]] low_bits low_of_cells() const { return {cell_bits, 0, Sites ? 1 : 0}; }
+    [[nodiscard]] const axis_terms<wide>& middle() const { return *wide_middle_; }
     /// Returns the lines to either side beyond which everything is farther than the value of `number`, a result along
     /// the last axis.
-    [[nodiscard]] std::int64_t lines_within(narrow number, std::int64_t guess) const;
-    /// Returns the number up to which results are right if that many lines were searched.
-    [[nodiscard]] narrow known_within(std::int64_t lines) const;
+    [[nodiscard]] std::int64_t lines_within(narrow number) const;
+    template <class N>
+    [[nodiscard]] const axis_terms<N>& last() const {
+        if constexpr (sizeof(N) == sizeof(narrow)) return *narrow_last_;
+        else return *wide_last_;
+    }
+    /// Returns the terms along the last axis, also for negative steps.
+    template <class N>
+    [[nodiscard]] const N* both_ways() const {
+        if constexpr (sizeof(N) == sizeof(narrow)) return narrow_both_.get() + length_;
+        else return wide_both_.get() + length_;
+    }
 
 private:
-    void make_middle(const metric<std::int64_t>& m, int axis);
-    void make_last(const metric<std::int64_t>& m, int axis);
-
-    host_scratch<narrow> narrow_middle_, narrow_last_, narrow_gap_;
-    host_scratch<wide> wide_middle_, wide_last_, wide_gap_;
-    std::optional<axis_terms<wide>> wide_lines_;
-    std::int64_t reach_ = 0;
+    std::optional<axis_terms<narrow>> narrow_last_;
+    std::optional<axis_terms<wide>> wide_middle_, wide_last_;
+    std::int64_t length_ = 0;
+    host_scratch<narrow> narrow_both_;
+    host_scratch<wide> wide_both_;
 };
 
-/// The columns along the first axis that have a site, in a volume with few of them. Each relaxes every line
-/// separately.
+/// The columns along the first axis that have a site, if there are few of them. Each relaxes every line separately.
 struct few_columns {
     struct column {
         std::int32_t line, cell;
     };
     static std::int64_t most(const plane_layout& at);
+    std::int64_t image = -1;  ///< the image whose columns these are
     std::int64_t count = 0;
     bool all = false;  ///< true if they are listed; else there are many
     host_scratch<column> list;
-    host_scratch<std::uint16_t> steps;  ///< steps of these columns in the current plane
 };
 
 /// A thread's search of planes.
@@ -109,58 +104,70 @@ public:
     plane_search(const plan& p, const terms& t, const writer& to);
     static std::int64_t bytes(const plan& p);
 
-    /// Searches plane `row` of an image whose first cell is cell `image` of the grid, and writes its results. `steps`
-    /// and `toward` are those along the first axis, contiguous; `toward` only with sites.
-    void solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image, std::int64_t row);
+    /// Searches `rows` rows of an image from `row` on, whose first cell is cell `image` of the grid, and writes their
+    /// results. `steps` and `toward` are those along the first axis, contiguous; `toward` only with sites.
+    void solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image, std::int64_t row,
+               std::int64_t rows);
 
 private:
     template <class N>
     struct line_buffers {
-        host_scratch<N> plane, value, least, best;
-        [[nodiscard]] N* cells() const { return value.get() + row_padding; }
+        host_scratch<N> plane;  ///< numbers of all lines
+        host_scratch<N> tile;   ///< the columns or lines that are searched, and results
+        bool ready = false;     ///< `plane` is solved along the middle axis
     };
 
     template <class N>
-    void prepare(line_buffers<N>& b) const;
+    void allocate(line_buffers<N>& b) const {
+        if (b.plane.get() == nullptr)
+            b.plane = host_scratch<N>(at_.numbers()), b.tile = host_scratch<N>(at_.tile_numbers());
+    }
     template <class N>
-    [[nodiscard]] line_search<N> line_of(const line_buffers<N>& b) const;
+    void prepare(const std::uint16_t* steps, line_buffers<N>& b);
+    template <class N>
+    void search(const axis_terms<N>& along, std::int64_t rows, std::int64_t columns, N* value, N* best);
+    template <class N>
+    void search_columns(const axis_terms<N>& along, line_buffers<N>& b);
+    template <class N>
+    N search_cells(const std::uint16_t* steps, std::int64_t line, line_buffers<N>& b);
+    bool search_narrow(const std::uint16_t* steps, std::int64_t line);
     void find_few(const std::uint16_t* steps);
-    void number_few(const std::uint16_t* steps, std::int64_t image);
     template <class N>
-    void relax_by_few(std::int64_t line, const line_buffers<N>& b) const;
+    void few_number(const std::uint16_t* steps, std::int64_t line, const few_columns::column& from, N& best);
     template <class N>
-    void take_columns(line_buffers<N>& b);
+    bool solve_by_few(const std::uint16_t* steps, std::int64_t line, line_buffers<N>& b);
+    template <class N>
+    void relax_by_few(const std::uint16_t* steps, std::int64_t line, N* tile);
     void number_columns(const std::int16_t* toward, std::int64_t row);
-    narrow solve_row(const std::uint16_t* steps);
-    narrow solve_line(std::int64_t line);
-    narrow solve_few(std::int64_t line);
-    void solve_wide(const std::uint16_t* steps, std::int64_t line, narrow known);
-    void make_wide_plane(const std::uint16_t* steps);
     template <class N>
-    void write(const line_buffers<N>& b, std::int64_t first);
-    /// Returns for a line's cells the site along the axes before the last; then -1, for none.
-    [[nodiscard]] const std::int32_t* sites_of_line() const { return at_.lines > 1 ? column_.get() : site_.get(); }
+    void write(std::int64_t line, const N* best, std::int64_t first);
+    /// Returns for the cells of a line the site along the axes before the last; then -1, for none.
+    [[nodiscard]] const std::int32_t* sites_of(std::int64_t line) const {
+        return at_.middle ? column_of(line) : site_.get() + line * (at_.length + 1);
+    }
+    [[nodiscard]] std::int32_t* column_of(std::int64_t line) const {
+        return column_.get() + line % at_.lines_of_tile * (at_.length + 1);
+    }
     void write_roots(const std::uint16_t* squared, float* to) const;
     template <class N, class T>
-    void write_index(const N* best, T* to) const;
+    void write_index(std::int64_t line, const N* best, T* to) const;
 
     const terms& terms_;
     const writer& writer_;
     const plane_layout at_;
     const bool negative_side_, past_caches_;
-    std::int64_t window_;        ///< lines to either side that the last line needed
-    std::int64_t straight_ = 0;  ///< number of lines still to search in wide numbers without trying narrow ones
-    bool wide_plane_ready_ = false;
+    std::int64_t lines_ = 0;     ///< lines of the current call
+    std::int64_t window_ = 1;    ///< lines to either side that are searched in narrow numbers
+    std::int64_t needed_ = 1;    ///< lines to either side that the results so far needed
+    std::int64_t straight_ = 0;  ///< number of tiles still to search in wide numbers without trying narrow ones
+    std::optional<axis_terms<narrow>> middle_;  ///< within the window
+    few_columns few_;
     line_buffers<narrow> narrow_;
     line_buffers<wide> wide_;
-    host_scratch<wide> tile_value_, tile_best_;
     line_lists lists_;
-    few_columns few_;
-    std::int64_t few_of_ = -1;  ///< the image whose columns these are
-    host_scratch<wide> few_number_;
-    host_scratch<std::int32_t> site_;  ///< for the plane's cells: the site along the first axis
     host_scratch<std::int32_t>
-        column_;  ///< for a line's cells: the site along the axes before the last; then -1, for none
+        site_;  ///< for the cells of the planes, and -1 behind each line: the site along the first axis
+    host_scratch<std::int32_t> column_;  ///< for the cells of a tile: the site along the first and the middle axis
 };
 
 }  // namespace nearfield::exact

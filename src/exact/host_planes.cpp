@@ -28,6 +28,8 @@ constexpr std::int64_t idle_threads = 3;
 constexpr std::int64_t most_workspace = 8, spare_workspace = std::int64_t{1} << 26;
 /// Weights up to this one leave 16 bits for distances of at least 48 cells.
 constexpr double most_weight = 28;
+/// Shorter lines are left to the general engine.
+constexpr std::int64_t least_line = 32;
 /// Cells whose ends are noted for all planes of a slab before the next ones; their steps stay in the first-level cache.
 constexpr std::int64_t strip = 4096;
 
@@ -40,7 +42,10 @@ struct slab_ends {
 /// A thread's buffers besides those of the search.
 struct buffers {
     buffers(const plane_shape& s, bool with_sites)
-        : steps(s.slab * s.plane()), after(s.plane()), toward(with_sites ? s.plane() : 0), site(s.length) {}
+        : steps(s.slab * s.plane()),
+          after(s.plane()),
+          toward(with_sites ? s.together * s.plane() : 0),
+          site(s.length) {}
     host_scratch<std::uint16_t> steps, after;
     host_scratch<std::int16_t> toward;
     host_scratch<std::uint8_t> site;
@@ -171,8 +176,11 @@ private:
         std::copy_n(ends.below.get() + (slab + 1) * plane, plane, mine.after.get());
         for (std::int64_t row = rows - 1; row >= 0; --row) {
             std::uint16_t* const steps = mine.steps.get() + row * plane;
-            count_up(mine.after.get(), plane, steps, mine.toward.get());
-            search->solve(steps, mine.toward.get(), image * shape_.rows * plane, slab * shape_.slab + row);
+            const std::int64_t at = row % shape_.together;
+            count_up(mine.after.get(), plane, steps, Sites ? mine.toward.get() + at * plane : nullptr);
+            if (at == 0)
+                search->solve(steps, mine.toward.get(), image * shape_.rows * plane, slab * shape_.slab + row,
+                              std::min(rows - row, shape_.together));
         }
         end_roots16();
     }
@@ -198,15 +206,17 @@ plane_shape::plane_shape(const plan& p, int threads) {
     rows = p.size[first];
     lines = last - first == 2 ? p.size[first + 1] : 1;
     length = p.size[last];
+    together = plane_layout(p).rows;
     image_a_thread = images >= slabs_a_thread * threads;
     slab = std::clamp(slab_bytes / (2 * plane()), least_slab, most_slab);
     const std::int64_t fair = image_a_thread ? rows : rows / (slabs_a_thread * threads);
     slab = std::clamp<std::int64_t>(slab, 1, std::max<std::int64_t>(threads > 1 ? fair : rows, 1));
+    slab = (slab + together - 1) / together * together;
 }
 
 std::int64_t plane_shape::workspace_bytes(const plan& p, int threads) const {
     const bool with_sites = p.sites_wanted;
-    const std::int64_t of_thread = (slab + (with_sites ? 2 : 1)) * plane() * 2 + length +
+    const std::int64_t of_thread = (slab + 1 + (with_sites ? together : 0)) * plane() * 2 + length +
                                    (with_sites ? plane_search<true>::bytes(p) : plane_search<false>::bytes(p));
     const std::int64_t terms = with_sites ? plane_terms<true>::bytes(p) : plane_terms<false>::bytes(p);
     const std::int64_t busy = std::min<std::int64_t>(threads, images * slabs());

@@ -1,10 +1,10 @@
 // The host's dense engine: plain masks of images and volumes, in 16 bits wherever the values allow it.
 //
 // It solves the axes in another order than the general engine (host.cpp): the first one first. Steps along the first
-// axis are counted for whole planes at a time, the middle axis of a volume is searched with neighbouring columns in the
-// lanes of a vector, and the last axis with neighbouring cells of one line in them. So every access is to consecutive
-// cells, a plane stays in a core's cache from the steps to the result, and results are written in memory order. If 16
-// bits do not hold a line's values, that line is searched in 32.
+// axis are counted for whole planes at a time. The search of lines (host/lines.hpp) then solves the middle axis of a
+// volume, with neighbouring columns in the lanes of a vector, and the last axis, with lines in them, which are
+// transposed there and back. A plane stays in a core's cache from the steps to the result, and results are written in
+// memory order. If 16 bits do not hold the values of a tile of lines, it is searched in 32.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,7 @@ void solve_planes(const host& on, const plan& p, const arrays<host>& a);
 struct plane_shape {
     std::int64_t images = 1, rows = 1, lines = 1, length = 1;  ///< along the batch, the first, middle and last axis
     std::int64_t slab = 1;        ///< planes of the first axis that a thread takes at a time
+    std::int64_t together = 1;    ///< planes of these that are searched together
     bool image_a_thread = false;  ///< false: all threads work on one image
 
     plane_shape(const plan& p, int threads);

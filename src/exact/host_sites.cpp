@@ -7,8 +7,8 @@
 
 #include "exact/host/roots.hpp"
 #include "exact/host_lanes.hpp"
-#include "exact/host_rows.hpp"
 #include "exact/host_sites.hpp"
+#include "exact/host_steps.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
@@ -39,7 +39,7 @@ void lines(N* HWY_RESTRICT numbers, std::int64_t count, int from, int to, std::i
         const N found = numbers[x], line = found < unknown<N> ? found & low : N{0}, value = found >> from;
         place[x] = static_cast<std::int32_t>(line) * length + static_cast<std::int32_t>(x);
         const bool beyond = (found >= unknown<N>) | (value >= end);
-        numbers[x] = beyond ? none<N> : static_cast<N>(value << to | static_cast<N>(x));
+        numbers[x] = beyond ? no_site<N>() : static_cast<N>(value << to | static_cast<N>(x));
     }
 }
 void lines32(std::int32_t* n, std::int64_t count, int from, int to, std::int32_t length, std::int32_t* place) {

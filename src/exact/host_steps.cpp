@@ -142,6 +142,80 @@ void numbers64(const std::uint16_t* from, std::int64_t count, step_term t, low_b
     numbers(from, count, t, low, number);
 }
 
+/// Transposes squares of as many cells as 16 bytes hold, by rounds of interleaving; two side by side where vectors are
+/// wide enough.
+template <class N>
+void turn(const N* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch, N* to, std::int64_t to_pitch) {
+    constexpr std::int64_t side = 16 / sizeof(N);
+    const hn::CappedTag<N, 2 * side> tag_of_two;
+    const hn::CappedTag<N, side> of_square;
+    const bool two = hn::Lanes(tag_of_two) > side;
+    for (std::int64_t c = 0; c < cells; c += two ? 2 * side : side)
+        for (std::int64_t r = 0; r < rows; r += side) {
+            hn::Vec<decltype(tag_of_two)> a[side], b[side];
+#pragma GCC unroll 8
+            for (std::int64_t i = 0; i < side; ++i) a[i] = hn::LoadU(tag_of_two, from + (r + i) * from_pitch + c);
+#pragma GCC unroll 3
+            for (std::int64_t done = 1; done < side; done *= 2) {
+#pragma GCC unroll 8
+                for (std::int64_t i = 0; i < side; ++i)
+                    b[i] = i % 2 == 0 ? hn::InterleaveLower(tag_of_two, a[i / 2], a[i / 2 + side / 2])
+                                      : hn::InterleaveUpper(tag_of_two, a[i / 2], a[i / 2 + side / 2]);
+#pragma GCC unroll 8
+                for (std::int64_t i = 0; i < side; ++i) a[i] = b[i];
+            }
+#pragma GCC unroll 8
+            for (std::int64_t i = 0; i < side; ++i) {
+                N* const there = to + (c + i) * to_pitch + r;
+                if constexpr (hn::MaxLanes(tag_of_two) > side) {
+                    hn::StoreU(hn::LowerHalf(of_square, a[i]), of_square, there);
+                    hn::StoreU(hn::UpperHalf(of_square, a[i]), of_square, there + side * to_pitch);
+                } else {
+                    hn::StoreU(a[i], of_square, there);
+                }
+            }
+        }
+}
+void turn16(const std::uint16_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+            std::uint16_t* to, std::int64_t to_pitch) {
+    turn(from, rows, cells, from_pitch, to, to_pitch);
+}
+void turn32(const std::int32_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch, std::int32_t* to,
+            std::int64_t to_pitch) {
+    turn(from, rows, cells, from_pitch, to, to_pitch);
+}
+
+void turn64(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch, std::int64_t* to,
+            std::int64_t to_pitch) {
+    turn(from, rows, cells, from_pitch, to, to_pitch);
+}
+
+template <class N>
+void by_cells(const few_cells<N>& few, const N* term, std::int64_t count, N* best) {
+    const hn::CappedTag<N, 64 / sizeof(N)> of_number;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(of_number));
+    for (std::int64_t from = 0; from < count; from += lanes) {
+        const std::int64_t x = std::min(from, count - lanes);
+        auto least = hn::Set(of_number, number<N>::infinite);
+        for (int k = 0; k < few.count; ++k) {
+            const auto own = hn::Set(of_number, few.number[k]), away = hn::LoadU(of_number, term + x - few.cell[k]);
+            if constexpr (sizeof(N) == 2) least = hn::Min(least, hn::SaturatedAdd(own, away));
+            else least = hn::Min(least, hn::Add(own, away));
+        }
+        hn::StoreU(least, of_number, best + x);
+    }
+}
+void by_cells16(const few_cells<std::uint16_t>& few, const std::uint16_t* term, std::int64_t count,
+                std::uint16_t* best) {
+    by_cells(few, term, count, best);
+}
+void by_cells32(const few_cells<std::int32_t>& few, const std::int32_t* term, std::int64_t count, std::int32_t* best) {
+    by_cells(few, term, count, best);
+}
+void by_cells64(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count, std::int64_t* best) {
+    by_cells(few, term, count, best);
+}
+
 void roots(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool past_caches, float* HWY_RESTRICT out) {
     const hn::ScalableTag<float> of_float;
     const hn::Rebind<std::int32_t, decltype(of_float)> of_int;
@@ -176,6 +250,12 @@ HWY_EXPORT(up_toward);
 HWY_EXPORT(numbers16);
 HWY_EXPORT(numbers32);
 HWY_EXPORT(numbers64);
+HWY_EXPORT(turn16);
+HWY_EXPORT(turn32);
+HWY_EXPORT(turn64);
+HWY_EXPORT(by_cells16);
+HWY_EXPORT(by_cells32);
+HWY_EXPORT(by_cells64);
 HWY_EXPORT(roots);
 
 void note_ends(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* to_first,
@@ -200,6 +280,30 @@ void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, 
 }
 void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int64_t* number) {
     HWY_DYNAMIC_DISPATCH(numbers64)(steps, count, term, low, number);
+}
+void transpose(const std::uint16_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::uint16_t* to, std::int64_t to_pitch) {
+    HWY_DYNAMIC_DISPATCH(turn16)(from, rows, cells, from_pitch, to, to_pitch);
+}
+void transpose(const std::int32_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::int32_t* to, std::int64_t to_pitch) {
+    HWY_DYNAMIC_DISPATCH(turn32)(from, rows, cells, from_pitch, to, to_pitch);
+}
+void transpose(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::int64_t* to, std::int64_t to_pitch) {
+    HWY_DYNAMIC_DISPATCH(turn64)(from, rows, cells, from_pitch, to, to_pitch);
+}
+void relax_by_cells(const few_cells<std::uint16_t>& few, const std::uint16_t* term, std::int64_t count,
+                    std::uint16_t* best) {
+    HWY_DYNAMIC_DISPATCH(by_cells16)(few, term, count, best);
+}
+void relax_by_cells(const few_cells<std::int32_t>& few, const std::int32_t* term, std::int64_t count,
+                    std::int32_t* best) {
+    HWY_DYNAMIC_DISPATCH(by_cells32)(few, term, count, best);
+}
+void relax_by_cells(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count,
+                    std::int64_t* best) {
+    HWY_DYNAMIC_DISPATCH(by_cells64)(few, term, count, best);
 }
 void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out) {
     HWY_DYNAMIC_DISPATCH(roots)(squared, count, past_caches, out);

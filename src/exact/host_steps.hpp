@@ -4,11 +4,17 @@
 
 #include <cstdint>
 
+#include "exact/host/terms.hpp"
+
 namespace nearfield::exact {
 
 /// Steps of a column without a site, and the value of a cell without one. Every sum of 16-bit values saturates here: a
 /// result below it is exact, a result equal to it is unresolved in 16 bits.
 inline constexpr std::uint16_t no_site16 = 65535;
+
+/// Numbers from here on mean that a search needs a wider type.
+template <class N>
+inline constexpr N unknown = sizeof(N) == 2 ? no_site16 : number<N>::infinite - 1;
 
 /// Cells of a line of the image, as bytes: those that are zero, or those that are not, are sites.
 struct site_bytes {
@@ -37,7 +43,7 @@ struct step_term {
     bool half_cell = false;
     std::uint16_t most = 255;  ///< steps whose term is below no_site16
 };
-/// Low bits of a number, which hold the winner's coordinate (host_rows.hpp): `first` in the line's first cell, `step`
+/// Low bits of a number, which hold the winner's coordinate (host_plane.hpp): `first` in the line's first cell, `step`
 /// more in each further one.
 struct low_bits {
     int bits = 0;
@@ -46,6 +52,31 @@ struct low_bits {
 void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::uint16_t* number);
 void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int32_t* number);
 void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int64_t* number);
+
+/// to[c * to_pitch + r] = from[r * from_pitch + c]. `rows` and `cells` are rounded up to multiples of 8.
+void transpose(const std::uint16_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::uint16_t* to, std::int64_t to_pitch);
+void transpose(const std::int32_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::int32_t* to, std::int64_t to_pitch);
+void transpose(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
+               std::int64_t* to, std::int64_t to_pitch);
+
+/// Few cells of a line, with their numbers.
+template <class N>
+struct few_cells {
+    static constexpr int most = 12;
+    int count = 0;
+    std::int64_t cell[most];
+    N number[most];
+};
+/// best[x] = the least number of these plus the term of its distance, which stands at term[x - cell]. There are at
+/// least 32 cells.
+void relax_by_cells(const few_cells<std::uint16_t>& few, const std::uint16_t* term, std::int64_t count,
+                    std::uint16_t* best);
+void relax_by_cells(const few_cells<std::int32_t>& few, const std::int32_t* term, std::int64_t count,
+                    std::int32_t* best);
+void relax_by_cells(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count,
+                    std::int64_t* best);
 
 /// Computes distances; every value is below no_site16. `past_caches`: the output bypasses the caches.
 void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out);

@@ -21,7 +21,7 @@ View view_of(dtype type, const shape_t& shape, bool first_closest) {
 int axis_of_rows(const fields<host>& out, const distance_options& options, const shape_t& shape) {
     const auto image = view_of<any_input<host>>(dtype::uint8, shape, true);
     for (const pass_plan& pass : plan(host{1}, image, out, options).passes)
-        if (pass.method.starts_with("rows") || pass.method.starts_with("lines, cells")) return pass.axis;
+        if (pass.method.starts_with("rows") || pass.method.starts_with("lines, transposed")) return pass.axis;
     return -1;
 }
 

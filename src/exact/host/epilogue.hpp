@@ -49,7 +49,7 @@ public:
         if constexpr (number<T>::wide) return true;
         else
             return limit_fits_ ||
-                   !reaches(reinterpret_cast<const lane_of_number<T>*>(tile), s_.rows * columns, number<T>::end);
+                   largest(reinterpret_cast<const lane_of_number<T>*>(tile), s_.rows * columns) < number<T>::end;
     }
 
     /// Writes a tile whose first row has `count` cells from `first` on. `zero`: bits of cells of class zero, columns /

@@ -15,8 +15,6 @@ HWY_BEFORE_NAMESPACE();
 #include "exact/host/line_lanes.hpp"
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// Steps to either side beyond which pivots cost less.
-constexpr std::int64_t most_outward = 24;
 /// Rows from one pivot to the next.
 constexpr std::int64_t strip = 16;
 /// Lines with at most this number of rows with a site need no pivots: each site relaxes all rows.
@@ -26,7 +24,8 @@ constexpr std::int64_t many_rows = 64;
 /// Blocks between two tests of whether the call is cancelled.
 constexpr std::int64_t blocks_between_asking = 1024;
 
-template <class T>
+/// `Dense`: rows follow each other, so that their addresses are constants apart.
+template <class T, bool Dense>
 class line_group {
     using lanes_of = line_lanes<T>;
     using lane = typename lanes_of::lane;
@@ -49,11 +48,12 @@ public:
     template <bool First>
     void solve() {
         std::int64_t m = 0, asked = 0;
+        if (t_.far) find_pivots();
         for (; m + lanes_of::block <= n_; m += lanes_of::block) {
             solve_block<lanes_of::block, First>(m);
             if (++asked % blocks_between_asking == 0) ask();
         }
-        for (; m + 2 <= n_; m += 2) solve_block<2, First>(m);
+        if (m < n_ && n_ >= lanes_of::block) return solve_block<lanes_of::block, First>(n_ - lanes_of::block);
         for (; m < n_; ++m) solve_block<1, First>(m);
     }
 
@@ -64,7 +64,8 @@ private:
         if (t_.periodic) return r < 0 ? r + n_ : r >= n_ ? r - n_ : r;
         return std::clamp<std::int64_t>(r, 0, n_ - 1);
     }
-    HWY_INLINE cells here(std::int64_t r) const { return lanes_of::load(t_.value + r * t_.pitch, column_); }
+    HWY_INLINE cells here(std::int64_t r) const { return lanes_of::load(t_.value + r * pitch(), column_); }
+    [[nodiscard]] HWY_INLINE std::int64_t pitch() const { return Dense ? number<T>::columns : t_.pitch; }
     HWY_INLINE cells at(std::int64_t r) const { return here(row(r)); }
     void ask() const {
         if (t_.team != nullptr) t_.team->go_on(0);
@@ -121,32 +122,64 @@ private:
         for (int i = 0; i < R; ++i) {
             best[i] = here(m + i);
             if constexpr (First)
-                best[i] = lanes_of::nearer(best[i], lanes_of::load(t_.first + (m + i) * t_.pitch, column_));
+                best[i] = lanes_of::nearer(best[i], lanes_of::load(t_.first + (m + i) * pitch(), column_));
         }
-        if (pivots_ready_ || !outward<R>(m, most_outward, best)) among_pivots<R>(m, best);
+        const std::int64_t pitch = this->pitch(), column = column_;
+        T* const to = t_.best + m * pitch;
+        const std::int64_t k = pivots_ready_ ? 1 : inside<R>(m, t_.outward, 1, best);
+        if (k != 0) {
+            // A copy: the cells themselves stay in registers.
+            cells far[R];
+            std::copy_n(best, R, far);
+            further<R>(m, k, far);
+            std::copy_n(far, R, best);
+        }
 #pragma GCC unroll 8
-        for (int i = 0; i < R; ++i) lanes_of::store(best[i], t_.best + (m + i) * t_.pitch, column_);
+        for (int i = 0; i < R; ++i) lanes_of::store(best[i], to + i * pitch, column);
     }
 
-    /// Relaxes with the rows up to `limit` steps away on both sides; returns false if farther ones may still win.
-    /// Beyond an end it takes the last row again at a higher cost, which never wins.
     template <int R>
-    HWY_INLINE bool outward(std::int64_t m, std::int64_t limit, cells (&best)[R]) const {
+    HWY_NOINLINE void further(std::int64_t m, std::int64_t k, cells (&best)[R]) {
+        if (pivots_ready_ || !outward<R>(m, t_.outward, best, k)) among_pivots<R>(m, best);
+    }
+
+    template <int R>
+    [[nodiscard]] HWY_INLINE bool done(std::int64_t m, std::int64_t k, const cells (&best)[R]) const {
         const std::int64_t farthest = t_.periodic ? n_ / 2 : std::max(m + R - 1, n_ - 1 - m);
-        const std::int64_t last = std::min(farthest, t_.terms->window());
-        for (std::int64_t k = 1;;) {
-            if (k > last || lanes_of::settled(most_of(best), bound(k))) return true;
-            if (k > limit) return false;
-            if (m - k - 1 >= 0 && m + R + k < n_) {
-                for (int twice = 0; twice < 2; ++twice, ++k) {
+        return k > std::min(farthest, t_.terms->window()) || lanes_of::settled(most_of(best), bound(k));
+    }
+    /// Relaxes with the rows from k up to `limit` steps away as long as both sides have them. Returns 0 if none farther
+    /// can win, or the next step.
+    template <int R>
+    HWY_INLINE std::int64_t inside(std::int64_t m, std::int64_t limit, std::int64_t k, cells (&best)[R]) const {
+        const std::int64_t pitch = this->pitch(), column = column_, room = std::min(m, n_ - R - m) + t_.margin;
+        const T *up = t_.value + (m - k) * pitch, *down = t_.value + (m + k) * pitch;
+        const lane* const term = term_;
+        for (;;) {
+            if (done<R>(m, k, best)) return 0;
+            if (k > limit || k + 1 > room) return k;
+            for (int twice = 0; twice < 2; ++twice, ++k, up -= pitch, down += pitch) {
+                // Two addresses, not two for each row.
+                if constexpr (Dense) asm("" : "+r"(up), "+r"(down));
 #pragma GCC unroll 8
-                    for (int i = 0; i < R; ++i)
-                        best[i] = lanes_of::relax(best[i], here(m + i - k), here(m + i + k), term_[k]);
-                }
-            } else {
-                for (int i = 0; i < R; ++i) best[i] = lanes_of::relax(best[i], at(m + i - k), at(m + i + k), term_[k]);
-                ++k;
+                for (int i = 0; i < R; ++i)
+                    best[i] = lanes_of::relax(best[i], lanes_of::load(up + i * pitch, column),
+                                              lanes_of::load(down + i * pitch, column), term[k]);
             }
+        }
+    }
+    /// Relaxes with the rows up to `limit` steps away; returns false if farther ones may still win. In place of a row
+    /// beyond an end the last one counts, at more than its own cost.
+    template <int R>
+    HWY_INLINE bool outward(std::int64_t m, std::int64_t limit, cells (&best)[R], std::int64_t k = 1) const {
+        k = inside<R>(m, limit, k, best);
+        if (k == 0) return true;
+        for (;;) {
+            if (k > limit) return false;
+            for (int twice = 0; twice < 2; ++twice, ++k)
+#pragma GCC unroll 8
+                for (int i = 0; i < R; ++i) best[i] = lanes_of::relax(best[i], at(m + i - k), at(m + i + k), term_[k]);
+            if (done<R>(m, k, best)) return true;
         }
     }
 
@@ -174,7 +207,7 @@ private:
 
     template <int R>
     HWY_INLINE void relax_by_sites(std::int64_t m, std::int64_t from, std::int64_t to, cells (&best)[R]) const {
-        const std::int64_t steps = steps_within(largest(most_of(best)));
+        const std::int64_t steps = few_ ? n_ : steps_within(largest(most_of(best)));
         each_site(std::max(from, m - steps), std::min(to, m + R - 1 + steps), [&](std::int64_t r) {
             const cells v = at(r);
 #pragma GCC unroll 8
@@ -270,10 +303,12 @@ private:
     bool pivots_ready_ = false, few_ = false;
 };
 
-template <class T>
+template <class T, bool Dense = false>
 void lines_of(const line_tile<T>& t) {
-    for (std::int64_t c = 0; c < number<T>::columns; c += line_group<T>::lanes()) {
-        line_group<T> one(t, c);
+    if constexpr (std::is_integral_v<T> && !Dense)
+        if (t.pitch == number<T>::columns) return lines_of<T, true>(t);
+    for (std::int64_t c = 0; c < t.columns; c += line_group<T, Dense>::lanes()) {
+        line_group<T, Dense> one(t, c);
         if (t.first != nullptr) one.template solve<true>();
         else one.template solve<false>();
     }

@@ -3,10 +3,10 @@
 //   best(q) = min(first(q), min over the rows r of value(r) + term(|q - r|))
 //
 // Blocks of rows search outward together and share one test of whether anything farther can still win. A block that is
-// not done after `most_outward` steps makes the tile find the winners of every 16th row by halving. Winners never move
-// back as rows advance, so each block then takes the cheaper of the outward search and the rows between the winners
-// around it. It declines nothing: if rounding may reverse winners (plan::rows_ordered), it searches all rows with a
-// site within reach. Bytes: a number, a best and, with first values, one more for each cell of a tile. Meijster,
+// not done after line_tile::outward steps makes the tile find the winners of every 16th row by halving. Winners never
+// move back as rows advance, so each block then takes the cheaper of the outward search and the rows between the
+// winners around it. It declines nothing: if rounding may reverse winners (plan::rows_ordered), it searches all rows
+// with a site within reach. Bytes: a number, a best and, with first values, one more for each cell of a tile. Meijster,
 // Roerdink, Hesselink, "A general algorithm for computing distance transforms in linear time", 2000; Aggarwal et al.,
 // "Geometric applications of a matrix-searching algorithm", 1987 (winners by halving).
 #pragma once
@@ -32,9 +32,14 @@ struct line_lists {
 template <class T>
 struct line_tile {
     std::int64_t rows = 0, pitch = number<T>::columns;
+    std::int64_t columns = number<T>::columns;  ///< those to search, in whole vectors
+    std::int64_t margin = 0;                    ///< rows without sites before the first and behind the last
     bool periodic = false;
     bool saturates = sizeof(T) == 2;  ///< integers may be too small for a result, which is then infinite
     bool ordered = true;              ///< winners never move back: false for doubles whose order rounding may reverse
+    /// Steps to either side beyond which pivots cost less. `far`: most rows have no site, so that pivots come at once.
+    std::int64_t outward = 24;
+    bool far = false;
     lane_of_number<T> floor{};  ///< lower bound of all values: not 0 in power diagrams of numbers with separate sites
     const axis_terms<lane_of_number<T>>* terms = nullptr;
     const T* value = nullptr;

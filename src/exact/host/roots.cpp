@@ -71,20 +71,19 @@ void roots64(const double* value, std::int64_t count, double unit2, double limit
     }
 }
 
-/// Vectors of 64 bytes; a tile is several.
+/// Vectors of 64 bytes; there is at least one.
 template <class T>
-bool reaches(const T* number, std::int64_t count, T end) {
+T most(const T* number, std::int64_t count) {
     const hn::CappedTag<T, 64 / sizeof(T)> tag;
-    auto most = hn::Zero(tag);
-    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag)))
-        most = hn::Max(most, hn::LoadU(tag, number + i));
-    return hn::GetLane(hn::MaxOfLanes(tag, most)) >= end;
+    auto all = hn::Zero(tag);
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    for (std::int64_t i = 0; i < count; i += lanes)
+        all = hn::Max(all, hn::LoadU(tag, number + std::min(i, count - lanes)));
+    return hn::GetLane(hn::MaxOfLanes(tag, all));
 }
-bool reaches16(const std::uint16_t* number, std::int64_t count, std::uint16_t end) {
-    return reaches(number, count, end);
-}
-bool reaches32(const std::int32_t* number, std::int64_t count, std::int32_t end) { return reaches(number, count, end); }
-bool reaches64(const double* number, std::int64_t count, double end) { return reaches(number, count, end); }
+std::uint16_t most16(const std::uint16_t* number, std::int64_t count) { return most(number, count); }
+std::int32_t most32(const std::int32_t* number, std::int64_t count) { return most(number, count); }
+double most64(const double* number, std::int64_t count) { return most(number, count); }
 
 void reals_of(std::int64_t* value, std::int64_t count) {
     const hn::CappedTag<double, 8> tag;
@@ -158,9 +157,9 @@ HWY_EXPORT(roots64);
 HWY_EXPORT(roots_in_place);
 HWY_EXPORT(signs);
 HWY_EXPORT(reals_of);
-HWY_EXPORT(reaches16);
-HWY_EXPORT(reaches32);
-HWY_EXPORT(reaches64);
+HWY_EXPORT(most16);
+HWY_EXPORT(most32);
+HWY_EXPORT(most64);
 HWY_EXPORT(stream_rows);
 HWY_EXPORT(copy_unaligned);
 
@@ -239,15 +238,13 @@ const double* as_reals(std::int64_t* value, std::int64_t count) {
     HWY_DYNAMIC_DISPATCH(reals_of)(value, count);
     return reinterpret_cast<const double*>(value);
 }
-bool reaches(const std::uint16_t* number, std::int64_t count, std::uint16_t end) {
-    return HWY_DYNAMIC_DISPATCH(reaches16)(number, count, end);
+std::uint16_t largest(const std::uint16_t* number, std::int64_t count) {
+    return HWY_DYNAMIC_DISPATCH(most16)(number, count);
 }
-bool reaches(const std::int32_t* number, std::int64_t count, std::int32_t end) {
-    return HWY_DYNAMIC_DISPATCH(reaches32)(number, count, end);
+std::int32_t largest(const std::int32_t* number, std::int64_t count) {
+    return HWY_DYNAMIC_DISPATCH(most32)(number, count);
 }
-bool reaches(const double* number, std::int64_t count, double end) {
-    return HWY_DYNAMIC_DISPATCH(reaches64)(number, count, end);
-}
+double largest(const double* number, std::int64_t count) { return HWY_DYNAMIC_DISPATCH(most64)(number, count); }
 
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches) {

@@ -45,10 +45,10 @@ void put_signs(float* root, const std::uint8_t* bits, std::int64_t count, std::i
 /// Converts integers to doubles in place, as roots require.
 const double* as_reals(std::int64_t* value, std::int64_t count);
 
-/// True if a number of a tile is at least `end`.
-bool reaches(const std::uint16_t* number, std::int64_t count, std::uint16_t end);
-bool reaches(const std::int32_t* number, std::int64_t count, std::int32_t end);
-bool reaches(const double* number, std::int64_t count, double end);
+/// Returns the largest number of a tile.
+std::uint16_t largest(const std::uint16_t* number, std::int64_t count);
+std::int32_t largest(const std::int32_t* number, std::int64_t count);
+double largest(const double* number, std::int64_t count);
 
 /// Fields of grids of at least this many cells bypass the caches.
 inline constexpr std::int64_t least_streamed_cells = std::int64_t{1} << 20;

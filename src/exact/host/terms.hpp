@@ -94,6 +94,7 @@ public:
     }
     [[nodiscard]] const T* get() const { return term_.get(); }
     [[nodiscard]] std::int64_t window() const { return window_; }
+    void limit_window(std::int64_t window) { window_ = window; }
     [[nodiscard]] const step_cost<T>& cost() const { return cost_; }
     /// Returns a number of steps beyond which no row adds less than `value`.
     [[nodiscard]] std::int64_t steps_within(T value) const {
