@@ -158,9 +158,9 @@ def filled(work: Workplace, call: ThicknessCall, words: dict[str, Any], dtype: A
         packed = packed_of(slot) if where.staged else None
         to = slot.described if packed is None else packed.described()
         inlets = None if call.inlets is None else where.other("inlets", call.inlets)
-        fields = (None, to) if call.squared else (to, None)
-        how = request.options(), list(call.sizes), call.balls, call.connectivity
-        _core.thickness(where.read(), inlets, *fields, *how, *where.place())
+        thickness, squared = (None, to) if call.squared else (to, None)
+        _core.thickness(where.read(), inlets, thickness, squared, request.options(), list(call.sizes), call.balls,
+                        call.connectivity, *where.place())  # fmt: skip
         if packed is not None:
             packed.finish()
         work.finish()

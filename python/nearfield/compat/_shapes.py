@@ -37,11 +37,11 @@ def adapted(name: str, open_image: Callable[[Any, Any, dict[str, Any]], Opened])
         if keywords.get("return_sites"):
             raise TypeError("return_sites is not taken here, as sites are no image; leave it out, or work on the array")
         opened = open_image(image, spacing, keywords)
-        given = dict(keywords)  # holds the images whose memory the arrays show
+        given, placed = dict(keywords), arguments  # hold the images whose memory the arrays show
         for each in _IMAGES:
             if each in given and not isinstance(given[each], str | None):
                 keywords[each] = opened.array_of(given[each])
-        arguments = tuple(each if isinstance(each, str | float | int) else opened.array_of(each) for each in arguments)
+        arguments = tuple(each if isinstance(each, str | float | int) else opened.array_of(each) for each in placed)
         if name not in _WITHOUT_SPACING:
             keywords["spacing"] = opened.spacing if spacing is None or isinstance(spacing, Mapping) else spacing
         elif spacing is not None:
