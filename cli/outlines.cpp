@@ -17,7 +17,7 @@ place operator*(double t, place a) { return {t * a.y, t * a.x}; }
 double length2(place a) { return a.y * a.y + a.x * a.x; }
 double length(place a) { return std::sqrt(length2(a)); }
 double cross(place a, place b) { return a.y * b.x - a.x * b.y; }
-/// Where along an edge, from 0 to 1 between its ends, the foot of a perpendicular is.
+/// Returns the foot of a perpendicular on an edge, from 0 to 1 between its ends.
 double along(const edge& e, place p) {
     const place v = e.to - e.from, w = p - e.from;
     return (w.y * v.y + w.x * v.x) / length2(v);

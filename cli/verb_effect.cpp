@@ -105,7 +105,7 @@ io::array tones_of(const arguments& args, const io::array& image) {
     return tone;
 }
 
-/// What to paint: an image, or a line of text as its coverage and field.
+/// The picture to paint: an image, or a line of text as its coverage and field.
 struct subject {
     io::array image, field;
     computed drawn;

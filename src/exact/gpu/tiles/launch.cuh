@@ -100,7 +100,7 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
     return __syncthreads_count(2 * capped >= sampled_rows) * 16 > tile_threads<Pairs>;
 }
 
-/// Where a tile's rows come from: the steps that it takes before the first test, 0 if steps are unlikely to finish, and
+/// The source of a tile's rows: the steps that it takes before the first test, 0 if steps are unlikely to finish, and
 /// its rows.
 template <int Pairs, class Lines>
 struct tile_source;
