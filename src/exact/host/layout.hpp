@@ -18,7 +18,7 @@ bool packs(const plan& p, double largest);
 /// Returns the number of rows on either side that may affect a cell.
 std::int64_t window_of(const plan& p, int axis);
 
-/// Returns the columns before a row's first cell with which the tiles' rows of distances start at cache lines; 0 if rows
+/// Returns the columns before a row's first cell with which tiles' rows of distances start at cache lines; 0 if rows
 /// are short, start at different places of a line, or have sites. Storing to two lines at a time took a quarter of
 /// 3072x4096 in real spacing.
 std::int64_t lead_of(const plan& p, const arrays<host>& a);
