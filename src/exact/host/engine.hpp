@@ -70,7 +70,6 @@ public:
 
 private:
     using buffers = thread_buffers<T>;
-
     [[nodiscard]] std::int64_t tiles_of(const line_pass& s) const { return s.before * s.after * shape_.tiles; }
     [[nodiscard]] bool last(std::size_t k) const { return k + 1 == shape_.passes.size(); }
     [[nodiscard]] bool first_wanted() const { return runs_ || (!sited && p_.any(border::closed)); }
@@ -157,8 +156,7 @@ private:
         } else {
             put_costs(mine.row, kind, n, row_cost_, to + shape_.lead, columns);
             std::fill_n(to, shape_.lead, to[shape_.lead]);
-            const std::int64_t end = shape_.lead + n;
-            if (shape_.lead > 0) std::fill(to + end, to + shape_.tiles * columns, to[end - 1]);
+            std::fill(to + shape_.lead + n, to + shape_.tiles * columns, to[shape_.lead + n - 1]);
             return to;
         }
     }
@@ -233,10 +231,8 @@ private:
         if (chosen_ && !chosen_->has_column(column)) return;
         if (last(k)) {
             if (chosen_ && !chosen_->has(tile)) return;
-            if (left_ != nullptr && left_->too_many(mine.finished)) {
-                left_->tile[static_cast<std::size_t>(tile)] = 1;
-                return;
-            }
+            if (left_ != nullptr && left_->too_many(mine.finished))
+                return (void)(left_->tile[static_cast<std::size_t>(tile)] = 1);
         }
         T* value = field + at * s.rows * columns;
         if constexpr (sited)
@@ -363,8 +359,8 @@ private:
 
     void put(const line_pass& s, std::int64_t tile, std::int64_t line, std::int64_t column, const T* value,
              buffers& mine) {
-        const std::int64_t skip = column == 0 ? shape_.lead : 0, first = column * columns - shape_.lead + skip;
-        const std::int64_t count = std::min(columns - skip, shape_.length - first);
+        const std::int64_t skip = column == 0 ? shape_.lead : 0, first = column * columns - shape_.lead + skip,
+                           count = std::min(columns - skip, shape_.length - first);
         if (left_ != nullptr) {
             left_->finish(mine.finished);
             if (!epilogue_.resolved(value)) {
