@@ -51,8 +51,8 @@ private:
             to[x] = both == 255 ? 0 : both;
         }
     }
-    /// Marks cells. Bits in `bits_` are 1 if all neighbours across the line have the code. Beyond the first and the last
-    /// cell that has it nothing is a point.
+    /// Marks cells. Bits in `bits_` are 1 if all neighbours across the line have the code. Only cells between the first
+    /// and the last one that have it may be points.
     void mark_cells(int side, std::int64_t z, std::int64_t y, std::uint8_t* to) {
         const std::int64_t n = job_.size[2];
         const Code* const own = line_of(side, z, y);
