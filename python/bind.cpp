@@ -1,11 +1,14 @@
 // nearfield._core: the library's calls for arrays that Python described. What users see is in nearfield/*.py.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <new>
 
 #include "nearfield/nearfield.hpp"
+#include "os/kept.hpp"
 #include "python/bind_call.hpp"
 #include "python/bind_label.hpp"
 #include "python/bind_lock.hpp"
@@ -211,6 +214,16 @@ void bind_questions(nb::module_& m) {
             if (!planning()) require_memory(bytes, what);
         },
         nb::arg("bytes"), nb::arg("what"));
+    m.def(
+        "field_memory",
+        [](std::int64_t bytes) {
+            os::large_block* const made = os::allocate_large(bytes);
+            if (made == nullptr) throw std::bad_alloc();
+            const nb::capsule owner(made,
+                                    [](void* block) noexcept { os::free_large(static_cast<os::large_block*>(block)); });
+            return nb::ndarray<nb::numpy, std::uint8_t>(made->start, {static_cast<std::size_t>(bytes)}, owner);
+        },
+        nb::arg("bytes"));
     nb::exception<planned>(m, "Planned", PyExc_BaseException);
     m.def("plan_calls", &plan_of_calls, nb::arg("calls"));
     m.def("query_system", [] { return described(query_system()); });

@@ -26,7 +26,7 @@ TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float1
 
 MOST_AXES = 8  # of an image; coordinates of sites have one more
 _PART = 2**22  # cells, which NumPy copies in some milliseconds
-_CACHE_LINE, _LARGE = 64, 2**22  # bytes; of large arrays NumPy's own memory starts 16 bytes after a cache line
+_LARGE = 2**22  # bytes
 
 
 class Place(NamedTuple):
@@ -196,12 +196,9 @@ class NumPy:
         return _core.Array(a.__array_interface__["data"][0], numpy_name(a.dtype), a.shape, strides, x)
 
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> np.ndarray[Any, Any]:
-        """Returns new memory; if it is large, it starts at a cache line, so that the library writes whole lines."""
+        """Returns new memory; large memory is the library's, which starts at a page and is kept when it is freed."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
-        if size < _LARGE:
-            return np.empty(shape, dtype)
-        room = np.empty(size + _CACHE_LINE, np.uint8)
-        return np.ndarray(shape, dtype, room, -room.__array_interface__["data"][0] % _CACHE_LINE)
+        return np.empty(shape, dtype) if size < _LARGE else np.ndarray(shape, dtype, _core.field_memory(size))
 
     def empty_like(self, x: Any, dtype: str) -> np.ndarray[Any, Any]:
         return np.empty_like(x, dtype, subok=False)

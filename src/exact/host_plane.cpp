@@ -21,10 +21,10 @@ constexpr std::int64_t straight_tiles = 15;
 constexpr std::int64_t most_outward = 128, outward_share = 4;
 /// Least steps outward before pivots: 24 take 1.3 times as long for smooth masks in 512^2 and 400x5x6000.
 constexpr std::int64_t least_outward = 48;
-/// If at most one column in this number has a site, each relaxes a plane's lines separately, instead of whole
-/// lines to each other. With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of
-/// 814, 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
-constexpr std::int64_t few_of_plane = 256;
+/// If at most this many columns for each cell of a line have a site, each relaxes a plane's lines separately, instead
+/// of whole lines to each other. 192x256x256 with 134 sites takes 40 ms instead of 49, 20x600x700 with 84 sites 17
+/// instead of 20; with 840 sites it would take 53 instead of 33.
+constexpr double few_a_cell = 2.0 / 3;
 /// Lines of a tile, and lines of a volume that are searched together: few lanes of the last tile are idle.
 constexpr std::int64_t tile_lines = plane_layout::lines_of_tile, lines_together = 128, numbers_together = 1 << 17;
 /// Cells converted at a time if other fields than one are wanted.
@@ -93,7 +93,8 @@ std::int64_t plane_terms<Sites>::lines_within(narrow number) const {
 }
 
 std::int64_t few_columns::most(const plane_layout& at) {
-    return std::max<std::int64_t>(few_cells<std::int32_t>::most, at.middle ? at.lines * at.length / few_of_plane : 0);
+    const double most = at.middle ? few_a_cell * static_cast<double>(at.length) : 0;
+    return std::max<std::int64_t>(few_cells<std::int32_t>::most, static_cast<std::int64_t>(most));
 }
 
 template <bool Sites>

@@ -36,6 +36,7 @@ struct nearest_byte : nearest {
     }
     /// Returns the key of a cell's distance, or the cell with far_bit if no nearest point is within so many rows.
     std::uint64_t key_for(std::int64_t cell, int steps, bool doubles) {
+        if (mask[cell] != 0) return least = 0, key(doubles);
         const spot at = spot_of(cell);
         const bool found = in_rows(at, steps, [&](int z, int y) { look(at, z, y); });
         return found && exact() ? key(doubles) : far_bit | static_cast<std::uint64_t>(cell);

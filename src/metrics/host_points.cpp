@@ -51,24 +51,36 @@ private:
             to[x] = both == 255 ? 0 : both;
         }
     }
-    /// Marks cells. Bits in `bits_` are 1 if all neighbours across the line have the code.
+    /// Marks cells. Bits in `bits_` are 1 if all neighbours across the line have the code. Only cells between the first
+    /// and the last one that have it may be points.
     void mark_cells(int side, std::int64_t z, std::int64_t y, std::uint8_t* to) {
         const std::int64_t n = job_.size[2];
+        const Code* const own = line_of(side, z, y);
+        std::fill_n(to, n, std::uint8_t{0});
+        const std::int64_t first = first_of_code(own, n);
+        if (first == n) return;
+        std::int64_t end = n;
+        while (own[end - 1] != code_) --end;
         std::uint8_t* const inner = bits_.data();
-        std::fill_n(inner, n, std::uint8_t{1});
+        std::fill(inner + first, inner + end, std::uint8_t{1});
         for (int k = 0; k < 4; ++k) {
             if (!p_.has(k / 2)) continue;
             const std::int64_t by = k % 2 == 0 ? -1 : 1;
             const Code* const beside = line_of(side, z + (k < 2 ? by : 0), y + (k < 2 ? 0 : by));
-            if (beside == nullptr) std::fill_n(inner, n, std::uint8_t{0});
+            if (beside == nullptr) std::fill(inner + first, inner + end, std::uint8_t{0});
             else
-                for (std::int64_t x = 0; x < n; ++x) inner[x] = inner[x] & (beside[x] == code_ ? 1 : 0);
+                for (std::int64_t x = first; x < end; ++x) inner[x] = inner[x] & (beside[x] == code_ ? 1 : 0);
         }
-        const Code* const own = line_of(side, z, y);
-        inner[0] = inner[n - 1] = 0;
-        for (std::int64_t x = 1; x < n - 1; ++x)
+        inner[first] = inner[end - 1] = 0;
+        for (std::int64_t x = first + 1; x < end - 1; ++x)
             inner[x] = inner[x] & (own[x - 1] == code_ ? 1 : 0) & (own[x + 1] == code_ ? 1 : 0);
-        for (std::int64_t x = 0; x < n; ++x) to[x] = own[x] == code_ && inner[x] == 0 ? 1 : 0;
+        for (std::int64_t x = first; x < end; ++x) to[x] = own[x] == code_ && inner[x] == 0 ? 1 : 0;
+    }
+    /// Returns the first of a line's n cells that has the code, or n.
+    [[nodiscard]] std::int64_t first_of_code(const Code* own, std::int64_t n) const {
+        if constexpr (sizeof(Code) > 1) return std::find(own, own + n, code_) - own;
+        const void* const found = std::memchr(own, code_, static_cast<std::size_t>(n));
+        return found == nullptr ? n : static_cast<const Code*>(found) - own;
     }
 
     const problem& p_;
@@ -104,7 +116,7 @@ side_sums sum_side(const problem& p, const weights& w, const group& g, const job
         const double distance = distance_of(g.key[i], doubles);
         const std::uint8_t code = g.code[i];
         sums.area.add(w.area_parts[code]);
-        sums.moment.add(parts_of(w.area[code] * distance, p.per_moment));
+        if (g.key[i] != 0) sums.moment.add(parts_of(w.area[code] * distance, p.per_moment));
         for (int t = 0; t < p.tolerances; ++t)
             if (distance <= p.tolerance[t]) sums.within[t].add(w.area_parts[code]);
         sums.largest = std::max(sums.largest, g.key[i]);

@@ -113,6 +113,26 @@ void prefer_large_pages([[maybe_unused]] void* start, [[maybe_unused]] std::int6
 #endif
 }
 
+// AddressSanitizer has to see a block's end.
+#if defined(__linux__) && defined(MADV_FREE) && !defined(__SANITIZE_ADDRESS__)
+#define NEARFIELD_RELEASES_ON_DEMAND
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#undef NEARFIELD_RELEASES_ON_DEMAND
+#endif
+#endif
+#endif
+bool release_on_demand([[maybe_unused]] void* start, [[maybe_unused]] std::int64_t bytes) noexcept {
+#ifdef NEARFIELD_RELEASES_ON_DEMAND
+    const auto page = static_cast<std::uintptr_t>(page_bytes()), from = reinterpret_cast<std::uintptr_t>(start);
+    const std::uintptr_t first = (from + page - 1) / page * page;
+    const std::uintptr_t last = (from + static_cast<std::uintptr_t>(bytes)) / page * page;
+    return madvise(reinterpret_cast<void*>(first), last - first, MADV_FREE) == 0;
+#else
+    return false;
+#endif
+}
+
 std::int64_t absent_bytes([[maybe_unused]] std::uintptr_t start, [[maybe_unused]] std::uintptr_t end) {
     std::int64_t absent = 0;
 #ifdef __linux__

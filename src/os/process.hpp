@@ -23,6 +23,9 @@ namespace nearfield::os {
 void give_back(void* reserved, std::int64_t bytes) noexcept;
 /// Asks for pages of 2 MiB. If the system refuses, only speed differs.
 void prefer_large_pages(void* start, std::int64_t bytes) noexcept;
+/// Lets the system take the block's pages when memory runs short, until they are written again; their content may be
+/// lost. Returns false if the system has no such thing.
+[[nodiscard]] bool release_on_demand(void* start, std::int64_t bytes) noexcept;
 /// Returns the bytes of this block on pages that are not in memory; 0 if the system does not say.
 [[nodiscard]] std::int64_t absent_bytes(std::uintptr_t start, std::uintptr_t end);
 

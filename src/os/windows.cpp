@@ -91,6 +91,7 @@ void* reserve(std::int64_t bytes) noexcept {
 }
 void give_back(void* reserved, std::int64_t) noexcept { VirtualFree(reserved, 0, MEM_RELEASE); }
 void prefer_large_pages(void*, std::int64_t) noexcept {}
+bool release_on_demand(void*, std::int64_t) noexcept { return false; }
 std::int64_t absent_bytes(std::uintptr_t, std::uintptr_t) { return 0; }
 
 // ---- threads --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-nearfield_test(base base/every_call.cpp base/every_volume_call.cpp base/floats_test.cpp base/growth_test.cpp base/memory_test.cpp base/parallel_test.cpp base/unwritten_test.cpp
+nearfield_test(base base/every_call.cpp base/every_volume_call.cpp base/floats_test.cpp base/growth_test.cpp base/kept_test.cpp base/memory_test.cpp base/parallel_test.cpp base/unwritten_test.cpp
   base/processes_test.cpp)
 # Loaded and unloaded by processes_test.cpp.
 add_library(nearfield_test_plugin MODULE base/plugin.cpp)

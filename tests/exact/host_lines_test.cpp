@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "exact/cases.hpp"
+#include "exact/host/layout.hpp"
 #include "exact/options_call.hpp"
 #include "nearfield/plan.hpp"
 
@@ -206,6 +207,50 @@ TEST(HostSites, KeepToOtherLabelsWhereStepsAreLost) {
             c.items.front().solve();
             ASSERT_EQ(check(host_options_engine(), c), "") << seed;
         }
+}
+
+/// The tiles' rows start at cache lines of the caller's distances, wherever these start.
+TEST(HostLead, DistancesStartAnywhereInALine) {
+    constexpr std::int64_t line = 16;  // cells
+    const double real[] = {2.5, 0.7, 0.7};
+    const struct {
+        distance_options options;
+        bool real = false;
+    } forms[] = {{{.sites = sites::other_labels}},
+                 {{.border = border::closed}},
+                 {{}, true},
+                 {{.border = border::periodic}},
+                 {{.sites = sites::other_labels, .sign = sign::inside_negative}, true},
+                 {{.sign = sign::outside_negative, .half_cell = true, .border = border::periodic}}};
+    std::uint64_t seed = 0;
+    for (const shape_t& shape : {shape_t{60, 512}, shape_t{5, 7, 544}, shape_t{40, 700}})
+        for (const auto& each : forms)
+            for (std::int64_t apart = 0; apart < line; ++apart) {
+                if (!chosen(++seed)) continue;
+                distance_options form = each.options;
+                if (each.real) form.spacing = {real, shape.size()};
+                const codes_t codes = blocks(shape, static_cast<int>(seed % 3), seed);
+                const std::vector<std::uint16_t> image(codes.begin(), codes.end());
+                const auto in = any_input<host>::contiguous(image.data(), dtype::uint16, shape);
+                const std::int64_t cells = cells_of(shape);
+                std::vector<float> room(static_cast<std::size_t>(cells + 3 * line), -7);
+                const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(room.data()) / 4 % 16);
+                const std::int64_t from = 2 * line - past + apart - (past == 0 ? line : 0);
+                fields<host> out;
+                out.distance = any_output<host>::contiguous(room.data() + from, dtype::float32, shape);
+                const exact::plan p = exact::make_plan(in, out, {.options = form});
+                EXPECT_EQ(exact::lead_of(p, {in, out}), shape.back() % 32 == 0 ? apart : 0);
+                distance_transform(host{1 + static_cast<int>(seed % 3), {}}, in, out, form);
+                std::vector<double> wanted(static_cast<std::size_t>(cells));
+                fields<host> doubles;
+                doubles.distance = any_output<host>::contiguous(wanted.data(), dtype::float64, shape);
+                distance_transform(host{1, {}}, in, doubles, form);
+                for (std::int64_t i = 0; i < cells + 3 * line; ++i) {
+                    const bool cell = i >= from && i < from + cells;
+                    const float right = cell ? static_cast<float>(wanted[static_cast<std::size_t>(i - from)]) : -7;
+                    ASSERT_EQ(room[static_cast<std::size_t>(i)], right) << text_of(shape) << ", cell " << i - from;
+                }
+            }
 }
 
 std::string test_name(const testing::TestParamInfo<lines_case>& info) { return text_of(info.param.shape); }

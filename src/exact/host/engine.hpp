@@ -24,7 +24,7 @@ class line_engine {
 public:
     line_engine(const host& on, const plan& p, const arrays<host>& a, const initial_values* initial = nullptr)
         : p_(p),
-          shape_(p, thread_count(on), columns, sizeof(T)),
+          shape_(p, thread_count(on), columns, sizeof(T), lead_of(p, a)),
           labels_(p, a.image),
           rows_(p, a.image, labels_, shape_),
           initial_(initial),
@@ -70,7 +70,6 @@ public:
 
 private:
     using buffers = thread_buffers<T>;
-
     [[nodiscard]] std::int64_t tiles_of(const line_pass& s) const { return s.before * s.after * shape_.tiles; }
     [[nodiscard]] bool last(std::size_t k) const { return k + 1 == shape_.passes.size(); }
     [[nodiscard]] bool first_wanted() const { return runs_ || (!sited && p_.any(border::closed)); }
@@ -155,7 +154,9 @@ private:
             sites_of_row(n, kind, periodic, changed, mine.row);
             return mine.row.site;
         } else {
-            put_costs(mine.row, kind, n, row_cost_, to, columns);
+            put_costs(mine.row, kind, n, row_cost_, to + shape_.lead, columns);
+            std::fill_n(to, shape_.lead, to[shape_.lead]);
+            std::fill(to + shape_.lead + n, to + shape_.tiles * columns, to[shape_.lead + n - 1]);
             return to;
         }
     }
@@ -188,13 +189,13 @@ private:
             const std::int64_t size = p_.size[static_cast<std::size_t>(axis)], at = line / step % size;
             if (at > 0 || p_.borders[static_cast<std::size_t>(axis)] == border::periodic) {
                 const std::int64_t before = at > 0 ? line - step : line + (size - 1) * step;
-                differing(row, rows_.row(before, mine.class_row(1, n)), rows_.bytes(), n, flags, bits);
+                differing(row, rows_.row(before, mine.class_row(1, n)), rows_.bytes(), n, shape_.lead, flags, bits);
                 scatter(pass_of(axis), line, bits, cut_[axis].get());
             }
             step *= size;
         }
         if (zero_.get() == nullptr) return;
-        zeros(row, rows_.bytes(), n, flags, bits);
+        zeros(row, rows_.bytes(), n, shape_.lead, flags, bits);
         scatter(shape_.passes.back(), line, bits, zero_.get());
     }
     [[nodiscard]] const line_pass& pass_of(int axis) const {
@@ -230,10 +231,8 @@ private:
         if (chosen_ && !chosen_->has_column(column)) return;
         if (last(k)) {
             if (chosen_ && !chosen_->has(tile)) return;
-            if (left_ != nullptr && left_->too_many(mine.finished)) {
-                left_->tile[static_cast<std::size_t>(tile)] = 1;
-                return;
-            }
+            if (left_ != nullptr && left_->too_many(mine.finished))
+                return (void)(left_->tile[static_cast<std::size_t>(tile)] = 1);
         }
         T* value = field + at * s.rows * columns;
         if constexpr (sited)
@@ -360,7 +359,8 @@ private:
 
     void put(const line_pass& s, std::int64_t tile, std::int64_t line, std::int64_t column, const T* value,
              buffers& mine) {
-        const std::int64_t first = column * columns, count = std::min(columns, shape_.length - first);
+        const std::int64_t skip = column == 0 ? shape_.lead : 0, first = column * columns - shape_.lead + skip,
+                           count = std::min(columns - skip, shape_.length - first);
         if (left_ != nullptr) {
             left_->finish(mine.finished);
             if (!epilogue_.resolved(value)) {
@@ -370,7 +370,7 @@ private:
             }
         }
         const std::uint8_t* const zero = zero_.get() == nullptr ? nullptr : zero_.get() + tile * s.rows * row_bytes;
-        epilogue_.put(value, count, line * shape_.length + first, zero, mine);
+        epilogue_.put(value, skip, count, line * shape_.length + first, zero, mine);
     }
 
     const plan& p_;

@@ -52,21 +52,21 @@ public:
                    largest(reinterpret_cast<const lane_of_number<T>*>(tile), s_.rows * columns) < number<T>::end;
     }
 
-    /// Writes a tile whose first row has `count` cells from `first` on. `zero`: bits of cells of class zero, columns /
-    /// 8 bytes a row; null if distances have no signs.
-    void put(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
+    /// Writes a tile whose first row has `count` cells from `first` on, after `skip` columns that are no cells. `zero`:
+    /// bits of cells of class zero, columns / 8 bytes a row; null if distances have no signs.
+    void put(const T* tile, std::int64_t skip, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
              const thread_buffers<T>& mine) const {
         if constexpr (number<T>::sited) put_sites(tile, count, first, zero, mine);
-        else if (!only_distance_) put_fields(tile, count, first, zero);
-        else put_distance(tile, count, first, zero, mine.root.get());
+        else if (!only_distance_) put_fields(tile, skip, count, first, zero);
+        else put_distance(tile, skip, count, first, zero, mine.root.get());
     }
 
 private:
-    void put_distance(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
-                      float* root) const {
+    void put_distance(const T* tile, std::int64_t skip, std::int64_t count, std::int64_t first,
+                      const std::uint8_t* zero, float* root) const {
         rule_.roots(tile, s_.rows * columns, root);
         if (zero != nullptr) put_signs(root, zero, s_.rows * columns, of_zero_);
-        leave(root, count, first, writer_.distance());
+        leave(root + skip, count, first, writer_.distance());
     }
 
     /// Copies a tile of a field to its destination.
@@ -137,7 +137,8 @@ private:
             sign[c] = (zero[c / 8] >> (c % 8) & 1) != 0 ? of_zero_ : static_cast<std::int8_t>(-of_zero_);
     }
 
-    void put_fields(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero) const {
+    void put_fields(const T* tile, std::int64_t skip, std::int64_t count, std::int64_t first,
+                    const std::uint8_t* zero) const {
         for (std::int64_t r = 0; r < s_.rows; ++r, tile += columns, first += step_) {
             V value[columns];
             std::int8_t sign[columns];
@@ -146,7 +147,7 @@ private:
                 else value[c] = tile[c] < number<T>::infinite ? static_cast<V>(tile[c]) : no_site<V>();
             }
             if (zero != nullptr) signs_of(zero + r * (columns / 8), sign);
-            writer_.write(first, count, value, nullptr, zero == nullptr ? nullptr : sign);
+            writer_.write(first, count, value + skip, nullptr, zero == nullptr ? nullptr : sign + skip);
         }
     }
 

@@ -64,11 +64,21 @@ host_numbers numbers_of(const plan& p) {
     return fits(p, steps_of_more, number<std::int32_t>::infinite) ? host_numbers::int32_real : host_numbers::real;
 }
 
-pass_layout::pass_layout(const plan& p, int threads, std::int64_t columns, std::int64_t element_bytes)
-    : columns_(columns), element_bytes_(element_bytes) {
+std::int64_t lead_of(const plan& p, const arrays<host>& a) {
+    constexpr std::int64_t least_length = 512, line = 64, cell = sizeof(float);
+    const std::int64_t length = p.size[static_cast<std::size_t>(p.rank - 1)];
+    if (p.sites_wanted || p.weighted || a.out.distance.data == nullptr || a.out.distance.type != dtype::float32 ||
+        length < least_length || length % number<std::uint16_t>::columns != 0)
+        return 0;
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.out.distance.data) % line) / cell;
+}
+
+pass_layout::pass_layout(const plan& p, int threads, std::int64_t columns, std::int64_t element_bytes,
+                         std::int64_t first_columns)
+    : lead(first_columns), columns_(columns), element_bytes_(element_bytes) {
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
     row_axis = row_axis_of(p);
-    length = cells_between(p.size.data(), row_axis, p.rank), tiles = (length + columns - 1) / columns;
+    length = cells_between(p.size.data(), row_axis, p.rank), tiles = (lead + length + columns - 1) / columns;
     for (int axis = row_axis - 1; axis >= p.first_axis; --axis) {
         line_pass s;
         s.first = s.last = axis, s.rows = size(axis);

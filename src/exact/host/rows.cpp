@@ -78,18 +78,23 @@ void pack(const std::uint8_t* flags, std::int64_t count, std::uint8_t* bits) {
         }
     }
 }
-void differing_bits(const void* a, const void* b, int bytes, std::int64_t count, std::uint8_t* flags,
+/// Packs the flags that stand from `lead` on; those before and behind repeat the first and the last.
+void pack_flags(std::uint8_t* flags, std::int64_t lead, std::int64_t count, std::uint8_t* bits) {
+    std::fill_n(flags, lead, flags[lead]);
+    std::fill_n(flags + lead + count, 64, flags[lead + count - 1]);
+    pack(flags, lead + count, bits);
+}
+void differing_bits(const void* a, const void* b, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
                     std::uint8_t* bits) {
     with_classes(bytes, [&]<class In>(In) {
-        flag_differing(static_cast<const In*>(a), static_cast<const In*>(b), count, flags);
+        flag_differing(static_cast<const In*>(a), static_cast<const In*>(b), count, flags + lead);
     });
-    std::fill_n(flags + count, 64, flags[count - 1]);
-    pack(flags, count, bits);
+    pack_flags(flags, lead, count, bits);
 }
-void zero_bits(const void* classes, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits) {
-    with_classes(bytes, [&]<class In>(In) { flag_zeros(static_cast<const In*>(classes), count, flags); });
-    std::fill_n(flags + count, 64, flags[count - 1]);
-    pack(flags, count, bits);
+void zero_bits(const void* classes, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
+               std::uint8_t* bits) {
+    with_classes(bytes, [&]<class In>(In) { flag_zeros(static_cast<const In*>(classes), count, flags + lead); });
+    pack_flags(flags, lead, count, bits);
 }
 
 /// One round of doubling. It handles whole vectors, so some bytes behind the row are steps of cells that do not exist.
@@ -320,11 +325,13 @@ row_kind clear_background(const void* classes, int bytes, std::int64_t count, ro
     return kind;
 }
 
-void differing(const void* a, const void* b, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits) {
-    HWY_DYNAMIC_DISPATCH(differing_bits)(a, b, bytes, count, flags, bits);
+void differing(const void* a, const void* b, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
+               std::uint8_t* bits) {
+    HWY_DYNAMIC_DISPATCH(differing_bits)(a, b, bytes, count, lead, flags, bits);
 }
-void zeros(const void* classes, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits) {
-    HWY_DYNAMIC_DISPATCH(zero_bits)(classes, bytes, count, flags, bits);
+void zeros(const void* classes, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
+           std::uint8_t* bits) {
+    HWY_DYNAMIC_DISPATCH(zero_bits)(classes, bytes, count, lead, flags, bits);
 }
 
 template <class T>

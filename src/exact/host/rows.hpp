@@ -58,8 +58,10 @@ void put_costs(const row_scratch& r, row_kind kind, std::int64_t count, const st
                std::int64_t tile_pitch);
 
 /// bits[i] = whether cell i of two rows differs in class.
-void differing(const void* a, const void* b, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits);
+void differing(const void* a, const void* b, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
+               std::uint8_t* bits);
 /// bits[i] = whether cell i has class 0.
-void zeros(const void* classes, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits);
+void zeros(const void* classes, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
+           std::uint8_t* bits);
 
 }  // namespace nearfield::exact

@@ -155,7 +155,7 @@ short_rows<T>::scratch::scratch(std::int64_t length)
 
 template <class T>
 void short_rows<T>::start(const void* classes, int bytes, bool runs, scratch& s) const {
-    zeros(classes, bytes, length_, s.differs.get(), s.bits.get());
+    zeros(classes, bytes, length_, 0, s.differs.get(), s.bits.get());
     for (std::int64_t x = 0; x < length_; ++x) {
         const bool zero = s.differs.get()[x] != 0, site = runs ? background_ && zero : !zero;
         s.value_.get()[length_ + x] = site ? own_.get()[margin_ + x] : number<lane>::infinite;
@@ -175,7 +175,7 @@ void short_rows<T>::solve(const void* classes, int bytes, bool runs, scratch& s,
             const std::int64_t k = one.cells, first = std::max<std::int64_t>(-k, 0),
                                last = length_ - std::max<std::int64_t>(k, 0);
             if (runs)
-                differing(from + first * bytes, from + (first + k) * bytes, bytes, last - first, s.differs.get(),
+                differing(from + first * bytes, from + (first + k) * bytes, bytes, last - first, 0, s.differs.get(),
                           s.bits.get());
             row_candidates<lane> r;
             r.count = last - first, r.cost = one.cost.get() + first, r.differs = runs ? s.differs.get() : nullptr;
