@@ -46,7 +46,7 @@ TEST_F(MedialAxisDevice, IsTheHosts) {
 
 /// Cells near their sites, for which a warp has words, beside others: bytes of words end at 63 cells.
 TEST_F(MedialAxisDevice, NearAndFar) {
-    for (const shape_t& shape : {shape_t{150, 200}, shape_t{40, 60, 90}, shape_t{9, 17, 300}})
+    for (const shape_t& shape : {shape_t{150, 200}, shape_t{70, 251}, shape_t{40, 60, 90}, shape_t{9, 17, 300}})
         for (std::uint64_t seed = 0; seed < 3 && !testing::Test::HasFailure(); ++seed)
             check_equal(host_runner{2}, device_runner(), case_of_few_sites(shape, seed));
 }
