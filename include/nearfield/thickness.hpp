@@ -95,7 +95,7 @@ struct porosimetry_options {
 ///   out     as for local_thickness
 ///
 /// Workspace: that of local_thickness, and during the search for ways that of watershed() for an image of D2.
-/// Throws as local_thickness and watershed do; errors of the latter after distances have been computed.
+/// Throws as local_thickness and watershed do, before any work is done.
 void porosimetry(const host& on, const any_input<host>& mask, const any_input<host>& inlets,
                  const thickness_fields<host>& out, const porosimetry_options& options = {});
 void porosimetry(const device& on, const any_input<device>& mask, const any_input<device>& inlets,

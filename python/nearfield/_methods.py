@@ -22,6 +22,7 @@ from nearfield._request import (
     threads_of,
     word_of,
 )
+from nearfield._untouched import Untouched
 from nearfield.methods import Method, text_of
 
 USUAL = (
@@ -178,6 +179,8 @@ def compare(
 
 def _on_host(x: Any) -> np.ndarray[Any, Any]:
     """Copies x from a GPU by the method that CuPy, PyTorch or Numba has for it; JAX's by ``__array__``."""
+    if isinstance(x, Untouched):
+        return x
     for name in ("get", "cpu", "copy_to_host"):
         if hasattr(x, name):
             x = getattr(x, name)()

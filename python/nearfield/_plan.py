@@ -23,7 +23,7 @@ from nearfield._distance import add_indices, distance_transform, distance_type
 from nearfield._fields import is_several
 from nearfield._fill import fill_nearest
 from nearfield._geodesic import geodesic, travel_cost
-from nearfield._granulometry import granulometry, porosimetry
+from nearfield._granulometry import balls, granulometry, porosimetry
 from nearfield._holes import fill_holes
 from nearfield._label import label
 from nearfield._medial_axis import medial_axis, reconstruct
@@ -36,6 +36,7 @@ from nearfield._render import render
 from nearfield._request import Border, Indices, Signed, Sites, Spacing, check_flags, request_for, said, threads_of
 from nearfield._sdf import sdf
 from nearfield._skeleton import skeletonize
+from nearfield._skeleton_graph import skeleton_graph
 from nearfield._slices import interpolate_slices
 from nearfield._split import split
 from nearfield._surfaces import isosurface, mesh_distance, offset, voxelize
@@ -45,6 +46,7 @@ from nearfield._voronoi import expand_labels, voronoi
 from nearfield._watershed import flood, reconstruct_gray, watershed
 
 _OF_MESHES = (voxelize, mesh_distance, offset)
+_AS_GIVEN = (*_OF_MESHES, balls)  # they read their first arguments
 _EFFECTS = (
     effects.outline, effects.glow, effects.shadow, effects.bevel, effects.contour, effects.trail, effects.light,
     effects.halftone, effects.pad,
@@ -52,9 +54,9 @@ _EFFECTS = (
 _ON_HOST = (centroidal_voronoi, stipple, sdf, isosurface, raycast, render, *_EFFECTS, *_OF_MESHES)
 _PLANNED = (
     distance_transform, voronoi, expand_labels, erosion, dilation, opening, closing, local_thickness, granulometry,
-    porosimetry, medial_axis, reconstruct, skeletonize, natural_neighbor, label, components, remove_small, watershed,
-    flood, fill_holes, reconstruct_gray, h_maxima, h_minima, peaks, split, metrics.surface, fill_nearest,
-    interpolate_slices, pore_network, geodesic, travel_cost, *_ON_HOST,
+    porosimetry, balls, medial_axis, reconstruct, skeletonize, skeleton_graph, natural_neighbor, label, components,
+    remove_small, watershed, flood, fill_holes, reconstruct_gray, h_maxima, h_minima, peaks, split, metrics.surface,
+    fill_nearest, interpolate_slices, pore_network, geodesic, travel_cost, *_ON_HOST,
 )  # fmt: skip
 
 
@@ -142,7 +144,8 @@ def plan(*image: Any, **keywords: Any) -> Plan:
     device : {'cpu', 'cuda'}, optional
         Default: where `image` is.
     *arguments, **keywords
-        As in the function. Positional tuples of ints are shapes of further images; a mesh is given as it is.
+        As in the function. Positional tuples of ints are shapes of further images; a mesh is given as it is, and so are
+        the centres and the shape of `balls`.
 
     Returns
     -------
@@ -243,8 +246,8 @@ def _plan_of_function(
     if function is render and arguments and is_mesh(arguments[0]):
         raise TypeError("render has a plan for volumes only; give a volume, or its shape")
     with _ONE_AT_A_TIME:
-        images, device = (list(arguments), None) if function in _OF_MESHES else _stand_ins(arguments, types)
-        if device is not None:
+        images, device = (list(arguments), None) if function in _AS_GIVEN else _stand_ins(arguments, types)
+        if device is not None and function is not skeleton_graph:
             keywords.setdefault("device", device)
         if function in _ON_HOST and (device or keywords.get("device") or "cpu") != "cpu":
             raise TypeError(f"{function.__name__} has a plan on the CPU only; leave out device, or give 'cpu'")

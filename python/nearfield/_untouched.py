@@ -23,6 +23,10 @@ class Untouched(np.ndarray[Any, Any]):
         memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | unreserved)
         return Untouched(shape, dtype, memory)
 
+    def nonzero(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """None, as no values are known."""
+        return (np.empty(0, np.intp),) * self.ndim
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         if "out" in keywords:
             return keywords["out"][0]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "base/wide.hpp"
 
@@ -59,6 +60,35 @@ private:
     const half_point* at_;
 };
 
+/// Sum of floor((a i + b) / m) for i from 0 to n - 1, by Euclid's algorithm; m is positive.
+std::int64_t floor_sum(std::int64_t n, std::int64_t m, std::int64_t a, std::int64_t b) {
+    const auto floor_of = [&](std::int64_t x) { return x / m - (x % m < 0 ? 1 : 0); };
+    std::int64_t sum = 0;
+    while (n > 0) {
+        const std::int64_t whole_a = floor_of(a), whole_b = floor_of(b);
+        sum += whole_a * (n * (n - 1) / 2) + whole_b * n;
+        a -= whole_a * m, b -= whole_b * m;
+        const std::int64_t end = a * n + b;
+        n = end / m, b = end % m;
+        std::swap(a, m);
+    }
+    return sum;
+}
+
+/// Sum of first_inside over the lines top .. bottom.
+std::int64_t sum_inside(const std::vector<half_point>& corners, std::int64_t top, std::int64_t bottom) {
+    std::int64_t sum = 0, line = top;
+    for (std::size_t k = 1; k < corners.size() && line <= bottom; ++k) {
+        const half_point &a = corners[k - 1], &b = corners[k];
+        const std::int64_t end = std::min(b.y >> 1, bottom) + 1, height = b.y - a.y, slope = b.x - a.x;
+        if (end <= line) continue;
+        const std::int64_t first = a.x * height + slope * (2 * line - a.y), cell = 2 * height;
+        sum += floor_sum(end - line, cell, 2 * slope, first + cell - 1);
+        line = end;
+    }
+    return sum;
+}
+
 }  // namespace
 
 void convex_hull::take(std::span<const std::int64_t> runs, std::int64_t side) {
@@ -69,25 +99,44 @@ void convex_hull::take(std::span<const std::int64_t> runs, std::int64_t side) {
         else lines_.back().last = std::max(lines_.back().last, last);
     }
     find_side(lines_, 1, left_), find_side(lines_, -1, right_);
-    fill();
+    const bool scattered = !lines_.empty() && lines_.back().line - lines_.front().line > 4 * std::ssize(lines_);
+    if (scattered) fill_ends(side);
+    else fill(0, 0);
     find_side(filled_, 1, left_), find_side(filled_, -1, right_);
 }
 
-void convex_hull::fill() {
+/// Lists the spans of cells in the hull, and counts these, but for lines skip_first .. skip_end - 1.
+void convex_hull::fill(std::int64_t skip_first, std::int64_t skip_end) {
     filled_.clear(), cells_ = 0;
     if (lines_.empty()) return;
     first_inside left(left_), right(right_);
     for (std::int64_t line = lines_.front().line; line <= lines_.back().line; ++line) {
+        if (line == skip_first && line < skip_end) line = skip_end;
         const line_span inside{line, left(line), -right(line)};
         if (inside.first > inside.last) continue;
         filled_.push_back(inside), cells_ += inside.last - inside.first + 1;
     }
 }
 
-double convex_hull::diameter2(double cell_y, double cell_x) const {
+/// As fill() for cells that lie far apart: leaves out lines between the first and the last ones that do not change the
+/// diameter. The cells of its ends lie at least so far apart as those of the label, less half a cell at each; and two
+/// cells are no farther apart than the hull is wide and their lines are.
+void convex_hull::fill_ends(std::int64_t side) {
+    const std::int64_t top = lines_.front().line, bottom = lines_.back().line;
+    if (side >= std::int64_t{1} << 29 || bottom >= std::int64_t{1} << 29) return fill(0, 0);  // products beyond 64 bits
+    std::int64_t first = side, last = 0;
+    for (const line_span& each : lines_) first = std::min(first, each.first), last = std::max(last, each.last);
+    const double apart = std::sqrt(diameter2()) * (1 - 1e-12) - std::max(cell_y_, cell_x_);
+    const double wide = static_cast<double>(last - first) * cell_x_, high2 = apart * apart - wide * wide;
+    const auto lines = static_cast<std::int64_t>(std::sqrt(std::max(apart > 0 ? high2 : 0, 0.0)) / cell_y_);
+    fill(bottom - lines + 1, top + lines);
+    cells_ = bottom - top + 1 - sum_inside(left_, top, bottom) - sum_inside(right_, top, bottom);
+}
+
+double convex_hull::diameter2() const {
     double most = 0;
     const auto measure = [&](const half_point& a, double ax, const half_point& b, double bx) {
-        const double dy = static_cast<double>(a.y - b.y) * 0.5 * cell_y, dx = (ax - bx) * 0.5 * cell_x;
+        const double dy = static_cast<double>(a.y - b.y) * 0.5 * cell_y_, dx = (ax - bx) * 0.5 * cell_x_;
         most = std::max(most, dy * dy + dx * dx);
     };
     const auto x_of = [](const half_point& p, double sign) { return sign * static_cast<double>(p.x); };

@@ -111,7 +111,7 @@ template <int Axes>
 class finishing {
 public:
     finishing(const outlines& lines, const double* length, const std::array<double, 13>& crofton, std::int64_t side)
-        : lines_(lines), length_(length), crofton_(crofton), side_(side) {
+        : lines_(lines), length_(length), crofton_(crofton), side_(side), hull_(length[0], length[1]) {
         for (int axis = 0; axis < Axes; ++axis) cell_ *= length[axis];
     }
     component_shape operator()(const measure_sums<Axes>& sums, std::int64_t row) {
@@ -142,7 +142,7 @@ private:
         hull_.take({lines_.run.get() + 2 * offset[0], static_cast<std::size_t>(2 * (offset[1] - offset[0]))}, side_);
         to.area_convex = static_cast<double>(hull_.cells()) * cell_;
         to.solidity = to.area / to.area_convex;
-        to.feret_diameter_max = std::sqrt(hull_.diameter2(length_[0], length_[1]));
+        to.feret_diameter_max = std::sqrt(hull_.diameter2());
     }
 
     const outlines& lines_;

@@ -204,13 +204,20 @@ private:
         const auto width = static_cast<std::uint32_t>(c.size[2]), height = static_cast<std::uint32_t>(c.size[1]);
         c.of_line = (flat ? 1 : 256) - (width << 16), c.of_plane = 1 - (height << 8);
         c.by.least = std::max(c.by.least, 1);
+        c.whole = width % image_columns == 0 && reinterpret_cast<std::uintptr_t>(c.index) % 16 == 0 &&
+                  reinterpret_cast<std::uintptr_t>(c.axis) % 4 == 0;
+        if (flat) start<1, 1, image_columns>(on, p, c, constant);
+        else start<near_rows, far_rows, 1>(on, p, c, constant);
+    }
+
+    template <int Rows, int Few, int Columns>
+    static void start(const device& on, const problem& p, columns& c, bool constant) {
         c.tiles[0] = static_cast<std::int32_t>(blocks_for(c.size[0], planes_of_walk));
-        c.tiles[1] = static_cast<std::int32_t>(blocks_for(c.size[1], flat ? 1 : near_rows));
-        c.tiles[2] = static_cast<std::int32_t>(blocks_for(c.size[2], own_columns));
+        c.tiles[1] = static_cast<std::int32_t>(blocks_for(c.size[1], Rows));
+        c.tiles[2] = static_cast<std::int32_t>(blocks_for(c.size[2], own_lanes * Columns));
         c.warps = p.where.images * c.tiles[0] * c.tiles[1] * c.tiles[2];
-        auto* const kernel = flat       ? constant ? mark_columns<true, true> : mark_columns<true, false>
-                                   : constant ? mark_columns<false, true>
-                                        : mark_columns<false, false>;
+        auto* const kernel =
+            constant ? mark_columns<Rows, Few, Columns, true> : mark_columns<Rows, Few, Columns, false>;
         cuda::launch(on, kernel, blocks_for(c.warps, warps_of_block), dim3(threads_of_block), 0, c);
     }
 

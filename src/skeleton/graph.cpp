@@ -8,6 +8,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "skeleton/graph_cells.hpp"
 
 namespace nearfield {
@@ -314,6 +315,11 @@ void check_cells(const skeleton_cells& cells) {
 skeleton_graph graph_of(skeleton_cells cells) {
     return in_call([&] {
         skeleton::check_cells(cells);
+        if (rehearsal* const now = rehearsing()) {
+            const std::int64_t all = cells.shape[0] * cells.shape[1] * cells.shape[2];
+            now->note_arrays(false, all, all, 0);  // unless cells_of_skeleton() has noted the image
+            now->note_step("tips, junctions and branches; 100 bytes a cell of the skeleton");
+        }
         for (std::size_t k = 0; k < 3; ++k) cells.wraps[k] = cells.wraps[k] && cells.shape[k] > 1;
         return skeleton::tracer(std::move(cells)).traced();
     });

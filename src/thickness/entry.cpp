@@ -234,6 +234,20 @@ void set_moves(const any_input<Place>& image, const any_input<Place>& inlets, co
     p.moves.connectivity = connectivity, p.moves.maxima = true;
 }
 
+/// Checks the search for ways before any work: a rehearsal of it, with arrays that are addresses only.
+template <class Place>
+void check_search(const Place& on, const any_input<Place>& image, const any_input<Place>& inlets, const problem& p) {
+    rehearsal checks;
+    const auto array = [&] {
+        const std::int64_t bytes = std::max<std::int64_t>(image.cells() * size_of(p.field), 1);
+        return any_output<Place>::contiguous(checks.take(bytes), p.field,
+                                             std::span(image.shape.data(), static_cast<std::size_t>(image.rank)));
+    };
+    Place silent = on;
+    if constexpr (std::is_same_v<Place, host>) silent.progress = {};
+    watershed(silent, array(), {{}, array()}, p.moves, inlets);
+}
+
 template <class Place>
 void solve(const Place& on, const any_input<Place>& image, const thickness_fields<Place>& out,
            const thickness_options& options, bool radii_given, const any_input<Place>& inlets = {},
@@ -242,7 +256,10 @@ void solve(const Place& on, const any_input<Place>& image, const thickness_field
         check_place(on);
         problem p = checked(image, out, options, radii_given);
         std::array<border, max_rank> ends{};
-        if (inlets.wanted()) set_moves(image, inlets, out, options, connectivity, ends, p);
+        if (inlets.wanted()) {
+            set_moves(image, inlets, out, options, connectivity, ends, p);
+            check_search(on, image, inlets, p);
+        }
         const expected_outputs written{out.thickness, out.squared};
         if (image.cells() > 0) run(on, p, image, inlets, out);
         rehearse_step(p.plain ? "crescents of balls, by tiles" : "crescents of balls, one by one");

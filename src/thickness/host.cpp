@@ -112,7 +112,7 @@ public:
         paint(team);
         team.for_each(cells_, cells_at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
             if (out_.squared.wanted()) write(out_.squared, first, last, false);
-            if (out_.thickness.wanted()) write(out_.thickness, first, last, true);
+            if (out_.thickness.wanted() && !write_roots(first, last)) write(out_.thickness, first, last, true);
         });
     }
 
@@ -171,6 +171,33 @@ private:
                 one.paint(centre_of(field_.get() + image, p_.grid, i - image));
             }
         });
+    }
+
+    /// Writes diameters in vectors: contiguous floats of squared radii below 2^24, whose roots are those of double.
+    bool write_roots(std::int64_t first, std::int64_t last) const {
+        if constexpr (std::is_same_v<N, std::int32_t>) {
+            const any_output<host>& to = out_.thickness;
+            if (p_.has_sizes || p_.unit2 != 1 || to.type != dtype::float32 ||
+                !is_contiguous(to.shape.data(), to.stride.data(), to.rank))
+                return false;
+            constexpr std::int64_t some = 256;
+            for (std::int64_t i = first; i < last; i += some) {
+                std::int32_t most2 = 0, endless = 0;
+                const std::int64_t count = std::min(some, last - i);
+                float made[some];  // T2 may lie in the output itself
+                for (std::int64_t k = 0; k < count; ++k) {
+                    const std::int32_t r2 = painted_[i + k];
+                    most2 = std::max(most2, r2), endless |= field_.get()[i + k];
+                    made[k] = 2 * std::sqrt(static_cast<float>(std::max(r2, 0)));
+                }
+                if (most2 >= 1 << 24 || endless < 0) write(to, i, i + count, true);
+                else
+                    std::memcpy(static_cast<float*>(to.data) + i, made,
+                                sizeof(float) * static_cast<std::size_t>(count));
+            }
+            return true;
+        }
+        return false;
     }
 
     void write(const any_output<host>& to, std::int64_t first, std::int64_t last, bool root) const {

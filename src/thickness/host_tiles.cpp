@@ -13,15 +13,17 @@
 #include "base/scratch.hpp"
 #include "thickness/host.hpp"
 #include "thickness/host_tiles.hpp"
+#include "thickness/host_vectors.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::thickness::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
 /// Balls up to this squared radius lie within a centre's 26 neighbours.
 constexpr std::int32_t small_r2 = 4;
 
-/// Numbers of centres whose boxes, of rows whose cells, and of cells whose cache lines are waited for together.
-constexpr int centres_at_once = 256, rows_at_once = 16, puts_at_once = 128;
+/// Numbers of centres whose boxes, and of cells whose cache lines are waited for together.
+constexpr int centres_at_once = 256, puts_at_once = 128;
 
 /// Paints the centres of a few planes and rows, whose values it copies with a rim of zeros.
 template <int Axes>
@@ -34,13 +36,16 @@ public:
           values_(memory),
           faces_(memory + plane_cells_ * (Axes == 3 ? call.planes + 2 : 1)),
           corners_(faces_ + plane_cells_ * (Axes == 3 ? 3 : 1)) {
-        for (int k = 0; k < 27; ++k) {
-            const int z = k / 9 - 1, y = k / 3 % 3 - 1, x = k % 3 - 1;
-            const bool exists = k != 13 && (Axes == 3 || z == 0);
-            apart_[k] = exists ? z * plane_cells_ + y * row_cells_ + x : 0;
-            tie_[k] = !exists ? unbound<std::int32_t>() : apart_[k] < 0 ? 0 : 1;
-            length2_[k] = (z != 0) + (y != 0) + (x != 0);
-        }
+        for (int axis = 0; axis < 3; ++axis)
+            for (int k = 0; k < 27; ++k) {
+                int step[3];
+                step[axis] = k / 9 - 1, step[middle_axis(axis)] = k / 3 % 3 - 1, step[row_axis(axis)] = k % 3 - 1;
+                const bool exists = k != 13 && (Axes == 3 || step[0] == 0);
+                around& to = around_[axis];
+                to.apart[k] = exists ? step[0] * plane_cells_ + step[1] * row_cells_ + step[2] : 0;
+                to.tie[k] = !exists ? unbound<std::int32_t>() : to.apart[k] < 0 ? 0 : 1;
+                to.length2[k] = (step[0] != 0) + (step[1] != 0) + (step[2] != 0);
+            }
     }
 
     static std::int64_t memory_cells(const plain_call& call) {
@@ -58,6 +63,7 @@ public:
         for (std::int32_t k = 0; k < z1_ - z0_; ++k) {
             if (Axes == 3) surround(k + 1);
             for (std::int32_t row = 1; row <= y1_ - y0_; ++row) solve_row(k, row);
+            paint(k);
         }
         put_all();
     }
@@ -94,51 +100,56 @@ private:
         }
     }
 
+    /// Finds the centres of a row whose ball lies in no neighbour's ball; the last vector overlaps the one before it.
     void solve_row(std::int32_t k, std::int32_t row) {
-        const std::int32_t width = c_.g.size[2];
-        const std::int32_t* const at = values(k) + row * row_cells_ + 1;
-        std::array<std::int32_t, centres_at_once> found;
-        std::array<std::uint8_t, centres_at_once> kept;
-        int count = 0;
-        for (std::int32_t x = 0; x < width; x += centres_at_once) {
-            const std::int32_t length = std::min(centres_at_once, width - x);
-            keep(k, row, x, length, kept.data());
-            for (std::int32_t j = 0; j < length; ++j) {
-                if (kept[static_cast<std::size_t>(j)] == 0) continue;
-                if (at[x + j] <= small_r2) {
-                    paint_small(at[x + j], {z0_ + k, y0_ + row - 1, x + j});
+        const hn::CappedTag<std::int32_t, 16> wide;
+        const hn::CappedTag<std::int32_t, 1> one;
+        if (c_.g.size[2] >= static_cast<std::int32_t>(hn::Lanes(wide))) keep_row(wide, k, row);
+        else keep_row(one, k, row);
+    }
+    template <class D>
+    void keep_row(D d, std::int32_t k, std::int32_t row) {
+        const auto lanes = static_cast<std::int32_t>(hn::Lanes(d));
+        const std::int32_t width = c_.g.size[2], start = static_cast<std::int32_t>(row * row_cells_) + 1;
+        for (std::int32_t next = 0; next < width; next += lanes) {
+            const std::int32_t x = std::min(next, width - lanes);
+            alignas(64) std::int32_t index[16];
+            const auto at = hn::Iota(d, start + x);
+            const auto kept = hn::And(is_kept(d, k, start + x), hn::Gt(at, hn::Set(d, start + next - 1)));
+            const std::size_t count = hn::CountTrue(d, kept);
+            if (count == 0) continue;
+            hn::Store(hn::Compress(at, kept), d, index);
+            for (std::size_t j = 0; j < count; ++j) {
+                const std::int32_t r2 = values(k)[index[j]];
+                if (r2 <= small_r2) {
+                    paint_small(r2, {z0_ + k, y0_ + row - 1, index[j] - start});
                     continue;
                 }
-                found[static_cast<std::size_t>(count++)] = x + j;
-                if (count == centres_at_once) paint(at, found.data(), count, k, row), count = 0;
+                cell_of_[count_] = index[j], row_[count_] = row;
+                if (++count_ == centres_at_once) paint(k);
             }
         }
-        paint(at, found.data(), count, k, row);
     }
 
-    /// Marks the centres among `length` cells from x on whose ball lies in no neighbour's ball.
-    void keep(std::int32_t k, std::int32_t row, std::int32_t x, std::int32_t length, std::uint8_t* kept) const {
-        const std::int64_t from = row * row_cells_ + 1 + x;
-        const std::int32_t *at = values(k) + from, *face = ring(faces_, k) + from, *corner = ring(corners_, k) + from;
-        if constexpr (Axes == 2) {
-            for (std::int32_t j = 0; j < length; ++j) kept[j] = is_kept(at[j], face[j], corner[j], 0);
-        } else {
-            const std::int32_t *low = at - plane_cells_, *high = at + plane_cells_;
-            const std::int32_t *low_face = ring(faces_, k - 1) + from, *high_face = ring(faces_, k + 1) + from;
-            const std::int32_t *low_corner = ring(corners_, k - 1) + from, *high_corner = ring(corners_, k + 1) + from;
-            for (std::int32_t j = 0; j < length; ++j)
-                kept[j] = is_kept(at[j], std::max(face[j], std::max(low[j], high[j])),
-                                  std::max(corner[j], std::max(low_face[j], high_face[j])),
-                                  std::max(low_corner[j], high_corner[j]));
+    /// Table test for some cells of plane k; it keeps all balls beyond the table, which are tested again later.
+    template <class D>
+    auto is_kept(D d, std::int32_t k, std::int32_t from) const {
+        const auto load = [&](const std::int32_t* of) { return hn::LoadU(d, of + from); };
+        const std::int32_t* const at = values(k);
+        auto beside = load(ring(faces_, k)), edge = load(ring(corners_, k)), corner = hn::Zero(d);
+        if constexpr (Axes == 3) {
+            beside = hn::Max(beside, hn::Max(load(at - plane_cells_), load(at + plane_cells_)));
+            edge = hn::Max(edge, hn::Max(load(ring(faces_, k - 1)), load(ring(faces_, k + 1))));
+            corner = hn::Max(load(ring(corners_, k - 1)), load(ring(corners_, k + 1)));
         }
-    }
-    /// Table test for one cell; it keeps all balls beyond the table, which are tested again later.
-    std::uint8_t is_kept(std::int32_t r2, std::int32_t beside, std::int32_t edge, std::int32_t corner) const {
-        const std::uint32_t need = c_.table[std::min(std::max(r2, 0), table_size - 1)];
-        const bool left = (beside - r2 < static_cast<std::int32_t>(need & 1023)) &
-                          (edge - r2 < static_cast<std::int32_t>(need >> 10 & 1023)) &
-                          (corner - r2 < static_cast<std::int32_t>(need >> 20));
-        return (r2 > 1) & (left | (r2 >= table_size));  // a ball of one cell is there from the start
+        const auto r2 = load(at), last = hn::Set(d, table_size - 1), part = hn::Set(d, 1023);
+        const auto entry = hn::Min(hn::Max(r2, hn::Zero(d)), last);
+        const auto need = hn::GatherIndex(d, reinterpret_cast<const std::int32_t*>(c_.table), entry);
+        const auto left = hn::And(hn::Lt(hn::Sub(beside, r2), hn::And(need, part)),
+                                  hn::And(hn::Lt(hn::Sub(edge, r2), hn::And(hn::ShiftRight<10>(need), part)),
+                                          hn::Lt(hn::Sub(corner, r2), hn::ShiftRight<20>(need))));
+        // A ball of one cell is there from the start.
+        return hn::And(hn::Gt(r2, hn::Set(d, 1)), hn::Or(left, hn::Gt(r2, last)));
     }
 
     /// Paints a ball within the 26 neighbours whole.
@@ -153,88 +164,95 @@ private:
                         raise(painted_[z * c_.g.step(0) + y * c_.g.step(1) + x], r2, c_.shared);
     }
 
-    void paint(const std::int32_t* at, const std::int32_t* found, int count, std::int32_t k, std::int32_t row) {
-        if (count == 0) return;
-        make_boxes(at, found, count);
-        for (int j = 0; j < count; ++j) {
-            box b;
-            bool empty = false;
-            b.margin = margin_[j];
-            for (int axis = 0; axis < 3; ++axis) {
-                b.down[axis] = box_[2 * axis][j], b.up[axis] = box_[2 * axis + 1][j];
-                empty = empty || b.down[axis] + b.up[axis] < -2 * b.margin;
-            }
-            if (empty) continue;
-            const std::int32_t place[3] = {z0_ + k, y0_ + row - 1, found[j]};
-            const frame f = frame_of<Axes>(b, place, c_.g);
-            if (f.first + f.last >= 0) paint_centre(at + found[j], place, f);
+    /// Paints the centres found in plane k.
+    void paint(std::int32_t k) {
+        make_boxes(k);
+        for (int j = 0; j < count_; ++j) {
+            const std::int32_t place[3] = {z0_ + k, y0_ + row_[j] - 1,
+                                           cell_of_[j] - static_cast<std::int32_t>(row_[j] * row_cells_) - 1};
+            std::int32_t cells[3];
+            for (int axis = 0; axis < 3; ++axis) cells[axis] = down_[axis][j] + up_[axis][j];
+            if (cells[0] < 0 || cells[1] < 0 || cells[2] < 0) continue;
+            const int axis = Axes == 2 || (cells[0] <= cells[1] && cells[0] <= cells[2]) ? 0
+                             : cells[1] <= cells[2]                                      ? 1
+                                                                                         : 2;
+            const int middle = middle_axis(axis);
+            paint_centre(values(k) + cell_of_[j], place,
+                         {axis, down_[axis][j], up_[axis][j], down_[middle][j], up_[middle][j]});
         }
+        count_ = 0;
     }
 
-    /// box_of() for many centres together, without the eight corners, which cut off less than their share of the time.
-    void make_boxes(const std::int32_t* at, const std::int32_t* found, int count) {
-        for (int j = 0; j < count; ++j) {
-            const float whole = static_cast<float>(at[found[j]]), radius = std::sqrt(whole);
-            margin_[j] = 0.02F + radius * 2e-6F;
-            for (auto& side : box_) side[j] = radius;
+    /// box_of() and frame_of() for many centres together, without the eight corners, which cut off less than their
+    /// share of the time.
+    void make_boxes(std::int32_t k) {
+        const hn::CappedTag<std::int32_t, 16> d;
+        const hn::CappedTag<float, 16> real;
+        const auto lanes = static_cast<int>(hn::Lanes(d));
+        for (int j = count_; j > 0 && j % lanes != 0; ++j)
+            cell_of_[j] = cell_of_[count_ - 1], row_[j] = row_[count_ - 1];
+        for (int j = 0; j < count_; j += lanes) {
+            const auto at = hn::Load(d, cell_of_ + j), row = hn::Load(d, row_ + j);
+            const auto r2 = hn::GatherIndex(d, values(k), at);
+            const auto radius = hn::Sqrt(hn::ConvertTo(real, r2));
+            auto low_z = radius, high_z = radius, low_y = radius, high_y = radius, low_x = radius, high_x = radius;
+            const auto cut = [&]<int K>(std::integral_constant<int, K>) {
+                constexpr int z = K / 9 - 1, y = K / 3 % 3 - 1, x = K % 3 - 1;
+                if constexpr (K != 13 && z * y * x == 0 && (Axes == 3 || z == 0)) {
+                    auto own = radius, side = radius;
+                    const std::int64_t apart = z * plane_cells_ + y * row_cells_ + x;
+                    const auto other = hn::GatherIndex(d, values(k) + apart, at);
+                    cap_of<(z != 0) + (y != 0) + (x != 0)>(d, real, r2, hn::Sub(other, r2), apart < 0, own, side);
+                    if constexpr (Axes == 3) lower<z>(low_z, high_z, own, side);
+                    lower<y>(low_y, high_y, own, side), lower<x>(low_x, high_x, own, side);
+                }
+            };
+            [&]<int... K>(std::integer_sequence<int, K...>) {
+                (cut(std::integral_constant<int, K>{}), ...);
+            }(std::make_integer_sequence<int, 27>{});
+            const auto margin = hn::Add(hn::Mul(radius, hn::Set(real, 2e-6F)), hn::Set(real, 0.02F));
+            const auto clip = [&](int axis, auto low, auto high, auto place) {
+                const auto last = hn::Set(d, c_.g.size[axis] - 1);
+                const auto cells = [&](auto far) { return hn::ConvertTo(d, hn::Floor(hn::Add(far, margin))); };
+                hn::Store(hn::Min(cells(low), place), d, down_[axis] + j);
+                hn::Store(hn::Min(cells(high), hn::Sub(last, place)), d, up_[axis] + j);
+            };
+            const auto one = hn::Set(d, 1);
+            clip(0, low_z, high_z, hn::Set(d, z0_ + k));
+            clip(1, low_y, high_y, hn::Sub(hn::Add(row, hn::Set(d, y0_)), one));
+            clip(2, low_x, high_x,
+                 hn::Sub(hn::Sub(at, hn::Mul(row, hn::Set(d, static_cast<std::int32_t>(row_cells_)))), one));
         }
-        for (int z = -rim; z <= rim; ++z)
-            for (int y = -1; y <= 1; ++y)
-                for (int x = -1; x <= 1; ++x)
-                    if ((z != 0 || y != 0 || x != 0) && z * y * x == 0) cut(at, found, count, {z, y, x});
-    }
-    void cut(const std::int32_t* at, const std::int32_t* found, int count, const std::array<int, 3>& step) {
-        const int axes = (step[0] != 0) + (step[1] != 0) + (step[2] != 0);
-        const std::int64_t apart = step[0] * plane_cells_ + step[1] * row_cells_ + step[2];
-        const std::int32_t tie = apart < 0 ? 0 : 1;
-        const float part = 1.0F / static_cast<float>(axes), along = std::sqrt(1 - part), lot = 1e9F;
-        alignas(64) float own[centres_at_once], side[centres_at_once];
-        for (int j = 0; j < count; ++j) {
-            const std::int32_t r2 = at[found[j]], other2 = at[found[j] + apart], k = bound_of(other2 - r2 - axes);
-            const float kf = static_cast<float>(k), centre = kf * part;
-            const float cap = static_cast<float>(r2) * (1 + 6e-7F) - kf * centre;
-            const float disc = std::sqrt(std::max(cap, 0.0F));
-            const bool first = other2 - r2 >= tie, below = first & (k < 0);
-            own[j] = (axes == 1 ? first : below) ? centre + along * disc : lot;
-            side[j] = below ? disc : lot;
-        }
-        for (int axis = Axes == 3 ? 0 : 1; axis < 3; ++axis) {
-            const int towards = step[static_cast<std::size_t>(axis)];
-            float *down = box_[2 * axis], *up = box_[2 * axis + 1];
-            if (towards > 0) lower(up, own, count);
-            else if (towards < 0) lower(down, own, count);
-            else lower(up, side, count), lower(down, side, count);
-        }
-    }
-    static void lower(float* to, const float* by, int count) {
-        for (int j = 0; j < count; ++j) to[j] = std::min(to[j], by[j]);
     }
 
     void paint_centre(const std::int32_t* at, const std::int32_t (&place)[3], const frame& f) {
         const std::int32_t r2 = *at;
         if (r2 >= table_size && is_in_neighbour(at)) return;
+        const around& by = around_[f.axis];
         std::int32_t cover[27], most_cover = never<std::int32_t>();
         for (int k = 0; k < 27; ++k) {
-            const std::int32_t more = at[apart_[k]] - r2;
-            cover[k] = more >= tie_[k] ? more - length2_[k] : never<std::int32_t>();
+            const std::int32_t more = at[by.apart[k]] - r2;
+            cover[k] = more >= by.tie[k] ? more - by.length2[k] : never<std::int32_t>();
             most_cover = most(most_cover, cover[k]);
         }
         if (r2 >= lone_r2 && most_cover == never<std::int32_t>()) return;  // paint_lone() has painted it
         const turned<std::int32_t, true> w{1, 1, 1};
         for (std::int32_t s = -f.first; s <= f.last; ++s) {
-            slice<std::int32_t> t = slice_at(cover, r2, w, f.axis, s);
+            slice<std::int32_t> t;  // slice_at(), whose neighbours lie in the order of this axis
+            for (int k = 0; k < 9; ++k) t.cover[k] = most(cover[k] - 2 * s, cover[9 + k], cover[18 + k] + 2 * s);
+            t.rest = rest_of(r2, 1, s);
             if (narrow(t, w, f.below, f.above)) paint_slice(t, r2, place, f.axis, s);
         }
     }
     bool is_in_neighbour(const std::int32_t* at) const {
-        std::int32_t around[4] = {0, 0, 0, 0};
+        std::int32_t largest[4] = {0, 0, 0, 0};
         for (int k = 0; k < 27; ++k) {
             const int z = k / 9 - 1, y = k / 3 % 3 - 1, x = k % 3 - 1;
             if (Axes == 2 && z != 0) continue;
-            std::int32_t& most2 = around[(z != 0) + (y != 0) + (x != 0)];
+            std::int32_t& most2 = largest[(z != 0) + (y != 0) + (x != 0)];
             most2 = std::max(most2, at[z * plane_cells_ + y * row_cells_ + x]);
         }
-        return is_contained(c_.table, *at, around[1], around[2], around[3]);
+        return is_contained(c_.table, *at, largest[1], largest[2], largest[3]);
     }
 
     void paint_slice(const slice<std::int32_t>& t, std::int32_t r2, const std::int32_t (&place)[3], int axis,
@@ -246,7 +264,8 @@ private:
             painted_ + place[0] * c_.g.step(0) + place[1] * c_.g.step(1) + place[2] + s * c_.g.step(axis);
         leftovers some;
         for (std::int32_t first = -t.below; first <= t.above; first += rows_at_once) {
-            for (std::uint32_t left = find(t, first, some); left != 0; left &= left - 1) {
+            std::uint32_t left = r2 < small_roots ? find<true>(t, first, some) : find<false>(t, first, some);
+            for (; left != 0; left &= left - 1) {
                 const int j = std::countr_zero(left);
                 std::int32_t* const line = home + (first + j) * rows;
                 put_row(line, -step, some.left[j], std::min(some.half[j], before), r2);
@@ -254,37 +273,6 @@ private:
             }
         }
     }
-    /// Uncovered cells of rows, as in leftover.
-    struct leftovers {
-        alignas(64) std::int32_t half[rows_at_once], left[rows_at_once], right[rows_at_once];
-    };
-    /// row_of() and half_of() for many rows of a slice, from row `first` on; returns a bit for each row that has some.
-    static std::uint32_t find(const slice<std::int32_t>& t, std::int32_t first, leftovers& some) {
-        const std::int32_t *const c = t.cover, none = -1;
-        std::uint32_t some_left = 0;
-        for (int j = 0; j < rows_at_once; ++j) {
-            const std::int32_t b = first + j, rest = t.rest - b * b, half = root_or(rest, none);
-            const std::int32_t here = root_or(rest + most(c[1] - 2 * b, c[4], c[7] + 2 * b), none);
-            const std::int32_t to = rest + most(c[2] - 2 * b, c[5], c[8] + 2 * b), ahead = root_or(to + 1, none);
-            const std::int32_t from = rest + most(c[0] - 2 * b, c[3], c[6] + 2 * b), behind = root_or(from + 1, none);
-            const std::int32_t left = most(here, to < 0 ? none : ahead - 1, from < 0 ? none : behind + 1);
-            const std::int32_t right = most(here, to < 0 ? none : ahead + 1, from < 0 ? none : behind - 1);
-            some.half[j] = half, some.left[j] = least(left, half) + 1;
-            some.right[j] = left < 0 ? 1 : least(right, half) + 1;
-            const bool any = (b <= t.above) & (least(some.left[j], some.right[j]) <= half);
-            some_left |= any ? 1U << j : 0U;
-        }
-        return some_left;
-    }
-    /// floor_root() without branches; `other` if n is negative.
-    static std::int32_t root_or(std::int32_t n, std::int32_t other) {
-        const std::int32_t inside = most(n, 0);
-        auto root = static_cast<std::int32_t>(std::sqrt(static_cast<float>(inside) + 0.5F));
-        root -= root * root > inside ? 1 : 0;
-        root += (root + 1) * (root + 1) <= inside ? 1 : 0;
-        return n < 0 ? other : root;
-    }
-
     /// Raises cells first .. last of a row to r2: a few of them later, whose cache lines are on the way until then.
     void put_row(std::int32_t* line, std::int64_t step, std::int32_t first, std::int32_t last, std::int32_t r2) {
         constexpr std::int32_t few = 8;
@@ -306,14 +294,21 @@ private:
 
     const plain_call& c_;
     std::int64_t row_cells_, plane_cells_;
-    std::int64_t apart_[27];              ///< offsets of the neighbours
-    std::int32_t tie_[27], length2_[27];  ///< how much larger an earlier neighbour is, and its squared distance
+    /// Neighbours in the order of slice::cover for slices across an axis, slice by slice: their offsets, how much
+    /// larger an earlier neighbour is, and their squared distances.
+    struct around {
+        std::int64_t apart[27];
+        std::int32_t tie[27], length2[27];
+    };
+    around around_[3];
     std::int32_t *values_, *faces_, *corners_;
     const std::int32_t* field_ = nullptr;
     std::int32_t* painted_ = nullptr;
     std::int32_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
-    alignas(64) float box_[6][centres_at_once];
-    alignas(64) float margin_[centres_at_once];
+    /// Centres found in a plane: their cells and rows there, and their boxes.
+    alignas(64) std::int32_t cell_of_[centres_at_once], row_[centres_at_once];
+    alignas(64) std::int32_t down_[3][centres_at_once], up_[3][centres_at_once];
+    int count_ = 0;
     std::int32_t* cell_[puts_at_once];
     std::int32_t value_[puts_at_once];
     int puts_ = 0;

@@ -1,4 +1,6 @@
 // Shapes of labels on the host: against the oracle, and against known values of discs, balls, boxes and rings.
+#include <random>
+
 #include "components/core.hpp"
 #include "components/measures_checks.hpp"
 
@@ -17,6 +19,29 @@ TEST(Measures, ShapesAreTheOracles) {
 }
 TEST(Measures, ShapesOfVolumesAreTheOracles) {
     check_shapes({{1, 1, 1}, {3, 5, 7}, {2, 4, 65}, {9, 1, 40}, {10, 11, 13}, {1, 1, 4200}, {0, 3, 3}});
+}
+
+/// Labels whose few cells lie hundreds of lines apart: hulls fill only the lines at their ends.
+TEST(Measures, HullsOfScatteredCells) {
+    constexpr std::int64_t rows = 12;
+    for (std::uint64_t seed = 0; seed < 60 && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE(seed);
+        const shape_t shape = seed % 3 == 0 ? shape_t{170, 120} : seed % 3 == 1 ? shape_t{250, 7} : shape_t{120, 180};
+        oracle::label_image image{shape, std::vector<std::int64_t>(static_cast<std::size_t>(cells_of(shape)))};
+        std::mt19937_64 random(seed);
+        for (std::int64_t row = 1; row <= rows; ++row)
+            for (std::int64_t cell = 0; cell < 1 + row / 3; ++cell) image.label[random() % image.label.size()] = row;
+        guarded labels(dtype::uint8, shape, layout::tight);
+        write_integers(labels, image.label);
+        const std::vector<double> lengths = seed % 2 == 0 ? std::vector<double>{1, 1} : std::vector<double>{0.3, 2};
+        std::vector<component_shape> got;
+        host_runner{2}({&labels}, [&](const auto& on, const auto& at) {
+            got = shape_measures(on, at(labels), rows, spacing(lengths.data(), 2));
+        });
+        const auto expected = oracle::shapes_of(image, rows, lengths);
+        for (std::size_t row = 0; row < rows && !testing::Test::HasFailure(); ++row)
+            check_row(got[row], expected[row], lengths, static_cast<std::int64_t>(row));
+    }
 }
 
 /// Gives label 1 to cells for which body(z, y, x) is true; coordinates are lengths from the middle.

@@ -44,9 +44,28 @@ TEST_F(MedialAxisDevice, IsTheHosts) {
         check_equal(host_runner{2}, device_runner(), case_of_corners(shape));
 }
 
+/// Rows that start at multiples of 16 bytes and whose marks do so at 4: lanes read and write four cells at once.
+TEST_F(MedialAxisDevice, FourCellsAtOnce) {
+    for (const shape_t& shape : {shape_t{40, 4}, shape_t{37, 200}, shape_t{17, 484}, shape_t{20, 240}})
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            const axis_case c = large_case(shape, seed);
+            guarded image = c.image(), here(dtype::uint8, shape, layout::tight),
+                    there(dtype::uint8, shape, layout::tight);
+            const auto mark = [&](const auto& run, guarded& axis) {
+                run({&image, &axis}, [&](const auto& on, const auto& at) {
+                    medial_axis_fields<std::remove_cvref_t<decltype(on)>> out;
+                    out.axis = at(axis);
+                    medial_axis(on, at(image), out, c.options());
+                });
+            };
+            mark(host_runner{2}, here), mark(device_runner(), there);
+            EXPECT_TRUE(here.bytes() == there.bytes()) << c.text();
+        }
+}
+
 /// Cells near their sites, for which a warp has words, beside others: bytes of words end at 63 cells.
 TEST_F(MedialAxisDevice, NearAndFar) {
-    for (const shape_t& shape : {shape_t{150, 200}, shape_t{40, 60, 90}, shape_t{9, 17, 300}})
+    for (const shape_t& shape : {shape_t{150, 200}, shape_t{70, 251}, shape_t{40, 60, 90}, shape_t{9, 17, 300}})
         for (std::uint64_t seed = 0; seed < 3 && !testing::Test::HasFailure(); ++seed)
             check_equal(host_runner{2}, device_runner(), case_of_few_sites(shape, seed));
 }

@@ -81,7 +81,9 @@ ON_HOST = [
 
 
 def test_all_functions_are_tried():
-    assert {function for function, *_ in FUNCTIONS} | {function for function, *_ in ON_HOST} == set(_plan._PLANNED)
+    elsewhere = {nf.balls, nf.skeleton_graph}
+    tried = {function for function, *_ in FUNCTIONS} | {function for function, *_ in ON_HOST}
+    assert tried | elsewhere == set(_plan._PLANNED)
     assert {function for function, *_ in ON_HOST} == set(_plan._ON_HOST)
 
 
@@ -109,6 +111,23 @@ def test_porosimetry_is_planned_to_its_end():
     told = [each.method for each in nf.plan(nf.porosimetry, SHAPE, SHAPE).passes]
     assert any("basins merge" in each for each in told) and "crescents" in told[-1]
     assert nf.plan(nf.porosimetry, (1200,) * 3, (1200,) * 3).output_bytes == 4 * 1200**3
+
+
+def test_balls_are_read_and_the_skeleton_is_not():
+    for radius, kind in ((3, 2), (400, 8)):
+        told = nf.plan(nf.balls, [[1, 2, 3]], radius, SHAPE, threads=2)
+        assert (told.cells, told.input_bytes, told.output_bytes) == (CELLS, kind * CELLS, 4 * CELLS)
+        assert told.workspace_bytes >= CELLS and "crescents" in told.passes[-1].method
+    vast = nf.plan(nf.balls, np.zeros((4, 3), int), [1, 2, 3, 4], shape=(1000,) * 3, squared=True)
+    assert vast.output_bytes == 8 * 1000**3
+    with pytest.raises(ValueError, match="outside of shape"):
+        nf.plan(nf.balls, [[1, 2, 300]], 3, SHAPE)
+    for skeleton in (SHAPE, np.ones(SHAPE, bool)):
+        told = nf.plan(nf.skeleton_graph, skeleton, values=np.ones(SHAPE, np.float32))
+        assert (told.place, told.cells, told.input_bytes) == ("host", CELLS, CELLS)
+        assert told.workspace_bytes >= CELLS and "bytes a cell of the skeleton" in told.passes[0].method
+    with pytest.raises(ValueError, match="spacing"):
+        nf.plan(nf.skeleton_graph, SHAPE, spacing=(1, 2))
 
 
 def test_plateaus_may_need_basins():

@@ -82,6 +82,16 @@ TEST(Plan, TellsOfArraysAndSteps) {
     EXPECT_NE(told.text().find("crescents"), std::string::npos) << told.text();
 }
 
+/// Which cells a skeleton has, a plan cannot know.
+TEST(Plan, OfAGraph) {
+    const plan_views<host> a{made_up(side)};
+    const call_plan told = plan([&] { static_cast<void>(graph_of(cells_of_skeleton(a.in(), a.height()))); });
+    EXPECT_EQ(told.place, "host");
+    EXPECT_EQ(told.cells, plan_cells);
+    EXPECT_GE(told.input_bytes, 2 * plan_cells);
+    EXPECT_NE(told.text().find("bytes a cell of the skeleton"), std::string::npos) << told.text();
+}
+
 /// A plan needs no memory, even for a shape that fits no machine.
 TEST(Plan, OfMoreThanThereIs) {
     const std::vector<std::int64_t> shape{20000, 20000, 20000};

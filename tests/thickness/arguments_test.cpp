@@ -75,8 +75,11 @@ TEST(ThicknessArguments, Inlets) {
     expect_refused([&] { porosimetry(host{1}, image, of({4, 5}, dtype::uint8), out); }, {"inlets", "4x5"});
     expect_refused([&] { porosimetry(host{1}, image, of({4, 5, 6}, dtype::float32), out); }, {"inlets", "float32"});
     expect_refused([&] { porosimetry(host{1}, image, any_input<host>(out.squared), out); }, {"overlap"});
+    // The search for ways is checked before any work: distances would lie in the output.
+    const std::vector<std::byte> before(c.squared->bytes().begin(), c.squared->bytes().end());
     expect_refused([&] { porosimetry(host{1}, image, of({4, 5, 6}, dtype::uint8), out, {.connectivity = 5}); },
                    {"connectivity is 5"});
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), c.squared->bytes().begin()));
 }
 
 TEST(ThicknessArguments, EmptyAxes) {

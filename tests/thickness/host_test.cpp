@@ -206,6 +206,20 @@ TEST(ThicknessHost, LargeBallsOfABatchAreALoop) {
     }
 }
 
+/// Diameters are roots of double, rounded once: roots of float are the same below 2^24 only.
+TEST(ThicknessHost, DiametersAreRoundedOnce) {
+    const shape_t shape{4, 5463};
+    std::vector<std::uint8_t> mask(4 * 5463, 1);
+    mask[0] = 0;
+    constexpr double most2 = 5462.0 * 5462 + 3 * 3;
+    EXPECT_NE(2 * std::sqrt(static_cast<float>(most2)), static_cast<float>(2 * std::sqrt(most2)));
+    std::vector<float> made(mask.size());
+    const auto image = any_input<host>::contiguous(static_cast<const void*>(mask.data()), dtype::uint8, shape);
+    local_thickness(host{2}, image, {any_output<host>::contiguous(made.data(), dtype::float32, shape), {}});
+    EXPECT_EQ(made.back(), static_cast<float>(2 * std::sqrt(most2)));
+    EXPECT_EQ(made.front(), 0);
+}
+
 /// T2 is at least D2, is zero outside the shape, and equals union_of_balls of D2.
 TEST(ThicknessHost, NeverBelowTheDistanceAndNeverOutside) {
     const shape_t shape{20, 21, 22};
