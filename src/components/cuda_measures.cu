@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(threads_of_block) add_up_measures(const walk b
         s.of[x_at] = s.of[n_at] * x, s.of[xx_at] = s.of[x_at] * x, s.of[xw_at] = s.of[w_at] * x;
         return s;
     };
-    walk_down<false>(by, labels, at, [&](std::uint32_t found, int i, std::uint32_t) {
+    walk_down(by, labels, at, [&](std::uint32_t found, int i) {
         if (found == no_row) return;
         if (found != row) {
             if (row != no_row) put(row, with_columns(mine));

@@ -71,7 +71,7 @@ struct block_values {
     word of[block_rows::places][value_words];
 };
 
-/// Adds up the values of each row's cells, laid out as in add_up_shapes. Integers come as unsigned bits; `flip` toggles
+/// Adds up the values of each row's cells; a lane walks down a column. Integers come as unsigned bits; `flip` toggles
 /// the sign bit, so that naturals keep the order. Floating-point values take two passes; the second, for sums, needs
 /// the complete ranges in `words`. Integers take one pass.
 /// Over 40 lines because its steps share what a thread has in registers.
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(threads_of_block)
     std::conditional_t<narrow, narrow_values, tile_values> mine;
     fixed_scale scale;
     const Value* const column = values + in_values.offset(at.x0 + at.x, at.w0 + at.w, at.p);
-    walk_down<false>(by, labels, at, [&](std::uint32_t found, int i, std::uint32_t) {
+    walk_down(by, labels, at, [&](std::uint32_t found, int i) {
         if (found == no_row) return;
         if (found != row) {
             if (row != no_row) put(row, whole(mine));

@@ -237,6 +237,19 @@ struct walk {
         for (int axis = 0; axis < 3; ++axis) base[axis] = axis == by ? to : base[axis];
         return true;
     }
+    /// Leaves free blocks; false if the line ends before a block that is not free. It is a loop of its own, so that the
+    /// rays of a warp look at cells together.
+    NF_HD bool skip(double last, std::int32_t& steps) {
+        while (t <= last) {
+            const std::int64_t wide = free_blocks();
+            if (wide == 0) return true;
+            ++steps;
+            double when = 0;
+            const int by = exit(wide, when);
+            if (!leave(by, wide, when)) return false;
+        }
+        return false;
+    }
     /// Lower bound of the distance to the surface, in t; see sphere_trace.hpp.
     NF_HD double safe(const cell& c, double value, double speed) const {
         double spread = 0;
@@ -261,7 +274,9 @@ NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double l
 
 /// Finds the point of a meeting in the interval from the walk's point.
 NF_HD inline void find_point(meeting& m, const walk& w, const passage& p, const bracket& in) {
-    const cell& c = m.where;
+    double point[3];
+    w.point(point);
+    const cell& c = m.where = cell_at(w.s, w.base, point);
     m.t = w.t + (c.value() <= 0 ? 0 : root_in(cubic_of(c, w.l.d), in)), m.at_entry = m.t == p.first;
     for (int axis = 0; axis < 3; ++axis) m.where.share[axis] = w.l.at(axis, m.t) - static_cast<double>(c.base[axis]);
 }
@@ -280,13 +295,8 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
     bracket in;
     bool found = false;
     double when = 0;
-    while (w.t <= p.last) {
+    while (w.skip(p.last, m.steps)) {
         ++m.steps;
-        if (const std::int64_t wide = w.free_blocks(); wide > 0) {
-            const int by = w.exit(wide, when);
-            if (!w.leave(by, wide, when)) break;
-            continue;
-        }
         double point[3];
         w.point(point);
         const cell c = cell_at(s, w.base, point);
@@ -298,13 +308,12 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
                 continue;
             }
         }
-        if (meets(w, c, p, when, in)) {
-            m.where = c, found = true;
-            break;
-        }
+        found = meets(w, c, p, when, in);
+        if (found) break;
         if (!w.leave(by, 0, when)) break;
     }
-    if (found) find_point(m, w, p, in);  // behind the loop, so that a warp's rays bisect together
+    if (found)
+        find_point(m, w, p, in);  // behind the loop, so that a warp's rays bisect together and need no cell in it
     return m;
 }
 

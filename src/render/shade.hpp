@@ -133,14 +133,15 @@ template <class T>
 NF_HD inline void add_slope(const surface& s, const double* point, float* g) {
     const volume& f = s.field;
     const auto level = static_cast<float>(s.level);
+    constexpr float sixth = 1.0F / 6;
     float weight[3][4], slope[3][4];
     std::int64_t at[3][4];  // offsets
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t base = base_of(point[axis], f.size[axis]);
         const auto inside = static_cast<float>(point[axis] - static_cast<double>(base));
         const float a = inside < 0 ? 0 : inside > 1 ? 1 : inside, b = 1 - a;
-        weight[axis][0] = b * b * b / 6, weight[axis][1] = (4 - a * a * (6 - 3 * a)) / 6;
-        weight[axis][2] = (4 - b * b * (6 - 3 * b)) / 6, weight[axis][3] = a * a * a / 6;
+        weight[axis][0] = b * b * b * sixth, weight[axis][1] = (4 - a * a * (6 - 3 * a)) * sixth;
+        weight[axis][2] = (4 - b * b * (6 - 3 * b)) * sixth, weight[axis][3] = a * a * a * sixth;
         slope[axis][0] = -b * b / 2, slope[axis][1] = a * (3 * a - 4) / 2;
         slope[axis][2] = -(b * (3 * b - 4)) / 2, slope[axis][3] = a * a / 2;
         for (int k = 0; k < 4; ++k) at[axis][k] = clamped(base + k - 1, f.size[axis] - 1) * f.step[axis];
@@ -171,67 +172,79 @@ NF_HD inline vec normal_at(const surface& s, const double* point) {
     return unit({s.sense * g[0] / h[0], s.sense * g[1] / h[1], s.sense * g[2] / h[2]});
 }
 
-/// A position in the unit of the spacing, in cells.
-NF_HD inline vec in_cells(const scene& s, vec place) {
-    const double* h = s.what.field.length;
-    return {place.z / h[0], place.y / h[1], place.x / h[2]};
-}
+/// A line of shades, in cells and in float, which is precise enough for them.
+struct beam {
+    float from[3], way[3];
 
-/// Distance from a point, in cells, to the surface, at most 63 of the narrowest sides; negative inside if the field is
-/// a distance. Infinite outside the grid.
-NF_HD inline double clearance(const scene& s, vec at) {
-    const volume& f = s.what.field;
-    constexpr double none = std::numeric_limits<double>::infinity();
-    const double point[3] = {at.z, at.y, at.x};
-    std::int64_t base[3];
-    for (int axis = 0; axis < 3; ++axis) {
-        if (!(point[axis] >= 0 && point[axis] <= static_cast<double>(f.size[axis] - 1))) return none;
-        base[axis] = base_of(point[axis], f.size[axis]);
+    NF_HD beam(const scene& s, vec place, vec direction) {
+        const double *h = s.what.field.length, at[] = {place.z, place.y, place.x},
+                     to[] = {direction.z, direction.y, direction.x};
+        for (int axis = 0; axis < 3; ++axis)
+            from[axis] = static_cast<float>(at[axis] / h[axis]), way[axis] = static_cast<float>(to[axis] / h[axis]);
     }
-    if (s.clear == nullptr) return cell_at(s.what, base, point).value();
-    const std::int64_t y = f.size[1] > 1 ? f.size[2] : 0, z = f.size[0] > 1 ? f.size[1] * f.size[2] : 0;
+};
+
+/// Distance from a point of a beam to the surface, at most 63 of the narrowest sides; negative inside if the field is a
+/// distance. Infinite outside the grid.
+NF_HD inline float clearance(const scene& s, const beam& b, float t) {
+    const volume& f = s.what.field;
+    std::int32_t base[3];
+    float point[3], share[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        point[axis] = b.from[axis] + t * b.way[axis];
+        const auto size = static_cast<std::int32_t>(f.size[axis]);
+        if (!(point[axis] >= 0 && point[axis] <= static_cast<float>(size - 1)))
+            return std::numeric_limits<float>::infinity();
+        const auto whole = static_cast<std::int32_t>(point[axis]), most = size > 1 ? size - 2 : 0;
+        base[axis] = whole < most ? whole : most, share[axis] = point[axis] - static_cast<float>(base[axis]);
+    }
+    if (s.clear == nullptr) {
+        const double at[] = {point[0], point[1], point[2]};
+        const std::int64_t first[] = {base[0], base[1], base[2]};
+        return static_cast<float>(cell_at(s.what, first, at).value());
+    }
+    const std::int64_t x = f.size[2] > 1 ? 1 : 0, y = f.size[1] > 1 ? f.size[2] : 0,
+                       z = f.size[0] > 1 ? f.size[1] * f.size[2] : 0;
     const std::uint8_t* const first = s.clear + (base[0] * f.size[1] + base[1]) * f.size[2] + base[2];
-    float share[3];
-    for (int axis = 0; axis < 3; ++axis)
-        share[axis] = static_cast<float>(point[axis] - static_cast<double>(base[axis]));
     const auto along = [&](const std::uint8_t* from) {
         const float low = from[0];
-        return low + share[2] * (static_cast<float>(from[f.size[2] > 1 ? 1 : 0]) - low);
+        return low + share[2] * (static_cast<float>(from[x]) - low);
     };
     const auto across = [&](const std::uint8_t* from) {
         const float low = along(from);
         return low + share[1] * (along(from + y) - low);
     };
     const float low = across(first), quarter = low + share[0] * (across(first + z) - low);
-    return static_cast<double>(quarter) * (s.narrow / quarters);
+    return quarter * static_cast<float>(s.narrow / quarters);
 }
 
 /// Share of the light that reaches a place: the least ratio of clearance to distance along the ray, scaled.
 NF_HD inline double lit(const scene& s, vec place, vec normal) {
-    const double blur = 8;
-    double free = 1, t = s.narrow;
-    const vec from = in_cells(s, place + (1.5 * s.narrow) * normal), way = in_cells(s, s.light);
+    constexpr float blur = 8;
+    const auto narrow = static_cast<float>(s.narrow);
+    float free = 1, t = narrow;
+    const beam ray(s, place + (1.5 * s.narrow) * normal, s.light);
     for (int step = 0; step < 200; ++step) {
-        const double near = clearance(s, from + t * way);
-        if (near < 0.02 * s.narrow) return 0;
-        if (near == std::numeric_limits<double>::infinity()) break;
+        const float near = clearance(s, ray, t);
+        if (near < 0.02F * narrow) return 0;
+        if (near == std::numeric_limits<float>::infinity()) break;
         if (blur * near < free * t) free = blur * near / t;
-        if (free < 1.0 / 64) return 0;  // less than a quarter of a byte's step
-        t += near > 0.5 * s.narrow ? near : 0.5 * s.narrow;
+        if (free < 1.0F / 64) return 0;  // less than a quarter of a byte's step
+        t += near > 0.5F * narrow ? near : 0.5F * narrow;
     }
     return free * free * (3 - 2 * free);
 }
 
 /// Share of the sky that a place sees: compares clearances along its normal with those in open space.
 NF_HD inline double open_sky(const scene& s, vec place, vec normal) {
-    double hidden = 0, weight = 0.5, reach = 2 * s.narrow;
-    const vec from = in_cells(s, place), way = in_cells(s, normal);
+    float hidden = 0, weight = 0.5F, reach = 2 * static_cast<float>(s.narrow);
+    const beam ray(s, place, normal);
     for (int k = 0; k < 5; ++k) {
-        const double near = clearance(s, from + reach * way), lack = (reach - near) / reach;
+        const float near = clearance(s, ray, reach), lack = (reach - near) / reach;
         if (lack > 0) hidden += weight * (lack < 1 ? lack : 1);
-        weight = weight * 0.75, reach = reach * 1.9;
+        weight = weight * 0.75F, reach = reach * 1.9F;
     }
-    const double share = 1 - hidden * 0.9;
+    const float share = 1 - hidden * 0.9F;
     return share > 0 ? share : 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/scratch.hpp"
-#include "voxelize/winding.hpp"
+#include "voxelize/edge_tree.hpp"
 
 namespace nearfield::voxels {
 namespace {
@@ -32,16 +32,10 @@ void count_crossings(workers& team, const lattice& l, T* count) {
     });
 }
 
-open_edges edges_of(const lattice& l) {
-    open_edges made{l.open.data(), static_cast<std::int64_t>(l.open.size()), l.vertices.data(), {}};
-    for (std::size_t k = 0; k < 3; ++k) made.unit[k] = std::ldexp(l.grid.pitch[k], -l.shift);
-    return made;
-}
-
 /// Finds the cells inside a mesh with open edges, from the crossings in each cell, whose number it replaces by 1 or 0.
 class settling {
 public:
-    settling(const lattice& l, std::int32_t* count) : l_(l), edges_(edges_of(l)), count_(count) {}
+    settling(const lattice& l, std::int32_t* count) : l_(l), edges_(edges_of(l)), tree_(edges_), count_(count) {}
 
     void run(workers& team) const {
         constexpr std::int64_t side = 16;
@@ -70,14 +64,9 @@ private:
     /// Whether the upward extension of an edge may separate columns of the box.
     [[nodiscard]] bool is_crossed(const box& b) const {
         if (b.end[0] - b.first[0] == 1 && b.end[1] - b.first[1] == 1) return false;
-        const auto reaches = [&](const meshes::open_edge& e, std::size_t k) {
-            const std::int64_t u = l_.vertices[static_cast<std::size_t>(e.from)][k],
-                               w = l_.vertices[static_cast<std::size_t>(e.to)][k];
-            const bool above = k < 2 && std::max(u, w) < b.first[k] << l_.shift;
-            return !above && std::min(u, w) <= (b.end[k] - 1) << l_.shift;
-        };
-        return std::ranges::any_of(
-            l_.open, [&](const meshes::open_edge& e) { return reaches(e, 0) && reaches(e, 1) && reaches(e, 2); });
+        std::int64_t first[3], last[3];
+        for (std::size_t k = 0; k < 3; ++k) first[k] = b.first[k] << l_.shift, last[k] = (b.end[k] - 1) << l_.shift;
+        return tree_.is_below(first, last);
     }
     /// Finds the cells of a box. `is_settled` says that the sums of a column's cells round to the same number.
     void settle(const box& b, bool is_settled) const {
@@ -90,12 +79,16 @@ private:
         }
         const bool is_one = size[0] * size[1] * size[2] == 1, crossed = is_crossed(b);
         if (!is_settled || !crossed) {
-            const open_edges::seen its = edges_.at(cell, std::sqrt(reach2));
-            is_settled = is_settled || its.is_settled();
-            if (is_one || (is_settled && !crossed))
+            open_edges::seen its = tree_.at(cell, is_settled ? 0 : std::sqrt(reach2), edge_tree::coarse);
+            bool is_sure = its.is_settled();
+            is_settled = is_settled || is_sure;
+            if (is_one || (is_settled && !crossed)) {
+                if (!is_sure) its = tree_.at(cell, 0, edge_tree::fine), is_sure = its.is_settled();
+                if (!is_sure) its = edges_.at(cell);
                 return for_cells(b, [&](std::int32_t& at) {
                     at = (is_one ? its.sum.is_inside(at) : at + its.sum.turns != 0) ? 1 : 0;
                 });
+            }
         }
         if (is_settled) size[2] = 0;  // only columns differ
         const auto axis = static_cast<std::size_t>(std::max_element(size, size + 3) - size);
@@ -113,6 +106,7 @@ private:
 
     const lattice& l_;
     open_edges edges_;
+    edge_tree tree_;
     std::int32_t* count_;
 };
 
@@ -140,6 +134,12 @@ void walk_lines(workers& team, const lattice& l, bool winding,
 }
 
 }  // namespace
+
+open_edges edges_of(const lattice& l) {
+    open_edges made{l.open.data(), static_cast<std::int64_t>(l.open.size()), l.vertices.data(), {}};
+    for (std::size_t k = 0; k < 3; ++k) made.unit[k] = std::ldexp(l.grid.pitch[k], -l.shift);
+    return made;
+}
 
 void check_grid(const mesh_grid& grid) {
     double cells = 1;

@@ -85,7 +85,6 @@ struct open_edges {
         return made;
     }
 
-private:
     NF_HD void add(const meshes::open_edge& e, const std::int64_t* cell, double reach, seen& to) const {
         std::int64_t a[3], b[3];
         double u[3], w[3];

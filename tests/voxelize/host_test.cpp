@@ -8,6 +8,7 @@
 #include "nearfield/voxelize.hpp"
 #include "refused.hpp"
 #include "scale.hpp"
+#include "voxelize/edge_tree.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -129,6 +130,39 @@ TEST(Voxelize, OpenMeshesInLargerGrids) {
             ASSERT_EQ(found[cell] != 0, w > 0.5) << seed << " cell " << cell << " " << w;
         });
     }
+}
+
+/// Parts of chains count as straight edges, as far away as they differ by less than the bound that the sum tells.
+TEST(Voxelize, ChainsOfOpenEdges) {
+    int approximate = 0;
+    for (std::uint64_t seed = 0; seed < share(3, 12); ++seed) {
+        mesh m = seed % 2 == 0 ? sphere_mesh({17.2, 18.1, 30.3}, 14.6, 40, 44) : torus_mesh(12, 4, 60, 30);
+        std::erase_if(m.faces, [&](const auto& face) {  // a few large holes, and single triangles
+            const point& at = m.vertices[static_cast<std::size_t>(face[0])];
+            return std::sin(at[0] + static_cast<double>(seed)) * std::sin(0.4 * at[1]) > 0.7 || mix(face[1]) % 50 == 0;
+        });
+        if (seed % 3 == 1) m.faces.push_back(std::array(m.faces[0]));
+        const voxels::lattice l(m, {{60, 60, 60}, {-25, -25, -25}, {1, 0.8, 1.1}});
+        ASSERT_GT(std::ssize(l.open), 40);
+        const voxels::open_edges edges = voxels::edges_of(l);
+        const voxels::edge_tree tree(edges);
+        for (std::uint64_t k = 0; k < 400; ++k) {
+            std::int64_t cell[3];
+            for (std::uint64_t axis = 0; axis < 3; ++axis)
+                cell[axis] = static_cast<std::int64_t>(mix(1200 * seed + 3 * k + axis) % 60) << l.shift;
+            const auto turns = [](const voxels::open_edges::seen& of) {
+                return static_cast<double>(of.sum.turns) + std::atan2(of.sum.im, of.sum.re) / (2 * std::numbers::pi);
+            };
+            const double whole = turns(edges.at(cell));
+            for (const double allowed : {voxels::edge_tree::coarse, voxels::edge_tree::fine}) {
+                const voxels::open_edges::seen found = tree.at(cell, 0, allowed);
+                if (found.change >= 0.5) continue;  // not all nodes were added
+                if (found.change > 0) ++approximate;
+                ASSERT_NEAR(turns(found), whole, found.change + 1e-9) << seed << ' ' << k;
+            }
+        }
+    }
+    EXPECT_GT(approximate, 100);
 }
 
 /// True if a triangle, clipped by the six sides of a box, is not empty.
