@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "exact/options_fields.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -207,10 +208,13 @@ void check_all_sites(const shape_t& shape, std::uint64_t sparse, const std::vect
 
 /// Up to 7 rows are solved one after the other, and more if at most one cell in 32 is a site.
 TEST(OptionsPower, RowsHaveTheAnswerOfAllSites) {
+    std::uint64_t k = 0;
     for (const std::int64_t rows : {1, 2, 7, 8, 17, 33})
         for (const std::int64_t n : {2, 15, 16, 17, 33, 200})
             for (const std::uint64_t sparse : {1, 3, 40})
                 for (const double most : {2., 50., 4096., 1e6, 1e13}) {
+                    // Under AddressSanitizer the loop over all sites takes half a minute for all cases.
+                    if (test_scale() < 0.1 && mix(++k) % 8 != 0) continue;
                     const auto cells = static_cast<std::size_t>(rows * n);
                     std::vector<std::int64_t> whole(cells);
                     std::vector<double> real(cells);

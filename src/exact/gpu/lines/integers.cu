@@ -26,5 +26,6 @@ bool searches_near(const line_form& how, const line_pass<std::int32_t>& g) {
 }
 
 void solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g) { solve_pass(on, how, g); }
+void solve(const device& on, const line_form& how, const line_pass<std::int64_t>& g) { solve_pass(on, how, g); }
 
 }  // namespace nearfield::exact::gpu
