@@ -96,14 +96,12 @@ private:
     /// True if some steps lead three layers ahead.
     [[nodiscard]] __device__ bool is_far() const { return w_.sweeps.reach > 2; }
 
-    /// Returns the pairs of layers of the band behind layers in which cells improved. A walk leaves nothing to do for
-    /// its own cone in its band.
+    /// Returns the pairs of layers of the band behind layers in which cells improved.
     [[nodiscard]] __device__ std::uint32_t pairs_to_relax(const std::uint32_t* noted) const {
         constexpr int pairs = band_layers / 2;
         const std::uint32_t own = ((1U << pairs) - 1) << band() * pairs;
         std::uint32_t improved = 0;
         if (lane_ < note_writers) improved = fresh(noted + 2 * lane_ + (layers_are_columns() ? 1 : 0));
-        if (lane_ == cone_) improved &= ~own;
         improved = __reduce_or_sync(cuda::every_lane, improved);
         const auto ahead_by = [&](int by) { return is_forward() ? improved << by : improved >> by; };
         return (improved | ahead_by(1) | (Far ? ahead_by(2) : 0)) & own;

@@ -22,7 +22,6 @@ public:
     __device__ bool turn(const std::uint32_t* noted, std::uint32_t* to_note) const {
         if (axis_ == few_axes) return false;
         std::uint32_t improved = lane_ <= volume_cones ? fresh(noted + lane_) : 0;
-        if (lane_ == cone_) improved &= ~(own() << pairs * axis_);  // the walk of its own cone has gone on there
         improved = __reduce_or_sync(cuda::every_lane, improved) >> pairs * axis_ & ((1U << pairs) - 1);
         const std::uint32_t todo = (improved | (is_forward() ? improved << 1 : improved >> 1)) & own();
         const std::uint32_t made = todo != 0 ? walk(todo) : 0;

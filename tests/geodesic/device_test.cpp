@@ -107,6 +107,35 @@ TEST_F(GeodesicDevice, SweepsTiles) {
     }
 }
 
+/// A tile that is the whole grid is visited once, so that its cells are right only if the visit relaxes every step. All
+/// walks of its sweeps run at the same time on a GPU: what one of them leaves to another must be done.
+TEST_F(GeodesicDevice, OneVisitSettlesATile) {
+    const auto cases = std::max(std::uint64_t{12}, static_cast<std::uint64_t>(300 * test_scale()));
+    for (std::uint64_t seed = 0; seed < cases; ++seed) {
+        std::uint64_t state = seed << 20 | 6;
+        const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+        const bool volume = seed % 4 == 3;
+        const auto price = static_cast<std::int32_t>(1 + draw(4));
+        geodesic_case c;
+        c.shape = volume ? shape_t{16, 16, 16} : shape_t{64, 64};
+        c.steps = volume ? chamfer_steps(3, std::array<std::int32_t, 3>{price, price + 1, price + 2})
+                         : chamfer_steps(2, std::array<std::int32_t, 2>{price, price + static_cast<int>(draw(2))});
+        c.ends.assign(c.shape.size(), border::open), c.rule = cost_rule::both;
+        c.cut_corners = volume || draw(2) == 0;
+        const std::int64_t row = c.shape.back(), wide = 2 + static_cast<std::int64_t>(draw(30));
+        const std::uint64_t closed = draw(3) * 8;
+        const bool priced = !volume && draw(2) == 0;
+        for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
+            const bool wall = i / row % (wide + 1) == wide && (i / row / (wide + 1) % 2 == 0) == (i % row < row - 2);
+            c.mask.push_back(wall || draw(100) < closed ? 0 : 1), c.seeds.push_back(0);
+            if (priced) c.cost.push_back(static_cast<std::int64_t>(1 + draw(5)));
+        }
+        c.seeds[draw(2) == 0 ? 0 : draw(c.seeds.size())] = 3;
+        const geodesic_result wanted = on_host(c, 1);
+        ASSERT_EQ(solved(c, static_cast<fields_wanted>(seed % 2 * 2), wanted), wanted) << "seed " << seed;
+    }
+}
+
 TEST_F(GeodesicDevice, MazesAndSpirals) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const geodesic_case c = maze(seed, 97, 1 + static_cast<std::int64_t>(seed));
