@@ -1,6 +1,6 @@
-// Rows of images and volumes in one pass: ballots make a bit at a site, or at a cell whose label differs from the cell
-// before; a scan of the words carries the last and the next set bit; then each lane handles eight cells. Reads the
-// image once and writes 2 bytes a cell. Rows have at most 32767 cells.
+// Rows of images and volumes in one pass: a bit at a site, or at a cell whose label differs from the cell before, by
+// ballots or eight cells a lane; a scan of the words carries the last and the next set bit; then each lane has eight
+// cells. Reads the image once, of labels also the rows before, and writes 2 bytes a cell of at most 32767 a row.
 #pragma once
 
 #include <algorithm>
