@@ -112,8 +112,9 @@ struct job {
 /// and 6.3 in volumes if sides are at most 32767 and, in volumes, packed sites have 31 bits or fields are contiguous
 /// and of the usual types. Images of longer rows take 4.8 if fields are so. 4.5 are taken in 1-D, 8.5 for distances
 /// alone along more axes if all squares in units are below 2^30 and in 1-D from 2^31 cells on; 16.5 in all other cases.
-/// Labels and signs take 0.5 more, power diagrams 16 to 26 more, fields that are not contiguous 4 or 8, a copy of an
-/// image that is not contiguous its own bytes. nearfield::plan reports the sum for every call.
+/// Labels and signs take 0.5 more, and 0.13 for each axis but the last if distances alone are wanted; power diagrams
+/// take 16 to 26 more, fields that are not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes.
+/// nearfield::plan reports the sum for every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///

@@ -2,7 +2,10 @@
 // near and far pivots, lines with and without staging, narrow and wide keys, all number types.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exact/cases.hpp"
+#include "exact/gpu/route/trace.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
 #include "exact/orders.hpp"
@@ -264,6 +267,70 @@ TEST_F(DeviceLines, RunsOfLabelsOfEveryType) {
                 codes.push_back(static_cast<std::uint32_t>(mix(i / columns / 7 * 5 + i % columns / 12) % 4));
             const wanted_fields tight{.distance = dtype::float32, .image_layout = layout::tight};
             ASSERT_EQ(differs({100, columns}, type, codes, {.sites = sites::other_labels}, tight), "") << columns;
+        }
+}
+
+/// Blocks of labels, `block` cells a side.
+codes_t blocks_of_labels(const shape_t& shape, std::int64_t block) {
+    codes_t codes;
+    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+        std::uint64_t of = 0;
+        for (std::int64_t axis = std::ssize(shape) - 1, rest = i; axis >= 0; --axis) {
+            const std::int64_t n = shape[static_cast<std::size_t>(axis)];
+            of = of * 31 + static_cast<std::uint64_t>(rest % n / block), rest /= n;
+        }
+        codes.push_back(static_cast<std::uint32_t>(mix(of) % 4));
+    }
+    return codes;
+}
+
+/// Windows of values take the ends of runs from bits. Rows note these eight cells at a time if they are aligned; a
+/// kernel notes them for others, for short rows and for a third axis. Windows stage them by bytes or one by one.
+TEST_F(DeviceLines, WindowsKnowWhereRunsBegin) {
+    constexpr dtype types[] = {dtype::uint8, dtype::int32, dtype::int16, dtype::int64, dtype::float32};
+    std::uint64_t k = 0;
+    for (const shape_t& shape :
+         {shape_t{40, 136}, shape_t{1030, 128}, shape_t{9, 17, 192}, shape_t{20, 33, 131}, shape_t{14, 16, 100},
+          shape_t{9, 6, 32}, shape_t{12, 8, 10}, shape_t{5, 6, 7, 136}, shape_t{17, 1100}})
+        for (const border beyond : {border::open, border::closed, border::periodic})
+            for (const bool is_signed : {false, true})
+                for (const layout of : {layout::tight, layout::contiguous, layout::stepping}) {
+                    ++k;
+                    distance_options options{.sites = sites::other_labels, .border = beyond};
+                    if (is_signed) options.sites = sites::zero, options.sign = sign::inside_negative;
+                    options.half_cell = is_signed && k % 4 == 0;
+                    const dtype type = types[k % (is_signed ? 5 : 4)];
+                    exact::gpu::trace counted;
+                    ASSERT_EQ(differs(shape, type, blocks_of_labels(shape, 1 + static_cast<std::int64_t>(k % 9)),
+                                      options, {.distance = dtype::float32, .image_layout = of}),
+                              "")
+                        << text_of(shape) << ", case " << k;
+                    // Signed images are two plain searches, and short joined lines have no windows.
+                    const bool is_short = *std::ranges::min_element(shape) < 8;
+                    if (beyond == border::periodic ? is_short : is_signed && shape.size() == 2) continue;
+                    EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::values)], 0)
+                        << text_of(shape) << ", case " << k << ": " << counted.text();
+                }
+}
+
+/// Windows solve some columns and leave others, whose runs alone are marked.
+TEST_F(DeviceLines, ColumnsThatWindowsLeaveAreMarked) {
+    for (const shape_t& shape : {shape_t{1300, 700}, shape_t{700, 3, 420}})
+        for (const bool is_signed : {false, true}) {
+            codes_t codes;
+            for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+                const std::int64_t x = i % shape.back(), y = i / (cells_of(shape) / shape[0]);
+                codes.push_back(x >= shape.back() - 60 ? static_cast<std::uint32_t>(mix(y / 5 * 97 + x / 5) % 3)
+                                                       : static_cast<std::uint32_t>(y / 640 % 2));
+            }
+            distance_options options{.sites = sites::other_labels, .border = border::periodic};
+            if (is_signed) options.sites = sites::zero, options.sign = sign::inside_negative;
+            exact::gpu::trace counted;
+            ASSERT_EQ(differs(shape, dtype::int32, codes, options, {.distance = dtype::float32}), "") << text_of(shape);
+            const auto& solved = counted.solved();
+            const auto of = [&](exact::gpu::rung which) { return solved[static_cast<std::size_t>(which)]; };
+            EXPECT_GT(of(exact::gpu::rung::values), 0) << counted.text();
+            EXPECT_GT(of(exact::gpu::rung::strips) + of(exact::gpu::rung::halving), 0) << counted.text();
         }
 }
 

@@ -48,9 +48,10 @@ private:
     template <int Count, bool Near, bool Sites, class Value, class Site>
     __device__ void put(int m, int count, const Value& value, const Site& site) const {
         const auto each = [&](const auto& body) {
+            std::int64_t cell = c_.cell(m);
 #pragma unroll
-            for (int i = 0; i < Count; ++i)
-                if (Near || i < count) body(i, c_.cell(m + i));
+            for (int i = 0; i < Count; ++i, cell += c_.g.inner)
+                if (Near || i < count) body(i, cell);
         };
         if constexpr (Last) put_fields<Count, Near, Sites>(m, count, value, site, each);
         else put_next<Near>(m, value, site, each);
@@ -61,10 +62,11 @@ private:
     __device__ void put_next(int m, const Value& value, const Site& site, const Each& each) const {
         const auto& to = c_.g.out;
         if (C::values || c_.g.values) {
-            each([&](int i, std::int64_t cell) {
-                const V v = min(value(i), to.has_ends() ? border_of(m + i) : no_site<V>());
+            const auto store = [&](std::int64_t cell, V v) {
                 static_cast<V*>(c_.g.to)[cell] = v > c_.g.limit ? no_site<V>() : v;
-            });
+            };
+            if (to.has_ends()) each([&](int i, std::int64_t cell) { store(cell, min(value(i), border_of(m + i))); });
+            else each([&](int i, std::int64_t cell) { store(cell, value(i)); });
             return;
         }
         each([&](int i, std::int64_t cell) {
@@ -103,23 +105,39 @@ private:
                     if (sites) put_site_once<Count>(cell, k, site, nowhere, value_of_row);
             });
         if constexpr (Near && Sites)
-            if (sites)
-                each([&](int i, std::int64_t cell) {
-                    const site_of_row<K> s = site(i);
-                    put_site(cell, s, s.key >= 0 && !nowhere[i] && !(values[i] > to.limit));
-                });
+            if (sites) {
+                const auto put_sites = [&](const auto& put) {
+                    each([&](int i, std::int64_t cell) {
+                        const site_of_row<K> s = site(i);
+                        put(cell, s, s.key >= 0 && !nowhere[i] && !(values[i] > to.limit));
+                    });
+                };
+                if (to.out.coordinates && has_all_axes() && !to.out.index && !to.out.index32 && !to.label)
+                    put_sites([&](auto... of) { put_coordinates(of...); });
+                else put_sites([&](auto... of) { put_site(of...); });
+            }
     }
 
-    /// Writes the values of all rows if the fields are a distance or a bit, or signed distances of near rows of bytes,
-    /// or if no values are wanted. Returns false for all others.
+    /// Writes the values of all rows if the fields are a distance or a bit, or signed distances of near rows of 1 or 4
+    /// bytes a cell, or if no values are wanted. Returns false for all others.
     template <bool Near, int Count, class Each>
     __device__ bool put_alone(const V (&values)[Count], const Each& each) const {
         const auto& to = c_.g.out;
         if (to.is_signed()) {
-            if (!Near || to.image_bytes != 1) return false;
-            each([&](int i, std::int64_t cell) { put_signed<Near>(cell, values[i], to.image[cell] == std::byte{0}); });
+            if (!Near || !to.out.only_distance32) return false;
+            float sign[Count];  // of all rows, so that no load waits for another
+            const auto load = [&](const auto* image, auto keep) {
+                each([&](int i, std::int64_t cell) {
+                    sign[i] = static_cast<float>((image[cell] & keep) == 0 ? to.zero_sign : to.other_sign);
+                });
+            };
+            if (to.image_bytes == 1) load(reinterpret_cast<const std::uint8_t*>(to.image), 0xff);
+            else if (to.image_bytes == 4)
+                load(reinterpret_cast<const std::uint32_t*>(to.image), to.floating ? ~0u >> 1 : ~0u);
+            else return false;
+            put_distances<Near>(values, [&](int i) { return sign[i]; }, each);
         } else if (to.out.only_distance32) {
-            each([&](int i, std::int64_t cell) { to.out.distance32[cell] = root_of<Near>(values[i]); });
+            put_distances<Near>(values, [](int) { return 1.0f; }, each);
         } else if (to.out.only_within) {
             each([&](int i, std::int64_t cell) { to.out.within[cell] = !(values[i] > to.limit); });
         } else {
@@ -127,6 +145,17 @@ private:
                    !to.out.squared32 && !to.out.squared64 && !to.out.squared_float && !to.out.squared_float32;
         }
         return true;
+    }
+
+    /// Writes distances of 32 bits with a sign(i) for each row. What rows have in common is decided before them.
+    template <bool Near, int Count, class Sign, class Each>
+    __device__ void put_distances(const V (&values)[Count], const Sign& sign, const Each& each) const {
+        const auto& to = c_.g.out;
+        const auto put = [&](const auto& root) {
+            each([&](int i, std::int64_t cell) { to.out.distance32[cell] = sign(i) * root(values[i]); });
+        };
+        if (Near && to.out.unit != 0) put([&](V value) { return near_root_of(value); });
+        else put([&](V value) { return root32(value, to.limit, to.out.unit2); });
     }
 
     /// Calls body(k, values[k]) for one row after another: a copy of the code of all fields for each row would be most
@@ -169,9 +198,11 @@ private:
     template <bool Near>
     [[nodiscard]] __device__ float root_of(V value) const {
         const auto& to = c_.g.out;
-        if (Near && to.out.unit != 0)
-            return value > to.limit ? endless() : root_of_whole(static_cast<float>(value)) * to.out.unit;
-        return root32(value, to.limit, to.out.unit2);
+        return Near && to.out.unit != 0 ? near_root_of(value) : root32(value, to.limit, to.out.unit2);
+    }
+    [[nodiscard]] __device__ float near_root_of(V value) const {
+        const auto& to = c_.g.out;
+        return value > to.limit ? endless() : root_of_whole(static_cast<float>(value)) * to.out.unit;
     }
     template <bool Near>
     __device__ void put_signed(std::int64_t cell, V value, bool zero) const {
@@ -183,6 +214,16 @@ private:
             to.out.distance64[cell] = sign * (value > to.limit ? infinite : __dsqrt_rn(in_unit(value, to.out.unit2)));
     }
 
+    /// True if the problem has all axes of the image: none has length 1.
+    [[nodiscard]] __device__ bool has_all_axes() const { return c_.g.out.out.image_rank == c_.done() + 1; }
+    __device__ void put_coordinates(std::int64_t cell, const site_of_row<K>& best, bool found) const {
+        const outputs& to = c_.g.out.out;
+        std::int32_t* const coordinates = to.coordinates + cell;
+        coordinates[0] = found ? c_.row_in(best.row) : -1;
+#pragma unroll(C::unrolled)
+        for (int i = 0; i < C::most_done; ++i)
+            if (i < c_.done()) coordinates[(c_.done() - i) * to.cells] = found ? c_.coordinate(best.key, i) : -1;
+    }
     __device__ void put_site(std::int64_t cell, const site_of_row<K>& best, bool found) const {
         const auto& to = c_.g.out;
         const int row = c_.row_in(best.row);
@@ -199,15 +240,7 @@ private:
             store_bits(static_cast<std::byte*>(to.label), to.image_bytes, cell,
                        found ? load_bits(to.image, to.image_bytes, c_.start() + linear) : 0);
         if (to.out.coordinates == nullptr) return;
-        if (to.out.image_rank == c_.done() + 1) {  // no axis has length 1
-            std::int32_t* const coordinates = to.out.coordinates + cell;
-            coordinates[0] = found ? row : -1;
-#pragma unroll(C::unrolled)
-            for (int i = 0; i < C::most_done; ++i)
-                if (i < c_.done())
-                    coordinates[(c_.done() - i) * to.out.cells] = found ? c_.coordinate(best.key, i) : -1;
-            return;
-        }
+        if (has_all_axes()) return put_coordinates(cell, best, found);
         for (int i = 0; i < to.out.image_rank; ++i) {
             const int axis = to.out.problem_axis[i];
             to.out.coordinates[i * to.out.cells + cell] = !found     ? -1

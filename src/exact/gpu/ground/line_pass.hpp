@@ -43,6 +43,12 @@ enum class keys : std::uint8_t {
     value,   ///< int32: the value without the site, for any number of axes
 };
 
+/// Bits of the cells in which runs begin along the axis of a pass, in rows of the last axis.
+struct run_begins {
+    const std::uint8_t* bits = nullptr;
+    std::int64_t pitch = 0, step = 0;  ///< bytes of a row of the last axis, and from a row of the pass to the next
+};
+
 /// True if the comparison of all sites has solved the call; `many` is line_pass::many.
 __device__ inline bool are_few(const std::int32_t* many) { return many != nullptr && *many == 0; }
 
@@ -69,7 +75,8 @@ struct line_pass {
     const void* from = nullptr;
     void* to = nullptr;                ///< keys for the next pass or the epilogue; null if fields are written
     bool values = false;               ///< `to` receives values instead of keys
-    marked ends;                       ///< ends of the runs of a label
+    marked ends;                       ///< ends of the runs of a label, which the pass marks before it needs them
+    run_begins begins;                 ///< where these runs begin, for windows of values; null: there are none
     const V* before = nullptr;         ///< power diagrams: cost of each cell's site so far, minus its weight
     V* after = nullptr;                ///< the same for the next pass; null if fields are written
     const V* extremes = nullptr;       ///< least first value, and the largest magnitude

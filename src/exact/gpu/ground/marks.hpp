@@ -47,7 +47,18 @@ struct marked {
     std::uint32_t* to_after = nullptr;   ///< cells from the word's first cell on to the first mark after the word
     std::uint32_t* zeros = nullptr;      ///< cells of value zero, along the last axis only; null if not wanted
     std::int32_t* lasts = nullptr;       ///< scratch of most_summaries()
+    /// Unresolved strips of 32 columns each, in bytes for 256 rows; columns without any are not marked. Null: all are.
+    const std::uint8_t* left = nullptr;
 
+    /// False if a column needs no marks.
+    [[nodiscard]] __device__ bool wants(std::int64_t column) const {
+        if (left == nullptr) return true;
+        const std::int64_t bytes = (rows + 255) / 256;
+        const std::uint8_t* const of = left + column / 32 * bytes;
+        for (std::int64_t i = 0; i < bytes; ++i)
+            if (of[i] != 0) return true;
+        return false;
+    }
     [[nodiscard]] NF_HD std::int64_t stretches() const { return (words + stretch - 1) / stretch; }
 };
 
@@ -85,7 +96,7 @@ struct gaps {
     }
 };
 
-/// Fills bits, to_before and to_after and, where wanted, zeros.
+/// Fills bits, to_before and to_after and, where wanted, zeros. Columns without unresolved strips may be left out.
 void mark_lines(const device& on, const elements& image, mark what, const marked& to);
 
 /// Copies the images, padded by repeating their last cells; `only_zeros` reduces each element to a byte, 0 for

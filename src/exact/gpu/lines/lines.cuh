@@ -242,11 +242,16 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
     extern __shared__ uint4 line_memory[];
     using C = column<V, Stored, Rule, Bent, Values>;
     if (are_few(g.many)) return;
-    const std::int64_t tile = blockIdx.x / windows;
-    const C c(g, tile * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp);
-    line_tile<C, Stored, Last>(c, reinterpret_cast<unsigned char*>(line_memory), layout, tile,
-                               static_cast<int>(blockIdx.x % windows))
-        .solve(is_ordered(g));
+    const bool ordered = is_ordered(g);
+    const std::int64_t all = (g.columns + cuda::warp - 1) / cuda::warp * windows;
+    for (std::int64_t nth = blockIdx.x; nth < all; nth += gridDim.x) {
+        const std::int64_t tile = nth / windows;
+        const int window = static_cast<int>(nth - tile * windows);
+        const C c(g, tile * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp);
+        line_tile<C, Stored, Last>(c, reinterpret_cast<unsigned char*>(line_memory), layout, tile, window)
+            .solve(ordered);
+        __syncthreads();
+    }
 }
 
 /// Launches the kernels of a pass.
@@ -260,6 +265,8 @@ public:
         if constexpr (!std::is_same_v<V, std::int64_t> && Stored != keys::wide && Rule != rule::powers) {
             g_.left = left;
             if (!search_windows(how)) g_.left = nullptr;
+        } else {
+            mark_ends();
         }
         const int staged = most_staged();
         const bool is_long = g_.rows > staged;
@@ -280,8 +287,8 @@ public:
         auto* kernel = solve_lines<V, Stored, Rule, Bent, Values, true>;
         if constexpr (Stored != keys::row)
             if (!how.last) kernel = solve_lines<V, Stored, Rule, Bent, Values, false>;
-        cuda::launch(on_, kernel, tiles_ * windows, dim3(warps * cuda::warp), static_cast<std::size_t>(layout.bytes()),
-                     g_, layout, windows);
+        cuda::launch(on_, kernel, blocks_for_left(tiles_ * windows, g_.left != nullptr), dim3(warps * cuda::warp),
+                     static_cast<std::size_t>(layout.bytes()), g_, layout, windows);
     }
 
 private:
@@ -298,15 +305,27 @@ private:
                     plan.goes_on = plan_values(how, g_, two) &&
                                    !(g_.by_zero && two.reach < std::min(small, g_.rows - 1)) &&
                                    search_values<Stored, Rule>(on_, how, g_, two);
+                // Columns that windows have solved need no marks.
+                mark_ends(plan.goes_on ? g_.left : nullptr);
                 // Windows of one value a word follow if they reach much farther.
                 if (plan.goes_on && 5 * std::min(near_most, g_.rows - 1) < 6 * two.reach) return true;
                 return search_near<V, Stored, Rule, true, false>(on_, g_, plan, how.last) || plan.goes_on;
             }
         }
+        mark_ends();
         constexpr bool any_ends = integers ? Stored != keys::value : Stored == keys::row;
         if constexpr ((any_ends && (!Bent || Rule == rule::plain)) || (is_position(Stored) && !Bent))
             if (how.whole) return search_near<V, Stored, Rule, Bent, true>(on_, g_, plan, how.last);
         return false;
+    }
+    /// Marks the ends of runs, of all columns or of those with strips that are left.
+    void mark_ends(const std::uint8_t* left = nullptr) const {
+        if constexpr (Rule == rule::labels) {
+            marked to = g_.ends;
+            to.left = left;
+            mark_lines(on_, {g_.image, g_.image_bytes, g_.floating}, g_.by_zero ? mark::zero_changes : mark::changes,
+                       to);
+        }
     }
     /// Returns the rows that a block stages: fewer on GPUs with little shared memory.
     [[nodiscard]] static int most_staged() {

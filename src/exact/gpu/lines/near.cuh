@@ -38,6 +38,10 @@ public:
     /// Stages the tile's rows [base, end).
     __device__ void fill(int base, int end, staged* to) const {
         with_threads<near_threads<Sites>>([&](auto threads) { fill_by(threads, base, end, to); });
+        // Beyond both ends lie rows whose words reach the cap.
+        const auto beyond = static_cast<staged>(Sites && is_position(Stored) ? plan_.cut[0] : plan_.cap);
+        for (int i = static_cast<int>(threadIdx.x); i < rows_beyond * cuda::warp; i += static_cast<int>(blockDim.x))
+            to[-1 - i] = to[(end - base) * cuda::warp + i] = beyond;
     }
 
 private:
@@ -289,12 +293,12 @@ private:
             if (found || j > plan_.reach) break;
             if (j == near_early && __all_sync(cuda::every_lane, worst >= plan_.cap)) break;
             if (j > near_late && __any_sync(cuda::every_lane, worst >= plan_.cap)) break;
-            const int offset = j * width;
+            // A round that begins beyond the last row has that row again, as one that lies farther.
+            const int lower = -min(j * width, deepest_), upper = min((near_block - 1 + j) * width, highest_);
 #pragma unroll
             for (int u = 0; u < near_round; ++u) {
-                const std::uint32_t down = candidate(-min(offset + u * width, deepest_), -j - u),
-                                    up = candidate(min(offset + (near_block - 1 + u) * width, highest_),
-                                                   near_block - 1 + j + u);
+                const std::uint32_t down = candidate(lower - u * width, -j - u),
+                                    up = candidate(upper + u * width, near_block - 1 + j + u);
 #pragma unroll
                 for (int i = 0; i < near_block; ++i) {
                     best_[i] = __viaddmin_u32(down, plan_.costs[j + u + i], best_[i]);
@@ -313,18 +317,14 @@ private:
     std::uint32_t best_[near_block];
 };
 
-/// Searches near windows. A block owns a window of 32 lines.
+/// Searches a window of 32 lines by a block.
 template <class V, keys Stored, rule Rule, bool Bent, bool Sites, bool Last>
-__global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
-    search_near_windows(const __grid_constant__ line_pass<V> g, const __grid_constant__ near_plan plan, int windows) {
+__device__ void search_near_window(const line_pass<V>& g, const near_plan& plan, std::int64_t tile, int from,
+                                   near_progress& progress) {
     using C = column<V, Stored, Rule, Bent>;
     using stage = near_stage<Stored, Sites, C>;
     extern __shared__ uint4 near_memory[];
-    __shared__ near_progress progress;
-    if (are_few(g.many)) return;
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const std::int64_t tile = blockIdx.x / windows;
-    const int from = static_cast<int>(blockIdx.x % windows) * near_rows, to = min(from + near_rows, g.rows);
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, to = min(from + near_rows, g.rows);
     const unsigned wanted =
         left_strips(plan.goes_on ? g.left : nullptr, g.rows, tile).mask(from / strip, (to - from + strip - 1) / strip);
     if (wanted == 0) return;
@@ -332,7 +332,7 @@ __global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
     const int first_row = block_begin(from, g.rows);
     const int base = c.joined() ? first_row - plan.reach : max(first_row - plan.reach, 0),
               end = c.joined() ? to + plan.reach : min(to + plan.reach, g.rows);
-    auto* const memory = reinterpret_cast<typename stage::staged*>(near_memory);
+    auto* const memory = reinterpret_cast<typename stage::staged*>(near_memory) + rows_beyond * cuda::warp;
     if (threadIdx.x == 0) progress.begin();
     stage(c, plan).fill(base, end, memory);
     fill_block(memory, g.rows);
@@ -353,20 +353,37 @@ __global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
     if (threadIdx.x == 0) progress.leave(g, Sites ? rung::near : rung::values, tile, from, to, wanted);
 }
 
+/// Searches near windows.
+template <class V, keys Stored, rule Rule, bool Bent, bool Sites, bool Last>
+__global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
+    search_near_windows(const __grid_constant__ line_pass<V> g, const __grid_constant__ near_plan plan, int windows) {
+    __shared__ near_progress progress;
+    if (are_few(g.many)) return;
+    const auto search = [&](std::int64_t nth) {
+        search_near_window<V, Stored, Rule, Bent, Sites, Last>(g, plan, nth / windows,
+                                                               static_cast<int>(nth % windows) * near_rows, progress);
+    };
+    const std::int64_t all = (g.columns + cuda::warp - 1) / cuda::warp * windows;
+    if constexpr (Sites) search(blockIdx.x);  // the first rung: each window has its block
+    else
+        for (std::int64_t nth = blockIdx.x; nth < all; nth += gridDim.x) search(nth);
+}
+
 /// Launches the search; returns false if the axis has no near windows.
 template <class V, keys Stored, rule Rule, bool Bent, bool Sites>
 bool search_near(const device& on, const line_pass<V>& g, near_plan& plan, bool last) {
     if (!plan_near<Stored, Sites>(g, plan)) return false;
     const int windows = static_cast<int>(blocks_for(g.rows, near_rows));
     const int rows = std::min(g.rows, near_rows) + 2 * plan.reach;
+    const int staged = Bent && g.periodic ? rows : std::max(std::min(g.rows, rows), near_block);
     const std::size_t bytes =
-        static_cast<std::size_t>(Bent && g.periodic ? rows : std::max(std::min(g.rows, rows), near_block)) *
-        cuda::warp * (Sites && is_position(Stored) ? 2 : 4);
+        static_cast<std::size_t>(staged + 2 * rows_beyond) * cuda::warp * (Sites && is_position(Stored) ? 2 : 4);
     if (bytes > cuda::limits().shared_bytes) return false;
     const auto launch = [&]<bool Last>() {
-        cuda::launch(
-            on, search_near_windows<V, Stored, Rule, Bent, Sites, Last>, blocks_for(g.columns, cuda::warp) * windows,
-            dim3(warps_for(near_warps<Sites>, std::min(g.rows, near_rows)) * cuda::warp), bytes, g, plan, windows);
+        cuda::launch(on, search_near_windows<V, Stored, Rule, Bent, Sites, Last>,
+                     blocks_for_left(blocks_for(g.columns, cuda::warp) * windows, plan.goes_on),
+                     dim3(warps_for(near_warps<Sites>, std::min(g.rows, near_rows)) * cuda::warp), bytes, g, plan,
+                     windows);
     };
     // Values in double are those of images, whose second pass is the last one.
     if constexpr (std::is_same_v<V, std::int32_t>)

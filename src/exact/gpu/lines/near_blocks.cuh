@@ -51,6 +51,12 @@ __device__ void fill_block(Word* staged, int rows) {
 /// in the window before; that of a line of fewer rows goes beyond it.
 __device__ inline int block_begin(int row, int rows) { return max(min(row, rows - near_block), 0); }
 
+/// Returns the number of blocks for windows of which another rung has solved most: each block takes several.
+inline std::int64_t blocks_for_left(std::int64_t windows, bool most_are_solved) {
+    constexpr std::int64_t blocks_of_multiprocessor = 16;
+    return most_are_solved ? std::min(windows, blocks_of_multiprocessor * cuda::limits().multiprocessors) : windows;
+}
+
 /// Calls put<Count>(row) for the rows of a block: all at once, or one after another in a line of fewer rows.
 template <class Rows, class Put>
 __device__ void put_block(Rows& rows, int m, int line_rows, const Put& put) {

@@ -23,6 +23,7 @@ template <bool Sites>
 constexpr int near_threads = near_warps<Sites> * cuda::warp;
 constexpr int most_failures = 4;                // failed blocks after which the rest of a window is given up
 constexpr int near_round = 4;                   // steps between two tests for the end
+constexpr int rows_beyond = near_round - 1;     // rows beyond both ends of the staged ones, which never win
 constexpr int near_early = 17, near_late = 64;  // steps after which some cell, and every cell, must have a candidate
 
 __host__ __device__ inline std::uint32_t halves(int high, int low) {

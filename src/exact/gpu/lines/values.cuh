@@ -5,6 +5,10 @@
 // stay below the cap has lost no candidate. A block searches outward from both of its ends until no lane's value
 // exceeds the cost of the next rows. Farther winners are left to the strips of lines.cuh, a bit for each 32 rows.
 //
+// Where the run of a label begins, its first row is a site for the rows before it, and the row before is one for the
+// rows from there on: for cells of other runs the ends of their own are nearer. A bit above each value says that a run
+// begins, and a search takes such a value as 0 in the one direction or in the other.
+//
 // It reads 2 bytes a cell of the last axis, 4 of any other. Parabolas outward from each row: see near.cuh.
 #pragma once
 
@@ -22,7 +26,7 @@ constexpr int value_saturated = 32767;  // limit of values and costs, whose sums
 constexpr int value_columns = 2 * cuda::warp;
 constexpr int value_warps = 16;
 constexpr int value_threads = value_warps * cuda::warp;
-constexpr int value_far = 255;  // rows whose cost is saturated
+constexpr std::uint32_t value_bits = 0x7fff7fff;  // of both columns; the bits above them say that runs begin
 
 /// Constants of a pass.
 struct value_plan {
@@ -54,6 +58,25 @@ inline bool plan_values(const line_form& how, const line_pass<std::int32_t>& g, 
     return true;
 }
 
+/// The bits of a column, or of neighbouring ones, that say where runs begin.
+class column_begins {
+public:
+    template <class V>
+    __device__ column_begins(const line_pass<V>& g, std::int64_t first_cell) : step_(g.begins.step) {
+        const std::int64_t line = quotient(first_cell, g.done_size[0]), x = first_cell - line * g.done_size[0];
+        from_ = g.begins.bits + line * g.begins.pitch + x / 8, place_ = static_cast<int>(x % 8);
+    }
+    /// Returns the bit of a row's cell, below those of the cells behind it in the same eight.
+    [[nodiscard]] __device__ std::uint32_t operator()(int row) const {
+        return static_cast<std::uint32_t>(__ldg(from_ + row * step_)) >> place_;
+    }
+
+private:
+    const std::uint8_t* from_;
+    std::int64_t step_;
+    int place_;
+};
+
 /// Stages a tile's rows [base, base + rows), in joined lines with the rows of their other end.
 template <class A>
 class value_stage {
@@ -62,14 +85,37 @@ public:
         : a_(a), b_(b), g_(a.g), plan_(plan), base_(base), to_(to) {}
 
     __device__ void fill(int rows) const {
-        with_threads<value_threads>([&](auto threads) { fill_by(threads, rows); });
+        const bool plain = narrow && !g_.m.half_cell && !g_.m.periodic[g_.m.rank - 1];
+        with_threads<value_threads>([&](auto threads) {
+            if (plain) fill_by<narrow>(threads, rows);
+            else fill_by<false>(threads, rows);
+        });
+        // Beyond both ends lie rows without sites.
+        for (int i = static_cast<int>(threadIdx.x); i < rows_beyond * cuda::warp; i += static_cast<int>(blockDim.x))
+            to_[-1 - i] = to_[rows * cuda::warp + i] = value_bits;
+        if (A::labels && !together()) {
+            __syncthreads();
+            set_begins(rows);
+        }
     }
 
 private:
     using in = typename A::in;
     static constexpr bool narrow = sizeof(in) == 2;
 
-    template <class Threads>
+    /// True if the bits of neighbouring columns lie in one byte.
+    [[nodiscard]] __device__ bool together() const { return g_.inner % value_columns == 0 && g_.done_size[0] % 8 == 0; }
+    /// Sets the bits of rows in which runs begin. A warp has a row at a time.
+    __device__ void set_begins(int rows) const {
+        const int warps = static_cast<int>(blockDim.x) / cuda::warp;
+        const column_begins low(g_, a_.cell(0)), high(g_, b_.cell(0));
+        for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < rows; i += warps) {
+            const int row = a_.row_in(base_ + i);
+            to_[i * cuda::warp + lane()] |= (low(row) & 1) << 15 | high(row) << 31;
+        }
+    }
+
+    template <bool Plain, class Threads>
     __device__ void fill_by(Threads threads, int rows) const {
         if (g_.inner % value_columns != 0) {
             for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < rows; i += threads / cuda::warp) {
@@ -81,13 +127,18 @@ private:
         // A thread loads neighbouring columns, and those 32 farther, 16 bytes each.
         constexpr int columns = 16 / sizeof(in), chunks = cuda::warp / columns;
         const int column = static_cast<int>(threadIdx.x) % chunks * columns;
-        const in* const source = static_cast<const in*>(g_.from) + a_.cell(0) - lane() + column;
+        const std::int64_t first = a_.cell(0) - lane() + column;
+        const in* const source = static_cast<const in*>(g_.from) + first;
+        const column_begins low_begins(g_, first), high_begins(g_, first + cuda::warp);
+        const bool have_begins = A::labels && together();
 #pragma unroll 2
         for (int i = static_cast<int>(threadIdx.x) / chunks; i < rows; i += threads / chunks) {
             const in* const row = source + a_.row_in(base_ + i) * g_.inner;
             const uint4 low = __ldg(reinterpret_cast<const uint4*>(row)),
                         high = __ldg(reinterpret_cast<const uint4*>(row + cuda::warp));
-            put(reinterpret_cast<uint4*>(to_ + i * cuda::warp + column), column, low, high);
+            std::uint32_t begins = 0;
+            if (have_begins) begins = low_begins(a_.row_in(base_ + i)) | high_begins(a_.row_in(base_ + i)) << 16;
+            put<Plain>(reinterpret_cast<uint4*>(to_ + i * cuda::warp + column), column, low, high, begins);
         }
     }
 
@@ -115,18 +166,20 @@ private:
                 static_cast<std::uint32_t>(min(w * high * high, value_saturated))};
     }
 
-    __device__ void put(uint4* to, int column, const uint4& low, const uint4& high) const {
+    /// Stages the columns of two chunks. `begins`: their bits, of the second chunk above those of the first.
+    template <bool Plain>
+    __device__ void put(uint4* to, int column, const uint4& low, const uint4& high, std::uint32_t begins) const {
+        const auto bits = [&](int k) { return A::labels ? begins << (15 - k) & ~value_bits : 0; };
         if constexpr (narrow) {
             const int x = a_.own(0) - lane() + column;
             const std::uint32_t from[2][4] = {{low.x, low.y, low.z, low.w}, {high.x, high.y, high.z, high.w}};
             std::uint32_t words[8];
-            const bool plain = !g_.m.half_cell && !g_.m.periodic[g_.m.rank - 1];
             const std::uint32_t cut = halves(plan_.cut, plan_.cut), minus_cut = halves(-plan_.cut, -plan_.cut);
 #pragma unroll
             for (int k = 0; k < 4; ++k) {
                 const int at = x + 2 * k, beside = at + cuda::warp;
                 uint2 l, h;
-                if (plain) {
+                if constexpr (Plain) {
                     l = along_plain_row(from[0][k], halves(-at - 1, -at), cut, minus_cut);
                     h = along_plain_row(from[1][k], halves(-beside - 1, -beside), cut, minus_cut);
                 } else {
@@ -136,16 +189,16 @@ private:
                     l = {one(from[0][k], at), one(from[0][k] >> 16, at + 1)};
                     h = {one(from[1][k], beside), one(from[1][k] >> 16, beside + 1)};
                 }
-                words[2 * k] = h.x << 16 | l.x, words[2 * k + 1] = h.y << 16 | l.y;
+                words[2 * k] = h.x << 16 | l.x | bits(2 * k), words[2 * k + 1] = h.y << 16 | l.y | bits(2 * k + 1);
             }
             to[0] = {words[0], words[1], words[2], words[3]};
             to[1] = {words[4], words[5], words[6], words[7]};
         } else {
-            const auto word = [](std::uint32_t h, std::uint32_t l) {
+            const auto word = [&](std::uint32_t h, std::uint32_t l, int k) {
                 constexpr std::uint32_t most = value_saturated;
-                return min(h, most) << 16 | min(l, most);
+                return min(h, most) << 16 | min(l, most) | bits(k);
             };
-            *to = {word(high.x, low.x), word(high.y, low.y), word(high.z, low.z), word(high.w, low.w)};
+            *to = {word(high.x, low.x, 0), word(high.y, low.y, 1), word(high.z, low.z, 2), word(high.w, low.w, 3)};
         }
     }
 
@@ -163,31 +216,30 @@ class value_search {
 
 public:
     /// Rows [base, end) are staged; the block begins at row m, one of them.
-    __device__ value_search(const C& a, const C& b, const value_plan& plan, const std::uint32_t* staged, int base,
-                            int end, int m)
-        : a_(a),
-          b_(b),
-          plan_(plan),
+    __device__ value_search(const value_plan& plan, const std::uint32_t* staged, int base, int end, int m)
+        : plan_(plan),
           at_(staged + (m - base) * width + static_cast<int>(threadIdx.x) % cuda::warp),
           deepest_((m - base) * width),
-          highest_((end - 1 - m) * width),
-          m_(m) {}
+          highest_((end - 1 - m) * width) {}
 
     /// Returns true if all winners are found; `gives_up`: the window has had too many failures.
     template <class GivesUp>
     __device__ bool find(const GivesUp& gives_up, bool& failed) {
-        std::uint32_t own[near_block], some = 0;
+        std::uint32_t word[near_block], some = 0;
 #pragma unroll
-        for (int i = 0; i < near_block; ++i) best_[i] = own[i] = at_[i * width], some |= own[i];
+        for (int i = 0; i < near_block; ++i) word[i] = at_[i * width], best_[i] = value_of(word[i]), some |= best_[i];
         if (!__any_sync(cuda::every_lane, some)) return true;
         if (gives_up()) return false;
-        if constexpr (C::labels) relax_by_ends();
 #pragma unroll
-        for (int i = 0; i < near_block; ++i)
+        for (int i = 0; i < near_block; ++i) {
+            const std::uint32_t before = for_before(word[i]),
+                                behind = i + 1 < near_block ? for_behind(word[i], word[i + 1]) : 0;
 #pragma unroll
             for (int k = 0; k < near_block; ++k)
-                if (k != i) best_[k] = __viaddmin_u16x2(own[i], plan_.costs[i > k ? i - k : k - i], best_[k]);
-        failed = !search();
+                if (k != i)
+                    best_[k] = __viaddmin_u16x2(k < i ? before : behind, plan_.costs[i > k ? i - k : k - i], best_[k]);
+        }
+        failed = !search(word[0]);
         return !failed;
     }
 
@@ -200,30 +252,20 @@ public:
     [[nodiscard]] __device__ int high(int i) const { return static_cast<int>(best_[i] >> 16); }
 
 private:
-    /// Adds the ends of the runs of labels, which are sites in the lane's own columns.
-    __device__ void relax_by_ends() {
-        const block_ends a(a_, m_), b(b_, m_);
-        const std::uint32_t bits = halves(static_cast<int>(b.bits), static_cast<int>(a.bits));
-        constexpr std::uint32_t one = 0x10001, far = value_far * one;
-        const auto same_run = [&](int i) { return ~((bits >> i & one) * 0xffff); };
-        std::uint32_t away[near_block], next = halves(min(b.low, value_far), min(a.low, value_far));
-#pragma unroll
-        for (int i = 0; i < near_block; ++i) {
-            if (i > 0) next = (next & same_run(i)) + one;
-            away[i] = next;
-        }
-        next = halves(min(b.high, value_far), min(a.high, value_far));
-#pragma unroll
-        for (int i = near_block - 1; i >= 0; --i) {
-            if (i < near_block - 1) next = (next & same_run(i + 1)) + one;
-            away[i] = __vminu2(__vminu2(away[i], next), far);
-            best_[i] = __vminu2(best_[i], halves(end(away[i] >> 16), end(away[i] & 0xffff)));
-        }
+    /// Returns the values of a row's columns.
+    [[nodiscard]] static __device__ std::uint32_t value_of(std::uint32_t word) {
+        return C::labels ? word & value_bits : word;
     }
-    [[nodiscard]] __device__ int end(std::uint32_t away) const {
-        return min(a_.term(static_cast<int>(away)), value_saturated);
+    /// Returns the values that a row has for the rows before it: 0 where a run begins.
+    [[nodiscard]] static __device__ std::uint32_t for_before(std::uint32_t word) {
+        return C::labels ? __vmaxs2(word, 0) : word;
     }
-    [[nodiscard]] __device__ bool search() {
+    /// Returns the values that a row has for the rows behind it: 0 where a run begins in the next row.
+    [[nodiscard]] static __device__ std::uint32_t for_behind(std::uint32_t word, std::uint32_t next) {
+        return C::labels ? word & __vmaxs2(next | value_bits, 0) : word;
+    }
+    /// Searches outward; `last`: the row before which it begins downward.
+    [[nodiscard]] __device__ bool search(std::uint32_t last) {
         bool found = false;
         int worst = 0;
         for (int j = 1;; j += near_round) {
@@ -235,11 +277,16 @@ private:
             if (found || j > plan_.reach) break;
             if (j == near_early && __all_sync(cuda::every_lane, worst >= plan_.cap)) break;
             if (j > near_late && __any_sync(cuda::every_lane, worst >= plan_.cap)) break;
-            const int offset = j * width;
+            // A round may begin at the last row: then it has that row again, farther away, and the rows beyond.
+            const std::uint32_t *const down_from = at_ - min(j * width, deepest_), *const up_from =
+                                                                                       at_ +
+                                                                                       min((near_block - 1 + j) * width,
+                                                                                           highest_);
 #pragma unroll
             for (int u = 0; u < near_round; ++u) {
-                const std::uint32_t down = at_[-min(offset + u * width, deepest_)],
-                                    up = at_[min(offset + (near_block - 1 + u) * width, highest_)];
+                const std::uint32_t lower = down_from[-u * width], down = for_behind(lower, last),
+                                    up = for_before(up_from[u * width]);
+                last = lower;
 #pragma unroll
                 for (int i = 0; i < near_block; ++i) {
                     best_[i] = __viaddmin_u16x2(down, plan_.costs[j + u + i], best_[i]);
@@ -250,10 +297,9 @@ private:
         return found && !__any_sync(cuda::every_lane, worst >= plan_.cap);
     }
 
-    const C &a_, &b_;
     const value_plan& plan_;
     const std::uint32_t* at_;
-    int deepest_, highest_, m_;  ///< words to the first and to the last staged row
+    int deepest_, highest_;  ///< words to the first and to the last staged row
     std::uint32_t best_[near_block];
 };
 
@@ -274,14 +320,14 @@ __global__ void __launch_bounds__(value_threads, 2)
               end = g.periodic ? to + plan.reach : min(to + plan.reach, g.rows);
     const unsigned wanted = (std::uint64_t{1} << (to - from + strip - 1) / strip) - 1;
     const C a(g, first), b(g, first + cuda::warp);
-    auto* const memory = reinterpret_cast<std::uint32_t*>(value_memory);
+    auto* const memory = reinterpret_cast<std::uint32_t*>(value_memory) + rows_beyond * cuda::warp;
     if (threadIdx.x == 0) progress.begin();
     value_stage<C>(a, b, plan, base, memory).fill(end - base);
     fill_block(memory, g.rows);
     __syncthreads();
     const store_of<C, Last> store_a(a), store_b(b);
     progress.each_block(from, to, g.rows, wanted, [&](int m, bool& failed) {
-        value_search<C> rows(a, b, plan, memory, base, end, m);
+        value_search<C> rows(plan, memory, base, end, m);
         if (!rows.find([&] { return progress.has_enough(); }, failed)) return false;
         put_block(rows, m, g.rows, [&]<int Count>(int row) {
             const auto none = [&](int i) { return site_of_row<std::int32_t>{0, row + i}; };
@@ -302,9 +348,9 @@ __global__ void __launch_bounds__(value_threads, 2)
 template <keys Stored, rule Rule>
 bool search_values(const device& on, const line_form& how, const line_pass<std::int32_t>& g, value_plan plan) {
     const auto bytes = [&] {
-        const int rows = std::min(g.rows, plan.window) + 2 * plan.reach;
-        return static_cast<std::size_t>(g.periodic ? rows : std::max(std::min(g.rows, rows), near_block)) * cuda::warp *
-               4;
+        const int rows = std::min(g.rows, plan.window) + 2 * plan.reach,
+                  staged = g.periodic ? rows : std::max(std::min(g.rows, rows), near_block);
+        return static_cast<std::size_t>(staged + 2 * rows_beyond) * cuda::warp * 4;
     };
     const std::int64_t tiles = blocks_for(g.columns, value_columns);
     const bool fills = tiles * blocks_for(g.rows, plan.window) >= 8 * cuda::limits().multiprocessors;

@@ -2,8 +2,6 @@
 // order and owns the memory of a call.
 
 #include <algorithm>
-#include <array>
-#include <limits>
 
 #include "base/lines.hpp"
 #include "exact/gpu/epilogue/finish.cuh"
@@ -127,6 +125,7 @@ private:
                  axis < p_.rank - (stored_ == keys::narrow ? 1 : 0); ++axis)
                 words = std::max(words, marks_along(axis).words * marks_along(axis).columns);
             marks_ = memory_.template reserve<std::uint32_t>(4 * words + most_summaries(words));
+            if (notes_begins()) begins_ = memory_.template reserve<std::uint32_t>(begin_notes::words(p_));
         }
         std::int64_t most[2] = {0, 0};
         int nth = 0;
@@ -177,14 +176,20 @@ private:
 
     [[nodiscard]] void* current() const { return memory_.template get<std::byte>(keys_[now_]); }
 
-    marked put_marks(int axis, const elements& image, bool zeros) const {
+    /// True if rows note where runs begin along the other axes, for windows of values.
+    [[nodiscard]] bool notes_begins() const { return values_ && has_labels() && stored_ == keys::narrow; }
+    [[nodiscard]] begin_notes begins() const {
+        return {p_, notes_begins() ? memory_.template get<std::uint32_t>(begins_) : nullptr};
+    }
+
+    /// Returns the memory of an axis's marks.
+    [[nodiscard]] marked point_marks(int axis, bool zeros) const {
         marked to = marks_along(axis);
         const std::int64_t words = to.words * to.columns;
         to.bits = memory_.template get<std::uint32_t>(marks_);
         to.to_before = to.bits + words, to.to_after = to.to_before + words;
         if (zeros) to.zeros = to.to_after + words;
         to.lasts = reinterpret_cast<std::int32_t*>(to.to_after + 2 * words);
-        mark_lines(on_, image, mark_for(p_), to);
         return to;
     }
 
@@ -209,7 +214,8 @@ private:
                 default: return write_narrow_first<std::uint64_t>(image);
             }
         }
-        const row_sites sites{put_marks(p_.rank - 1, image, p_.background), has_labels()};
+        const row_sites sites{point_marks(p_.rank - 1, p_.background), has_labels()};
+        mark_lines(on_, image, mark_for(p_), sites.from);
         const std::int64_t stretches = blocks_for(sites.from.rows, cuda::warp * cells_of_lane);
         const auto write = [&]<class Key>(Key* to) {
             cuda::launch(on_, write_rows<V, Key>, blocks_for(sites.from.columns * stretches, row_warps),
@@ -226,8 +232,8 @@ private:
         of.nonzero_is_site = p_.rule == sites::nonzero, of.by_zero = p_.by == classes::zero,
         of.background = p_.background, of.many = many();
         const std::int64_t length = size(p_.rank - 1);
-        write_narrow(on_, of, has_labels(), p_.cells / length, static_cast<int>(length), by_.m.periodic[p_.rank - 1],
-                     static_cast<std::int16_t*>(current()));
+        write_narrow(on_, of, begins(), has_labels(), p_.cells / length, static_cast<int>(length),
+                     by_.m.periodic[p_.rank - 1], static_cast<std::int16_t*>(current()));
     }
 
     void start_power() {
@@ -309,7 +315,7 @@ private:
         line_pass<V> g = pass_along(axis);
         const line_form how = form_along(axis);
         if (has_labels()) {
-            g.ends = put_marks(axis, image, false);
+            g.ends = point_marks(axis, false), g.begins = begins().along(axis);
             g.image = image.data, g.image_bytes = image.bytes, g.floating = image.floating;
             g.by_zero = p_.by == classes::zero;
         }
@@ -367,8 +373,8 @@ private:
     bool few_ = false;     ///< sites are counted first, and compared with all cells if they are few
     elements image_;       ///< contiguous: the call's, or a copy
     cuda::workspace memory_;
-    std::int64_t table_ = 0, copy_ = 0, few_at_ = 0, marks_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0,
-                 far_ = 0, left_ = 0;
+    std::int64_t table_ = 0, copy_ = 0, few_at_ = 0, marks_ = 0, begins_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0,
+                 least_ = 0, far_ = 0, left_ = 0;
     std::int64_t keys_[2]{}, values_of_[2]{};
     int now_ = 0;
 };

@@ -116,6 +116,7 @@ __global__ void __launch_bounds__(threads) note_stretches(const marked to) {
     if (nth >= count) return;
     const std::int64_t inner = rows ? stretches : to.columns, above = quotient(nth, inner), rest = nth - above * inner;
     const std::int64_t from = (rows ? rest : above) * to.stretch, step = rows ? 1 : to.columns;
+    if (!rows && !to.wants(rest)) return;
     const std::uint32_t* const bits = to.bits + (rows ? above * to.words : rest);
     std::int32_t last = nowhere;
     std::uint32_t first = no_mark;
@@ -156,6 +157,7 @@ __global__ void __launch_bounds__(threads) carry_along_columns(const marked to) 
     if (nth >= to.columns * stretches) return;
     const std::int64_t stretch = quotient(nth, to.columns), column = nth - stretch * to.columns,
                        from = stretch * to.stretch, end = min(from + to.stretch, to.words);
+    if (!to.wants(column)) return;
     const auto at = [&](std::int64_t w) { return to.bits[w * to.columns + column]; };
     const std::int32_t *const lasts = to.lasts + column, *const firsts = lasts + to.columns * stretches;
     std::int64_t before = before_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
@@ -191,6 +193,7 @@ __global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, con
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, across = to.columns / Count;
     if (nth >= to.words * across) return;
     const std::int64_t word = quotient(nth, across), column = (nth - word * across) * Count;
+    if (!to.wants(column)) return;
     const std::int64_t first = g.first_cell(column), row = word * mark_bits;
     const int rows = static_cast<int>(min(to.rows - row, static_cast<std::int64_t>(mark_bits)));
     const auto at = [&](std::int64_t r) { return *reinterpret_cast<const group*>(of.data + first + r * to.inner); };

@@ -1,13 +1,11 @@
-// Rows of images and volumes in one pass: ballots make a bit at a site, or at a cell whose label differs from the cell
-// before; a scan of the words carries the last and the next set bit; then each lane handles eight cells. Reads the
-// image once and writes 2 bytes a cell. Rows have at most 32767 cells.
+// Rows of images and volumes in one pass: a bit at a site, or at a cell whose label differs from the cell before, by
+// ballots or eight cells a lane; a scan of the words carries the last and the next set bit; then each lane has eight
+// cells. Reads the image once, of labels also the rows before, and writes 2 bytes a cell of at most 32767 a row.
 #pragma once
 
 #include <algorithm>
 
-#include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/ground/marks.hpp"
-#include "exact/gpu/ground/number.cuh"
+#include "exact/gpu/rows/begins.cuh"
 #include "exact/gpu/rows/pack.cuh"
 
 namespace nearfield::exact::gpu {
@@ -15,24 +13,7 @@ namespace {
 
 constexpr int narrow_warps = 8;
 constexpr int narrow_threads = narrow_warps * cuda::warp;
-constexpr int narrow_cells = 8;   // cells of a lane
 constexpr int nothing = 1 << 20;  // position of a missing site: longer than any row
-
-/// The elements of a row and their meaning.
-template <class Bits>
-struct row_image {
-    const Bits* data;
-    Bits keep;                           ///< mask that removes the sign of floats
-    bool nonzero_is_site;                ///< for sites
-    bool by_zero;                        ///< for labels: the classes are zero and nonzero
-    bool background;                     ///< for labels: cells of value zero are sites for all
-    const std::int32_t* many = nullptr;  ///< see line_pass::many
-
-    [[nodiscard]] __device__ Bits at(std::int64_t cell) const {
-        const Bits bits = data[cell] & keep;
-        return by_zero ? static_cast<Bits>(bits != 0) : bits;
-    }
-};
 
 /// Finds the last set bit before each word of a row, and the first one behind it. Called by one warp.
 __device__ inline void carry_words(const std::uint32_t* bits, int* before, int* behind, int words) {
@@ -121,6 +102,37 @@ __device__ void fill_changes(const row_words& to, const row_image<Bits>& of, std
         const std::uint32_t b = __ballot_sync(cuda::every_lane, x < length && mine != left),
                             zero = __ballot_sync(cuda::every_lane, x < length && of.background && mine == 0);
         if (lane == 0) to.bits[w] = b, to.zeros[w] = zero;
+    }
+}
+
+/// Does the same eight cells of a lane at a time, and notes where runs begin along other axes.
+template <class Bits>
+__device__ void fill_changes_by_eights(const row_words& to, const row_image<Bits>& of, std::int64_t line, int length,
+                                       bool periodic) {
+    const std::int64_t start = line * length;
+    constexpr int axes = noted_axes;
+    std::int64_t before[axes];
+#pragma unroll
+    for (int i = 0; i < axes; ++i) before[i] = of.begins[i].bits != nullptr ? of.begins[i].before(line) * length : 0;
+    const auto put = [](std::uint32_t* words, int x, std::uint32_t bits) {
+        reinterpret_cast<std::uint8_t*>(words)[x / narrow_cells] = static_cast<std::uint8_t>(bits);
+    };
+    for (int x = static_cast<int>(threadIdx.x) * narrow_cells; x < to.words * mark_bits;
+         x += cuda::warp * narrow_cells) {
+        std::uint32_t changes = 0, zeros = 0, begins[axes]{};
+        if (x < length) {
+            const eight_cells<Bits> mine = of.eight_at(start + x);
+#pragma unroll
+            for (int i = 0; i < axes; ++i)
+                if (of.begins[i].bits != nullptr) begins[i] = of.differing(mine, of.eight_at(before[i] + x));
+            const Bits left = of.data[start + (x > 0 ? x - 1 : periodic ? length - 1 : 0)];
+            changes = of.differing(mine, mine.shifted(left));
+            if (of.background) zeros = ~mine.nonzero(of.keep);
+        }
+        put(to.bits, x, changes), put(to.zeros, x, zeros);
+#pragma unroll
+        for (int i = 0; i < axes; ++i)
+            if (of.begins[i].bits != nullptr) put(of.begins[i].bits + line * to.words, x, begins[i]);
     }
 }
 
@@ -222,7 +234,8 @@ __global__ void __launch_bounds__(narrow_threads)
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + warp, start = line * length;
     if (line >= lines || are_few(of.many)) return;
     const row_words row(row_memory + warp * (row_words::bytes(words, Labels) / 4), words);
-    if constexpr (Labels) fill_changes(row, of, start, length, periodic);
+    if (Labels && of.by_eights) fill_changes_by_eights(row, of, line, length, periodic);
+    else if constexpr (Labels) fill_changes(row, of, start, length, periodic);
     else fill_sites(row, of, lines, start, length);
     __syncwarp();
     carry_words(row.bits, row.before, row.behind, words);
@@ -339,9 +352,17 @@ __global__ void __launch_bounds__(narrow_threads)
     }
 }
 
+/// Writes the rows, and notes where runs begin along other axes.
 template <class Bits>
-void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std::int64_t lines, int length,
-                  bool periodic, std::int16_t* to) {
+void write_narrow(const device& on, row_image<Bits> of, const begin_notes& begins, bool labels, std::int64_t lines,
+                  int length, bool periodic, std::int16_t* to) {
+    of.by_eights = labels && length >= short_row && length % narrow_cells == 0 &&
+                   reinterpret_cast<std::uintptr_t>(of.data) % 16 == 0;
+    const std::size_t noted = of.by_eights ? std::min<std::size_t>(begins.all().size(), noted_axes) : 0;
+    std::copy_n(begins.all().begin(), noted, of.begins);
+    for (const begin_axis& axis : begins.all().subspan(noted))
+        cuda::launch(on, note_begins<Bits>, blocks_for(lines * blocks_for(length, mark_bits), note_warps),
+                     dim3(note_threads), 0, of, axis, lines, length);
     if (length < short_row) {
         const int each = std::min(short_cells / length, short_words / ((length + mark_bits - 1) / mark_bits));
         cuda::launch(on, labels ? write_short_rows<Bits, true> : write_short_rows<Bits, false>,
