@@ -113,6 +113,10 @@ struct tile_layout {
     int strips;  ///< strips of a window
     bool is_long;
 
+    /// Returns the strips of a window whose first one this is, in a line of n rows.
+    [[nodiscard]] __device__ int of_window(int first, int n) const {
+        return min(strips, (n + strip - 1) / strip - first);
+    }
     [[nodiscard]] __host__ __device__ int keys() const { return rows * cuda::warp * static_cast<int>(sizeof(in)); }
     /// Winners of strips; during the halving of pivots, the results of warps.
     [[nodiscard]] __host__ __device__ int slots() const {
@@ -146,10 +150,9 @@ public:
           least_(reinterpret_cast<float*>(pivots_ + layout.pivots())) {}
 
     __device__ void solve(bool ordered) {
-        const int n = c_.rows(), to = min(from_ + layout_.strips * strip, n), strips = (to - from_ + strip - 1) / strip;
-        const int all_strips = (n + strip - 1) / strip;
+        const int n = c_.rows(), to = min(from_ + layout_.strips * strip, n),
+                  strips = layout_.of_window(from_ / strip, n), all_strips = (n + strip - 1) / strip;
         left_ = left_strips(c_.g.left, n, tile_).mask(from_ / strip, strips);
-        if (left_ == 0) return;
         int base = 0, rows = n;
         const float* least = nullptr;
         const std::int32_t* known = c_.g.pivots + (tile_ * (all_strips + 1) + from_ / strip) * cuda::warp + lane_;
@@ -243,15 +246,17 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
     using C = column<V, Stored, Rule, Bent, Values>;
     if (are_few(g.many)) return;
     const bool ordered = is_ordered(g);
-    const std::int64_t all = (g.columns + cuda::warp - 1) / cuda::warp * windows;
-    for (std::int64_t nth = blockIdx.x; nth < all; nth += gridDim.x) {
+    const auto is_left = [&](std::int64_t nth) {
+        const int first = static_cast<int>(nth % windows) * layout.strips;
+        return left_strips(g.left, g.rows, nth / windows).mask(first, layout.of_window(first, g.rows)) != 0;
+    };
+    each_left((g.columns + cuda::warp - 1) / cuda::warp * windows, is_left, [&](std::int64_t nth) {
         const std::int64_t tile = nth / windows;
-        const int window = static_cast<int>(nth - tile * windows);
         const C c(g, tile * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp);
-        line_tile<C, Stored, Last>(c, reinterpret_cast<unsigned char*>(line_memory), layout, tile, window)
+        line_tile<C, Stored, Last>(c, reinterpret_cast<unsigned char*>(line_memory), layout, tile,
+                                   static_cast<int>(nth % windows))
             .solve(ordered);
-        __syncthreads();
-    }
+    });
 }
 
 /// Launches the kernels of a pass.

@@ -317,7 +317,14 @@ private:
     std::uint32_t best_[near_block];
 };
 
-/// Searches a window of 32 lines by a block.
+/// Returns the strips that a window of 32 lines from a row on has to solve.
+template <class V>
+__device__ unsigned wanted_strips(const line_pass<V>& g, const near_plan& plan, std::int64_t tile, int from) {
+    const int rows = min(near_rows, g.rows - from);
+    return left_strips(plan.goes_on ? g.left : nullptr, g.rows, tile).mask(from / strip, (rows + strip - 1) / strip);
+}
+
+/// Searches a window by a block.
 template <class V, keys Stored, rule Rule, bool Bent, bool Sites, bool Last>
 __device__ void search_near_window(const line_pass<V>& g, const near_plan& plan, std::int64_t tile, int from,
                                    near_progress& progress) {
@@ -325,9 +332,7 @@ __device__ void search_near_window(const line_pass<V>& g, const near_plan& plan,
     using stage = near_stage<Stored, Sites, C>;
     extern __shared__ uint4 near_memory[];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, to = min(from + near_rows, g.rows);
-    const unsigned wanted =
-        left_strips(plan.goes_on ? g.left : nullptr, g.rows, tile).mask(from / strip, (to - from + strip - 1) / strip);
-    if (wanted == 0) return;
+    const unsigned wanted = wanted_strips(g, plan, tile, from);
     const C c(g, tile * cuda::warp + lane);
     const int first_row = block_begin(from, g.rows);
     const int base = c.joined() ? first_row - plan.reach : max(first_row - plan.reach, 0),
@@ -338,11 +343,10 @@ __device__ void search_near_window(const line_pass<V>& g, const near_plan& plan,
     fill_block(memory, g.rows);
     __syncthreads();
     const store_of<C, Last> store(c);
-    const bool write = tile * cuda::warp + lane < g.columns;
     progress.each_block(from, to, g.rows, wanted, [&](int m, bool& failed) {
         near_search<Stored, Sites, C> rows(c, plan, memory, base, end, m);
         if (!rows.find([&] { return progress.has_enough(); }, failed)) return false;
-        if (write)
+        if (tile * cuda::warp + lane < g.columns)
             put_block(rows, m, g.rows, [&]<int Count>(int row) {
                 store.template put_near<Count, Sites>(
                     row, [&](int i) { return rows.value(i); }, [&](int i) { return rows.site(i); });
@@ -359,14 +363,14 @@ __global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
     search_near_windows(const __grid_constant__ line_pass<V> g, const __grid_constant__ near_plan plan, int windows) {
     __shared__ near_progress progress;
     if (are_few(g.many)) return;
+    const auto from_of = [&](std::int64_t nth) { return static_cast<int>(nth % windows) * near_rows; };
     const auto search = [&](std::int64_t nth) {
-        search_near_window<V, Stored, Rule, Bent, Sites, Last>(g, plan, nth / windows,
-                                                               static_cast<int>(nth % windows) * near_rows, progress);
+        search_near_window<V, Stored, Rule, Bent, Sites, Last>(g, plan, nth / windows, from_of(nth), progress);
     };
-    const std::int64_t all = (g.columns + cuda::warp - 1) / cuda::warp * windows;
-    if constexpr (Sites) search(blockIdx.x);  // the first rung: each window has its block
+    if constexpr (Sites) return search(blockIdx.x);  // the first rung: each window has its block
     else
-        for (std::int64_t nth = blockIdx.x; nth < all; nth += gridDim.x) search(nth);
+        each_left((g.columns + cuda::warp - 1) / cuda::warp * windows,
+                  [&](std::int64_t nth) { return wanted_strips(g, plan, nth / windows, from_of(nth)) != 0; }, search);
 }
 
 /// Launches the search; returns false if the axis has no near windows.

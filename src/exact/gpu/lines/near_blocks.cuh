@@ -57,6 +57,20 @@ inline std::int64_t blocks_for_left(std::int64_t windows, bool most_are_solved) 
     return most_are_solved ? std::min(windows, blocks_of_multiprocessor * cuda::limits().multiprocessors) : windows;
 }
 
+/// Calls solve(nth) for those of the block's windows that are left: of every gridDim.x-th one. A lane looks at each.
+template <class IsLeft, class Solve>
+__device__ void each_left(std::int64_t windows, const IsLeft& is_left, const Solve& solve) {
+    const std::int64_t step = gridDim.x, lane = threadIdx.x % cuda::warp;
+    for (std::int64_t first = blockIdx.x; first < windows; first += cuda::warp * step) {
+        const std::int64_t mine = first + lane * step;
+        for (unsigned bits = __ballot_sync(cuda::every_lane, mine < windows && is_left(mine)); bits != 0;
+             bits &= bits - 1) {
+            solve(first + (__ffs(static_cast<int>(bits)) - 1) * step);
+            __syncthreads();
+        }
+    }
+}
+
 /// Calls put<Count>(row) for the rows of a block: all at once, or one after another in a line of fewer rows.
 template <class Rows, class Put>
 __device__ void put_block(Rows& rows, int m, int line_rows, const Put& put) {
