@@ -24,9 +24,10 @@ struct problem {
     /// On a device: 16 or 4 if rows are contiguous bytes that begin at multiples of it, 1 at other places, else 0.
     int read_at_once = 0;
     const std::uint8_t* image_end = nullptr;  ///< on a device: behind the last byte of an image of such rows
-    const std::uint32_t* general = nullptr;   ///< on a device: passes along axes do nothing if this is 0
+    /// On a device: passes along axes do nothing if one of these is 0, because sets or few sites solved the problem.
+    const std::uint32_t *general = nullptr, *crowded = nullptr;
 
-    NF_HD bool is_solved() const { return general != nullptr && *general == 0; }
+    NF_HD bool is_solved() const { return general != nullptr && (*general == 0 || *crowded == 0); }
 
     NF_HD std::int64_t product(int first, int last) const {
         std::int64_t cells_of_axes = 1;

@@ -9,8 +9,8 @@
 // the best is m of all. In the city-block metric the best of the cells before the chunk is the same for all its cells.
 #include <algorithm>
 
+#include "chessboard/cuda_few.cuh"
 #include "chessboard/cuda_rows.cuh"
-#include "chessboard/cuda_sets.cuh"
 
 namespace nearfield::chessboard {
 namespace {
@@ -51,6 +51,7 @@ template <class T>
 __global__ void __launch_bounds__(threads_of_block)
     find_minima(const __grid_constant__ problem p, const T* from, T* to, std::int64_t n, std::int64_t inner,
                 std::int64_t lines) {
+    cuda::wait_for_kernel_before();
     const std::int64_t item = own_item(), index = cuda::quotient(item, lines), line = item - index * lines;
     const std::int64_t first = index * chunk, count = n - first < chunk ? n - first : chunk;
     const std::int64_t outer = cuda::quotient(line, inner);
@@ -248,6 +249,7 @@ struct tile_line {
 template <class T, bool Diagonal>
 __global__ void __launch_bounds__(threads_of_block, 5)
     go_along_lines(const __grid_constant__ problem p, const __grid_constant__ pass<T> a) {
+    cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t memory[];
     if (p.is_solved()) return;
     const std::int64_t tiles = cuda::blocks_for(a.n, a.rows), tile = cuda::quotient(blockIdx.x, tiles);
@@ -294,13 +296,13 @@ template <class T>
 void solve_rows(const device& on, const problem& p, std::uint32_t* marks, T* least) {
     const std::int64_t n = p.size[p.rank - 1], rows = p.cells / n, stretches = cuda::blocks_for(n, stretch);
     const std::int64_t blocks = cuda::blocks_for(rows * stretches, warps_of_block);
-    if (!has_short_rows(p)) cuda::launch(on, mark_sites, blocks, dim3(threads_of_block), 0, p, marks);
+    if (!has_short_rows(p)) cuda::launch_overlapped(on, mark_sites, blocks, dim3(threads_of_block), 0, p, marks);
     if (p.rank - 1 == p.batch || !leaves_tile<T>(p, p.rank - 2))
-        return cuda::launch(on, go_along_rows<false>, blocks, dim3(threads_of_block), 0, p, marks,
-                            static_cast<void*>(nullptr));
+        return cuda::launch_overlapped(on, go_along_rows<false>, blocks, dim3(threads_of_block), 0, p, marks,
+                                       static_cast<void*>(nullptr));
     const std::int64_t height = p.size[p.rank - 2], groups = rows / height * cuda::blocks_for(height, warps_of_block);
-    cuda::launch(on, go_along_rows<true>, groups * stretches, dim3(threads_of_block),
-                 warps_of_block * stretch * sizeof(T), p, marks, static_cast<void*>(least));
+    cuda::launch_overlapped(on, go_along_rows<true>, groups * stretches, dim3(threads_of_block),
+                            warps_of_block * stretch * sizeof(T), p, marks, static_cast<void*>(least));
 }
 
 template <class T>
@@ -323,16 +325,17 @@ void solve_lines(const device& on, const problem& p, int axis, const T* from, T*
         const std::int64_t groups = cuda::blocks_for(of, chunk);
         const bool has_it = level == 0 && axis == p.rank - 2;  // from go_along_rows
         if (!has_it)
-            cuda::launch(on, find_minima<T>, cuda::blocks_for(groups * lines, threads_of_block), dim3(threads_of_block),
-                         0, p, level == 0 ? from : least[level - 1], least[level], of, apart, lines);
+            cuda::launch_overlapped(on, find_minima<T>, cuda::blocks_for(groups * lines, threads_of_block),
+                                    dim3(threads_of_block), 0, p, level == 0 ? from : least[level - 1], least[level],
+                                    of, apart, lines);
         a.least[level] = least[level], of = groups, apart = lines;
     }
     const std::int64_t warps = std::min<std::int64_t>(threads_of_block / cuda::warp, rows / chunk);
     const auto entries = static_cast<std::size_t>(rows + rows / size_of_group(0) + rows / size_of_group(1));
-    cuda::launch(on, p.diagonal ? go_along_lines<T, true> : go_along_lines<T, false>,
-                 cuda::blocks_for(lines, cuda::warp) * cuda::blocks_for(n, rows),
-                 dim3(static_cast<unsigned>(warps * cuda::warp)), entries * cuda::warp * sizeof(T),
-                 output_of(p, axis, between), a);
+    cuda::launch_overlapped(on, p.diagonal ? go_along_lines<T, true> : go_along_lines<T, false>,
+                            cuda::blocks_for(lines, cuda::warp) * cuda::blocks_for(n, rows),
+                            dim3(static_cast<unsigned>(warps * cuda::warp)), entries * cuda::warp * sizeof(T),
+                            output_of(p, axis, between), a);
 }
 
 template <class T>
@@ -345,19 +348,25 @@ void solve(const device& on, problem p) {
         for (int level = 0; level < levels && leaves_tile<T>(p, axis); ++level)
             minima[level] =
                 std::max(minima[level], p.cells / p.size[axis] * cuda::blocks_for(p.size[axis], size_of_group(level)));
+    const bool sets = may_use_sets(p), flat = last - p.batch == 1;
+    std::int64_t words_of_sets = 0, lists = 0;
+    if (sets) {
+        const columns c(p, nullptr);
+        words_of_sets = c.size(), lists = flat ? few_bytes<2>(p, c) : few_bytes<3>(p, c);
+    }
     cuda::workspace memory(on);
     const std::int64_t marks = memory.reserve<std::uint32_t>(has_short_rows(p) ? 0 : rows * marked_row::size(n)),
-                       one = memory.reserve<T>(last > p.batch ? p.cells : 0),
+                       one = memory.reserve<std::byte>(
+                           last > p.batch ? std::max(p.cells * std::int64_t{sizeof(T)}, lists) : 0),
                        other = memory.reserve<T>(last > p.batch + 1 ? p.cells : 0);
     for (std::int64_t& level : minima) level = memory.reserve<T>(level);
-    const bool sets = may_use_sets(p);
-    const std::int64_t marks_of_sets = memory.reserve<std::uint32_t>(sets ? columns(p, nullptr).size() : 0);
+    const std::int64_t marks_of_sets = memory.reserve<std::uint32_t>(words_of_sets);
     memory.allocate();
     if (sets) {
         const columns c(p, memory.get<std::uint32_t>(marks_of_sets));
-        if (last - p.batch == 1) try_sets<2>(on, p, c);
-        else try_sets<3>(on, p, c);
-        p.general = c.general;
+        if (flat) solve_at_once<2>(on, p, c, memory.get<T>(one));
+        else solve_at_once<3>(on, p, c, memory.get<T>(one));
+        p.general = c.general, p.crowded = c.crowded;
     }
     T *from = memory.get<T>(other), *to = memory.get<T>(one), *least[levels];
     for (int level = 0; level < levels; ++level) least[level] = memory.get<T>(minima[level]);

@@ -123,6 +123,7 @@ __device__ std::uint32_t read_marks(const problem& p, std::int64_t row, std::int
 /// A warp owns a stretch.
 __global__ void __launch_bounds__(threads_of_block)
     mark_sites(const __grid_constant__ problem p, std::uint32_t* marks) {
+    cuda::wait_for_kernel_before();
     const std::int64_t item = own_item() / cuda::warp, n = p.size[p.rank - 1];
     const marked_row of(p, marks, item);
     if (of.row * n >= p.cells || p.is_solved()) return;
@@ -225,6 +226,7 @@ __device__ void write_stretch(const problem& p, const marked_row& of, const warp
 template <bool Minima>
 __global__ void __launch_bounds__(threads_of_block, 5)
     go_along_rows(const __grid_constant__ problem p, std::uint32_t* marks, void* least) {
+    cuda::wait_for_kernel_before();
     if (p.is_solved()) return;
     extern __shared__ std::uint32_t memory[];
     const std::int64_t n = p.size[p.rank - 1];

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "chessboard/cases.hpp"
+#include "chessboard/ways.hpp"
 #include "exact/device_engine.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -82,19 +84,142 @@ TEST_F(ChessboardDevice, AsTheHost) {
                 }
 }
 
-/// Rounds of sets, which take 2^19 cells of an image or 2^22 of a volume. Random sites of these shares need one to five
+/// Compares a call with the host's; returns its way.
+chessboard::ways checked(const step_case& c) {
+    chessboard::ways taken;
+    chessboard::watched = &taken;
+    const std::vector<std::int32_t> found = on_device(c, false);
+    chessboard::watched = nullptr;
+    EXPECT_EQ(found, on_host(c)) << testing::PrintToString(c.shape) << (c.diagonal ? " chessboard" : " city block");
+    return taken;
+}
+
+/// Rounds of sets, which take 2^19 cells of an image or 2^22 of a volume. Random sites of these shares need one to four
 /// rounds, or more than there are. The last one ends in the second round, by its limit, and has closed ends.
 TEST_F(ChessboardDevice, RoundsOfSets) {
-    for (const shape_t& shape : {shape_t{1051, 577}, shape_t{161, 163, 177}})
-        for (const auto& [density, limit] :
-             {std::pair{0.2, 1e9}, {0.01, 1e9}, {0.003, 1e9}, {0.0008, 1e9}, {0.002, 20.0}})
+    struct expected {
+        double density, limit;
+        int rounds[4];  // of images by chessboard and city block, then of volumes; 0: they do not suffice
+    };
+    for (const auto& [density, limit, rounds] : {expected{0.2, 1e9, {1, 1, 1, 1}},
+                                                 {0.01, 1e9, {2, 2, 1, 2}},
+                                                 {0.003, 1e9, {3, 4, 2, 3}},
+                                                 {0.0012, 1e9, {0, 0, 0, 0}},
+                                                 {0.004, 20.0, {2, 2, 1, 2}}})
+        for (const shape_t& shape : {shape_t{1051, 577}, shape_t{161, 163, 177}})
             for (const bool diagonal : {true, false}) {
                 step_case c;
                 c.shape = shape, c.diagonal = diagonal, c.mask = make_random(shape, density, 7);
                 c.options.sites = sites::nonzero, c.options.max_distance = limit;
                 c.options.border = limit < 1e9 ? border::closed : border::open;
-                EXPECT_EQ(on_device(c, false), on_host(c)) << density << (diagonal ? " chessboard" : " city block");
+                const chessboard::ways taken = checked(c);
+                EXPECT_FALSE(taken.few);
+                EXPECT_EQ(taken.rounds, rounds[(shape.size() == 3 ? 2 : 0) + (diagonal ? 0 : 1)])
+                    << density << (diagonal ? " chessboard" : " city block") << ", axes " << shape.size();
             }
+}
+
+class FewSitesOfSteps : public ChessboardDevice {
+protected:
+    void SetUp() override {
+        ChessboardDevice::SetUp();
+        chessboard::limit_of_ways = {.least_of_sets = 1, .cells_a_site = 1, .sites_of_box = 8192};
+    }
+    void TearDown() override { chessboard::limit_of_ways = {}; }
+};
+
+/// Grids of up to several coarse boxes, whose last ones end within a tile; no site, one, some, or too many; limits,
+/// batches and closed ends.
+TEST_F(FewSitesOfSteps, AsTheHost) {
+    for (const shape_t& shape : {shape_t{530, 1050}, shape_t{66, 70, 130}, shape_t{3, 310, 450}, shape_t{2, 40, 900}})
+        for (const std::int64_t count : {0, 1, 2, 60, 9000})
+            for (const double limit : {1e9, 14.0})
+                for (const bool diagonal : {true, false}) {
+                    step_case c;
+                    c.shape = shape, c.diagonal = diagonal;
+                    c.options.sites = sites::nonzero, c.options.max_distance = limit;
+                    c.options.border = count % 4 == 0 ? border::closed : border::open;
+                    c.options.batch_axes = shape[0] < 4 ? 1 : 0;
+                    c.mask.assign(static_cast<std::size_t>(cells_of(shape)), 0);
+                    for (std::int64_t k = 0; k < count; ++k)
+                        c.mask[mix(static_cast<std::uint64_t>(k) + 5) % c.mask.size()] = 1;
+                    EXPECT_EQ(checked(c).few, count < 9000) << count << ", limit " << limit;
+                    if (HasFailure()) return;
+                }
+}
+
+/// All sites are equally near to the middle. Its fine boxes have no room for them, with fewer than 512 a coarse one has
+/// none either.
+TEST_F(FewSitesOfSteps, Rings) {
+    step_case c;
+    c.shape = {850, 870}, c.options.sites = sites::nonzero;
+    c.mask.assign(static_cast<std::size_t>(cells_of(c.shape)), 0);
+    for (std::int64_t k = 0; k < 800; k += 4)
+        for (const auto& [y, x] : {std::pair{20 + k, 30 + 0L}, {20 + k, 830L}, {20L, 30 + k}, {820L, 30 + k}})
+            c.mask[static_cast<std::size_t>(y * 870 + x)] = 1;
+    EXPECT_TRUE(checked(c).few);
+    chessboard::limit_of_ways.sites_of_box = 500;
+    EXPECT_FALSE(checked(c).few);
+}
+
+/// Discs, balls and boxes, of which only the outer cells are listed; some end with the grid.
+TEST_F(FewSitesOfSteps, Objects) {
+    for (const shape_t& shape : {shape_t{700, 970}, shape_t{70, 90, 110}, shape_t{3, 310, 450}})
+        for (const int count : {1, 5})
+            for (const bool diagonal : {true, false}) {
+                step_case c;
+                c.shape = shape, c.diagonal = diagonal;
+                c.options.sites = sites::nonzero;
+                c.options.border = count == 5 ? border::closed : border::open;
+                c.options.batch_axes = shape[0] == 3 ? 1 : 0;
+                c.mask.assign(static_cast<std::size_t>(cells_of(shape)), 0);
+                for (std::int64_t cell = 0; cell < cells_of(shape); ++cell)
+                    for (int k = 0; k < count; ++k) {
+                        const std::int64_t middle =
+                            static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k) + 3) % c.mask.size());
+                        std::int64_t sum = 0, most = 0, a = cell, b = middle;
+                        for (std::size_t axis = shape.size(); axis-- > 0; a /= shape[axis], b /= shape[axis]) {
+                            const std::int64_t apart = a % shape[axis] - b % shape[axis];
+                            sum += apart * apart, most = std::max(most, std::abs(apart));
+                        }
+                        const std::int64_t size = shape.size() == 2 ? 45 : 6;
+                        if (k % 2 == 0 ? sum <= size * size : most <= size) c.mask[static_cast<std::size_t>(cell)] = 1;
+                    }
+                EXPECT_TRUE(checked(c).few) << count;
+                if (HasFailure()) return;
+            }
+}
+
+TEST_F(FewSitesOfSteps, CrowdedGridsTakeOtherWays) {
+    chessboard::limit_of_ways.cells_a_site = 100;
+    step_case c;
+    c.shape = {700, 800}, c.options.sites = sites::nonzero;
+    c.mask = make_random(c.shape, 0.02, 3);
+    EXPECT_FALSE(checked(c).few);
+    c.mask = make_random(c.shape, 0.0001, 3);
+    EXPECT_TRUE(checked(c).few);
+}
+
+TEST_F(FewSitesOfSteps, RandomCases) {
+    int few = 0;
+    check_steps(
+        [&](const step_case& c) {
+            chessboard::ways taken;
+            chessboard::watched = &taken;
+            const std::vector<std::int32_t> found = on_device(c, false);
+            chessboard::watched = nullptr;
+            few += taken.few ? 1 : 0;
+            return found;
+        },
+        false, 1000, 1400);
+    EXPECT_GT(few, static_cast<int>(share(0, 400)) / 10);
+}
+TEST_F(FewSitesOfSteps, RandomCasesInAGraph) {
+    check_steps([](const step_case& c) { return on_device(c, true); }, false, 1500, 1540);
+}
+TEST_F(FewSitesOfSteps, RandomCasesOfSets) {
+    chessboard::limit_of_ways.cells_a_site = std::int64_t{1} << 40;
+    check_steps([](const step_case& c) { return on_device(c, false); }, false, 2000, 2200);
 }
 
 /// A call on both sides, whose arrays have these strides; compares all of the output's memory.

@@ -2,6 +2,7 @@
 // equal the oracle, lists of sites that do not suffice leave the call to the passes, and larger grids equal the host.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -19,7 +20,7 @@ class FewSites : public testing::Test {
 protected:
     void SetUp() override {
         if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-        few_limit = {.least_cells = 1, .cells_a_site = 1};
+        few_limit = {.least_cells = 1, .least_alone = 1, .cells_a_site = 1};
     }
     void TearDown() override { few_limit = {}; }
 };
@@ -154,6 +155,18 @@ TEST_F(FewSites, FieldsAloneInUnitSpacing) {
                     }
                     if (HasFailure()) return;
                 }
+}
+
+/// All sites are equally near to the middle, where boxes have no room for them.
+TEST_F(FewSites, SpheresGoToThePasses) {
+    const shape_t shape{72, 70, 74};
+    codes_t codes(static_cast<std::size_t>(cells_of(shape)));
+    for (std::int64_t cell = 0; cell < cells_of(shape); ++cell) {
+        const std::int64_t z = cell / (70 * 74) - 36, y = cell / 74 % 70 - 35, x = cell % 74 - 37;
+        if (std::abs(z * z + y * y + x * x - 1000) < 6) codes[static_cast<std::size_t>(cell)] = 1;
+    }
+    for (const wanted_fields& wanted : {wanted_fields{.distance = dtype::float32}, {.index = dtype::int32}})
+        EXPECT_FALSE(solves_alone(shape, codes, wanted, std::numeric_limits<double>::infinity()));
 }
 
 /// Labels of images, of which no other field is tried; and values that leave too few bits for the numbers of sites.

@@ -77,7 +77,7 @@ TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
         if (each.index) wanted.index = dtype::int64;
         c.items.emplace_back(each.shape, dtype::uint8, image_of(each), c.options, wanted, 3);
         c.items.front().solve();
-        if (each.which == rung::few) exact::gpu::few_limit = {.least_cells = 1, .cells_a_site = 20};
+        if (each.which == rung::few) exact::gpu::few_limit = {.least_cells = 1, .least_alone = 1, .cells_a_site = 20};
         exact::gpu::trace counted;
         ASSERT_EQ(check(device_options_engine(), c), "") << row_of(each.which).name;
         EXPECT_GT(counted.solved()[static_cast<std::size_t>(each.which)], 0)

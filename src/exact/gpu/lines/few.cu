@@ -69,17 +69,25 @@ __device__ void list_near(const few_grid<V>& g, const few_lists<V>& lists, few_m
     __syncthreads();
     if (threadIdx.x != 0) return;
     if (memory.count > most_near) *lists.many = 1;
-    *static_cast<volatile std::int32_t*>(lists.near_count + nth) = memory.count + 1;
-}
-/// Returns the number of sites of a coarse box; -1 if the lists do not suffice. Called by one thread. Blocks take
-/// coarse boxes before fine ones and wait for nothing before they have listed their sites, so that this wait ends.
-template <class V>
-__device__ int near_sites(const few_lists<V>& lists, std::int64_t coarse) {
-    int found = -1;
-    do found = *static_cast<const volatile std::int32_t*>(lists.near_count + coarse) - 1;
-    while (found < 0 && !lists.gave_up());
+    lists.near_count[nth] = memory.count;
+    if (nth < 1 << fullest_bits)
+        atomicMax(lists.fullest, min(memory.count, most_near) << fullest_bits | static_cast<int>(nth));
     __threadfence();
-    return found;
+    atomicAdd(lists.listed, 1);
+}
+/// Returns the number of the nth coarse box whose parts are solved, after all have been listed: the fullest one comes
+/// first, because its parts tell soonest that too many sites can win. They surely are too many if it has nearly all.
+/// Called by one thread. Blocks take coarse boxes before fine ones and wait for nothing before they have listed their
+/// sites, so that this wait ends.
+template <class V>
+__device__ std::int64_t listed_box(const few_lists<V>& lists, std::int64_t nth, std::int64_t coarse) {
+    while (*static_cast<const volatile std::int32_t*>(lists.listed) < coarse && !lists.gave_up()) {
+    }
+    __threadfence();
+    const std::int32_t fullest = *static_cast<const volatile std::int32_t*>(lists.fullest),
+                       sites = fullest >> fullest_bits;
+    if (coarse > 1 && sites > most_found && sites > *lists.count / 4 * 3) *lists.many = 1;
+    return (nth + (fullest & ((1 << fullest_bits) - 1))) % coarse;
 }
 
 template <int A, int B, int C, class V>
@@ -171,19 +179,21 @@ __global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
                   const __grid_constant__ written_fields<V> to, std::int64_t coarse) {
     cuda::wait_for_kernel_before();
     __shared__ few_memory<V> memory;
-    __shared__ int taken, near;
+    __shared__ int taken;
+    __shared__ std::int64_t of;
+    if (__syncthreads_or(lists.gave_up())) return;
     if (*lists.count > lists.most) {
         if (threadIdx.x == 0) *lists.many = 1;
         return;
     }
     if (threadIdx.x < few_axes) memory.ordered[most_found].at[threadIdx.x] = -1;
     memory.number[most_found] = -1, memory.bits[most_found] = 0;
-    const std::int64_t all = coarse + (coarse << (boxes_bits - taken_bits));
+    constexpr int tickets_bits = boxes_bits - taken_bits;
+    const std::int64_t all = coarse + (coarse << tickets_bits);
     for (;;) {
         if (threadIdx.x == 0) {
             memory.count = memory.largest = 0, taken = atomicAdd(lists.next, 1);
-            near =
-                taken < coarse || taken >= all ? 0 : near_sites(lists, (taken - coarse) >> (boxes_bits - taken_bits));
+            if (taken >= coarse && taken < all) of = listed_box(lists, (taken - coarse) >> tickets_bits, coarse);
         }
         if (__syncthreads_or(lists.gave_up()) || taken >= all) return;
         if (taken < coarse) {
@@ -191,12 +201,11 @@ __global__ void __launch_bounds__(few_threads, sizeof(V) == 8 ? 3 : 4)
             __syncthreads();
             continue;
         }
-        const std::int64_t first = static_cast<std::int64_t>(taken - coarse) << taken_bits, of = first >> boxes_bits;
         const few_box b = g.coarse_box(of);
+        const int first = (static_cast<int>(taken - coarse) & ((1 << tickets_bits) - 1)) << taken_bits;
         for (int k = 0; k < 1 << taken_bits; ++k) {
-            solve_box(g, lists, to, memory, b, (static_cast<int>(first) & ((1 << boxes_bits) - 1)) + k,
-                      lists.near + of * most_near, near);
-            __syncthreads();
+            solve_box(g, lists, to, memory, b, first + k, lists.near + of * most_near, lists.near_count[of]);
+            if (__syncthreads_or(lists.gave_up())) return;
             if (threadIdx.x == 0) memory.count = memory.largest = 0;
             __syncthreads();
         }
@@ -281,12 +290,16 @@ few_grid<V> grid_for(const plan& p) {
     return g;
 }
 
-constexpr int counters_before = 3;  // of a call, before those of coarse boxes
+constexpr int counters_before = 5;  // of a call, before those of coarse boxes
 
 template <class V>
 few_lists<V> lists_for(const plan& p, std::int32_t* counters, std::byte* memory) {
     const std::int64_t sites = most_sites(p) * static_cast<std::int64_t>(sizeof(few_site<double>));
-    return {few_list<V>(p, counters, memory), counters + 2, counters + counters_before,
+    return {few_list<V>(p, counters, memory),
+            counters + 2,
+            counters + 3,
+            counters + 4,
+            counters + counters_before,
             reinterpret_cast<std::int32_t*>(memory + sites)};
 }
 
@@ -297,7 +310,7 @@ bool tries_few(const plan& p) {
     // Many small images, and grids of few cells along two axes, would have boxes that are mostly empty.
     const std::int64_t most_boxes = 4 + (p.cells >> 16);
     return p.by == classes::none && (searched == 2 || searched == 3) &&
-           p.cells >= few_limit.least_cells / (p.weighted ? 8 : 1) && most_sites(p) > 0 &&
+           p.cells >= few_limit.least_cells / (p.weighted ? 4 : 1) && most_sites(p) > 0 &&
            coarse_boxes(p) <= most_boxes &&
            std::all_of(p.size.begin() + p.first_axis, p.size.begin() + p.rank,
                        [](std::int64_t size) { return size < std::int64_t{1} << coordinate_bits; });
@@ -321,7 +334,7 @@ void list_few(const option_call& call, const elements& image, std::int32_t* coun
     if (p.weighted) of.from = weighted_arrays(call);
     const few_lists<V> lists = lists_for<V>(p, counters, memory);
     const std::int64_t readers = std::min<std::int64_t>(blocks_for(p.cells, few_threads * few_loads), few_blocks);
-    cuda::launch(call.on, sample_sites<V>, 1, few_threads, 0, of, lists, coarse_boxes(p));
+    cuda::launch(call.on, sample_sites<V>, 1, few_threads, 0, of, lists);
     cuda::launch(call.on, list_sites<V>, readers, few_threads, 0, of, grid_for<V>(p), lists);
 }
 

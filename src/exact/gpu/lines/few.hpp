@@ -15,6 +15,10 @@ constexpr std::int64_t few_box_cells = 4096;  // cells of a block
 bool tries_few(const plan& p);
 /// True if it is tried for a call in unit spacing without options.
 inline bool tries_few_plainly(const plan& p) { return p.numbers == tier::int32 && tries_few(p); }
+/// True if it is tried before words, which serve distances or indices alone.
+inline bool tries_few_alone(const plan& p) {
+    return p.rank - p.first_axis == 3 && p.cells >= few_limit.least_alone && tries_few_plainly(p);
+}
 
 /// Returns the number of its counters. The second one is what line_pass::many describes.
 std::int64_t few_counters(const plan& p);

@@ -16,11 +16,13 @@ constexpr int few_loads = 16;    // loads of a thread before it uses any
 constexpr int few_blocks = 512;  // blocks that read the image; those of one round see that sites are many
 constexpr int rows_bits = 3;     // rows of a lane: 8
 constexpr int lane_rows = 1 << rows_bits;
-constexpr int tiles_bits = 4;    // warps' tiles of a fine box: 16
-constexpr int boxes_bits = 6;    // fine boxes of a coarse one: 64
-constexpr int taken_bits = 2;    // fine boxes that a block takes at once: 4
-constexpr int most_near = 8192;  // sites of a coarse box
-constexpr int most_found = 512;  // sites of a fine box
+constexpr int tiles_bits = 4;     // warps' tiles of a fine box: 16
+constexpr int boxes_bits = 6;     // fine boxes of a coarse one: 64
+constexpr int taken_bits = 2;     // fine boxes that a block takes at once: 4
+constexpr int most_near = 8192;   // sites of a coarse box
+constexpr int most_found = 512;   // sites of a fine box
+constexpr int fullest_bits = 17;  // of the number of a coarse box
+static_assert(most_near >> (31 - fullest_bits) == 0);
 constexpr int coordinate_bits = 21;
 constexpr std::int64_t most_few = std::int64_t{1} << 18;  // bounds the time of coarse boxes, which look at all sites
 
@@ -137,7 +139,9 @@ struct few_grid {
 template <class V>
 struct few_lists : few_sites<V> {
     std::int32_t* next;        ///< the next box to be taken: coarse ones, then fine ones
-    std::int32_t* near_count;  ///< 1 more than the number of sites that can win in each coarse box; 0: not yet known
+    std::int32_t* listed;      ///< number of coarse boxes whose sites are listed
+    std::int32_t* fullest;     ///< the one with most sites, below their number: see fullest_bits
+    std::int32_t* near_count;  ///< number of sites that can win in each coarse box
     std::int32_t* near;        ///< their numbers: most_near each
 
     __device__ bool gave_up() const { return *static_cast<const volatile std::int32_t*>(this->many) != 0; }

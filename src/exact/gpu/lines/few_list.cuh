@@ -50,8 +50,7 @@ struct few_source {
 /// Clears the counters, unless so many of 4,096 cells are sites that sites cannot be few. If this errs, only time is
 /// lost. One block; the golden ratio spreads its cells evenly over the image and over each axis.
 template <class V>
-__global__ void __launch_bounds__(few_threads)
-    sample_sites(const few_source<V> of, const few_lists<V> to, std::int64_t coarse) {
+__global__ void __launch_bounds__(few_threads) sample_sites(const few_source<V> of, const few_lists<V> to) {
     constexpr std::int64_t all = few_threads * few_loads;
     __shared__ int found;
     if (threadIdx.x == 0) found = 0;
@@ -61,11 +60,11 @@ __global__ void __launch_bounds__(few_threads)
         return static_cast<std::int64_t>((at - floor(at)) * static_cast<double>(of.cells));
     }));
     if (own != 0) atomicAdd(&found, own);
-    for (std::int64_t i = threadIdx.x; i < coarse; i += few_threads) to.near_count[i] = 0;
     __syncthreads();
     if (threadIdx.x != 0) return;
     const bool many = found > all / 128 + 4 * all * to.most / of.cells;
-    *to.count = many ? to.most + 1 : 0, *to.many = many ? 1 : 0, *to.next = 0;
+    *to.count = many ? to.most + 1 : 0, *to.many = many ? 1 : 0;
+    *to.next = *to.listed = *to.fullest = 0;
 }
 
 template <class V>

@@ -32,7 +32,7 @@ public:
         image_.zero_is_site = call.p.rule == sites::zero;
         image_.length = size(p_.rank - 1), image_.lines = p_.cells / image_.length;
         image_.stretches = blocks_for(image_.length, scan_cells);
-        few_ = call.few_out != nullptr || (searched() == 3 && gpu::tries_few_plainly(p_));
+        few_ = call.few_out != nullptr || gpu::tries_few_alone(p_);
         reserve();
     }
 

@@ -52,7 +52,7 @@ void describe_plain(const plan& p, dtype image, bool few, call_plan& to) {
                              images * whole_clusters(p) * whole_blocks, size(last), 4});
         return;
     }
-    if (few || (last - p.first_axis == 2 && gpu::tries_few_plainly(p)))
+    if (few || gpu::tries_few_alone(p))
         to.passes.push_back({-1, std::string(gpu::row_of(gpu::rung::few).method) + ", else",
                              blocks_for(p.cells, gpu::few_box_cells), gpu::few_box_cells, 1});
     constexpr std::int64_t stretch = 1024;

@@ -83,23 +83,23 @@ __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled)
 }
 
 /// Adds the 32 x 32 cells of a plane that each warp of a block has, one row of cells per lane, to the list of sites. If
-/// they are so many that sites cannot be few, the list is given up; `open`: it was not yet. A block adds once to the
-/// count: a GPU takes 7 ns for each of many sums at one place.
+/// they are so many that sites cannot be few, the list is given up; `open`: it was not, says its first thread.
+/// A block adds once to the count: a GPU takes 7 ns for each of many sums or stores at one place.
 __device__ inline void list_sites(const packed_sites& to, bool open, std::uint32_t sites, std::int64_t plane, int row,
                                   int x) {
     __shared__ int total, start;
     const int mine = __popc(sites), all = __reduce_add_sync(cuda::every_lane, mine), lane = threadIdx.x;
     const bool first = lane == 0 && threadIdx.y == 0;
     if (first) total = 0;
-    if (__syncthreads_or(!open || all > patch_sites)) {
-        if (first && to.is_open()) *to.many = 1;
+    if (__syncthreads_or(all > patch_sites)) {
+        if (open) *to.many = 1;
         return;
     }
     int place = lane == 0 && all > 0 ? atomicAdd(&total, all) : 0;
     __syncthreads();
     if (total == 0) return;
     if (first) {
-        start = atomicAdd(to.count, total);
+        start = total <= block_sites && to.is_open() ? atomicAdd(to.count, total) : to.most;
         if (start + total > to.most) *to.many = 1;
     }
     __syncthreads();
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(pack_threads)
     __shared__ std::uint32_t ends[pack_lines_a_block];
     const int lane = threadIdx.x, nth = threadIdx.y;
     counts.clear(nth * cuda::warp + lane, pack_threads);
-    const bool open = lists.is_open();
+    const bool open = nth == 0 && lane == 0 && lists.is_open();
     const bool several = to.stretches > 1;
     const std::int64_t blocks = to.groups(), above = quotient(blockIdx.x, blocks),
                        outer = several ? quotient(above, to.stretches) : above;
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(pack_threads, 2)
     __shared__ std::uint32_t memory[line_bits::words + line_bits::words / cuda::warp + 1];
     const int lane = threadIdx.x, nth = threadIdx.y, columns = static_cast<int>(to.columns);
     counts.clear(nth * cuda::warp + lane, pack_threads);
-    const bool open = lists.is_open();
+    const bool open = nth == 0 && lane == 0 && lists.is_open();
     const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
                        first_row = (blockIdx.x - outer * blocks) * block_lines;
     const int lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));

@@ -83,13 +83,14 @@ struct stretch_ends {
     __device__ std::uint32_t last() const { return bits >> 16; }
 };
 
-constexpr int patch_sites = 64;  // most sites in 32 x 32 cells of a plane; with more anywhere, sites are not few
+constexpr int patch_sites = 64;   // most sites in 32 x 32 cells of a plane; with more anywhere, sites are not few
+constexpr int block_sites = 192;  // the same for the cells of a block, at most 32768
 
 /// The list of sites that packing makes for lines/few.cu, if wanted.
 struct packed_sites : gpu::few_sites<std::int32_t> {
     int planes = 0;  ///< planes of a volume; 0: images
 
-    /// True if the list is wanted and has not been given up. Asked before the image is read, it costs no wait.
+    /// True if the list is wanted and has not been given up.
     [[nodiscard]] __device__ bool is_open() const {
         return sites != nullptr && *static_cast<const volatile std::int32_t*>(many) == 0;
     }
