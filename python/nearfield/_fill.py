@@ -115,8 +115,10 @@ def _missing_of(image: Any, missing: Any, cells: tuple[int, ...]) -> Any:
     found = framework.array("missing", found)
     shape, kind = framework.shape(found), framework.dtype(found)
     if kind != "bool" or shape not in (framework_of(image).shape(image), cells):
+        hint = ", or channels=True" if shape == cells[:-1] else ""
         raise ValueError(
             f"missing has shape {shape} of {kind}; give bool of shape {cells}, a function that gives that or a value"
+            + hint
         )
     return found if shape == cells else found.any(axis=-1)
 

@@ -5,9 +5,12 @@
 
 namespace nearfield::watersheds {
 
+inline constexpr int rows_of_warp = 4;  ///< rows whose ends a warp clears
+
 /// Sets the places that hold no cell: those before and behind the image, and those at the ends of rows and planes. A
-/// warp handles one row.
+/// warp handles four rows.
 __device__ inline void clear_frame(const work& w, std::int64_t block) {
+    constexpr int lanes = cuda::warp / rows_of_warp;
     const std::int64_t thread = block * threads_of_block + threadIdx.x;
     const std::int32_t pitch = w.where.row_pitch, rows = (w.where.places - 2 * w.where.base) / pitch;
     const auto clear = [&](std::int32_t place) {
@@ -20,11 +23,11 @@ __device__ inline void clear_frame(const work& w, std::int64_t block) {
         clear(static_cast<std::int32_t>(thread));
         clear(w.where.places - w.where.base + static_cast<std::int32_t>(thread));
     }
-    if (thread / cuda::warp >= rows) return;
-    const std::int32_t first = w.where.base + static_cast<std::int32_t>(thread / cuda::warp) * pitch;
+    if (thread / lanes >= rows) return;
+    const std::int32_t first = w.where.base + static_cast<std::int32_t>(thread / lanes) * pitch;
     std::int32_t at[most_axes];
     const std::int32_t from = w.where.locate(first, at) ? w.where.size[2] : 0;
-    for (std::int32_t x = from + static_cast<std::int32_t>(threadIdx.x) % cuda::warp; x < pitch; x += cuda::warp)
+    for (std::int32_t x = from + static_cast<std::int32_t>(threadIdx.x) % lanes; x < pitch; x += lanes)
         clear(first + x);
 }
 
@@ -38,41 +41,40 @@ __device__ inline bool read_part(const work& w, std::int64_t offset, std::int32_
 }
 
 /// Reads the key of every cell, of 8-byte types the value and the seed. All loads come before the first store, after
-/// which they could not be reordered. Blocks behind those of the tiles set the places that hold no cell.
+/// which they could not be reordered. Blocks behind those of the cells set the places that hold no cell.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_constant__ work w) {
-    if (blockIdx.x >= w.where.tiles) return clear_frame(w, blockIdx.x - w.where.tiles);
-    const tile<> area(w.where);
-    const own_cells own(area, w.where);
-    const std::int64_t image = own.offset(w.image), mask = own.offset(w.mask), part = own.offset(w.parts),
-                       seed = own.offset(w.seed);
-    bool inside[cells_of_thread];
-    Value value[cells_of_thread]{};
-    own.each([&](int i, std::int32_t) {
-        inside[i] =
-            w.mask.data == nullptr || static_cast<const std::uint8_t*>(w.mask.data)[mask + i * own.stride(w.mask)] != 0;
+    cuda::wait_for_kernel_before();
+    if (blockIdx.x >= w.where.quad_blocks) return clear_frame(w, blockIdx.x - w.where.quad_blocks);
+    const quad own(w.where);
+    std::uint8_t inside[cells_of_thread], way[cells_of_thread];
+    Value value[cells_of_thread]{}, seed[cells_of_thread]{};
+    for (std::uint8_t& each : inside) each = 1;
+    if (w.mask.data != nullptr) own.read(w.mask, inside);
+    const bool some = (inside[0] | inside[1] | inside[2] | inside[3]) != 0;
+    if (some) own.read(w.image, value);
+    if (some && w.seed.data != nullptr) own.read(w.seed, seed);
+    std::int32_t low[cells_of_thread];
+    std::int64_t high[cells_of_thread];
+    own.each([&](int i) {
+        bool cell = inside[i] != 0;
+        if (cell && w.part != nullptr) cell = read_part(w, own.offset(w.parts, i), own.place + i);
+        cell = cell && is_number(value[i]);
+        const key_of<Value> key = cell ? turned(ordered<key_of<Value>>(value[i]), w.maxima) : outside<key_of<Value>>;
+        if constexpr (sizeof(Value) == 8) high[i] = key, low[i] = outside<std::int32_t>;
+        else low[i] = key;
+        way[i] = cell ? flat : no_cell;
     });
-    own.each([&](int i, std::int32_t) {
-        if (inside[i]) value[i] = static_cast<const Value*>(w.image.data)[image + i * own.stride(w.image)];
-    });
-    own.each([&](int i, std::int32_t place) {
-        if (inside[i] && w.part != nullptr) inside[i] = read_part(w, part + i * own.stride(w.parts), place);
-        inside[i] = inside[i] && is_number(value[i]);
-        const key_of<Value> key =
-            inside[i] ? turned(ordered<key_of<Value>>(value[i]), w.maxima) : outside<key_of<Value>>;
-        if constexpr (sizeof(Value) == 8) {
-            w.value[place] = key, w.key[place] = outside<std::int32_t>;
-            if (w.seed.data != nullptr) {
-                const Value s =
-                    inside[i] ? static_cast<const Value*>(w.seed.data)[seed + i * own.stride(w.seed)] : Value{};
-                w.value[w.where.places + place] = turned(ordered<key_of<Value>>(s), w.maxima);
-                w.seed_key[place] = inside[i] && is_number(s) ? 0 : outside<std::int32_t>;
-            }
-        } else {
-            w.key[place] = key;
-        }
-        w.way[place] = inside[i] ? flat : no_cell;
-    });
+    own.write(w.key, low), own.write(w.way, way);
+    if constexpr (sizeof(Value) == 8) {
+        own.write(w.value, high);
+        if (w.seed.data == nullptr) return;
+        own.each([&](int i) {
+            high[i] = turned(ordered<key_of<Value>>(seed[i]), w.maxima);
+            low[i] = way[i] != no_cell && is_number(seed[i]) ? 0 : outside<std::int32_t>;
+        });
+        own.write(w.value + w.where.places, high), own.write(w.seed_key, low);
+    }
 }
 
 /// Calls use(place) for the neighbours that are wanted. Bodies of many unrolled neighbours would run one after another
@@ -144,9 +146,8 @@ struct column {
     }
     /// Returns the number in the tile of the cell that a way leads to, or nowhere.
     __device__ static std::int32_t number(const grid3&, const tile<Which>& area, int k, unsigned way, std::int32_t) {
-        const int x = static_cast<int>(way >> 4) - 1, y = static_cast<int>(way >> 2 & 3) - 1,
-                  z = static_cast<int>(way & 3) - 1;
-        return deep ? area.beside(k, z, y, x) : area.beside(k, 0, z, x);
+        const int x = static_cast<int>(way >> 4), y = static_cast<int>(way >> 2 & 3), z = static_cast<int>(way & 3);
+        return deep ? area.beside(k, z, y, x) : area.beside(k, 1, z, x);
     }
 };
 template <>
@@ -281,6 +282,7 @@ __device__ std::int32_t first_of_equals(const work& w, std::int32_t place) {
 /// across the ends join them to lower ones.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
     std::int32_t place[cells_of_thread];
@@ -329,6 +331,7 @@ __device__ inline void note_label(const work& w, std::int32_t place, std::int64_
 /// Follows the descents, and finds the lowest marker or the lowest seed of every basin.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     const tile<> area(w.where);
     const own_cells own(area, w.where);
     std::int32_t code[cells_of_thread];

@@ -8,6 +8,7 @@
 #include "watershed/cuda_cells.cuh"
 #include "watershed/cuda_edges.cuh"
 #include "watershed/cuda_ranks.cuh"
+#include "watershed/listed.hpp"
 
 namespace nearfield::watersheds {
 
@@ -33,16 +34,17 @@ public:
 
     void run() {
         merge_basins();
-        if (w_.extrema.data != nullptr) each_tile(write_extrema);
+        if (w_.extrema.data != nullptr) each_quad(write_extrema);
         finish();
     }
     /// Finds basins and the passes between those that touch.
     void find_passes() {
         const std::int64_t rows = (w_.where.places - 2 * w_.where.base) / w_.where.row_pitch,
-                           of_frame = std::max<std::int64_t>(w_.where.base, cuda::warp * rows);
+                           of_frame = std::max<std::int64_t>(w_.where.base, cuda::warp / rows_of_warp * rows);
         with_number(w_.image.type, [&]<class Value>(Value) {
-            cuda::launch(on_, read_keys<Value>, w_.where.tiles + cuda::blocks_for(of_frame, threads_of_block),
-                         dim3(threads_of_block), 0, w_);
+            cuda::launch_overlapped(on_, read_keys<Value>,
+                                    w_.where.quad_blocks + cuda::blocks_for(of_frame, threads_of_block),
+                                    dim3(threads_of_block), 0, w_);
             if constexpr (sizeof(Value) == 8) ranks_.run(on_, w_);
             with_neighbours([&]<nearby Which>() { each_tile(descend<Which>); });
             each_tile(find_basins<Value>);
@@ -62,7 +64,7 @@ public:
     /// Writes passes and labels, given the levels and numbers of basins.
     void finish() {
         if (w_.passes.data != nullptr)
-            with_number(w_.image.type, [&]<class Value>(Value) { each_tile(write_passes<Value>); });
+            with_number(w_.image.type, [&]<class Value>(Value) { each_quad(write_passes<Value>); });
         if (w_.label.data == nullptr) return;
         with_neighbours([&]<nearby Which>() { each_tile(raise<Which>); });
         const auto search = [&]<nearby Which>() {
@@ -71,6 +73,7 @@ public:
         };
         if (w_.where.any_wraps) search.template operator()<nearby::listed>();
         else with_neighbours(search);
+        note_listed();
         in_turn(shorten_all, w_.where.places);
         if (!w_.lines) return each_tile(write_labels<false>);
         each_place(follow_parents);  // as cells look at their neighbours' ends
@@ -107,6 +110,11 @@ public:
     void each_place(void (*kernel)(const work)) const { each_place<>(kernel, w_); }
 
 private:
+    void note_listed() const {
+        listed_cells* const sum = listed_cells::innermost;
+        std::uint32_t found = 0;
+        if (sum != nullptr) cuda::fetch(on_, &found, w_.count + open_found, sizeof found), sum->count += found;
+    }
     static std::int64_t items_to_rank(const problem& p) {
         return size_of(p.image.type) < 8 ? 0 : (p.seed.data != nullptr ? 2 : 1) * p.where.places;
     }
@@ -126,15 +134,14 @@ private:
         with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, again); });
     }
     void list_edges(const work& w) const {
-        with_neighbours(
-            [&]<nearby Which>() { cuda::launch(on_, find_edges<Which>, w.where.tiles, dim3(threads_of_block), 0, w); });
+        with_neighbours([&]<nearby Which>() { in_order(find_edges<Which>, w.where.tiles, w); });
         if (w.where.any_wraps && w.where.steps_are != nearby::listed)
-            cuda::launch(on_, find_edges<nearby::listed>, w.where.tiles, dim3(threads_of_block), 0, w);
+            in_order(find_edges<nearby::listed>, w.where.tiles, w);
     }
     /// Launches a kernel whose blocks take items in turn.
     void in_turn(void (*kernel)(const work), std::int64_t most) const {
         const std::int64_t blocks = cuda::blocks_for(most, threads_of_block);
-        cuda::launch(on_, kernel, std::min(blocks, 8 * cuda::limits().multiprocessors), dim3(threads_of_block), 0, w_);
+        in_order(kernel, std::min(blocks, 8 * cuda::limits().multiprocessors), w_);
     }
     void each_basin(void (*kernel)(const work)) const { in_turn(kernel, w_.most_basins); }
 
@@ -178,9 +185,12 @@ private:
     }
     [[nodiscard]] std::int64_t flag_blocks() const { return cuda::blocks_for(w_.where.places, flag_block); }
 
-    void each_tile(void (*kernel)(const work)) const {
-        cuda::launch(on_, kernel, w_.where.tiles, dim3(threads_of_block), 0, w_);
+    /// Launches a kernel that waits for the one before it.
+    void in_order(void (*kernel)(const work), std::int64_t blocks, const work& w) const {
+        cuda::launch_overlapped(on_, kernel, blocks, dim3(threads_of_block), 0, w);
     }
+    void each_tile(void (*kernel)(const work)) const { in_order(kernel, w_.where.tiles, w_); }
+    void each_quad(void (*kernel)(const work)) const { in_order(kernel, w_.where.quad_blocks, w_); }
     /// Calls run<Which>() with the neighbours of the call.
     template <class Run>
     void with_neighbours(const Run& run) const {
@@ -201,7 +211,7 @@ private:
     }
     void number() const {
         cuda::launch_sums(on_, w_.before, flag_blocks(), w_.count + counters);
-        cuda::launch(on_, number_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
+        cuda::launch_overlapped(on_, number_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
     }
 
     const device& on_;

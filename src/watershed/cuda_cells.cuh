@@ -13,6 +13,7 @@ __device__ inline std::uint32_t flags_of(const work& w, int word) {
 
 /// Numbers the markers in raster order. One warp handles one block of places.
 static __global__ void __launch_bounds__(cuda::warp) number_flags(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     std::uint32_t mine = 0;
     for (int word = 0; word < words_of_lane; ++word) mine += static_cast<std::uint32_t>(__popc(flags_of(w, word)));
     std::uint32_t number = w.before[blockIdx.x] + cuda::sum_before_in_warp(mine);
@@ -28,15 +29,15 @@ static __global__ void __launch_bounds__(cuda::warp) number_flags(const __grid_c
 
 /// Marks a cell as part of an extremum if it is as low as the marker of its merged basin.
 static __global__ void __launch_bounds__(threads_of_block) write_extrema(const __grid_constant__ work w) {
-    const own_cells own(tile<>(w.where), w.where);
+    cuda::wait_for_kernel_before();
+    const quad own(w.where);
     std::int32_t code[cells_of_thread], key[cells_of_thread];
-    own.each([&](int i, std::int32_t place) { code[i] = w.basin[place], key[i] = w.key[place]; });
-    bool found[cells_of_thread];
-    own.each([&](int i, std::int32_t) {
-        found[i] = code[i] != nowhere && key[i] == key_in(w.top[whole_of<false>(w, -2 - code[i])]);
+    own.read(w.basin + own.place, code), own.read(w.key + own.place, key);
+    std::uint8_t found[cells_of_thread];
+    own.each([&](int i) {
+        found[i] = code[i] != nowhere && key[i] == key_in(w.top[whole_of<false>(w, -2 - code[i])]) ? 1 : 0;
     });
-    auto* const to = static_cast<std::uint8_t*>(w.extrema.data) + own.offset(w.extrema);
-    own.each([&](int i, std::int32_t) { to[i * own.stride(w.extrema)] = found[i] ? 1 : 0; });
+    own.write(w.extrema, found);
 }
 
 /// Writes cell and value of every marker, in raster order. One thread handles one place.
@@ -61,19 +62,18 @@ __device__ inline std::int32_t end_code(const work& w, std::int32_t place) {
 }
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) write_passes(const __grid_constant__ work w) {
-    const own_cells own(tile<>(w.where), w.where);
+    cuda::wait_for_kernel_before();
+    const quad own(w.where);
     std::int32_t code[cells_of_thread], level[cells_of_thread];
-    own.each([&](int i, std::int32_t place) { code[i] = w.basin[place], level[i] = w.key[place]; });
-    own.each([&](int i, std::int32_t) {
-        if (code[i] == nowhere || w.number[-2 - code[i]] < 0) code[i] = nowhere, level[i] = outside<std::int32_t>;
-        else level[i] = max(level[i], w.level[-2 - code[i]]);
+    Value pass[cells_of_thread];
+    own.read(w.basin + own.place, code), own.read(w.key + own.place, level);
+    own.each([&](int i) {
+        const bool found = code[i] != nowhere && w.number[-2 - code[i]] >= 0;
+        if (found) level[i] = max(level[i], w.level[-2 - code[i]]);
+        pass[i] = found ? pass_value<Value>(exact_key<Value>(w, level[i]), true, w.maxima, w.passes.type)
+                        : pass_value<Value>(outside<std::int32_t>, false, w.maxima, w.passes.type);
     });
-    Value* const to = static_cast<Value*>(w.passes.data) + own.offset(w.passes);
-    own.each([&](int i, std::int32_t) {
-        to[i * own.stride(w.passes)] =
-            code[i] != nowhere ? pass_value<Value>(exact_key<Value>(w, level[i]), true, w.maxima, w.passes.type)
-                               : pass_value<Value>(level[i], false, w.maxima, w.passes.type);
-    });
+    own.write(w.passes, pass);
 }
 
 /// Decides what is known of a cell that has a level, which is at least its basin's. Water falls from the cell the way
@@ -105,19 +105,20 @@ __device__ void point_to_parent(const work& w, const tile<Which>& area, std::int
 }
 
 /// Shortens the ways of the thread's cells within the tile and stores them. Lists the cells that point to themselves,
-/// those of a row of a warp together, as lanes read their neighbours later.
-__device__ inline void store_parents(const work& w, const own_cells& own, pointers& to) {
-    __shared__ int held[threads_of_block / cuda::warp];
+/// those of a row of a warp together, as lanes read their neighbours later. `listed` is 0 before the last barrier.
+__device__ inline void store_parents(const work& w, const own_cells& own, pointers& to, std::uint32_t& listed) {
     __shared__ std::uint32_t start;
     unsigned rows[cells_of_thread];
-    int listed = 0, all = 0;
+    std::uint32_t all = 0, before = 0;
 #pragma unroll
     for (int i = 0; i < cells_of_thread; ++i) {
         const bool open = i < own.count && to.code[i] == own.place + i * own.place_by;
-        rows[i] = __ballot_sync(cuda::every_lane, open ? 1 : 0), listed += open ? 1 : 0;
+        rows[i] = __ballot_sync(cuda::every_lane, open ? 1 : 0), all += static_cast<std::uint32_t>(__popc(rows[i]));
     }
-    const int before = __shfl_sync(cuda::every_lane, cuda::sum_before(listed, held, all), 0);
-    if (threadIdx.x == 0 && all > 0) start = atomicAdd(w.count + open_found, static_cast<std::uint32_t>(all));
+    if (all > 0 && cuda::lane_of_thread() == 0) before = atomicAdd(&listed, all);
+    before = __shfl_sync(cuda::every_lane, before, 0);
+    __syncthreads();
+    if (threadIdx.x == 0 && listed > 0) start = atomicAdd(w.count + open_found, listed);
     shorten(own, to);
     std::int32_t* list = w.open + start + before;
 #pragma unroll
@@ -134,11 +135,22 @@ __device__ inline bool one_label(const work& w) {
     return w.heights ? w.count[counters] == 1 : w.count[some_marker] != 0 && w.count[labels_differ] == 0;
 }
 
+/// Points all cells of these basins that water reaches to the end that has the one label.
+__device__ inline void store_one_label(const work& w, const own_cells& own,
+                                       const std::int32_t (&code)[cells_of_thread]) {
+    const std::int32_t end = -2 - (w.heights ? 1 : static_cast<std::int32_t>(w.count[some_marker] - 1));
+    own.each([&](int i, std::int32_t place) {
+        w.parent[place] = code[i] != nowhere && w.number[-2 - code[i]] >= 0 ? end : nowhere;
+    });
+}
+
 /// Raises cells to their levels, and decides what is known of them. Cells whose parents are known point to them, and
 /// their ways are shortened within the tile; other cells are listed. A cell with a marker points nowhere. All loads
 /// come before the first store, after which they could not be reordered.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {
+    __shared__ std::uint32_t listed;
+    cuda::wait_for_kernel_before();
     const tile<Which> area(w.where);
     const own_cells own(area, w.where);
     const std::int64_t marker = own.offset(w.markers), by = own.stride(w.markers);
@@ -149,14 +161,10 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
     own.each([&](int i, std::int32_t place) {
         code[i] = w.basin[place], some |= code[i] != nowhere, key[i] = w.key[place], way[i] = w.way[place] & flat;
     });
+    if (threadIdx.x == 0) listed = 0;
     if (__syncthreads_or(some ? 1 : 0) == 0)
         return own.each([&](int, std::int32_t place) { w.parent[place] = nowhere; });
-    if (one_label(w))
-        return own.each([&](int i, std::int32_t place) {
-            const bool found = code[i] != nowhere && w.number[-2 - code[i]] >= 0;
-            w.parent[place] =
-                found ? -2 - (w.heights ? 1 : static_cast<std::int32_t>(w.count[some_marker] - 1)) : nowhere;
-        });
+    if (one_label(w)) return store_one_label(w, own, code);
     own.each([&](int i, std::int32_t) {
         reached[i] = code[i] != nowhere && w.number[-2 - code[i]] >= 0;
         level[i] = code[i] != nowhere ? w.level[-2 - code[i]] : 0;
@@ -178,7 +186,7 @@ __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant_
         else if (level[i] > key[i]) w.key[place] = level[i];
         w.way[place] = static_cast<std::uint8_t>(static_cast<unsigned>(what[i]) << way_bits | way[i]);
     });
-    store_parents(w, own, to);
+    store_parents(w, own, to, listed);
 }
 
 /// Returns the neighbour of an open cell that the search came from: the first, in the order of ties, with a step less.
@@ -215,11 +223,13 @@ __device__ std::int32_t parent_of(const work& w, std::int32_t place) {
 /// Points the listed cells to their parents.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     each_listed(w, [&](std::int32_t place) { w.parent[place] = parent_of<Which>(w, place); });
 }
 
 /// Shortens the ways of all cells within their tiles, in calls with long ways.
 static __global__ void __launch_bounds__(threads_of_block) shorten_all(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     constexpr std::uint32_t many_fronts = 64, large_share = 16;
     const auto places = static_cast<std::uint32_t>(w.where.places);
     if (w.count[fronts_walked] <= many_fronts && w.count[open_found] <= places / large_share) return;
@@ -266,6 +276,7 @@ __device__ inline bool between_labels(const work& w, std::int32_t place, std::in
 
 template <bool Lines>
 __global__ void __launch_bounds__(threads_of_block) write_labels(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     const tile<> area(w.where);
     const own_cells own(area, w.where);
     std::int32_t code[cells_of_thread];

@@ -110,6 +110,13 @@ __device__ void each_touch(const work& w, std::int32_t first, const Use& use) {
         (code[k] == a ? low_a : low_b) = min(code[k] == a ? low_a : low_b, w.key[place(k)]);
     }
     if (two) return use(-2 - a, -2 - b, max(low_a, low_b));
+    if (w.last != nullptr) {  // few passes are low enough
+        std::int32_t last = std::numeric_limits<std::int32_t>::min();
+#pragma unroll
+        for (const std::int32_t each : code)
+            if (each != nowhere) last = max(last, w.last[-2 - each]);
+        if (last < min(low_a, low_b)) return;
+    }
     std::uint64_t pairs = 0;
 #pragma unroll
     for (int i = 0; i < places; ++i)
@@ -128,6 +135,7 @@ __device__ void each_touch(const work& w, std::int32_t first, const Use& use) {
 /// joins nothing. Ranks of 8-byte values are not searched.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) find_last(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
          i < w.count[basins_found]; i += stride) {
@@ -161,6 +169,7 @@ __device__ bool each_by_list(const work& w, const own_cells& own, pass_table& ta
 /// have noted the pass themselves.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     __shared__ pass_table table;
     __shared__ std::uint32_t first;
     if (w.again && w.count[listed_again] == 0) return;

@@ -191,7 +191,7 @@ inline void kept_basins::mark(const device& on, const height& least, const targe
     const device_list<std::uint8_t> marked(home_, with_tree([&](const auto& tree) { return tree.marked(least); }));
     work w = call_.arrays();
     w.extrema = {out, asked_.where.axes};
-    each_of(asked_.where.places, mark_lowest, w, keys(), low.get(), marked.get());
+    each_of(w.where.quads, mark_lowest, w, keys(), low.get(), marked.get());
     wait();
 }
 
@@ -243,7 +243,7 @@ inline void kept_basins::cut(const device& on, const cut_options& cut, const hei
     const device_list<std::int32_t> sent(home_, in_cut);
     work w = call_.arrays();
     w.label = {out, asked_.where.axes};
-    each_of(asked_.where.places, write_cut, w, labels(), sent.get());
+    each_of(w.where.quads, write_cut, w, labels(), sent.get());
     wait();
 }
 

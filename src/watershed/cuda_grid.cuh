@@ -29,7 +29,9 @@ struct grid3 {
     divisor by_plane, by_row;
     int tile_bits[most_axes]{};  ///< the sides of tiles are powers of two
     std::int64_t tiles = 0;
-    divisor tiles_of_row, tiles_of_plane;  ///< tiles along the last axis; of the last two axes
+    divisor tiles_of_row, tiles_of_plane;     ///< tiles along the last axis; of the last two axes
+    std::int64_t quads = 0, quad_blocks = 0;  ///< groups of four cells of a row, and blocks of as many threads
+    divisor quads_of_row, rows_of_plane;
     bool wraps[most_axes]{}, any_wraps = false;
     nearby steps_are = nearby::listed;
     int steps = 0;
@@ -135,6 +137,9 @@ inline void set_tiles(grid3& g, int axes) {
     }
     g.tiles = count[0] * count[1] * count[2];
     g.tiles_of_row = divisor(count[2]), g.tiles_of_plane = divisor(count[1] * count[2]);
+    const std::int64_t of_row = cuda::blocks_for(g.size[2], cells_of_tile / threads_of_block);
+    g.quads = of_row * g.size[1] * g.size[0], g.quad_blocks = cuda::blocks_for(g.quads, threads_of_block);
+    g.quads_of_row = divisor(of_row), g.rows_of_plane = divisor(g.size[1]);
 }
 
 inline grid3 grid_of(const problem& p) {

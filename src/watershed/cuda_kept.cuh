@@ -11,23 +11,25 @@ namespace nearfield::watersheds {
 
 using word = unsigned long long;  // the type that CUDA's 64-bit atomics take
 
-/// Numbers basins anew. One thread handles one place, as in all kernels of this file.
+/// Numbers basins anew.
 static __global__ void __launch_bounds__(threads_of_block)
     renumber(const __grid_constant__ work w, const std::int32_t* number) {
     const std::int32_t place = place_of_thread();
     if (place < w.where.places && w.basin[place] != nowhere) w.basin[place] = -2 - number[-2 - w.basin[place]];
 }
 
-/// Marks the lowest cells of some basins.
+/// Marks the lowest cells of some basins. One thread handles four cells, as in write_cut().
 static __global__ void __launch_bounds__(threads_of_block)
     mark_lowest(const __grid_constant__ work w, const std::int32_t* key, const std::int32_t* low,
                 const std::uint8_t* marked) {
-    const std::int32_t place = place_of_thread();
-    std::int32_t at[most_axes];
-    if (place >= w.where.places || !w.where.locate(place, at)) return;
-    const std::int32_t code = w.basin[place];
-    static_cast<std::uint8_t*>(w.extrema.data)[w.extrema.offset(at)] =
-        code != nowhere && key[place] == low[-2 - code] ? marked[-2 - code] : 0;
+    const quad own(w.where);
+    std::int32_t code[cells_of_thread], here[cells_of_thread];
+    std::uint8_t found[cells_of_thread];
+    own.read(w.basin + own.place, code), own.read(key + own.place, here);
+    own.each([&](int i) {
+        found[i] = code[i] != nowhere && here[i] == low[-2 - code[i]] ? marked[-2 - code[i]] : std::uint8_t{0};
+    });
+    own.write(w.extrema, found);
 }
 
 /// Notes the markers of a call that has none: those of the basins with a positive number.
@@ -40,10 +42,11 @@ static __global__ void __launch_bounds__(threads_of_block)
 /// Writes the labels of a cut, given the label in it for each label of the watershed from all minima.
 static __global__ void __launch_bounds__(threads_of_block)
     write_cut(const __grid_constant__ work w, const std::int32_t* label, const std::int32_t* in_cut) {
-    const std::int32_t place = place_of_thread();
-    std::int32_t at[most_axes];
-    if (place < w.where.places && w.where.locate(place, at))
-        static_cast<std::int32_t*>(w.label.data)[w.label.offset(at)] = in_cut[label[place]];
+    const quad own(w.where);
+    std::int32_t found[cells_of_thread];
+    own.read(label + own.place, found);
+    own.each([&](int i) { found[i] = in_cut[found[i]]; });
+    own.write(w.label, found);
 }
 
 /// Reads the basins and the keys of listed places.

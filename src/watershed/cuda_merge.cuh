@@ -95,6 +95,7 @@ __device__ bool join(const work& w, std::int32_t basin) {
 
 /// Forgets the lowest cells of basins, without which none is joined to a root.
 static __global__ void __launch_bounds__(threads_of_block) clear_tops(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
          i < w.count[basins_found]; i += stride)
@@ -179,6 +180,7 @@ __device__ inline void find_level(const work& w, std::int32_t own) {
 }
 
 static __global__ void __launch_bounds__(threads_of_block) find_levels(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
          i < w.count[basins_found]; i += stride)

@@ -92,6 +92,7 @@ __device__ void each_listed(const work& w, const Use& use) {
 /// Decides which of the listed cells are open: they have no neighbour with a smaller level.
 template <nearby Which>
 __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
+    cuda::wait_for_kernel_before();
     each_listed(w, [&](std::int32_t place) {
         if (known_of(w, place) != known::little) return;
         if (least_beside<Which>(w, place) < w.key[place]) set_known(w, place, known::closed);

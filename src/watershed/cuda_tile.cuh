@@ -46,13 +46,89 @@ struct tile {
         }
         return number;
     }
-    /// Returns the number of the neighbour of cell k that lies so far along the axes, or nowhere.
+    /// Returns the number of the neighbour of cell k that lies so far along the axes, plus 1 each, or nowhere. A byte
+    /// per axis holds the side of the tile plus the coordinate: two of its bits say whether it lies inside.
     [[nodiscard]] __device__ std::int32_t beside(int k, int z, int y, int x) const {
-        const int at[most_axes] = {(k >> bits[1] + bits[2]) + z, (k >> bits[2] & (1 << bits[1]) - 1) + y,
-                                   (k & (1 << bits[2]) - 1) + x};
-        for (int axis = 0; axis < most_axes; ++axis)
-            if (at[axis] < 0 || at[axis] >> bits[axis] != 0) return nowhere;
-        return k + x + (y << bits[2]) + (z << bits[1] + bits[2]);
+        const auto bytes = [](int a, int b, int c) { return a << 16 | b << 8 | c; };
+        const int side[most_axes] = {1 << bits[0], 1 << bits[1], 1 << bits[2]};
+        const int first = bytes(side[0] - 1, side[1] - 1, side[2] - 1),
+                  at = bytes(k >> bits[1] + bits[2], k >> bits[2] & side[1] - 1, k & side[2] - 1) + first;
+        const bool inside =
+            (at + bytes(z, y, x) & 3 * bytes(side[0], side[1], side[2])) == bytes(side[0], side[1], side[2]);
+        return inside ? k + x - 1 + (y - 1 << bits[2]) + (z - 1 << bits[1] + bits[2]) : nowhere;
+    }
+};
+
+/// Up to four cells that follow each other along the last axis: a thread's share in kernels that look at no neighbours.
+struct quad {
+    std::int32_t at[most_axes], place, count = 0;
+
+    __device__ explicit quad(const grid3& where) {
+        const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+        const std::uint32_t row = where.quads_of_row.quotient(static_cast<std::uint32_t>(number));
+        at[2] = cells_of_thread *
+                static_cast<std::int32_t>(static_cast<std::uint32_t>(number) - row * where.quads_of_row.by);
+        at[0] = static_cast<std::int32_t>(where.rows_of_plane.quotient(row));
+        at[1] = static_cast<std::int32_t>(row - static_cast<std::uint32_t>(at[0]) * where.rows_of_plane.by);
+        place = where.base + at[0] * where.pitch[0] + at[1] * where.pitch[1] + at[2];
+        if (number < where.quads) count = min(where.size[2] - at[2], cells_of_thread);
+    }
+    /// Calls use(i) for each cell; the loop is unrolled.
+    template <class Use>
+    __device__ void each(const Use& use) const {
+#pragma unroll
+        for (int i = 0; i < cells_of_thread; ++i)
+            if (i < count) use(i);
+    }
+    /// The place of cell i in a caller's array.
+    template <class Void>
+    __device__ std::int64_t offset(const array3<Void>& of, int i = 0) const {
+        return of.offset(at) + i * of.stride[2];
+    }
+    /// Reads the cells' elements, all four at once if they follow each other at an address that allows it.
+    template <class T>
+    __device__ void read(const T* from, T (&to)[cells_of_thread], std::int64_t apart = 1) const {
+        if (together(from, apart)) {
+            const four<T> all = *reinterpret_cast<const four<T>*>(from);
+#pragma unroll
+            for (int i = 0; i < cells_of_thread; ++i) to[i] = all.of[i];
+        } else {
+            each([&](int i) { to[i] = from[i * apart]; });
+        }
+    }
+    template <class T>
+    __device__ void read(const array3<const void>& from, T (&to)[cells_of_thread]) const {
+        read(static_cast<const T*>(from.data) + offset(from), to, from.stride[2]);
+    }
+    template <class T>
+    __device__ void put(T* to, const T (&from)[cells_of_thread], std::int64_t apart) const {
+        if (together(to, apart)) {
+            four<T> all;
+#pragma unroll
+            for (int i = 0; i < cells_of_thread; ++i) all.of[i] = from[i];
+            *reinterpret_cast<four<T>*>(to) = all;
+        } else {
+            each([&](int i) { to[i * apart] = from[i]; });
+        }
+    }
+    /// Writes the elements of the cells' places.
+    template <class T>
+    __device__ void write(T* to, const T (&from)[cells_of_thread]) const {
+        put(to + place, from, 1);
+    }
+    template <class T>
+    __device__ void write(const array3<void>& to, const T (&from)[cells_of_thread]) const {
+        put(static_cast<T*>(to.data) + offset(to), from, to.stride[2]);
+    }
+
+private:
+    template <class T>
+    struct alignas(cells_of_thread * sizeof(T)) four {
+        T of[cells_of_thread];
+    };
+    template <class T>
+    __device__ bool together(const T* at, std::int64_t apart) const {
+        return count == cells_of_thread && apart == 1 && reinterpret_cast<std::uintptr_t>(at) % sizeof(four<T>) == 0;
     }
 };
 
