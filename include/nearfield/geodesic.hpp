@@ -81,7 +81,7 @@ struct geodesic_fields {
 /// or 17. On a device 8 (4 for integer prices without seeds and costs whose paths stay below 2^31), with costs 4 more,
 /// and 8 more if a cost and the number of a seed may not fit 63 bits; 1/4 more for images if steps along axes have one
 /// price and only costs are wanted; images are rounded up to tiles of 4096 cells.
-/// From 2^20 to 2^27 cells it takes 72 more to eliminate cells of mazes, if that is at most 1/8 of its memory.
+/// From 2^20 to 2^27 cells it takes 72 more for mazes and winding corridors, if that is at most 1/8 of its memory.
 ///
 /// Throws nearfield::error before any work is started: wrong shapes, types, overlap, steps, or a closed border. Throws
 /// before any output is written if a price times a cost reaches 2^31; on a device, where the call does not wait for the

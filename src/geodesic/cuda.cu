@@ -1,6 +1,6 @@
-// Geodesic distances on a device, by two solvers that take turns: a queue of tiles, solved in shared memory, without
-// global rounds; and elimination of cells, for mazes and spirals. Keys only fall until the local equation holds
-// everywhere, so the result depends neither on the order of work nor on the solver.
+// Geodesic distances on a device, by solvers that take turns: a queue of tiles, solved in shared memory, without
+// global rounds; elimination of cells, for mazes and spirals; and leaps over tiles, for wide corridors. Keys only fall
+// until the local equation holds everywhere, so the result depends neither on the order of work nor on the solver.
 #include <cstddef>
 
 #include "base/cuda_together.cuh"
@@ -8,6 +8,7 @@
 #include "geodesic/cuda_flood.cuh"
 #include "geodesic/cuda_graph.cuh"
 #include "geodesic/cuda_layout.cuh"
+#include "geodesic/cuda_leap.cuh"
 #include "geodesic/cuda_plant.cuh"
 #include "geodesic/cuda_squares.cuh"
 #include "geodesic/cuda_steps.cuh"
@@ -47,9 +48,7 @@ private:
     [[nodiscard]] std::uint32_t largest_tried() const {
         constexpr std::uint32_t most = work<std::uint32_t, Axes>::far - 1;
         if (p_.cost.wanted()) return p_.cost.type == dtype::uint16 ? most : 0;
-        std::uint64_t step = 0;
-        for (const geodesics::step& s : p_.steps) step = std::max<std::uint64_t>(step, s.price);
-        const std::uint64_t of_tile = step << (device_tile_bits + 1);
+        const std::uint64_t of_tile = dearest_step() << (device_tile_bits + 1);
         return of_tile < most / 2 ? static_cast<std::uint32_t>(most - of_tile) : 0;
     }
     /// True if keys of 32 bits may suffice though the longest possible path has a larger one.
@@ -73,9 +72,12 @@ private:
         if (p_.cost.wanted() || families.size() != 2 || steps_.rows.size() != 4) return false;
         for (const family<Axes>& f : families)
             if (f.skewed || f.price != families[0].price) return false;
-        for (int axis = t.axes - 2; axis < t.axes; ++axis)
-            if (axis < t.batch || t.bits[axis] != device_tile_bits / 2 || t.wraps[axis]) return false;
-        return true;
+        return has_square_tiles() && !t.wraps[t.axes - 2] && !t.wraps[t.axes - 1];
+    }
+    [[nodiscard]] bool has_square_tiles() const {
+        const tiling& t = p_.where;
+        return t.axes >= t.batch + 2 && t.bits[t.axes - 2] == device_tile_bits / 2 &&
+               t.bits[t.axes - 1] == device_tile_bits / 2;
     }
     void reserve() {
         const device_tiling<Axes> t(p_.where);
@@ -92,7 +94,7 @@ private:
         crossing_ = memory_.reserve<std::uint32_t>(steps_.crossings(t));
         if (may_flood()) boards_ = memory_.reserve<std::uint32_t>(cells_ >> 4);
         if (apart_) numbers_ = memory_.reserve<std::uint64_t>(cells_);
-        eliminates_ = may_eliminate();
+        eliminates_ = may_eliminate(), leaps_ = eliminates_ && may_leap();
         if (eliminates_) reserve_elimination();
         memory_.allocate();
         clear(controls + ring_ + t.tiles);
@@ -110,12 +112,15 @@ private:
         auto* const control = memory_.get<std::uint32_t>(control_);
         w.queue = {control + controls, control + controls + ring_, reinterpret_cast<solver_counts*>(control),
                    static_cast<std::uint32_t>(ring_ - 1)};
-        w.first_depth = static_cast<std::uint32_t>(rules_.first_depth), w.second_depth = second_depth();
         const bool by_sweeps = steps_.sweeps.reach > 0;
+        w.first_depth = static_cast<std::uint32_t>(rules_.first_depth);
+        w.second_depth = depth_of(rules_.second_depth * (by_sweeps ? 2 : 1));
         w.thin = by_sweeps ? rules_.thin_for_sweeps : rules_.thin, w.middling = rules_.middling;
         w.rough = rules_.rough, w.waiting = by_sweeps ? static_cast<std::uint32_t>(rules_.waiting) : 0;
+        w.leaps = leaps_, w.few = static_cast<std::uint32_t>(rules_.waiting),
+        w.leap_depth = depth_of(rules_.leap_depth);
         // The search that follows another one knows that this one did not end soon.
-        if (tried_) w.waiting = ~0U;
+        if (tried_) w.waiting = w.few = ~0U, w.leap_depth = w.first_depth;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
         w.crossing = memory_.get<std::uint32_t>(crossing_);
         w.ends_beside = ends_beside();
@@ -196,13 +201,14 @@ private:
                     w.where.tiles, w);
     }
     /// Launches a kernel that takes tiles from the queue; `most` blocks on a multiprocessor.
-    template <class Kernel, class Word>
-    void visit_tiles(Kernel kernel, int threads, std::size_t bytes, std::int64_t most,
-                     const work<Word, Axes>& w) const {
-        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads), bytes, w);
+    template <class Kernel, class Word, class... More>
+    void visit_tiles(Kernel kernel, int threads, std::size_t bytes, std::int64_t most, const work<Word, Axes>& w,
+                     const More&... more) const {
+        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads), bytes, w, more...);
         const std::int64_t blocks = std::min(cuda::blocks_at_once(kernel, threads, bytes), w.where.tiles);
-        cuda::launch_together(
-            on_, kernel, cuda::grid{std::min(blocks, most * cuda::limits().multiprocessors), dim3(threads), bytes}, w);
+        cuda::launch_together(on_, kernel,
+                              cuda::grid{std::min(blocks, most * cuda::limits().multiprocessors), dim3(threads), bytes},
+                              w, more...);
     }
 
     // ---- elimination ----
@@ -218,18 +224,33 @@ private:
     [[nodiscard]] int capacity() const {
         return part_capacity<std::uint64_t>(cuda::limits().shared_bytes, rules_.most_degree);
     }
-    [[nodiscard]] std::uint32_t second_depth() const {
+    [[nodiscard]] std::uint64_t dearest_step() const {
+        std::uint64_t price = 1;
+        for (const geodesics::step& s : p_.steps) price = std::max<std::uint64_t>(price, s.price);
+        return price;
+    }
+    /// True if tiles have a rim of one cell, and a step from there leads to a tile beside it.
+    [[nodiscard]] bool may_leap() const {
+        return has_square_tiles() && ends_beside() && dearest_step() <= dearest_leap &&
+               std::all_of(p_.steps.begin(), p_.steps.end(), [&](const auto& s) {
+                   return std::all_of(s.by.begin(), s.by.end(), [](int by) { return std::abs(by) <= 1; });
+               });
+    }
+    /// Depth of `multiples` of the image's sides in tiles.
+    [[nodiscard]] std::uint32_t depth_of(std::int64_t multiples) const {
         std::int64_t sides = 0;
         for (int axis = p_.where.batch; axis < p_.where.axes; ++axis) sides += p_.where.tiles_along[axis];
-        const std::int64_t deep = sides * rules_.second_depth * (steps_.sweeps.reach > 0 ? 2 : 1);
-        return static_cast<std::uint32_t>(std::min<std::int64_t>(parked_bit / 2, deep));
+        return static_cast<std::uint32_t>(std::min<std::int64_t>(parked_bit / 2, sides * multiples));
     }
     void reserve_elimination() {
         const std::int64_t parts = cells_ >> part_bits;
         nodes_ = cells_ / rules_.node_share;
-        record_ = memory_.reserve<std::uint32_t>(cells_), words_ = memory_.reserve<std::uint32_t>(parts * part_words);
+        // Lists of eliminated cells and of nodes, or the table of leaps, which takes turns with them.
+        const std::int64_t table = leaps_ ? rim::row * rim::row * (cells_ >> device_tile_bits) : 0;
+        lists_ = memory_.reserve<edge>(std::max(parts * part_words + 4 * node_degree * nodes_, table) / 2);
+        record_ = memory_.reserve<std::uint32_t>(cells_);
         first_node_ = memory_.reserve<std::uint32_t>(parts);
-        edges_ = memory_.reserve<edge>(2 * node_degree * nodes_), node_key_ = memory_.reserve<std::uint64_t>(nodes_);
+        node_key_ = memory_.reserve<std::uint64_t>(nodes_);
         numbers_of_nodes_ = memory_.reserve<std::uint32_t>(5 * nodes_ + most_rounds + 1);
         marks_ = memory_.reserve<std::uint8_t>(3 * nodes_);
     }
@@ -250,9 +271,9 @@ private:
         split_tiles(e);
         e.parts = cells_ >> part_bits, e.rules = rules_, e.rules.thin = w.thin, e.rules.most_degree = capacity();
         e.counts = reinterpret_cast<solver_counts*>(memory_.get<std::uint32_t>(control_));
-        e.record = memory_.get<std::uint32_t>(record_), e.words = memory_.get<std::uint32_t>(words_);
+        e.record = memory_.get<std::uint32_t>(record_), e.words = memory_.get<std::uint32_t>(lists_);
         e.first_node = memory_.get<std::uint32_t>(first_node_), e.most_nodes = static_cast<std::uint32_t>(nodes_);
-        e.edges = memory_.get<edge>(edges_), e.key = memory_.get<Word>(node_key_);
+        e.edges = memory_.get<edge>(lists_) + e.parts * part_words / 2, e.key = memory_.get<Word>(node_key_);
         e.cell = memory_.get<std::uint32_t>(numbers_of_nodes_), e.fresh = e.cell + nodes_, e.order = e.fresh + nodes_;
         e.living[0] = e.order + nodes_, e.living[1] = e.living[0] + nodes_, e.start = e.living[1] + nodes_;
         e.state = memory_.get<std::uint8_t>(marks_), e.next = e.state + nodes_, e.mark = e.next + nodes_;
@@ -290,6 +311,13 @@ private:
             cuda::launch(on_, link_parts<Word, Axes>, 4 * blocks, dim3(graph_threads), 0, w, e);
             cuda::launch_together(on_, contract_graph<Word, Axes>, blocks, dim3(graph_threads), w, e);
             by_parts(expand_parts<Word, Axes>, 0, e.parts, w, e);
+            if (leaps_) {
+                work<std::uint32_t, Axes> flat = start<std::uint32_t>();
+                flat.seed_bits = 0, w.from = stage::leap;
+                flat.limit = static_cast<std::uint32_t>(dearest_leap / dearest_step());
+                visit_tiles(leap<Pricing, Word>, threads_of_tile, tile_memory<Pricing, Word>::bytes(device_tile_bits),
+                            w.where.tiles, w, flat, memory_.get<std::uint32_t>(lists_));
+            }
             w.from = stage::last, spread<Pricing>(w);
         }
     }
@@ -337,9 +365,9 @@ private:
     int skipped_, bits_ = 0;  ///< axes in front of those of the grid; bits of a seed's number in a key
     uint128 most_ = 0;
     bool apart_ = false;  ///< true if cost and seed do not fit a key: seeds are spread afterwards
-    bool eliminates_ = false, tried_ = false;
+    bool eliminates_ = false, leaps_ = false, tried_ = false;
     std::int64_t cells_ = 0, ring_ = 0, nodes_ = 0;
-    std::int64_t record_ = 0, words_ = 0, first_node_ = 0, edges_ = 0, node_key_ = 0, numbers_of_nodes_ = 0, marks_ = 0;
+    std::int64_t lists_ = 0, record_ = 0, first_node_ = 0, node_key_ = 0, numbers_of_nodes_ = 0, marks_ = 0;
     std::int64_t key_ = 0, cost_ = 0, control_ = 0, step_ = 0, between_at_ = 0, crossing_ = 0, numbers_ = 0,
                  boards_ = 0;
 };

@@ -128,12 +128,12 @@ __device__ bool is_missed(const work<Word, Axes>& w, const own_cells<Axes>& own,
     }
     return false;
 }
-/// Tells whether the keys of 32 bits that were tried are no answer: cells are to be eliminated, or one of a thread's
-/// cells has no key because it costs too much.
+/// Tells whether the keys of 32 bits that were tried are no answer: tiles still wait, or one of a thread's cells has no
+/// key because it costs too much.
 template <class Word, int Axes>
 __device__ bool exceeds(const work<Word, Axes>& w, const own_cells<Axes>& own, const Word (&keys)[cells_of_thread],
                         unsigned inside) {
-    if (eliminates(*w.queue.counts, w.thin)) return true;
+    if (goes_on(*w.queue.counts, w.thin)) return true;
     bool missed = false;
     for (int k = 0; k < own.count && !missed; ++k)
         missed = (inside >> k & 1) != 0 && keys[k] == work<Word, Axes>::far && is_missed(w, own, k);

@@ -168,10 +168,10 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
 }
 
 /// Queues the tiles with cells that an improved cell of this tile would improve, once this tile's keys are written.
-/// Their keys are read before that, when they can only be higher.
+/// Their keys are read before that, when they can only be higher. Keeps one of them for this block, if `kept` is given.
 template <pricing Pricing, class Word, int Axes>
 __device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, const crossing_table& c,
-                            const tile_place<Axes>& tile, std::uint32_t depth) {
+                            const tile_place<Axes>& tile, std::uint32_t depth, std::uint32_t* kept = nullptr) {
     const auto improved = [&](int local) { return m.is_improved(local); };
     const auto written = [] {
         __threadfence();
@@ -182,7 +182,7 @@ __device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing
         const Word offered = sum(m.key[own], price_of<Pricing>(w, step.price, m.value(own), value_at<Pricing>(w, to)));
         const std::int64_t there = to >> w.where.tile_bits;
         if (offered <= w.limit && offered < other && is_open(w, m, tile, local, step) && m.calls_first(there))
-            wake(w.queue, there, depth);
+            wake(w.queue, there, depth, kept);
     });
 }
 

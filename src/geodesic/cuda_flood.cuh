@@ -140,7 +140,7 @@ private:
 __global__ void __launch_bounds__(cuda::warp) flood(const __grid_constant__ flood_work w) {
     __shared__ flood_memory m;
     if (!w.floods()) return;
-    take_turns(w, [&](std::int64_t tile, std::uint32_t depth, const auto& mark) {
+    take_turns(w, [&](std::int64_t tile, std::uint32_t depth, const auto& mark, std::uint32_t*) {
         if (threadIdx.x == 0) mark();
         __syncwarp();
         tile_flood(w, m, tile).run(depth + 1);

@@ -224,9 +224,11 @@ __device__ inline void enqueue(const waiting_tiles& q, std::int64_t tile) {
     }
 }
 /// Queues a tile whose border has improved, unless it waits. The caller has written and fenced all data that the tile
-/// reads.
-__device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint32_t depth) {
-    if (atomicCAS(q.queued + tile, 0U, depth + 1) == 0) enqueue(q, tile);
+/// reads. The first tile is marked, too, but kept as its number plus 1 if the block has room for one: `kept`.
+__device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint32_t depth,
+                            std::uint32_t* kept = nullptr) {
+    if (atomicCAS(q.queued + tile, 0U, depth + 1) != 0) return;
+    if (kept == nullptr || atomicCAS(kept, 0U, static_cast<std::uint32_t>(tile) + 1) != 0) enqueue(q, tile);
 }
 
 /// True if at most this share of the steps that the sample's free cells might have is missing, in thousandths.
@@ -234,6 +236,8 @@ __device__ inline bool misses_few_steps(const solver_counts& c, std::int32_t sha
     const std::int64_t steps = c.steps, missing = c.missing;
     return missing * 1000 < (steps + missing) * share;
 }
+/// True if more steps are missing than in corridors of three cells.
+__device__ inline bool is_scattered(const solver_counts& c) { return !misses_few_steps(c, 300); }
 /// True if elimination leaves at most this share of the sample's free cells, in thousandths.
 __device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share) {
     const std::int64_t sampled = c.sampled, left = c.left;
@@ -243,13 +247,16 @@ __device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share
 /// more, because they keep only the cells of their ends; scattered obstacles, which miss more steps, may not. Grids of
 /// which seeds have reached a quarter are left to the queue, which soon ends.
 __device__ inline bool is_thin(const solver_counts& c, std::int32_t thin) {
-    constexpr std::int32_t scattered = 300;
     if (std::int64_t{4} * c.reached >= c.sampled) return false;
-    return leaves_at_most(c, misses_few_steps(c, scattered) ? thin + thin / 4 : thin);
+    return leaves_at_most(c, is_scattered(c) ? thin : thin + thin / 4);
+}
+/// True if tiles still wait for elimination, or for leaps.
+__device__ inline bool goes_on(const solver_counts& c, std::int32_t thin) {
+    return c.parked[1] != 0 || (c.parked[0] != 0 && is_thin(c, thin));
 }
 /// True if cells are eliminated: tiles still wait, and the sample promises that few cells remain.
-__device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {
-    return c.parked[1] != 0 || (c.parked[0] != 0 && is_thin(c, thin));
+__device__ inline bool eliminates(const solver_counts& c, std::int32_t thin, std::int32_t middling) {
+    return (c.parked[1] != 0 && leaves_at_most(c, middling)) || (c.parked[0] != 0 && is_thin(c, thin));
 }
 
 /// Takes the next tile and reads its entry of `queued`; waits for a tile while another block has any; then -1. All
@@ -272,8 +279,8 @@ __device__ inline std::int64_t take(const waiting_tiles& q, std::uint32_t& queue
     }
 }
 
-/// Stages of the queue: alone, or before the sample, after it, and after elimination.
-enum class stage : std::uint8_t { only, first, second, last };
+/// Stages of the queue: alone; or before the sample, after it, by leaps, and after elimination or leaps.
+enum class stage : std::uint8_t { only, first, second, leap, last };
 
 /// The price rule of a step.
 enum class pricing : std::uint8_t {
@@ -297,6 +304,8 @@ struct work {
     std::uint32_t first_depth = 0, second_depth = 0;  ///< depths at which the stages end
     std::int32_t thin = 0, middling = 0, rough = 0;   ///< as in solver_rules
     std::uint32_t waiting = 0;                        ///< where no more tiles wait, the second depth is the first
+    bool leaps = false;                               ///< leap() serves the call if cells are not eliminated
+    std::uint32_t leap_depth = 0, few = 0;            ///< it begins here where at most so many tiles wait
     const device_step* steps = nullptr;
     const device_between* between = nullptr;
     std::uint32_t* boards = nullptr;  ///< bits of open cells and of seeds, if tiles are flooded; else null

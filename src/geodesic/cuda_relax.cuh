@@ -109,13 +109,15 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::first: return w.first_depth;
         case stage::second:
             if (c.parked[0] == 0 || is_thin(c, w.thin)) return -1;
-            if (!leaves_at_most(c, w.middling)) return all;
-            return c.parked[0] <= w.waiting ? w.first_depth : w.second_depth;
-        // The inner cells of squares have no keys yet.
-        default: return eliminates(c, w.thin) && (c.solved == 0 || c.squares > 0) ? all : -1;
+            if (leaves_at_most(c, w.middling)) return c.parked[0] <= w.waiting ? w.first_depth : w.second_depth;
+            if (!w.leaps || is_scattered(c)) return all;
+            return c.parked[0] <= w.few ? w.leap_depth : w.second_depth;
+        case stage::leap: return goes_on(c, w.thin) && c.solved == 0 && !is_scattered(c) ? all : -1;
+        // The inner cells of squares have no keys yet, nor have those within tiles that were leapt over.
+        default: return goes_on(c, w.thin) && (c.solved == 0 || c.squares > 0) ? all : -1;
     }
 }
-/// Queues the tiles that an earlier stage parked; after elimination, every tile.
+/// Queues the tiles that an earlier stage parked; in the last stage, every tile.
 template <class Word, int Axes>
 __device__ void requeue(const work<Word, Axes>& w) {
     for (std::int64_t tile = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; tile < w.where.tiles;
@@ -129,17 +131,21 @@ __device__ void requeue(const work<Word, Axes>& w) {
     else __syncthreads();
 }
 
-/// Takes tiles from the queue and calls visit(tile, depth, mark) until none is left. Parks those that are too deep for
-/// the next stage. One thread must call mark() before the visit reads keys of other tiles.
+/// Takes tiles from the queue and calls visit(tile, depth, mark, kept) until none is left. Parks those that are too
+/// deep for the next stage. One thread must call mark() before the visit reads keys of other tiles. A visit may keep
+/// one of the tiles that it wakes for this block: its number plus 1 in *kept.
 template <class Word, int Axes, class Visit>
 __device__ void take_turns(const work<Word, Axes>& w, const Visit& visit) {
-    __shared__ std::uint32_t taken, depth;  // taken: the tile's number plus 1
+    __shared__ std::uint32_t taken, depth, kept;  // taken: the tile's number plus 1
     // Results of reductions are uniform for the compiler, which then need not ask whether a warp has diverged.
     const std::int64_t end = end_of_stage(w);
     if (__reduce_or_sync(cuda::every_lane, end < 0 ? 1U : 0U) != 0) return;
-    if (w.from == stage::second || w.from == stage::last) requeue(w);
+    if (w.from >= stage::second) requeue(w);
+    if (threadIdx.x == 0) kept = 0;
     for (;;) {
-        if (threadIdx.x == 0) {
+        if (threadIdx.x == 0 && fresh(&kept) != 0) {
+            taken = kept, kept = 0, ++depth;
+        } else if (threadIdx.x == 0) {
             std::int64_t tile = 0;
             for (;;) {
                 std::uint32_t queued = 0;
@@ -154,12 +160,15 @@ __device__ void take_turns(const work<Word, Axes>& w, const Visit& visit) {
         __syncthreads();
         const std::uint32_t number = __reduce_max_sync(cuda::every_lane, taken);
         if (number == 0) return;
-        visit(std::int64_t{number} - 1, depth, [&w, number] {
-            atomicExch(w.queue.queued + number - 1, 0U);
-            __threadfence();
-        });
+        visit(
+            std::int64_t{number} - 1, depth,
+            [&w, number] {
+                atomicExch(w.queue.queued + number - 1, 0U);
+                __threadfence();
+            },
+            &kept);
         __syncthreads();
-        if (threadIdx.x == 0) atomicAdd(&w.queue.counts->pending, ~0U);
+        if (threadIdx.x == 0 && fresh(&kept) == 0) atomicAdd(&w.queue.counts->pending, ~0U);
     }
 }
 
@@ -172,7 +181,7 @@ __global__ void __launch_bounds__(threads_of_tile, Axes == few_axes ? 2 : 1)
     if (w.floods()) return;
     const tile_memory<Pricing, Word> m(memory, w.where.tile_bits);
     const crossing_table crossings = crossings_of(w);
-    take_turns(w, [&](std::int64_t tile, std::uint32_t depth, const auto& mark) {
+    take_turns(w, [&](std::int64_t tile, std::uint32_t depth, const auto& mark, std::uint32_t*) {
         visit(w, m, crossings, tile, depth, mark);
     });
 }

@@ -111,6 +111,8 @@ __device__ bool draw_up(const Graph& g, std::uint32_t v, bool last) {
     return light && degree - 1 + added <= g.capacity;
 }
 
+/// Vetoes chosen nodes whose elimination would overflow a list. Other threads see `goes` or `vetoed` meanwhile, which
+/// draw_up() takes alike.
 template <class Graph>
 __device__ void veto(const Graph& g, std::uint32_t count, int turn) {
     g.for_living(turn, count, [&](std::uint32_t v) {

@@ -32,7 +32,9 @@ std::vector<solver_mode> modes() {
     add("short lists").most_degree = 8;
     add("no memory for nodes").node_share = 4096;
     solver_rules& tiles = add("sampled, then tiles");
-    tiles.first_depth = 1, tiles.thin = tiles.thin_for_sweeps = tiles.middling = -1;
+    tiles.first_depth = 1, tiles.thin = tiles.thin_for_sweeps = tiles.middling = -1, tiles.waiting = 0;
+    solver_rules& leaps = add("leaps");
+    leaps = made[made.size() - 2].rules, leaps.second_depth = 0;
     return made;
 }
 
@@ -123,7 +125,7 @@ protected:
 
 TEST_F(GeodesicSolvers, AreTheHost) {
     const auto cases = std::max(std::uint64_t{8}, static_cast<std::uint64_t>(50 * test_scale()));
-    std::size_t eliminated = 0, given_up = 0, second = 0, both = 0, cores = 0, squares = 0;
+    std::size_t eliminated = 0, given_up = 0, second = 0, both = 0, cores = 0, squares = 0, leaps = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
         const geodesic_case c = drawn_for_elimination(seed);
         const geodesic_result wanted = on_host(c, 1);
@@ -134,7 +136,7 @@ TEST_F(GeodesicSolvers, AreTheHost) {
             eliminated += counts_.solved, second += counts_.parked[1];
             both += counts_.solved != 0 && mode.rules.first_depth > 0 ? 1 : 0;
             given_up += counts_.solved == 0 && counts_.nodes > 0 ? 1 : 0, cores += counts_.core > 0 ? 1 : 0;
-            squares += counts_.solved != 0 && counts_.squares > 0 ? 1 : 0;
+            squares += counts_.solved != 0 && counts_.squares > 0 ? 1 : 0, leaps += counts_.leaps > 0 ? 1 : 0;
         }
     }
     EXPECT_GT(eliminated, cases);
@@ -143,6 +145,40 @@ TEST_F(GeodesicSolvers, AreTheHost) {
     EXPECT_GT(second, cases / 8);
     EXPECT_GT(cores, cases / 8);
     EXPECT_GT(squares, cases / 8) << "flooded from their gates";
+    EXPECT_GT(leaps, cases / 8);
+}
+
+/// Wide corridors are leapt through, rim by rim of tiles, after visits of the first ones; then every tile is visited.
+TEST_F(GeodesicSolvers, LeapThroughWideCorridors) {
+    solver_rules rules = modes().back().rules;
+    rules.first_depth = 2, rules.leap_depth = 0, rules.waiting = 1;
+    geodesic_case c = wide_spiral(140, 9);
+    const auto check = [&](const std::vector<priced_step>& steps, fields_wanted asked, std::uint32_t at_least) {
+        c.steps = steps;
+        const geodesic_result wanted = on_host(c, 1);
+        ASSERT_EQ(watched(c, rules, wanted, asked), wanted);
+        EXPECT_EQ(counts_.solved, 0U);
+        EXPECT_GE(counts_.leaps, at_least);
+        const std::int64_t tiles = (c.shape[0] + 63) / 64 * ((c.shape[1] + 63) / 64);
+        EXPECT_EQ(counts_.tail, at_least == 0 ? counts_.tail : static_cast<std::uint32_t>(tiles))
+            << "rims are final, and each tile is visited once";
+    };
+    const auto along_axes = chamfer_steps(2, std::array<std::int32_t, 1>{3}),
+               diagonal = chamfer_steps(2, std::array<std::int32_t, 2>{2, 3}),
+               dear = chamfer_steps(2, std::array<std::int32_t, 2>{93000, 131000});
+    c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+    check(along_axes, fields_wanted::both, 8), check(diagonal, fields_wanted::costs, 8);
+    check(dear, fields_wanted::costs, 8), check(diagonal, fields_wanted::both, 8);
+    c.cut_corners = false, check(diagonal, fields_wanted::costs, 8);
+    check(chamfer_steps(2, std::array<std::int32_t, 1>{1 << 28}), fields_wanted::costs, 0);
+    EXPECT_EQ(counts_.leaps, 0U) << "paths inside tiles cost too much";
+    for (std::size_t i = 0; i < c.mask.size(); ++i) c.cost.push_back(static_cast<std::int64_t>(1 + mix(i) % 3));
+    c.rule = cost_rule::both, check(diagonal, fields_wanted::costs, 8);
+    c = emptied({66, 140}, true), c.seeds[70] = 3;  // whole tiles are one group of gates
+    rules.first_depth = 1, check(diagonal, fields_wanted::costs, 1);
+    rules.waiting = 0, rules.second_depth = 1000;  // more tiles wait, and none of them is so deep
+    check(diagonal, fields_wanted::costs, 0);
+    EXPECT_EQ(counts_.leaps, 0U);
 }
 
 /// In mazes and spirals every cell is eliminated.
