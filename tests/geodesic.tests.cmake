@@ -5,6 +5,6 @@ nearfield_test(geodesic geodesic/host_test.cpp geodesic/path_test.cpp geodesic/e
   LIBS nearfield_geodesic_tests)
 if(NEARFIELD_HAS_CUDA)
   nearfield_test(geodesic_device geodesic/device_test.cpp geodesic/device_solvers_test.cpp
-    geodesic/esdf_device_test.cpp
+    geodesic/device_large_test.cpp geodesic/esdf_device_test.cpp
     LIBS nearfield_geodesic_tests nearfield_device_tests)
 endif()
