@@ -113,7 +113,21 @@ __global__ void __launch_bounds__(threads_of_block) list_sites(const __grid_cons
         }
 }
 
-/// Lists the sites of coarse boxes. A block owns a box.
+/// True if all cells of a coarse box are sites. Called by all threads of a block.
+template <int Axes>
+__device__ bool is_filled(const columns& c, const few_box& b) {
+    const int high = b.last[1] - b.first[1] + 1, first = b.first[0] / mark_bits,
+              wide = b.last[0] / mark_bits - first + 1;
+    bool filled = true;
+    for (int i = static_cast<int>(threadIdx.x); i < high * wide && filled; i += threads_of_block)
+        for (int z = b.first[2]; z <= b.last[2] && filled; ++z) {
+            const std::uint32_t inside = c.inside(first + i / high);
+            filled = (~c.marks[c.column(b.image, z, first + i / high) + b.first[1] + i % high] & inside) == 0;
+        }
+    return __syncthreads_and(filled ? 1 : 0) != 0;
+}
+
+/// Lists the sites of coarse boxes. A block owns a box. Cells that all are sites need none of the many around them.
 template <int Axes, bool Diagonal>
 __global__ void __launch_bounds__(threads_of_block)
     list_near(const __grid_constant__ problem p, const __grid_constant__ columns c, const few_lists lists) {
@@ -123,14 +137,15 @@ __global__ void __launch_bounds__(threads_of_block)
     if (threadIdx.x == 0) found = 0;
     __syncthreads();
     few_site* const to = lists.near + std::int64_t{blockIdx.x} * lists.most_near;
-    select_sites<Diagonal>(p, coarse_box<Axes>(c, blockIdx.x), lists.sites, static_cast<int>(*lists.count),
-                           [&](const few_site& s) {
-                               const int place = atomicAdd(&found, 1);
-                               if (place < lists.most_near) to[place] = s;
-                           });
+    const few_box b = coarse_box<Axes>(c, blockIdx.x);
+    select_sites<Diagonal>(p, b, lists.sites, static_cast<int>(*lists.count), [&](const few_site& s) {
+        const int place = atomicAdd(&found, 1);
+        if (place < lists.most_near) to[place] = s;
+    });
+    const bool overflows = found > lists.most_near, needs_none = overflows && is_filled<Axes>(c, b);
     if (threadIdx.x != 0) return;
-    lists.near_count[blockIdx.x] = found;
-    if (found > lists.most_near) *lists.crowded = 1;
+    lists.near_count[blockIdx.x] = needs_none ? 0 : found;
+    if (overflows && !needs_none) *lists.crowded = 1;
 }
 
 /// The cells of a lane, and the distances of the sites that are nearest to them so far.

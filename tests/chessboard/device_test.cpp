@@ -190,6 +190,21 @@ TEST_F(FewSitesOfSteps, Objects) {
             }
 }
 
+/// A disc wider than coarse boxes: those within it, whose cells all are sites, would keep its whole rim.
+TEST_F(FewSitesOfSteps, BoxesOfSitesNeedNone) {
+    step_case c;
+    c.shape = {1540, 1540}, c.options.sites = sites::nonzero, c.diagonal = false;
+    c.mask.assign(static_cast<std::size_t>(cells_of(c.shape)), 0);
+    for (std::int64_t y = 0; y < 1540; ++y)
+        for (std::int64_t x = 0; x < 1540; ++x)
+            if ((y - 767) * (y - 767) + (x - 767) * (x - 767) <= 380 * 380)
+                c.mask[static_cast<std::size_t>(y * 1540 + x)] = 1;
+    chessboard::limit_of_ways.sites_of_box = 1600;
+    EXPECT_TRUE(checked(c).few);
+    c.mask[767 * 1540 + 767] = 0;
+    EXPECT_FALSE(checked(c).few) << "a cell of the innermost box may need any of 2140 sites";
+}
+
 TEST_F(FewSitesOfSteps, CrowdedGridsTakeOtherWays) {
     chessboard::limit_of_ways.cells_a_site = 100;
     step_case c;
