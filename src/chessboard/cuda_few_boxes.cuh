@@ -73,12 +73,15 @@ struct few_box {
     __device__ bool gains(const few_site& s, const few_site& best, int bound) const {
         if (joined<Diagonal>([&](int axis) { return nearest(s, axis); }) >= bound) return false;
         if (best.image < 0) return true;
-        if (!Diagonal) return joined<false>([&](int axis) { return more(s, best, axis); }) < 0;
-        for (int axis = 0; axis < 3; ++axis) {
-            const auto other = [&](int k) { return k == axis ? 0 : farthest(best, k); };
-            if (joined<true>(other) <= nearest(s, axis) && more(s, best, axis) >= 0) return false;
+        if constexpr (!Diagonal) {
+            return joined<false>([&](int axis) { return more(s, best, axis); }) < 0;
+        } else {
+            for (int axis = 0; axis < 3; ++axis) {
+                const auto other = [&](int k) { return k == axis ? 0 : farthest(best, k); };
+                if (joined<true>(other) <= nearest(s, axis) && more(s, best, axis) >= 0) return false;
+            }
+            return true;
         }
-        return true;
     }
     /// Returns part `nth` of a box of 2^whole cells along each axis, in parts of 2^part.
     __device__ few_box part(const columns& c, int nth, const few_size& whole, const few_size& size) const {
