@@ -13,7 +13,7 @@ struct way_limits {
 };
 inline way_limits limit_of_ways;
 
-/// What the device decided in a call.
+/// The device's decisions in a call.
 struct ways {
     bool few = false;   ///< few sites were compared with all cells
     bool sets = false;  ///< sets of cells solved it

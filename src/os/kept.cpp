@@ -1,9 +1,9 @@
 #include "os/kept.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <new>
-#include <vector>
 
 #include "os/process.hpp"
 
@@ -29,12 +29,13 @@ large_block* make(std::int64_t bytes) noexcept {
 
 void release(large_block* block) noexcept { ::operator delete(block, std::align_val_t{block_alignment}); }
 
-/// It is never destroyed, because calls may outlast static objects.
+/// It needs no memory of its own, and is never destroyed, because calls may outlast static objects.
 class kept_blocks {
 public:
     static kept_blocks& all() {
         static kept_blocks* const made = [] {
-            static kept_blocks* const kept = new kept_blocks;
+            alignas(kept_blocks) static std::array<std::byte, sizeof(kept_blocks)> memory;
+            static kept_blocks* const kept = new (memory.data()) kept_blocks;
             // A child of fork() gets an open lock, whatever other threads were doing.
             on_fork([] { kept->lock_.lock(); }, [] { kept->lock_.unlock(); }, [] { kept->lock_.unlock(); });
             return kept;
@@ -44,22 +45,19 @@ public:
     large_block* take(std::int64_t bytes) noexcept {
         const std::lock_guard held(lock_);
         const auto fits = [&](const large_block* b) { return b->bytes >= bytes && b->bytes - bytes <= bytes / 8; };
-        const auto found = std::find_if(blocks_.rbegin(), blocks_.rend(), fits);
-        if (found == blocks_.rend()) return nullptr;
-        large_block* const taken = *found;
-        blocks_.erase(std::next(found).base());
-        bytes_ -= taken->bytes;
-        return taken;
+        for (std::size_t k = count_; k-- > 0;)
+            if (fits(blocks_[k])) return remove(k);
+        return nullptr;
     }
     void keep(large_block* block) noexcept {
         const std::lock_guard held(lock_);
-        while (blocks_.size() == most_blocks || bytes_ + block->bytes > most_bytes) free_oldest();
-        blocks_.push_back(block);
+        while (count_ == most_blocks || bytes_ + block->bytes > most_bytes) release(remove(0));
+        blocks_[count_++] = block;
         bytes_ += block->bytes;
     }
     void free_all() noexcept {
         const std::lock_guard held(lock_);
-        while (!blocks_.empty()) free_oldest();
+        while (count_ > 0) release(remove(0));
     }
     std::int64_t bytes() noexcept {
         const std::lock_guard held(lock_);
@@ -67,15 +65,16 @@ public:
     }
 
 private:
-    kept_blocks() { blocks_.reserve(most_blocks); }
-    void free_oldest() noexcept {
-        bytes_ -= blocks_.front()->bytes;
-        release(blocks_.front());
-        blocks_.erase(blocks_.begin());
+    large_block* remove(std::size_t k) noexcept {
+        large_block* const removed = blocks_[k];
+        std::move(blocks_.begin() + k + 1, blocks_.begin() + count_, blocks_.begin() + k);
+        --count_, bytes_ -= removed->bytes;
+        return removed;
     }
     std::mutex lock_;
     std::int64_t bytes_ = 0;
-    std::vector<large_block*> blocks_;  ///< the oldest first
+    std::size_t count_ = 0;
+    std::array<large_block*, most_blocks> blocks_{};  ///< the oldest first
 };
 
 }  // namespace

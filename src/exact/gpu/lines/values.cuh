@@ -5,8 +5,8 @@
 // stay below the cap has lost no candidate. A block searches outward from both of its ends until no lane's value
 // exceeds the cost of the next rows. Farther winners are left to the strips of lines.cuh, a bit for each 32 rows.
 //
-// Where the run of a label begins, its first row is a site for the rows before it, and the row before is one for the
-// rows from there on: for cells of other runs the ends of their own are nearer. A bit above each value says that a run
+// If a run of a label begins at a row, that row is a site for the rows before it, and the row before is one for those
+// from there on: for cells of other runs the ends of their own are nearer. A bit above each value says that a run
 // begins, and a search takes such a value as 0 in the one direction or in the other.
 //
 // It reads 2 bytes a cell of the last axis, 4 of any other. Parabolas outward from each row: see near.cuh.

@@ -1,4 +1,4 @@
-// Where the runs of labels begin along all axes but the last: a bit a cell, in words as rows of the last axis. Windows
+// Bits of cells with which runs of labels begin along an axis, for all axes but the last, in words along that. Windows
 // of values stage these bits beside the values (lines/values.cuh). The kernel of rows makes them from labels that it
 // reads anyway, or a kernel of their own does.
 #pragma once
@@ -102,7 +102,7 @@ struct alignas(16) eight_cells {
         return cells;
     }
 };
-/// The same of bytes, four at a time.
+/// Eight bytes are compared four at a time.
 template <>
 struct alignas(8) eight_cells<std::uint8_t> {
     std::uint32_t low, high;
