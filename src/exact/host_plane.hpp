@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -79,6 +80,13 @@ private:
     host_scratch<narrow> narrow_both_;
     host_scratch<wide> wide_both_;
 };
+
+/// Lines that were solved from few columns with a site, cell by cell or in tiles, and tiles in narrow and in wide
+/// numbers, since the process began. Tests look at them.
+struct plane_ways {
+    std::atomic<std::int64_t> by_cells{0}, by_columns{0}, narrow{0}, wide{0};
+};
+inline plane_ways plane_ways_taken;
 
 /// The columns along the first axis that have a site, if there are few of them. Each relaxes every line separately.
 struct few_columns {
