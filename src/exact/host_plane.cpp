@@ -140,21 +140,25 @@ void plane_search<Sites>::solve(const std::uint16_t* steps, const std::int16_t* 
             write(y, b.tile.get() + (y - from) * at_.pitch(), cell + y * at_.length);
     };
     if (few_.all && few_.count <= few_cells<narrow>::most) {
+        plane_ways_taken.by_cells += lines_;
         for (std::int64_t y = 0; y < lines_; ++y)
             if (solve_by_few(steps, y, narrow_)) write(y, narrow_.tile.get(), cell + y * at_.length);
             else solve_by_few(steps, y, wide_), write(y, wide_.tile.get(), cell + y * at_.length);
         return;
     }
+    if (few_.all) plane_ways_taken.by_columns += lines_;
     for (std::int64_t y = 0; y < lines_; y += tile) {
         // Narrow numbers would replace the columns' sites, which wide ones share.
         if (straight_ > 0 || wide_.ready) {
             straight_ = std::max<std::int64_t>(straight_ - 1, 0);
         } else if (search_narrow(steps, y)) {
             write_lines(narrow_, y, y + tile);
+            ++plane_ways_taken.narrow;
             continue;
         } else {
             straight_ = straight_tiles;
         }
+        ++plane_ways_taken.wide;
         for (std::int64_t part = y; part < std::min(y + tile, lines_); part += wide_tile) {
             search_cells(steps, part, wide_);
             write_lines(wide_, part, part + wide_tile);
@@ -352,22 +356,13 @@ void plane_search<Sites>::write(std::int64_t line, const N* best, std::int64_t f
         }
     }
     if constexpr (sizeof(N) == 2)
-        if (float* to = writer_.only_distances()) return write_roots(best, to + first);
+        if (float* to = writer_.only_distances())
+            return roots16(best, at_.length, past_caches_, negative_side_, to + first);
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
         std::int32_t value[batch], key[batch];
         values_of(best + from, n, terms_.cell_bits, value);
         if constexpr (Sites) take_cells(best + from, n, terms_.cell_bits, sites_of(line), at_.length, false, key);
         writer_.write(first + from, n, value, Sites ? key : nullptr);
-    });
-}
-
-template <bool Sites>
-void plane_search<Sites>::write_roots(const std::uint16_t* squared, float* to) const {
-    if (!negative_side_) return roots16(squared, at_.length, past_caches_, to);
-    in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
-        float root[batch];
-        roots16(squared + from, n, false, root);
-        put_negative(root, n, to + from);
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -80,6 +81,13 @@ private:
     host_scratch<wide> wide_both_;
 };
 
+/// Lines that were solved from few columns with a site, cell by cell or in tiles, and tiles in narrow and in wide
+/// numbers, since the process began. Tests look at them.
+struct plane_ways {
+    std::atomic<std::int64_t> by_cells{0}, by_columns{0}, narrow{0}, wide{0};
+};
+inline plane_ways plane_ways_taken;
+
 /// The columns along the first axis that have a site, if there are few of them. Each relaxes every line separately.
 struct few_columns {
     struct column {
@@ -148,7 +156,6 @@ private:
     [[nodiscard]] std::int32_t* column_of(std::int64_t line) const {
         return column_.get() + line % at_.lines_of_tile * (at_.length + 1);
     }
-    void write_roots(const std::uint16_t* squared, float* to) const;
     template <class N, class T>
     void write_index(std::int64_t line, const N* best, T* to) const;
 

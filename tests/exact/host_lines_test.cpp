@@ -132,6 +132,41 @@ TEST_P(HostLines, EveryCellAgainstEverySite) {
         }
 }
 
+/// Rows leave steps of 16 bits where a value takes more: in 32 bits, in float64 and in both, with an odd number of
+/// tiles, rows without a site, steps beyond bytes, a tile that starts before the row, and more than two passes.
+TEST(HostRows, LeaveStepsOf16Bits) {
+    const double sets[][3] = {{12.5, 0.7, 0.7}, {2.5, 1.4142135623730951, 0.7}, {250, 7.1, 0.7}};
+    const distance_options kinds[] = {{},
+                                      {.half_cell = true},
+                                      {.border = border::closed},
+                                      {.border = border::periodic},
+                                      {.max_distance = 30},
+                                      {.sites = sites::other_labels},
+                                      {.sites = sites::other_labels, .border = border::periodic},
+                                      {.sign = sign::inside_negative}};
+    std::uint64_t seed = 0;
+    for (const shape_t& shape : {shape_t{40, 49}, shape_t{7, 600}, shape_t{5, 9, 81}, shape_t{3, 512},
+                                 shape_t{2, 64, 33}, shape_t{3, 4, 40, 17}})
+        for (const auto& lengths : sets)
+            for (const distance_options& kind : kinds) {
+                if (!chosen(++seed)) continue;
+                option_call c;
+                std::vector<double> spacing;
+                for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                    spacing.push_back(lengths[std::min<std::size_t>(axis, 2)]);
+                c.options = kind, c.options.spacing = {spacing.data(), spacing.size()};
+                const std::string rows = methods(shape, c.options, false).first;
+                ASSERT_EQ(rows, "rows, steps of 16 bits by doubling in SIMD") << text_of(shape);
+                codes_t codes = blocks(shape, static_cast<int>(seed % 3), seed);
+                const wanted_fields wanted{.distance = seed % 4 == 0 ? dtype::float64 : dtype::float32};
+                c.items.emplace_back(shape, dtype::uint16, codes, c.options, wanted, seed);
+                c.items.front().solve();
+                ASSERT_EQ(check(host_options_engine(), c), "") << text_of(shape) << ", case " << seed;
+            }
+    const double real[] = {2.5, 0.7};
+    EXPECT_EQ(methods({2, 65001}, {.spacing = {real, 2}}, false).first, "rows, steps by doubling in SIMD");
+}
+
 TEST(HostSites, PackUpTo53Bits) {
     // Coordinates take 12 bits, so 39^2 a^2 + 49^2 b^2 must stay below 2^41.
     const double fits[] = {23679, 23678}, wide[] = {23680, 23679};

@@ -11,6 +11,7 @@
 #include "base/scratch.hpp"
 
 #include "exact/call.hpp"
+#include "exact/host_plane.hpp"
 #include "nearfield/plan.hpp"
 #include "os/kept.hpp"
 
@@ -20,6 +21,15 @@ namespace nearfield::test {
 std::atomic<std::int64_t> taken{0}, most_taken{0};
 
 namespace {
+
+/// Counts of each way since the last call of this function.
+struct ways {
+    std::int64_t by_cells, by_columns, narrow, wide;
+};
+ways ways_taken() {
+    exact::plane_ways& w = exact::plane_ways_taken;
+    return {w.by_cells.exchange(0), w.by_columns.exchange(0), w.narrow.exchange(0), w.wide.exchange(0)};
+}
 
 const std::vector<shape_case>& plane_shapes() {
     static const std::vector<shape_case> list = {
@@ -80,6 +90,7 @@ TEST(PlanesLimits, EveryDistanceRoundTheEndOf16Bits) {
             const solved s = solve(shape, sites, cell);
             ASSERT_EQ(check(host_engine(2), s, outputs{outputs::distance_t::float64}, dress{}), "") << text_of(shape);
             ASSERT_EQ(check(host_engine(1), s, outputs::all(), dress{}), "") << text_of(shape);
+            EXPECT_GT(ways_taken().by_cells, 0);
         }
     }
 }
@@ -96,6 +107,7 @@ TEST(PlanesLimits, KnownValuesThatEndInsideABlock) {
             sites[static_cast<std::size_t>(row * shape[1] + x)] = 1;
         }
         ASSERT_EQ(check(host_engine(1), solve(shape, sites, unit), outputs{.index = true}, dress{}), "") << seed;
+        EXPECT_GT(ways_taken().wide, 0);
     }
 }
 
@@ -128,9 +140,13 @@ TEST(PlanesLimits, WinnersBeyondKnownValues) {
 /// Columns with sites: as many as relax lines one by one, two thirds of a line's cells, one more, and a single one; in
 /// 16 bits and in more.
 TEST(PlanesLimits, FewColumns) {
+    std::int64_t wide_tiles = 0;
     for (const shape_t& shape : {shape_t{20, 64, 64}, shape_t{300, 8, 64}, shape_t{3, 300, 64}}) {
-        const std::int64_t plane = shape[1] * shape[2], most = shape[2] * 2 / 3, apart = plane / (most + 1);
-        for (std::int64_t columns : {std::int64_t{1}, most, most + 1}) {
+        const std::int64_t plane = shape[1] * shape[2], most = shape[2] * 2 / 3;
+        for (std::int64_t columns : {std::int64_t{1}, most, most + 1, -most}) {
+            // Spread over the plane, or beside each other, which makes distances large.
+            const std::int64_t apart = columns < 0 ? 1 : plane / (most + 1);
+            columns = std::abs(columns);
             flags_t sites(static_cast<std::size_t>(cells_of(shape)));
             for (std::int64_t k = 0; k < columns; ++k) {
                 // Columns differ; most have one site, some have three.
@@ -146,14 +162,21 @@ TEST(PlanesLimits, FewColumns) {
             for (const spacing_case& cell : {unit, uneven}) {
                 const solved s = solve(shape, sites, cell);
                 for (int threads : {1, 3}) {
+                    ways_taken();
                     ASSERT_EQ(check(host_engine(threads), s, outputs{outputs::distance_t::float32}, dress{}), "")
                         << text_of(shape) << ", " << columns << " columns";
                     ASSERT_EQ(check(host_engine(threads), s, outputs::all(), dress{}), "")
                         << text_of(shape) << ", " << columns << " columns";
+                    const ways taken = ways_taken();
+                    EXPECT_EQ(taken.by_cells > 0, columns == 1) << text_of(shape);
+                    EXPECT_EQ(taken.by_columns > 0, columns == most) << text_of(shape);
+                    EXPECT_EQ(taken.narrow + taken.wide > 0, columns > 1) << text_of(shape);
+                    wide_tiles += taken.wide;
                 }
             }
         }
     }
+    EXPECT_GT(wide_tiles, 0);
 }
 
 /// Checks that a limit only changes cells beyond it.

@@ -29,7 +29,7 @@ struct thread_buffers {
         other = host_scratch<T>(cells), root = host_scratch<float>(cells);
         if (number<T>::sited) value = host_scratch<std::int64_t>(cells), site = host_scratch<std::int64_t>(cells);
         if (first_wanted) first = host_scratch<T>(cells);
-        if (s.planes) plane = host_scratch<T>(s.elements_of_rows(s.plane_elements()));
+        if (s.planes) plane = host_scratch<T>(s.elements_of_rows(s.plane_of_rows()));
         classes = host_scratch<std::uint8_t>(4 * (s.length + row_slack));
     }
     [[nodiscard]] std::uint8_t* class_row(int which, std::int64_t length) const {

@@ -99,7 +99,7 @@ private:
         const std::int64_t block = std::max(together, cells_a_block / shape_.length);
         crew_.for_each(lines, block, shape_.length, [&](std::int64_t line, std::int64_t stop, int thread) {
             const auto place = [&](std::int64_t at) {
-                return (at / s.rows * shape_.tiles * s.rows + at % s.rows) * columns;
+                return (at / s.rows * shape_.tiles_of_rows * s.rows + at % s.rows) * shape_.columns_of_rows;
             };
             solve_rows(first * s.rows, line, stop, field_[0].get(), place, buffers_of(thread));
             end_copies();
@@ -111,7 +111,7 @@ private:
         crew_.for_each(end - first, 1, 2 * s.rows * shape_.length, [&](std::int64_t item, std::int64_t, int thread) {
             const std::int64_t plane = first + item;
             buffers& mine = buffers_of(thread);
-            const auto place = [&](std::int64_t r) { return r * columns; };
+            const auto place = [&](std::int64_t r) { return r * shape_.columns_of_rows; };
             solve_rows(plane * s.rows, 0, s.rows, mine.plane.get(), place, mine);
             for (std::int64_t t = 0; t < shape_.tiles; ++t)
                 solve_tile(0, plane * shape_.tiles + t, mine.plane.get(), t, mine);
@@ -123,10 +123,10 @@ private:
     template <class Place>
     void solve_rows(std::int64_t base, std::int64_t line, std::int64_t stop, T* field, const Place& place,
                     buffers& mine) {
-        const std::int64_t rows = shape_.passes.front().rows, bytes = columns * shape_.bytes_of_rows;
+        const std::int64_t rows = shape_.passes.front().rows, bytes = shape_.columns_of_rows * shape_.bytes_of_rows;
         const bool past_caches = !shape_.planes && p_.cells >= least_streamed_cells;
         for (; line < stop && !p_.weighted; ++line)
-            copy_rows_out(solve_row(base + line, mine), bytes, bytes, shape_.tiles,
+            copy_rows_out(solve_row(base + line, mine), bytes, bytes, shape_.tiles_of_rows,
                           reinterpret_cast<std::byte*>(field) + place(line) * shape_.bytes_of_rows, rows * bytes,
                           past_caches);
         if constexpr (sited)
@@ -134,7 +134,7 @@ private:
                 solve_power_rows(base, line, std::min(line + columns, stop), field, place, mine);
     }
 
-    /// Returns the row's values, or its cells' nearest sites along the row.
+    /// Returns the row's values, or its cells' nearest sites along the row, or steps to these.
     const void* solve_row(std::int64_t line, buffers& mine) {
         const std::int64_t n = shape_.length;
         T* const to = mine.best.get();
@@ -154,10 +154,19 @@ private:
             sites_of_row(n, kind, periodic, changed, mine.row);
             return mine.row.site;
         } else {
+            const auto complete = [&](auto* cell) {
+                std::fill_n(cell, shape_.lead, cell[shape_.lead]);
+                std::fill(cell + shape_.lead + n, cell + shape_.tiles_of_rows * shape_.columns_of_rows,
+                          cell[shape_.lead + n - 1]);
+                return cell;
+            };
+            if (shape_.steps_of_rows) {
+                auto* const steps = reinterpret_cast<std::uint16_t*>(to);
+                put_steps(mine.row, kind, n, steps + shape_.lead);
+                return complete(steps);
+            }
             put_costs(mine.row, kind, n, row_cost_, to + shape_.lead, columns);
-            std::fill_n(to, shape_.lead, to[shape_.lead]);
-            std::fill(to + shape_.lead + n, to + shape_.tiles * columns, to[shape_.lead + n - 1]);
-            return to;
+            return complete(to);
         }
     }
 
@@ -234,13 +243,20 @@ private:
             if (left_ != nullptr && left_->too_many(mine.finished))
                 return (void)(left_->tile[static_cast<std::size_t>(tile)] = 1);
         }
-        T* value = field + at * s.rows * columns;
-        if constexpr (sited)
-            if (k == 0 && shape_.sites_of_rows) {
-                value = mine.other.get();
+        T* value =
+            k == 0 && (shape_.sites_of_rows || shape_.steps_of_rows) ? mine.other.get() : field + at * s.rows * columns;
+        if constexpr (sited) {
+            if (k == 0 && shape_.sites_of_rows)
                 put_sites(reinterpret_cast<const std::int32_t*>(field) + at * s.rows * columns, s.rows, row_sites_,
                           column * columns, row_cost_, value);
+        } else if constexpr (sizeof(T) > 2) {
+            if (k == 0 && shape_.steps_of_rows) {
+                const std::int64_t pitch = shape_.columns_of_rows, cell = column * columns;
+                const std::int64_t line = at / shape_.tiles * shape_.tiles_of_rows + cell / pitch;
+                costs_of_steps(reinterpret_cast<const std::uint16_t*>(field) + line * s.rows * pitch + cell % pitch,
+                               s.rows, pitch, row_cost_, value);
             }
+        }
         for (int axis = s.last; axis >= s.first; --axis) value = solve_axis(s, axis, tile, value, mine);
         const std::int64_t before = place / s.after, after = place % s.after;
         if (last(k)) return put(s, tile, before * s.rows * s.after + after, column, value, mine);
@@ -270,10 +286,9 @@ private:
         T* const best = value == mine.best.get() ? mine.other.get() : mine.best.get();
         const bool closed = p_.borders[i] == border::closed && !sited;
         line_tile<T> t = tile_of(axis, size, apart * columns, mine);
-        if (!number<T>::wide && size <= few_rows && !runs_ && !closed && !t.periodic) {
-            relax_axis(value, size, apart, s.rows, *terms_[i], p_.keys.shift[i], best);
-            return best;
-        }
+        if constexpr (!number<T>::wide)
+            if (size <= few_rows && !runs_ && !closed && !t.periodic)
+                return relax_axis(value, size, apart, s.rows, *terms_[i], p_.keys.shift[i], best), best;
         run_ends<T> r;
         r.rows = size, r.pitch = t.pitch, r.cut_pitch = apart * row_bytes;
         r.closed = closed, r.periodic = t.periodic, r.cost = &t.terms->cost();
@@ -295,20 +310,6 @@ private:
                 if (runs_ && rounds_steps_away_) drop_own_class(s, axis, tile, row, t);
         }
         return best;
-    }
-
-    /// Solves lines of a few rows: each row relaxes all.
-    static void relax_axis(T* value, std::int64_t size, std::int64_t apart, std::int64_t rows,
-                           const axis_terms<lane>& terms, int shift, T* best) {
-        for (std::int64_t at = 0; at < rows; at += size * apart) {
-            T *const from = value + at * columns, *const to = best + at * columns;
-            if constexpr (sited)
-                for (std::int64_t i = 0; i < apart; ++i)
-                    add_coordinates(from + i * columns, size, apart * columns, shift);
-            if constexpr (!number<T>::wide)
-                relax_lines(reinterpret_cast<const lane*>(from), size, apart * columns, terms.get(),
-                            reinterpret_cast<lane*>(to));
-        }
     }
 
     /// Finds the sites of a tile's columns along the solved axes; `line`: position along those of them within the tile.

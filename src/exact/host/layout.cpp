@@ -6,6 +6,7 @@
 #include "base/lines.hpp"
 #include "exact/host/rows.hpp"
 #include "exact/host/short_rows.hpp"
+#include "exact/host/sites.hpp"
 #include "exact/host/terms.hpp"
 
 namespace nearfield::exact {
@@ -92,13 +93,17 @@ pass_layout::pass_layout(const plan& p, int threads, std::int64_t columns, std::
     if (passes.empty()) passes.push_back({row_axis, row_axis - 1, cells_between(p.size.data(), 0, row_axis), 1, 1});
     const line_pass& s = passes.front();
     sites_of_rows = !p.weighted && row_axis == p.rank - 1 && numbers_of(p) >= host_numbers::packed;
-    bytes_of_rows = sites_of_rows ? sizeof(std::int32_t) : element_bytes;
+    steps_of_rows = !p.weighted && row_axis == p.rank - 1 && numbers_of(p) < host_numbers::packed &&
+                    element_bytes > 2 && length <= most_short_row;
+    bytes_of_rows = sites_of_rows ? sizeof(std::int32_t) : steps_of_rows ? sizeof(std::uint16_t) : element_bytes;
+    const std::int64_t tiles_of_line = steps_of_rows ? 2 : 1;
+    columns_of_rows = tiles_of_line * columns, tiles_of_rows = (tiles + tiles_of_line - 1) / tiles_of_line;
     planes = s.before >= planes_a_thread * threads && plane_elements() * bytes_of_rows <= plane_bytes;
     together = planes ? s.before : std::min(s.before, (cells_together + plane_elements() - 1) / plane_elements());
 }
 
 std::int64_t pass_layout::field_elements(int k) const {
-    if (k == 0 && passes.size() <= 2) return elements_of_rows(together * plane_elements());
+    if (k == 0 && passes.size() <= 2) return elements_of_rows(together * plane_of_rows());
     return passes.front().before * plane_elements();
 }
 bool pass_layout::needs_field(int k) const { return k == 0 ? !planes || passes.size() > 2 : passes.size() > 1; }
@@ -118,7 +123,7 @@ std::int64_t pass_layout::workspace_bytes(const plan& p, int threads, bool sited
     const std::int64_t of_thread = rows * columns_ * (element_bytes_ * (first ? 2 : 1) + (sited ? 24 : 4)) +
                                    std::max(rows, tiles) * columns_ * element_bytes_ +
                                    row_scratch::bytes(length, sited) + 4 * (length + row_slack) +
-                                   (planes ? plane_elements() * bytes_of_rows : 0);
+                                   (planes ? plane_of_rows() * bytes_of_rows : 0);
     return all + of_thread * threads;
 }
 

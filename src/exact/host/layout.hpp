@@ -43,10 +43,14 @@ struct pass_layout {
     std::int64_t together = 1;  ///< planes of the first pass whose rows are solved before their lines
     bool planes =
         false;  ///< the first pass takes a plane at a time, rows and lines, which stays in the second-level cache
-    bool sites_of_rows = false;      ///< rows leave nearest sites, from which the first pass computes its values
-    std::int64_t bytes_of_rows = 0;  ///< bytes of a cell that rows leave
+    /// Rows leave nearest sites, or steps in 16 bits, from which the first pass computes its values.
+    bool sites_of_rows = false, steps_of_rows = false;
+    std::int64_t bytes_of_rows = 0;                       ///< bytes of a cell that rows leave
+    std::int64_t columns_of_rows = 0, tiles_of_rows = 0;  ///< pieces of what a row leaves: cache lines at least
 
     [[nodiscard]] std::int64_t plane_elements() const { return passes.front().rows * tiles * columns_; }
+    /// Returns the cells of a plane that rows leave.
+    [[nodiscard]] std::int64_t plane_of_rows() const { return passes.front().rows * tiles_of_rows * columns_of_rows; }
     /// Returns the elements that hold what rows leave of this many cells.
     [[nodiscard]] std::int64_t elements_of_rows(std::int64_t cells) const {
         return (cells * bytes_of_rows + element_bytes_ - 1) / element_bytes_;

@@ -42,6 +42,10 @@ void roots32(const std::int32_t* value, std::int64_t count, double unit2, float 
     const auto most = hn::Set(whole, limit);
     for (std::int64_t i = 0; i < count; i += lanes) {
         const auto v = hn::LoadU(whole, value + i);
+        if (hn::AllTrue(whole, hn::Eq(v, hn::Zero(whole)))) {
+            hn::StoreU(hn::Zero(tag), tag, out + i);
+            continue;
+        }
         const auto none = hn::RebindMask(tag, hn::Lt(most, v));
         if (unit != 0 && hn::AllTrue(whole, hn::Lt(v, hn::Set(whole, 1 << 24)))) {
             const auto root = hn::Mul(hn::Sqrt(hn::ConvertTo(tag, v)), hn::Set(tag, unit));

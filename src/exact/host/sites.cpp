@@ -185,6 +185,46 @@ void long_offsets(const std::int64_t* site, std::int64_t count, const key_layout
     offsets(site, count, keys, step, first, end, to);
 }
 
+/// Compilers leave this loop scalar.
+template <class T, class Tag, class Load>
+void tile(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<T>& cost, Tag tag, T* to,
+          const Load& load) {
+    const auto last = static_cast<T>(std::is_same_v<T, double> ? number<std::uint16_t>::infinite - 1 : cost.most);
+    const auto farthest = hn::Set(tag, last), most = hn::Set(tag, static_cast<T>(cost.most));
+    const auto weight = hn::Set(tag, cost.weight), none = hn::Set(tag, number<T>::infinite);
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    for (; rows > 0; --rows, steps += pitch, to += number<T>::columns)
+        for (std::int64_t c = 0; c < number<T>::columns; c += lanes) {
+            const auto away = load(steps + c), near = hn::Min(away, most);
+            auto cells = near;
+            if (cost.half_cell) cells = hn::Max(hn::Sub(hn::Add(near, near), hn::Set(tag, T{1})), hn::Zero(tag));
+            const auto value = hn::Mul(weight, hn::Mul(cells, cells));
+            hn::StoreU(hn::IfThenElse(hn::Lt(farthest, away), none, value), tag, to + c);
+        }
+}
+void tile32(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<std::int32_t>& cost,
+            std::int32_t* to) {
+    const hn::CappedTag<std::int32_t, 16> tag;
+    const hn::Rebind<std::uint16_t, decltype(tag)> narrow;
+    tile(steps, rows, pitch, cost, tag, to,
+         [&](const std::uint16_t* from) { return hn::PromoteTo(tag, hn::LoadU(narrow, from)); });
+}
+void tile64(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<double>& cost,
+            double* to) {
+    const hn::CappedTag<double, 8> tag;
+    const hn::Rebind<std::int32_t, decltype(tag)> whole;
+    const hn::Rebind<std::uint16_t, decltype(tag)> narrow;
+    tile(steps, rows, pitch, cost, tag, to,
+         [&](const std::uint16_t* from) { return hn::PromoteTo(tag, hn::PromoteTo(whole, hn::LoadU(narrow, from))); });
+}
+void shorten(const std::uint8_t* HWY_RESTRICT near, const std::int32_t* HWY_RESTRICT far, std::int64_t count,
+             std::uint16_t* HWY_RESTRICT to) {
+    if (near != nullptr)
+        for (std::int64_t x = 0; x < count; ++x) to[x] = near[x];
+    else
+        for (std::int64_t x = 0; x < count; ++x) to[x] = static_cast<std::uint16_t>(far[x]);
+}
+
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -204,6 +244,9 @@ HWY_EXPORT(long_coordinates);
 HWY_EXPORT(narrow_offsets);
 HWY_EXPORT(wide_offsets);
 HWY_EXPORT(long_offsets);
+HWY_EXPORT(tile32);
+HWY_EXPORT(tile64);
+HWY_EXPORT(shorten);
 
 void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::uint8_t* changed, row_scratch& r) {
     constexpr std::int64_t columns = number<packed_site>::columns;
@@ -310,6 +353,19 @@ void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& 
 }
 void offsets_of(const std::int64_t* site, std::int64_t count, const site_steps& s, std::int64_t* to) {
     HWY_DYNAMIC_DISPATCH(long_offsets)(site, count, s.keys, s.step, s.first, s.end, to);
+}
+
+void put_steps(const row_scratch& r, row_kind kind, std::int64_t count, std::uint16_t* to) {
+    if (kind == row_kind::none) return (void)std::fill_n(to, count, number<std::uint16_t>::infinite);
+    HWY_DYNAMIC_DISPATCH(shorten)(kind == row_kind::near ? r.steps : nullptr, r.far_steps, count, to);
+}
+void costs_of_steps(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch,
+                    const step_cost<std::int32_t>& cost, std::int32_t* to) {
+    HWY_DYNAMIC_DISPATCH(tile32)(steps, rows, pitch, cost, to);
+}
+void costs_of_steps(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<double>& cost,
+                    double* to) {
+    HWY_DYNAMIC_DISPATCH(tile64)(steps, rows, pitch, cost, to);
 }
 
 }  // namespace nearfield::exact

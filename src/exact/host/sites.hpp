@@ -1,4 +1,5 @@
-// Sites that travel with values: their origin in rows, the summand of a pass, and their decoding.
+// Sites and steps that travel with values: their origin in rows, the values of tiles, the summand of a pass, and their
+// decoding.
 //
 // A site is a number of packed coordinates (core.hpp, key_layout), so that the smaller of two is the first by the tie
 // rule. A pass along an axis adds the row's coordinate before its search. Numbers with sites are packed_site if the
@@ -7,6 +8,7 @@
 
 #include <cstdint>
 
+#include "exact/host/lines.hpp"
 #include "exact/host/rows.hpp"
 #include "exact/host/terms.hpp"
 
@@ -36,6 +38,31 @@ void put_sites(const std::int32_t* site, std::int64_t rows, const row_of_sites& 
 void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, int shift);
 template <class V>
 void add_coordinates(wide_site<V>* value, std::int64_t rows, std::int64_t pitch, int shift);
+
+/// Solves lines of `size` rows that are `apart` rows of a tile apart, if they are few: each row relaxes all.
+template <class T>
+void relax_axis(T* value, std::int64_t size, std::int64_t apart, std::int64_t rows,
+                const axis_terms<lane_of_number<T>>& terms, int shift, T* best) {
+    using lane = lane_of_number<T>;
+    constexpr std::int64_t columns = number<T>::columns;
+    for (std::int64_t at = 0; at < rows; at += size * apart) {
+        T *const from = value + at * columns, *const to = best + at * columns;
+        if constexpr (number<T>::sited)
+            for (std::int64_t i = 0; i < apart; ++i) add_coordinates(from + i * columns, size, apart * columns, shift);
+        relax_lines(reinterpret_cast<const lane*>(from), size, apart * columns, terms.get(),
+                    reinterpret_cast<lane*>(to));
+    }
+}
+
+/// Rows of at most this many cells have steps of 16 bits; the largest number means that there is no mark.
+inline constexpr std::int64_t most_short_row = 65000;
+/// Writes a row's steps in 16 bits, from which costs_of_steps() computes the costs of a tile: `rows` groups of
+/// number<T>::columns cells, whose steps are `pitch` apart.
+void put_steps(const row_scratch& r, row_kind kind, std::int64_t count, std::uint16_t* to);
+void costs_of_steps(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch,
+                    const step_cost<std::int32_t>& cost, std::int32_t* to);
+void costs_of_steps(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<double>& cost,
+                    double* to);
 
 /// Splits a tile's rows into values and sites; -1 for cells without a site.
 template <class L, class V, class K>
