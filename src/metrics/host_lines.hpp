@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 #include "base/parallel.hpp"
@@ -35,16 +36,25 @@ struct line_numbers {
     }
 };
 
-/// Calls body(index) for the bytes that are not 0; skips eight zero bytes at once.
+/// Calls body(index) for the bytes that are not 0; skips zero bytes by 32 and by eight.
 template <class Body>
 void for_marked(const std::uint8_t* mask, std::int64_t count, const Body& body) {
-    for (std::int64_t i = 0; i < count;) {
-        std::uint64_t eight = 1;
-        if (i + 8 <= count) std::memcpy(&eight, mask + i, 8);
-        const std::int64_t end = std::min(i + 8, count);
-        for (; eight != 0 && i < end; ++i)
-            if (mask[i] != 0) body(i);
-        i = end;
+    constexpr std::int64_t word = 8, many = 4 * word;
+    const auto load = [&](std::int64_t at, std::int64_t bytes) {
+        std::uint64_t loaded = 0;
+        std::memcpy(&loaded, mask + at, static_cast<std::size_t>(bytes));
+        return loaded;
+    };
+    for (std::int64_t i = 0; i < count; i += word) {
+        while (i + many <= count &&
+               (load(i, word) | load(i + word, word) | load(i + 2 * word, word) | load(i + 3 * word, word)) == 0)
+            i += many;
+        std::uint64_t left = i + word <= count ? load(i, word) : load(i, std::max<std::int64_t>(count - i, 0));
+        while (left != 0) {  // the lowest byte has the lowest address
+            const int bit = std::countr_zero(left) / 8 * 8;
+            body(i + bit / 8);
+            left &= ~(std::uint64_t{255} << bit);
+        }
     }
 }
 

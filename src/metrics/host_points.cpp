@@ -59,8 +59,7 @@ private:
         std::fill_n(to, n, std::uint8_t{0});
         const std::int64_t first = first_of_code(own, n);
         if (first == n) return;
-        std::int64_t end = n;
-        while (own[end - 1] != code_) --end;
+        const std::int64_t end = end_of_code(own, first, n);
         std::uint8_t* const inner = bits_.data();
         std::fill(inner + first, inner + end, std::uint8_t{1});
         for (int k = 0; k < 4; ++k) {
@@ -74,13 +73,25 @@ private:
         inner[first] = inner[end - 1] = 0;
         for (std::int64_t x = first + 1; x < end - 1; ++x)
             inner[x] = inner[x] & (own[x - 1] == code_ ? 1 : 0) & (own[x + 1] == code_ ? 1 : 0);
-        for (std::int64_t x = first; x < end; ++x) to[x] = own[x] == code_ && inner[x] == 0 ? 1 : 0;
+        for (std::int64_t x = first; x < end; ++x) to[x] = (own[x] == code_ ? 1 : 0) & (inner[x] ^ 1);
     }
     /// Returns the first of a line's n cells that has the code, or n.
     [[nodiscard]] std::int64_t first_of_code(const Code* own, std::int64_t n) const {
         if constexpr (sizeof(Code) > 1) return std::find(own, own + n, code_) - own;
-        const void* const found = std::memchr(own, code_, static_cast<std::size_t>(n));
+        const void* const found = std::memchr(own, code_, static_cast<std::size_t>(std::max<std::int64_t>(n, 0)));
         return found == nullptr ? n : static_cast<const Code*>(found) - own;
+    }
+    /// Returns the place after the last of a line's n cells that has the code, as cell `first` has.
+    [[nodiscard]] std::int64_t end_of_code(const Code* own, std::int64_t first, std::int64_t n) const {
+        constexpr std::int64_t many = 64;
+        std::int64_t end = n;
+        for (; end - first > many; end -= many) {
+            unsigned found = 0;  // one flag for all cells, which the compiler vectorizes
+            for (std::int64_t x = end - many; x < end; ++x) found |= own[x] == code_ ? 1U : 0U;
+            if (found != 0) break;
+        }
+        while (own[end - 1] != code_) --end;
+        return end;
     }
 
     const problem& p_;
