@@ -2,12 +2,13 @@
 #pragma once
 
 #include "base/parallel.hpp"
-#include "thickness/core.hpp"
+#include "thickness/walk.hpp"
 
 namespace nearfield::thickness {
 
 struct plain_call {
     const grid3& g;
+    const metric<std::int32_t>& m;
     const std::int32_t* field = nullptr;
     std::int32_t* painted = nullptr;
     const std::uint32_t* table = nullptr;  ///< entries of table_entry()
@@ -20,5 +21,7 @@ inline constexpr std::int32_t lone_r2 = 36;
 
 /// Paints all such balls.
 void paint_lone(workers& team, const plain_call& call);
+/// Paints the crescents of the others.
+void paint_crescents(workers& team, const plain_call& call);
 
 }  // namespace nearfield::thickness
