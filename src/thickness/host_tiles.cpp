@@ -9,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "base/scratch.hpp"
@@ -24,8 +23,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// Balls up to this squared radius lie within a centre's 26 neighbours.
 constexpr std::int32_t small_r2 = 4;
 
-/// Numbers of centres whose boxes, and of cells whose cache lines are waited for together.
-constexpr int centres_at_once = 256, puts_at_once = 128;
+/// Number of centres whose boxes are computed together.
+constexpr int centres_at_once = 256;
 
 /// Paints the centres of a few planes and rows, whose values it copies with a rim of zeros. `Unit`: all weights are 1.
 template <int Axes, bool Unit>
@@ -38,14 +37,16 @@ public:
           plane_cells_(row_cells_ * (call.rows + 2)),
           values_(memory),
           faces_(memory + plane_cells_ * (Axes == 3 ? call.planes + 2 : 1)),
-          corners_(faces_ + plane_cells_ * (Axes == 3 ? 3 : 1)) {
+          corners_(faces_ + plane_cells_ * (Axes == 3 ? 3 : 1)),
+          raise_(call) {
         for (int axis = 0; axis < 3; ++axis)
-            for (int k = 0; k < 27; ++k) {
+            for (int k = 0; k < most_around; ++k) {
                 int step[3];
                 step[axis] = k / 9 - 1, step[middle_axis(axis)] = k / 3 % 3 - 1, step[row_axis(axis)] = k % 3 - 1;
-                const bool exists = k != 13 && (Axes == 3 || step[0] == 0);
+                const bool exists = k != 13 && k < 27 && (Axes == 3 || step[0] == 0);
                 around& to = around_[axis];
-                to.apart[k] = exists ? step[0] * plane_cells_ + step[1] * row_cells_ + step[2] : 0;
+                to.apart[k] =
+                    exists ? static_cast<std::int32_t>(step[0] * plane_cells_ + step[1] * row_cells_) + step[2] : 0;
                 to.tie[k] = !exists ? unbound<std::int32_t>() : to.apart[k] < 0 ? 0 : 1;
                 to.length2[k] = length2(call.m, step[0], step[1], step[2]);
             }
@@ -70,7 +71,7 @@ public:
                 if (!c_.g.at_end(1, y0_ + row - 1)) solve_row(k, row);
             paint(k);
         }
-        put_all();
+        raise_.finish();
     }
 
 private:
@@ -250,21 +251,19 @@ private:
         const std::int32_t r2 = *at;
         if (Unit && r2 >= table_size && is_in_neighbour(at)) return;
         const around& by = around_[f.axis];
-        std::int32_t cover[27], most_cover = never<std::int32_t>();
-        for (int k = 0; k < 27; ++k) {
-            const std::int32_t more = at[by.apart[k]] - r2;
-            cover[k] = more >= by.tie[k] ? more - by.length2[k] : never<std::int32_t>();
-            most_cover = most(most_cover, cover[k]);
+        const hn::CappedTag<std::int32_t, most_lanes> d;
+        alignas(64) std::int32_t cover[most_around];
+        const auto none = hn::Set(d, never<std::int32_t>());
+        auto most_cover = none;
+        for (int k = 0; k < most_around; k += static_cast<int>(hn::Lanes(d))) {
+            const auto more = hn::Sub(hn::GatherIndex(d, at, hn::Load(d, by.apart + k)), hn::Set(d, r2));
+            const auto late = hn::Lt(more, hn::Load(d, by.tie + k));
+            const auto own = hn::IfThenElse(late, none, hn::Sub(more, hn::Load(d, by.length2 + k)));
+            hn::Store(own, d, cover + k), most_cover = hn::Max(most_cover, own);
         }
-        if (r2 >= lone_r2 && most_cover == never<std::int32_t>()) return;  // paint_lone() has painted it
-        const auto w = turned_to<Unit>(c_.m, f.axis);
-        for (std::int32_t s = -f.first; s <= f.last; ++s) {
-            slice<std::int32_t> t;  // slice_at(), whose neighbours lie in the order of this axis
-            const std::int32_t shift = 2 * w.slice() * s;
-            for (int k = 0; k < 9; ++k) t.cover[k] = most(cover[k] - shift, cover[9 + k], cover[18 + k] + shift);
-            t.rest = rest_of(r2, w.slice(), s);
-            if (narrow(t, w, f.below, f.above)) paint_slice(t, w, r2, place, f.axis, s);
-        }
+        if (r2 >= lone_r2 && hn::AllTrue(d, hn::Eq(most_cover, none))) return;  // paint_lone() has painted it
+        if (r2 < small_roots) paint_slices<true>(cover, r2, place, f);
+        else paint_slices<false>(cover, r2, place, f);
     }
     bool is_in_neighbour(const std::int32_t* at) const {
         std::int32_t largest[4] = {0, 0, 0, 0};
@@ -277,72 +276,62 @@ private:
         return is_contained(c_.table, *at, largest[1], largest[2], largest[3]);
     }
 
-    void paint_slice(const slice<std::int32_t>& t, const turned<std::int32_t, Unit>& w, std::int32_t r2,
-                     const std::int32_t (&place)[3], int axis, std::int32_t s) {
-        const int along = row_axis(axis), middle = middle_axis(axis);
-        const std::int64_t step = c_.g.step(along), rows = c_.g.step(middle);
-        const std::int32_t before = place[along], behind = c_.g.size[along] - 1 - before;
-        std::int32_t* const home = painted_ +
-                                   wrapped(std::int64_t{place[axis]} + s, c_.g.size[axis]) * c_.g.step(axis) +
-                                   place[middle] * rows + before * step;
-        const bool over_ends = wraps();
-        leftovers some;
-        for (std::int32_t first = -t.below; first <= t.above; first += rows_at_once) {
-            std::uint32_t left = r2 < small_roots ? find<true>(t, w, first, some) : find<false>(t, w, first, some);
+    /// Paints as many slices at a time as a vector has lanes; vectors hold rows of several slices.
+    template <bool Small>
+    void paint_slices(const std::int32_t* cover, std::int32_t r2, const std::int32_t (&place)[3], const frame& f) {
+        const auto w = turned_to<Unit>(c_.m, f.axis);
+        const auto lanes = static_cast<int>(hn::Lanes(hn::CappedTag<std::int32_t, most_lanes>()));
+        slices t;
+        listed_rows rows;
+        for (std::int32_t first = -f.first; first <= f.last; first += lanes) {
+            std::uint32_t left = prepare<Small>(cover, r2, w, first, f, t);
+            const auto paint = [&] {
+                for (int at = 0; at < rows.count; at += lanes)
+                    paint_rows(find<Small>(t, w, at, rows), rows, at, r2, place, f.axis, first);
+                rows.count = 0;
+            };
             for (; left != 0; left &= left - 1) {
-                const int j = std::countr_zero(left);
-                if (over_ends) {
-                    std::int32_t* const line =
-                        home +
-                        (wrapped(std::int64_t{place[middle]} + first + j, c_.g.size[middle]) - place[middle]) * rows;
-                    put_wrapped(line, along, -step, some.left[j], some.half[j], before, r2);
-                    put_wrapped(line, along, step, some.right[j], some.half[j], behind, r2);
-                    continue;
+                const int k = std::countr_zero(left);
+                for (std::int32_t b = -t.below[k]; b <= t.above[k]; b += lanes) {
+                    if (rows.count > listed_rows::most) paint();
+                    rows.add(k, b, std::min(t.above[k] - b + 1, lanes));
                 }
-                std::int32_t* const line = home + (first + j) * rows;
-                put_row(line, -step, some.left[j], std::min(some.half[j], before), r2);
-                put_row(line, step, some.right[j], std::min(some.half[j], behind), r2);
+            }
+            paint();
+        }
+    }
+    /// Paints the rows of `left`, a bit each from row `of` on, of slices from `slice` on.
+    void paint_rows(std::uint32_t left, const listed_rows& some, int first, std::int32_t r2,
+                    const std::int32_t (&place)[3], int axis, std::int32_t slice) {
+        const int along = row_axis(axis), middle = middle_axis(axis);
+        const std::int64_t step = c_.g.step(along), rows = c_.g.step(middle), apart = c_.g.step(axis);
+        const std::int32_t before = place[along], behind = c_.g.size[along] - 1 - before;
+        const bool over_ends = wraps();
+        for (; left != 0; left &= left - 1) {
+            const int j = std::countr_zero(left);
+            std::int64_t at = std::int64_t{place[axis]} + slice + some.slice[first + j],
+                         row = std::int64_t{place[middle]} + some.row[first + j];
+            if (over_ends) at = wrapped(at, c_.g.size[axis]), row = wrapped(row, c_.g.size[middle]);
+            std::int32_t* const line = painted_ + at * apart + row * rows + before * step;
+            if (over_ends) {
+                raise_.row_over_ends(line, along, -step, some.left[j], some.half[j], before, r2);
+                raise_.row_over_ends(line, along, step, some.right[j], some.half[j], behind, r2);
+            } else {
+                raise_.row(line, -step, some.left[j], std::min(some.half[j], before), r2);
+                raise_.row(line, step, some.right[j], std::min(some.half[j], behind), r2);
             }
         }
     }
     [[nodiscard]] bool wraps() const { return c_.g.wraps[0] || c_.g.wraps[1] || c_.g.wraps[2]; }
 
-    /// put_row() whose axis may be periodic; `edge` cells follow the centre before its end.
-    void put_wrapped(std::int32_t* line, int axis, std::int64_t step, std::int32_t first, std::int32_t last,
-                     std::int32_t edge, std::int32_t r2) {
-        put_row(line, step, first, std::min(last, edge), r2);
-        if (!c_.g.wraps[axis]) return;
-        const std::int32_t size = c_.g.size[axis];
-        for (; edge < last; edge += size)
-            line -= size * step, put_row(line, step, std::max(first, edge + 1), std::min(last, edge + size), r2);
-    }
-    /// Raises cells first .. last of a row to r2: a few of them later, whose cache lines are on the way until then.
-    void put_row(std::int32_t* line, std::int64_t step, std::int32_t first, std::int32_t last, std::int32_t r2) {
-        constexpr std::int32_t few = 8;
-        for (std::int32_t a = first; a <= last; ++a) {
-            std::int32_t* const cell = line + a * step;
-            if (last - first >= few) {
-                raise(*cell, r2, c_.shared);
-                continue;
-            }
-            __builtin_prefetch(cell, 1);
-            later_[later_count_] = {cell, r2};
-            if (++later_count_ == puts_at_once) put_all();
-        }
-    }
-    void put_all() {
-        for (const put& each : std::span(later_, static_cast<std::size_t>(std::exchange(later_count_, 0))))
-            raise(*each.cell, each.r2, c_.shared);
-    }
-
     const plain_call& c_;
     std::int32_t lightest_;
     std::int64_t row_cells_, plane_cells_;
     /// Neighbours in the order of slice::cover for slices across an axis, slice by slice: their offsets, how much
-    /// larger an earlier neighbour is, and their squared distances.
-    struct around {
-        std::int64_t apart[27];
-        std::int32_t tie[27], length2[27];
+    /// larger an earlier neighbour is, and their squared distances; places behind the 27 have no neighbour.
+    static constexpr int most_around = 32;
+    struct alignas(64) around {
+        std::int32_t apart[most_around], tie[most_around], length2[most_around];
     };
     around around_[3];
     std::int32_t *values_, *faces_, *corners_;
@@ -353,12 +342,7 @@ private:
     alignas(64) std::int32_t cell_of_[centres_at_once], row_[centres_at_once];
     alignas(64) std::int32_t down_[3][centres_at_once], up_[3][centres_at_once];
     int count_ = 0;
-    struct put {
-        std::int32_t* cell;
-        std::int32_t r2;
-    };
-    put later_[puts_at_once];
-    int later_count_ = 0;
+    raiser raise_;
 };
 
 template <int Axes, bool Unit>
