@@ -48,8 +48,8 @@ struct thickness_fields {
 ///   image   1 to 8 axes, of which 1 to 3 are no batch axes, of any sizes; any element type, any strides; not changed
 ///   out     receives the results
 ///
-/// Time: a few operations a cell for most shapes, O(radius^2) in plates with rough faces. Calls with equal spacing, no
-/// periodic axis and D2 below 2^29 take the fast way, which counts in cells; others take about ten times as long.
+/// Time: a few operations a cell for most shapes, O(radius^2) in plates with rough faces. Calls with D2 below 2^29
+/// units take the fast way, on a device if spacing is equal and no axis periodic; others take about ten times longer.
 /// Spacings without a common measure (such as 1 and sqrt(2)) are solved in double, by the same definition, with squared
 /// distances rounded as distance_transform rounds them.
 ///

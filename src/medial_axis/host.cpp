@@ -7,7 +7,7 @@
 
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
-#include "medial_axis/host_masks.hpp"
+#include "medial_axis/host_walks.hpp"
 #include "medial_axis/steps.hpp"
 
 namespace nearfield::medial_axes {
@@ -216,7 +216,7 @@ public:
     }
 
     void mark(const host& on, const problem& p, const pass& over, bool dense) const {
-        if (serves_wide_masks(p, over, dense)) return mark_masks(on, p, over);
+        if (has_walks(p, over, dense)) return mark_rows(on, p, over);
         if (!p.counted) return mark_by<double, false>(on, p, over, p.real);
         if (!p.fits_int32()) return mark_by<std::int64_t, false>(on, p, over, p.whole);
         if (p.unit) mark_by<std::int32_t, true>(on, p, over, narrowed<true>(p.whole));

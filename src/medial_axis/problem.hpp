@@ -102,17 +102,13 @@ struct pass {
     target second;  ///< optional
 };
 
-/// True for masks in unit spacing with open borders, for which the host has a special pass. `dense`: index and axis are
-/// contiguous.
-inline bool serves_wide_masks(const problem& p, const pass& over, bool dense) {
+/// True for masks in unit spacing with open borders, for which devices have a special pass in 32 bits. `dense`: index
+/// and axis are contiguous.
+inline bool serves_masks(const problem& p, const pass& over, bool dense) {
     for (const border each : p.where.beyond)
         if (each != border::open) return false;
     return dense && !p.labels && p.unit && p.counted && over.second.data == nullptr &&
-           over.index.type == dtype::int32 && p.where.cells() < std::int64_t{1} << 31;
-}
-/// True if both places have one, in 32 bits.
-inline bool serves_masks(const problem& p, const pass& over, bool dense) {
-    return p.masks_fit_int32() && serves_wide_masks(p, over, dense);
+           over.index.type == dtype::int32 && p.where.cells() < std::int64_t{1} << 31 && p.masks_fit_int32();
 }
 
 void run(const host& on, const problem& p, const any_input<host>& image, const medial_axis_fields<host>& out);

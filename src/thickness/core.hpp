@@ -31,6 +31,10 @@ struct grid3 {
 
     NF_HD constexpr std::int64_t image_cells() const { return static_cast<std::int64_t>(size[0]) * size[1] * size[2]; }
     NF_HD constexpr std::int64_t cells() const { return images * image_cells(); }
+    /// True at an end of a periodic axis, where a cell has neighbours across the end.
+    constexpr bool at_end(int axis, std::int64_t place) const {
+        return wraps[axis] && (place == 0 || place == size[axis] - 1);
+    }
     NF_HD constexpr std::int64_t step(int axis) const {
         return axis == 2 ? 1 : axis == 1 ? size[2] : static_cast<std::int64_t>(size[1]) * size[2];
     }

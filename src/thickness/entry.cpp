@@ -97,8 +97,7 @@ void choose_numbers(double largest, problem& p) {
     if (p.numbers == number::int64 && !(largest < int64_limit)) p.numbers = number::real;
     if (p.numbers == number::int64 && largest < int32_limit && heaviest <= int32_weight_limit)
         p.numbers = number::int32;
-    const bool wraps = p.grid.wraps[0] || p.grid.wraps[1] || p.grid.wraps[2];
-    p.plain = p.numbers == number::int32 && heaviest == 1 && !wraps;
+    p.plain = p.numbers == number::int32 && heaviest == 1 && !p.wraps();
     p.field = p.numbers == number::int32 ? dtype::uint32 : p.numbers == number::int64 ? dtype::uint64 : dtype::float64;
 }
 
@@ -262,7 +261,8 @@ void solve(const Place& on, const any_input<Place>& image, const thickness_field
         }
         const expected_outputs written{out.thickness, out.squared};
         if (image.cells() > 0) run(on, p, image, inlets, out);
-        rehearse_step(p.plain ? "crescents of balls, by tiles" : "crescents of balls, one by one");
+        const bool tiles = p.plain || (std::is_same_v<Place, host> && p.numbers == number::int32);
+        rehearse_step(tiles ? "crescents of balls, by tiles" : "crescents of balls, one by one");
     });
 }
 

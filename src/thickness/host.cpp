@@ -1,10 +1,12 @@
 // Local thickness on the host: computes squared distances, paints crescents, writes the outputs.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/lines.hpp"
 #include "base/scratch.hpp"
 #include "thickness/host.hpp"
+#include "thickness/host_tiles.hpp"
 #include "thickness/walk.hpp"
 
 namespace nearfield::thickness {
@@ -88,6 +90,27 @@ private:
     N cover_[27];
 };
 
+std::array<std::uint32_t, table_size> table_for(int axes) {
+    std::array<std::uint32_t, table_size> table{};
+    for (std::int32_t r2 = 1; r2 < table_size; ++r2) table[static_cast<std::size_t>(r2)] = table_entry(r2, axes);
+    return table;
+}
+
+/// The fast path: paints all images, except for centres at ends of periodic axes.
+void paint_tiled(workers& team, const grid3& g, const metric<std::int32_t>& m, const std::int32_t* field,
+                 std::int32_t* painted) {
+    static const auto of_images = table_for(2), of_volumes = table_for(3);
+    plain_call call{g, m, field, painted};
+    call.table = g.size[0] == 1 ? of_images.data() : of_volumes.data();
+    call.shared = team.threads() > 1;
+    // A copied tile of about 64 Ki cells per plane stays in the second-level cache together with its neighbours.
+    constexpr std::int32_t plane_cells = 1 << 15, most_rows = 64;
+    call.rows = std::clamp(plane_cells / std::max(g.size[2], 1), 1, most_rows);
+    call.planes = g.size[0] == 1 ? 1 : g.size[2] <= plane_cells ? 8 : 2;
+    paint_lone(team, call);
+    paint_crescents(team, call);
+}
+
 template <class N>
 class solver {
 public:
@@ -160,17 +183,29 @@ private:
     }
 
     void paint(workers& team) {
-        if constexpr (std::is_same_v<N, std::int32_t>)
-            if (p_.plain) return paint_plain(team, p_.grid, field_.get(), painted_);
         const metric<N> m = metric_of<N>(p_.weight);
-        const std::int64_t image_cells = p_.grid.image_cells();
-        team.for_each(cells_, std::int64_t{1} << 10, 1, [&](std::int64_t first, std::int64_t last, int) {
-            for (std::int64_t i = first; i < last; ++i) {
-                const std::int64_t image = i / image_cells * image_cells;
-                painter<N> one(p_.grid, m, painted_ + image, team.threads() > 1);
-                one.paint(centre_of(field_.get() + image, p_.grid, i - image));
-            }
+        if constexpr (std::is_same_v<N, std::int32_t>) {
+            paint_tiled(team, p_.grid, m, field_.get(), painted_);
+            if (!p_.wraps()) return;
+        }
+        const std::int64_t width = p_.grid.size[2], lines = cells_ / width;
+        const std::int64_t at_once = std::max<std::int64_t>(1, 1024 / width);
+        team.for_each(lines, at_once, width, [&](std::int64_t first, std::int64_t last, int) {
+            for (std::int64_t line = first; line < last; ++line) paint_line(m, line, team.threads() > 1);
         });
+    }
+    /// Paints the centres of a line: after tiles, those at ends of periodic axes.
+    void paint_line(const metric<N>& m, std::int64_t line, bool shared) {
+        const grid3& g = p_.grid;
+        const std::int64_t image_lines = std::int64_t{g.size[0]} * g.size[1], image = line / image_lines;
+        const bool all = !std::is_same_v<N, std::int32_t> || g.at_end(0, line / g.size[1] % g.size[0]) ||
+                         g.at_end(1, line % g.size[1]);
+        if (!all && !g.wraps[2]) return;
+        painter<N> one(g, m, painted_ + image * g.image_cells(), shared);
+        const N* const field = field_.get() + image * g.image_cells();
+        const std::int64_t start = (line - image * image_lines) * g.size[2];
+        for (std::int64_t x = 0; x < g.size[2]; x += all ? 1 : std::max(g.size[2] - 1, 1))
+            one.paint(centre_of(field, g, start + x));
     }
 
     /// Writes diameters in vectors: contiguous floats of squared radii below 2^24, whose roots are those of double.

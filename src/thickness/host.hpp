@@ -21,7 +21,4 @@ void raise(N& cell, N r2, bool shared) {
     }
 }
 
-/// Paints all images of a unit grid without periodic axes.
-void paint_plain(workers& team, const grid3& g, const std::int32_t* field, std::int32_t* painted);
-
 }  // namespace nearfield::thickness

@@ -36,10 +36,12 @@ bool is_lone(const plain_call& c, const std::int32_t* at, std::int32_t z, std::i
     return true;
 }
 
-/// Lists the lone centres of a row. Vectors find the cells that are as large as those beside them in other rows.
+/// Lists the lone centres of a row, except for those with neighbours across periodic ends. Vectors find the cells that
+/// are as large as those beside them in other rows.
 void list_row(const plain_call& c, std::int64_t row, std::vector<lone_ball>& found) {
     const std::int32_t width = c.g.size[2], y = static_cast<std::int32_t>(row % c.g.size[1]),
                        z = static_cast<std::int32_t>(row / c.g.size[1] % c.g.size[0]);
+    if (c.g.at_end(0, z) || c.g.at_end(1, y)) return;
     const std::int32_t* const at = c.field + row * width;
     const std::int32_t *up = y > 0 ? at - c.g.step(1) : at, *low = y + 1 < c.g.size[1] ? at + c.g.step(1) : at;
     const std::int32_t *above = z > 0 ? at - c.g.step(0) : at, *below = z + 1 < c.g.size[0] ? at + c.g.step(0) : at;
@@ -57,7 +59,8 @@ void list_row(const plain_call& c, std::int64_t row, std::vector<lone_ball>& fou
             std::memcpy(&word, high + k, sizeof word);
             if (word == 0) continue;
             for (std::int32_t x = from + k; x < std::min(from + k + 8, width); ++x)
-                if (high[x - from] != 0 && is_lone(c, at + x, z, y, x)) found.push_back({row, x, at[x]});
+                if (high[x - from] != 0 && !c.g.at_end(2, x) && is_lone(c, at + x, z, y, x))
+                    found.push_back({row, x, at[x]});
         }
     }
 }
@@ -81,17 +84,40 @@ void raise_row(std::int32_t* cells, std::int32_t count, std::int32_t r2) {
         for (std::int32_t k = 0; k < count; ++k) cells[k] = std::max(cells[k], r2);
 }
 
+/// Calls body(place) for a centre, and for its copies across the ends of a periodic axis that reach first .. last.
+template <class Body>
+void for_copies(const grid3& g, int axis, std::int64_t place, std::int64_t reach, std::int64_t first, std::int64_t last,
+                const Body& body) {
+    if (!g.wraps[axis]) return body(place);
+    const std::int64_t size = g.size[axis], lowest = first - reach;
+    for (place = lowest + wrapped(place - lowest, size); place <= last + reach; place += size) body(place);
+}
+
+/// Returns how many cells along an axis a ball reaches of whose squared radius `rest` is left.
+std::int64_t reach_of(std::int64_t rest, std::int32_t weight) {
+    return floor_root(static_cast<std::int32_t>(weight == 1 ? rest : rest / weight));
+}
+
 /// Paints what rows first .. last - 1, all of one plane, hold of a ball.
 void paint_rows(const plain_call& c, const lone_ball& ball, std::int64_t first, std::int64_t last) {
-    const std::int64_t rows = c.g.size[1], apart = first / rows - ball.row / rows, top = first / rows * rows;
-    const std::int64_t rest = ball.r2 - 1 - apart * apart, y = ball.row % rows;
-    if (rest < 0) return;
-    const std::int64_t reach = floor_root(static_cast<std::int32_t>(rest));
-    for (std::int64_t k = std::max(first - top, y - reach); k <= std::min(last - 1 - top, y + reach); ++k) {
-        const std::int32_t half = floor_root(static_cast<std::int32_t>(rest - (k - y) * (k - y)));
-        const std::int32_t from = std::max(ball.x - half, 0), to = std::min(ball.x + half, c.g.size[2] - 1);
-        raise_row(c.painted + (top + k) * c.g.size[2] + from, to - from + 1, ball.r2);
-    }
+    const std::int64_t rows = c.g.size[1], top = first / rows * rows, z = first / rows % c.g.size[0];
+    const std::int32_t(&weight)[3] = c.m.weight;
+    const std::int64_t reach_z = reach_of(ball.r2 - 1, weight[0]);
+    for_copies(c.g, 0, ball.row / rows % c.g.size[0], reach_z, z, z, [&](std::int64_t at_z) {
+        const std::int64_t rest = ball.r2 - 1 - weight[0] * (z - at_z) * (z - at_z);
+        if (rest < 0) return;
+        const std::int64_t low = first - top, high = last - 1 - top, reach = reach_of(rest, weight[1]);
+        for_copies(c.g, 1, ball.row % rows, reach, low, high, [&](std::int64_t y) {
+            for (std::int64_t k = std::max(low, y - reach); k <= std::min(high, y + reach); ++k) {
+                const std::int64_t width = c.g.size[2],
+                                   half = reach_of(rest - weight[1] * (k - y) * (k - y), weight[2]);
+                for_copies(c.g, 2, ball.x, half, 0, width - 1, [&](std::int64_t x) {
+                    const std::int64_t from = std::max<std::int64_t>(x - half, 0), to = std::min(x + half, width - 1);
+                    raise_row(c.painted + (top + k) * width + from, static_cast<std::int32_t>(to - from + 1), ball.r2);
+                });
+            }
+        });
+    });
 }
 
 void paint_lone(workers& team, const plain_call& c) {
@@ -106,11 +132,14 @@ void paint_lone(workers& team, const plain_call& c) {
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
     std::int32_t largest2 = 0;
     for (const lone_ball& ball : all) largest2 = std::max(largest2, ball.r2);
-    const std::int64_t reach = floor_root(largest2 - 1), image_rows = c.g.size[0] * rows;
+    const bool volume = c.g.size[0] > 1;
+    const std::int64_t image_rows = c.g.size[0] * rows;
     // A part is one plane, or 64 rows of an image. Balls are in the order of their rows, so those that may reach a part
-    // follow each other.
-    const std::int64_t part = c.g.size[0] > 1 ? rows : std::min<std::int64_t>(rows, 64);
-    const std::int64_t parts = (rows + part - 1) / part, far = c.g.size[0] > 1 ? reach * rows + rows : reach;
+    // follow each other, unless that axis is periodic.
+    const int across = volume ? 0 : 1;
+    const std::int64_t part = volume ? rows : std::min<std::int64_t>(rows, 64), parts = (rows + part - 1) / part;
+    const std::int64_t reach = c.g.wraps[across] ? c.g.size[across] : reach_of(largest2 - 1, c.m.weight[across]);
+    const std::int64_t far = volume ? reach * rows + rows : reach;
     team.for_each(planes * parts, 1, 0, [&](std::int64_t one, std::int64_t end, int) {
         for (; one < end; ++one) {
             const std::int64_t plane = one / parts, first = plane * rows + one % parts * part,

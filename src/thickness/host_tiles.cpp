@@ -1,5 +1,5 @@
-// The fast host path for unit grids without periodic axes. Compiled once per instruction set, so that the compiler
-// uses the machine's widest vectors.
+// The fast host path: squared radii of 32 bits. Compiled once per instruction set, so that the compiler uses the
+// machine's widest vectors.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "thickness/host_tiles.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/scratch.hpp"
 #include "thickness/host.hpp"
@@ -22,29 +23,32 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// Balls up to this squared radius lie within a centre's 26 neighbours.
 constexpr std::int32_t small_r2 = 4;
 
-/// Numbers of centres whose boxes, and of cells whose cache lines are waited for together.
-constexpr int centres_at_once = 256, puts_at_once = 128;
+/// Number of centres whose boxes are computed together.
+constexpr int centres_at_once = 256;
 
-/// Paints the centres of a few planes and rows, whose values it copies with a rim of zeros.
-template <int Axes>
+/// Paints the centres of a few planes and rows, whose values it copies with a rim of zeros. `Unit`: all weights are 1.
+template <int Axes, bool Unit>
 class tile {
 public:
     explicit tile(const plain_call& call, std::int32_t* memory)
         : c_(call),
+          lightest_(std::min({call.m.weight[0], call.m.weight[1], call.m.weight[2]})),
           row_cells_(call.g.size[2] + 2),
           plane_cells_(row_cells_ * (call.rows + 2)),
           values_(memory),
           faces_(memory + plane_cells_ * (Axes == 3 ? call.planes + 2 : 1)),
-          corners_(faces_ + plane_cells_ * (Axes == 3 ? 3 : 1)) {
+          corners_(faces_ + plane_cells_ * (Axes == 3 ? 3 : 1)),
+          raise_(call) {
         for (int axis = 0; axis < 3; ++axis)
-            for (int k = 0; k < 27; ++k) {
+            for (int k = 0; k < most_around; ++k) {
                 int step[3];
                 step[axis] = k / 9 - 1, step[middle_axis(axis)] = k / 3 % 3 - 1, step[row_axis(axis)] = k % 3 - 1;
-                const bool exists = k != 13 && (Axes == 3 || step[0] == 0);
+                const bool exists = k != 13 && k < 27 && (Axes == 3 || step[0] == 0);
                 around& to = around_[axis];
-                to.apart[k] = exists ? step[0] * plane_cells_ + step[1] * row_cells_ + step[2] : 0;
+                to.apart[k] =
+                    exists ? static_cast<std::int32_t>(step[0] * plane_cells_ + step[1] * row_cells_) + step[2] : 0;
                 to.tie[k] = !exists ? unbound<std::int32_t>() : to.apart[k] < 0 ? 0 : 1;
-                to.length2[k] = (step[0] != 0) + (step[1] != 0) + (step[2] != 0);
+                to.length2[k] = length2(call.m, step[0], step[1], step[2]);
             }
     }
 
@@ -62,10 +66,12 @@ public:
         surround(0);
         for (std::int32_t k = 0; k < z1_ - z0_; ++k) {
             if (Axes == 3) surround(k + 1);
-            for (std::int32_t row = 1; row <= y1_ - y0_; ++row) solve_row(k, row);
+            if (c_.g.at_end(0, z0_ + k)) continue;
+            for (std::int32_t row = 1; row <= y1_ - y0_; ++row)
+                if (!c_.g.at_end(1, y0_ + row - 1)) solve_row(k, row);
             paint(k);
         }
-        put_all();
+        raise_.finish();
     }
 
 private:
@@ -89,6 +95,7 @@ private:
 
     /// Computes the largest of the four faces and of the four corners of each cell, within plane k.
     void surround(std::int32_t k) {
+        if constexpr (!Unit) return;
         for (std::int64_t row = 1; row <= y1_ - y0_; ++row) {
             const std::int32_t* at = values(k) + row * row_cells_;
             const std::int32_t *up = at - row_cells_, *low = at + row_cells_;
@@ -115,13 +122,15 @@ private:
             const std::int32_t x = std::min(next, width - lanes);
             alignas(64) std::int32_t index[16];
             const auto at = hn::Iota(d, start + x);
-            const auto kept = hn::And(is_kept(d, k, start + x), hn::Gt(at, hn::Set(d, start + next - 1)));
+            auto kept = hn::And(is_kept(d, k, start + x), hn::Gt(at, hn::Set(d, start + next - 1)));
+            if (c_.g.wraps[2])
+                kept = hn::And(kept, hn::And(hn::Gt(at, hn::Set(d, start)), hn::Lt(at, hn::Set(d, start + width - 1))));
             const std::size_t count = hn::CountTrue(d, kept);
             if (count == 0) continue;
             hn::Store(hn::Compress(at, kept), d, index);
             for (std::size_t j = 0; j < count; ++j) {
                 const std::int32_t r2 = values(k)[index[j]];
-                if (r2 <= small_r2) {
+                if (Unit && r2 <= small_r2) {
                     paint_small(r2, {z0_ + k, y0_ + row - 1, index[j] - start});
                     continue;
                 }
@@ -134,6 +143,11 @@ private:
     /// Table test for some cells of plane k; it keeps all balls beyond the table, which are tested again later.
     template <class D>
     auto is_kept(D d, std::int32_t k, std::int32_t from) const {
+        if constexpr (!Unit) return is_kept_by_bound(d, values(k) + from, plane_cells_, row_cells_, c_.m, lightest_);
+        else return is_kept_by_table(d, k, from);
+    }
+    template <class D>
+    auto is_kept_by_table(D d, std::int32_t k, std::int32_t from) const {
         const auto load = [&](const std::int32_t* of) { return hn::LoadU(d, of + from); };
         const std::int32_t* const at = values(k);
         auto beside = load(ring(faces_, k)), edge = load(ring(corners_, k)), corner = hn::Zero(d);
@@ -183,28 +197,35 @@ private:
         count_ = 0;
     }
 
+    decltype(auto) lengths() const {
+        if constexpr (Unit) return unit_metric{};
+        else return (c_.m);
+    }
+
     /// box_of() and frame_of() for many centres together, without the eight corners, which cut off less than their
     /// share of the time.
     void make_boxes(std::int32_t k) {
         const hn::CappedTag<std::int32_t, 16> d;
         const hn::CappedTag<float, 16> real;
         const auto lanes = static_cast<int>(hn::Lanes(d));
+        const auto& metric_here = lengths();
         for (int j = count_; j > 0 && j % lanes != 0; ++j)
             cell_of_[j] = cell_of_[count_ - 1], row_[j] = row_[count_ - 1];
         for (int j = 0; j < count_; j += lanes) {
             const auto at = hn::Load(d, cell_of_ + j), row = hn::Load(d, row_ + j);
             const auto r2 = hn::GatherIndex(d, values(k), at);
             const auto radius = hn::Sqrt(hn::ConvertTo(real, r2));
-            auto low_z = radius, high_z = radius, low_y = radius, high_y = radius, low_x = radius, high_x = radius;
+            const auto whole = [&](int axis) { return hn::Mul(radius, hn::Set(real, metric_here.across[axis])); };
+            auto low_z = whole(0), high_z = low_z, low_y = whole(1), high_y = low_y, low_x = whole(2), high_x = low_x;
             const auto cut = [&]<int K>(std::integral_constant<int, K>) {
                 constexpr int z = K / 9 - 1, y = K / 3 % 3 - 1, x = K % 3 - 1;
                 if constexpr (K != 13 && z * y * x == 0 && (Axes == 3 || z == 0)) {
-                    auto own = radius, side = radius;
+                    constexpr int along = (z != 0 ? 1 : 0) | (y != 0 ? 2 : 0) | (x != 0 ? 4 : 0);
                     const std::int64_t apart = z * plane_cells_ + y * row_cells_ + x;
-                    const auto other = hn::GatherIndex(d, values(k) + apart, at);
-                    cap_of<(z != 0) + (y != 0) + (x != 0)>(d, real, r2, hn::Sub(other, r2), apart < 0, own, side);
-                    if constexpr (Axes == 3) lower<z>(low_z, high_z, own, side);
-                    lower<y>(low_y, high_y, own, side), lower<x>(low_x, high_x, own, side);
+                    const auto more = hn::Sub(hn::GatherIndex(d, values(k) + apart, at), r2);
+                    const auto left = cap_of<along>(d, real, metric_here, length2(c_.m, z, y, x), r2, more, apart < 0);
+                    if constexpr (Axes == 3) left.template lower<z>(0, low_z, high_z);
+                    left.template lower<y>(1, low_y, high_y), left.template lower<x>(2, low_x, high_x);
                 }
             };
             [&]<int... K>(std::integer_sequence<int, K...>) {
@@ -212,10 +233,11 @@ private:
             }(std::make_integer_sequence<int, 27>{});
             const auto margin = hn::Add(hn::Mul(radius, hn::Set(real, 2e-6F)), hn::Set(real, 0.02F));
             const auto clip = [&](int axis, auto low, auto high, auto place) {
-                const auto last = hn::Set(d, c_.g.size[axis] - 1);
                 const auto cells = [&](auto far) { return hn::ConvertTo(d, hn::Floor(hn::Add(far, margin))); };
-                hn::Store(hn::Min(cells(low), place), d, down_[axis] + j);
-                hn::Store(hn::Min(cells(high), hn::Sub(last, place)), d, up_[axis] + j);
+                const bool wraps = c_.g.wraps[axis];
+                const auto most = hn::Set(d, wraps ? unbound<std::int32_t>() : c_.g.size[axis] - 1);
+                hn::Store(hn::Min(cells(low), wraps ? most : place), d, down_[axis] + j);
+                hn::Store(hn::Min(cells(high), wraps ? most : hn::Sub(most, place)), d, up_[axis] + j);
             };
             const auto one = hn::Set(d, 1);
             clip(0, low_z, high_z, hn::Set(d, z0_ + k));
@@ -227,22 +249,21 @@ private:
 
     void paint_centre(const std::int32_t* at, const std::int32_t (&place)[3], const frame& f) {
         const std::int32_t r2 = *at;
-        if (r2 >= table_size && is_in_neighbour(at)) return;
+        if (Unit && r2 >= table_size && is_in_neighbour(at)) return;
         const around& by = around_[f.axis];
-        std::int32_t cover[27], most_cover = never<std::int32_t>();
-        for (int k = 0; k < 27; ++k) {
-            const std::int32_t more = at[by.apart[k]] - r2;
-            cover[k] = more >= by.tie[k] ? more - by.length2[k] : never<std::int32_t>();
-            most_cover = most(most_cover, cover[k]);
+        const hn::CappedTag<std::int32_t, most_lanes> d;
+        alignas(64) std::int32_t cover[most_around];
+        const auto none = hn::Set(d, never<std::int32_t>());
+        auto most_cover = none;
+        for (int k = 0; k < most_around; k += static_cast<int>(hn::Lanes(d))) {
+            const auto more = hn::Sub(hn::GatherIndex(d, at, hn::Load(d, by.apart + k)), hn::Set(d, r2));
+            const auto late = hn::Lt(more, hn::Load(d, by.tie + k));
+            const auto own = hn::IfThenElse(late, none, hn::Sub(more, hn::Load(d, by.length2 + k)));
+            hn::Store(own, d, cover + k), most_cover = hn::Max(most_cover, own);
         }
-        if (r2 >= lone_r2 && most_cover == never<std::int32_t>()) return;  // paint_lone() has painted it
-        const turned<std::int32_t, true> w{1, 1, 1};
-        for (std::int32_t s = -f.first; s <= f.last; ++s) {
-            slice<std::int32_t> t;  // slice_at(), whose neighbours lie in the order of this axis
-            for (int k = 0; k < 9; ++k) t.cover[k] = most(cover[k] - 2 * s, cover[9 + k], cover[18 + k] + 2 * s);
-            t.rest = rest_of(r2, 1, s);
-            if (narrow(t, w, f.below, f.above)) paint_slice(t, r2, place, f.axis, s);
-        }
+        if (r2 >= lone_r2 && hn::AllTrue(d, hn::Eq(most_cover, none))) return;  // paint_lone() has painted it
+        if (r2 < small_roots) paint_slices<true>(cover, r2, place, f);
+        else paint_slices<false>(cover, r2, place, f);
     }
     bool is_in_neighbour(const std::int32_t* at) const {
         std::int32_t largest[4] = {0, 0, 0, 0};
@@ -255,50 +276,62 @@ private:
         return is_contained(c_.table, *at, largest[1], largest[2], largest[3]);
     }
 
-    void paint_slice(const slice<std::int32_t>& t, std::int32_t r2, const std::int32_t (&place)[3], int axis,
-                     std::int32_t s) {
-        const int along = row_axis(axis), middle = middle_axis(axis);
-        const std::int64_t step = c_.g.step(along), rows = c_.g.step(middle);
-        const std::int32_t before = place[along], behind = c_.g.size[along] - 1 - before;
-        std::int32_t* const home =
-            painted_ + place[0] * c_.g.step(0) + place[1] * c_.g.step(1) + place[2] + s * c_.g.step(axis);
-        leftovers some;
-        for (std::int32_t first = -t.below; first <= t.above; first += rows_at_once) {
-            std::uint32_t left = r2 < small_roots ? find<true>(t, first, some) : find<false>(t, first, some);
+    /// Paints as many slices at a time as a vector has lanes; vectors hold rows of several slices.
+    template <bool Small>
+    void paint_slices(const std::int32_t* cover, std::int32_t r2, const std::int32_t (&place)[3], const frame& f) {
+        const auto w = turned_to<Unit>(c_.m, f.axis);
+        const auto lanes = static_cast<int>(hn::Lanes(hn::CappedTag<std::int32_t, most_lanes>()));
+        slices t;
+        listed_rows rows;
+        for (std::int32_t first = -f.first; first <= f.last; first += lanes) {
+            std::uint32_t left = prepare<Small>(cover, r2, w, first, f, t);
+            const auto paint = [&] {
+                for (int at = 0; at < rows.count; at += lanes)
+                    paint_rows(find<Small>(t, w, at, rows), rows, at, r2, place, f.axis, first);
+                rows.count = 0;
+            };
             for (; left != 0; left &= left - 1) {
-                const int j = std::countr_zero(left);
-                std::int32_t* const line = home + (first + j) * rows;
-                put_row(line, -step, some.left[j], std::min(some.half[j], before), r2);
-                put_row(line, step, some.right[j], std::min(some.half[j], behind), r2);
+                const int k = std::countr_zero(left);
+                for (std::int32_t b = -t.below[k]; b <= t.above[k]; b += lanes) {
+                    if (rows.count > listed_rows::most) paint();
+                    rows.add(k, b, std::min(t.above[k] - b + 1, lanes));
+                }
+            }
+            paint();
+        }
+    }
+    /// Paints the rows of `left`, a bit each from row `of` on, of slices from `slice` on.
+    void paint_rows(std::uint32_t left, const listed_rows& some, int first, std::int32_t r2,
+                    const std::int32_t (&place)[3], int axis, std::int32_t slice) {
+        const int along = row_axis(axis), middle = middle_axis(axis);
+        const std::int64_t step = c_.g.step(along), rows = c_.g.step(middle), apart = c_.g.step(axis);
+        const std::int32_t before = place[along], behind = c_.g.size[along] - 1 - before;
+        const bool over_ends = wraps();
+        for (; left != 0; left &= left - 1) {
+            const int j = std::countr_zero(left);
+            std::int64_t at = std::int64_t{place[axis]} + slice + some.slice[first + j],
+                         row = std::int64_t{place[middle]} + some.row[first + j];
+            if (over_ends) at = wrapped(at, c_.g.size[axis]), row = wrapped(row, c_.g.size[middle]);
+            std::int32_t* const line = painted_ + at * apart + row * rows + before * step;
+            if (over_ends) {
+                raise_.row_over_ends(line, along, -step, some.left[j], some.half[j], before, r2);
+                raise_.row_over_ends(line, along, step, some.right[j], some.half[j], behind, r2);
+            } else {
+                raise_.row(line, -step, some.left[j], std::min(some.half[j], before), r2);
+                raise_.row(line, step, some.right[j], std::min(some.half[j], behind), r2);
             }
         }
     }
-    /// Raises cells first .. last of a row to r2: a few of them later, whose cache lines are on the way until then.
-    void put_row(std::int32_t* line, std::int64_t step, std::int32_t first, std::int32_t last, std::int32_t r2) {
-        constexpr std::int32_t few = 8;
-        for (std::int32_t a = first; a <= last; ++a) {
-            std::int32_t* const cell = line + a * step;
-            if (last - first >= few) {
-                raise(*cell, r2, c_.shared);
-                continue;
-            }
-            __builtin_prefetch(cell, 1);
-            cell_[puts_] = cell, value_[puts_] = r2;
-            if (++puts_ == puts_at_once) put_all();
-        }
-    }
-    void put_all() {
-        for (int j = 0; j < puts_; ++j) raise(*cell_[j], value_[j], c_.shared);
-        puts_ = 0;
-    }
+    [[nodiscard]] bool wraps() const { return c_.g.wraps[0] || c_.g.wraps[1] || c_.g.wraps[2]; }
 
     const plain_call& c_;
+    std::int32_t lightest_;
     std::int64_t row_cells_, plane_cells_;
     /// Neighbours in the order of slice::cover for slices across an axis, slice by slice: their offsets, how much
-    /// larger an earlier neighbour is, and their squared distances.
-    struct around {
-        std::int64_t apart[27];
-        std::int32_t tie[27], length2[27];
+    /// larger an earlier neighbour is, and their squared distances; places behind the 27 have no neighbour.
+    static constexpr int most_around = 32;
+    struct alignas(64) around {
+        std::int32_t apart[most_around], tie[most_around], length2[most_around];
     };
     around around_[3];
     std::int32_t *values_, *faces_, *corners_;
@@ -309,12 +342,10 @@ private:
     alignas(64) std::int32_t cell_of_[centres_at_once], row_[centres_at_once];
     alignas(64) std::int32_t down_[3][centres_at_once], up_[3][centres_at_once];
     int count_ = 0;
-    std::int32_t* cell_[puts_at_once];
-    std::int32_t value_[puts_at_once];
-    int puts_ = 0;
+    raiser raise_;
 };
 
-template <int Axes>
+template <int Axes, bool Unit>
 void paint_tiles(workers& team, const plain_call& call) {
     const std::int64_t down = (call.g.size[0] + call.planes - 1) / call.planes,
                        across = (call.g.size[1] + call.rows - 1) / call.rows;
@@ -322,8 +353,9 @@ void paint_tiles(workers& team, const plain_call& call) {
     const std::int64_t weight = std::int64_t{call.planes} * call.rows * call.g.size[2];
     team.for_each(call.g.images * down * across, 1, weight, [&](std::int64_t first, std::int64_t last, int thread) {
         host_scratch<std::int32_t>& mine = memory[static_cast<std::size_t>(thread)];
-        if (mine.get() == nullptr) mine = host_scratch<std::int32_t>(tile<Axes>::memory_cells(call));
-        tile<Axes> one(call, mine.get());
+        using tile = tile<Axes, Unit>;
+        if (mine.get() == nullptr) mine = host_scratch<std::int32_t>(tile::memory_cells(call));
+        tile one(call, mine.get());
         for (std::int64_t k = first; k < last; ++k)
             one.solve(k / (down * across), static_cast<std::int32_t>(k / across % down * call.planes),
                       static_cast<std::int32_t>(k % across * call.rows));
@@ -331,8 +363,10 @@ void paint_tiles(workers& team, const plain_call& call) {
 }
 
 void paint(workers& team, const plain_call& call) {
-    if (call.g.size[0] == 1) paint_tiles<2>(team, call);
-    else paint_tiles<3>(team, call);
+    const bool unit = call.m.weight[0] == 1 && call.m.weight[1] == 1 && call.m.weight[2] == 1;
+    if (!unit) paint_tiles<3, false>(team, call);
+    else if (call.g.size[0] == 1) paint_tiles<2, true>(team, call);
+    else paint_tiles<3, true>(team, call);
 }
 
 }  // namespace nearfield::thickness::HWY_NAMESPACE
@@ -340,30 +374,9 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace nearfield::thickness {
-namespace {
 
 HWY_EXPORT(paint);
-
-std::array<std::uint32_t, table_size> table_for(int axes) {
-    std::array<std::uint32_t, table_size> table{};
-    for (std::int32_t r2 = 1; r2 < table_size; ++r2) table[static_cast<std::size_t>(r2)] = table_entry(r2, axes);
-    return table;
-}
-
-}  // namespace
-
-void paint_plain(workers& team, const grid3& g, const std::int32_t* field, std::int32_t* painted) {
-    static const auto of_images = table_for(2), of_volumes = table_for(3);
-    plain_call call{g, field, painted};
-    call.table = g.size[0] == 1 ? of_images.data() : of_volumes.data();
-    call.shared = team.threads() > 1;
-    // A copied tile of about 64 Ki cells per plane stays in the second-level cache together with its neighbours.
-    constexpr std::int32_t plane_cells = 1 << 15, most_rows = 64;
-    call.rows = std::clamp(plane_cells / std::max(g.size[2], 1), 1, most_rows);
-    call.planes = g.size[0] == 1 ? 1 : g.size[2] <= plane_cells ? 8 : 2;
-    paint_lone(team, call);
-    HWY_DYNAMIC_DISPATCH(paint)(team, call);
-}
+void paint_crescents(workers& team, const plain_call& call) { HWY_DYNAMIC_DISPATCH(paint)(team, call); }
 
 }  // namespace nearfield::thickness
 #endif

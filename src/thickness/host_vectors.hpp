@@ -14,86 +14,193 @@ HWY_BEFORE_NAMESPACE();
 namespace nearfield::thickness::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The caps that a neighbour along `Along` axes leaves of balls, as in box_of(): their ends along these axes, `own`,
-/// and their radii along others, `side`. `more`: by how much the neighbour's squared radius is larger; `before`: equal
-/// radii leave the cell to the neighbour.
-template <int Along, class D, class R, class V, class F>
-HWY_INLINE void cap_of(D d, R real, V r2, V more, bool before, F& own, F& side) {
-    constexpr float part = 1.0F / Along, along = Along == 1 ? 0.0F : 0.70710678F;
-    const auto k = hn::ShiftRight<1>(hn::Not(hn::Sub(more, hn::Set(d, Along))));  // bound_of()
-    const auto bound = hn::ConvertTo(real, k), centre = hn::Mul(bound, hn::Set(real, part));
-    const auto safe = hn::Mul(hn::ConvertTo(real, r2), hn::Set(real, 1 + 6e-7F));
-    const auto disc = hn::Sqrt(hn::Max(hn::Sub(safe, hn::Mul(bound, centre)), hn::Zero(real)));
-    const auto first = hn::Gt(more, hn::Set(d, before ? -1 : 0));
-    const auto below = hn::RebindMask(real, hn::And(first, hn::Lt(k, hn::Zero(d))));
-    const auto lot = hn::Set(real, 1e9F), end = hn::Add(centre, hn::Mul(disc, hn::Set(real, along)));
-    own = hn::IfThenElse(Along == 1 ? hn::RebindMask(real, first) : below, end, lot);
-    side = hn::IfThenElse(below, disc, lot);
+/// The caps that a neighbour leaves of balls, as in box_of(). Bit k of `Along` tells whether it lies along axis k; `v2`
+/// is its squared length, `more` by how much its squared radius is larger, `before` whether equal radii leave the cell
+/// to it.
+template <int Along, class R, class Metric>
+struct cap {
+    using reals = hn::Vec<R>;
+    template <class D, class V>
+    HWY_INLINE cap(D d, R real, const Metric& m, std::int32_t v2, V r2, V more, bool before) : real_(real), m_(m) {
+        const auto k = hn::ShiftRight<1>(hn::Not(hn::Sub(more, hn::Set(d, v2))));  // bound_of()
+        const auto bound = hn::ConvertTo(real, k);
+        centre_ = hn::Mul(bound, hn::Set(real, m.part[Along]));
+        const auto safe = hn::Mul(hn::ConvertTo(real, r2), hn::Set(real, 1 + 6e-7F));
+        disc_ = hn::Sqrt(hn::Max(hn::Sub(safe, hn::Mul(bound, centre_)), hn::Zero(real)));
+        const auto first = hn::Gt(more, hn::Set(d, before ? -1 : 0));
+        below_ = hn::RebindMask(real, hn::And(first, hn::Lt(k, hn::Zero(d))));
+        ends_ = Along == 1 || Along == 2 || Along == 4 ? hn::RebindMask(real, first) : below_;
+    }
+
+    /// Lowers the extents of a box along an axis along which the neighbour lies by `Step`.
+    template <int Step>
+    HWY_INLINE void lower(int axis, reals& low, reals& high) const {
+        const auto lot = hn::Set(real_, 1e9F);
+        const auto own = hn::Add(centre_, hn::Mul(disc_, hn::Set(real_, m_.along[Along][axis])));
+        const auto side = hn::Mul(disc_, hn::Set(real_, m_.across[axis]));
+        const auto limit = Step != 0 ? hn::IfThenElse(ends_, own, lot) : hn::IfThenElse(below_, side, lot);
+        if constexpr (Step <= 0) low = hn::Min(low, limit);
+        if constexpr (Step >= 0) high = hn::Min(high, limit);
+    }
+
+private:
+    R real_;
+    const Metric& m_;
+    reals centre_, disc_;
+    hn::Mask<R> below_, ends_;
+};
+template <int Along, class D, class R, class Metric, class V>
+HWY_INLINE cap<Along, R, Metric> cap_of(D d, R real, const Metric& m, std::int32_t v2, V r2, V more, bool before) {
+    return {d, real, m, v2, r2, more, before};
 }
 
-/// Lowers the extents of a box along an axis along which the neighbour lies by `Step`.
-template <int Step, class V>
-HWY_INLINE void lower(V& low, V& high, V own, V side) {
-    if constexpr (Step <= 0) low = hn::Min(low, Step < 0 ? own : side);
-    if constexpr (Step >= 0) high = hn::Min(high, Step > 0 ? own : side);
+/// Tells of which cells at `at` the balls lie in no neighbour's ball, by need_of() for any weights.
+template <class D>
+auto is_kept_by_bound(D d, const std::int32_t* at, std::int64_t plane_cells, std::int64_t row_cells,
+                      const metric<std::int32_t>& m, std::int32_t lightest) {
+    const hn::Rebind<float, D> real;
+    const auto r2 = hn::LoadU(d, at);
+    const auto root = hn::Sqrt(hn::ConvertTo(real, hn::Max(hn::Sub(r2, hn::Set(d, 1)), hn::Zero(d))));
+    auto kept = hn::Gt(r2, hn::Set(d, lightest));  // a ball of one cell is there from the start
+    for (int v = 1; v < 8; ++v) {
+        auto most2 = hn::Zero(d);
+        for (int way = 0; way < 8; ++way) {
+            if ((way & ~v) != 0) continue;
+            const auto step = [&](int axis) { return (v >> axis & 1) * (1 - 2 * (way >> axis & 1)); };
+            most2 = hn::Max(most2, hn::LoadU(d, at + step(0) * plane_cells + step(1) * row_cells + step(2)));
+        }
+        const std::int32_t v2 = length2(m, v & 1, v & 2, v & 4);
+        const float longer = std::sqrt(static_cast<float>(v2)) * (1 + 1e-6F);  // by more than all rounding errors
+        const auto reach = hn::ConvertTo(d, hn::Floor(hn::Mul(root, hn::Set(real, longer))));
+        kept = hn::And(kept, hn::Lt(hn::Sub(most2, r2), hn::Add(hn::Set(d, v2), hn::ShiftLeft<1>(reach))));
+    }
+    return kept;
 }
 
-constexpr int rows_at_once = 16;
+/// As many slices of a ball as a vector has lanes, as in slice.
+constexpr int most_lanes = 16;
+struct slices {
+    alignas(64) std::int32_t cover[9][most_lanes], rest[most_lanes], below[most_lanes], above[most_lanes];
+};
 
 /// Rows of balls below this squared radius have squares below 2^20; larger squares of covers cover whole rows of them.
 constexpr std::int32_t small_roots = 1 << 19;
 
-/// Uncovered cells of rows, as in leftover.
-struct leftovers {
-    alignas(64) std::int32_t half[rows_at_once], left[rows_at_once], right[rows_at_once];
+/// Rows of slices, each by its slice and its number there; and uncovered cells, as in leftover, of as many of them as a
+/// vector has lanes.
+struct listed_rows {
+    static constexpr int most = 256;
+    alignas(64) std::int32_t slice[most + most_lanes], row[most + most_lanes];
+    alignas(64) std::int32_t half[most_lanes], left[most_lanes], right[most_lanes];
+    int count = 0;
+
+    /// Adds rows from b on, at most as many as a vector has lanes; `count` is at most `most` before.
+    HWY_INLINE void add(std::int32_t of, std::int32_t b, std::int32_t rows) {
+        const hn::CappedTag<std::int32_t, most_lanes> d;
+        hn::StoreU(hn::Set(d, of), d, slice + count), hn::StoreU(hn::Iota(d, b), d, row + count);
+        count += rows;
+    }
 };
 
-/// floor_root() in vectors, or -1 for negative numbers. `Small`: those that matter are below 2^20.
-template <bool Small, class D, class V>
-HWY_INLINE V root_of(D d, V n) {
+/// floor_root(n / weight) in vectors, or -1 for negative numbers. `Small`: those that matter are below 2^20, where 0.5
+/// exceeds all rounding errors, which amount to 3e-7 of n.
+template <bool Small, bool Unit, class D, class V>
+HWY_INLINE V root_of(D d, V n, std::int32_t weight) {
     const hn::Rebind<float, D> real;
     const auto inside = hn::Max(n, hn::Zero(d));
-    auto root = hn::ConvertTo(d, hn::Sqrt(hn::Add(hn::ConvertTo(real, inside), hn::Set(real, 0.5F))));
+    auto above = hn::Add(hn::ConvertTo(real, inside), hn::Set(real, 0.5F));
+    if constexpr (!Unit) above = hn::Div(above, hn::Set(real, static_cast<float>(weight)));
+    auto root = hn::ConvertTo(d, hn::Sqrt(above));
     if constexpr (!Small) {
         const auto one = hn::Set(d, 1);
-        root = hn::Sub(root, hn::IfThenElseZero(hn::Gt(hn::Mul(root, root), inside), one));
+        const auto squared = [&](auto of) {
+            return Unit ? hn::Mul(of, of) : hn::Mul(hn::Mul(of, of), hn::Set(d, weight));
+        };
+        root = hn::Sub(root, hn::IfThenElseZero(hn::Gt(squared(root), inside), one));
         const auto next = hn::Add(root, one);
-        root = hn::IfThenElse(hn::Gt(hn::Mul(next, next), inside), root, next);
+        root = hn::IfThenElse(hn::Gt(squared(next), inside), root, next);
     }
     return hn::Or(root, hn::BroadcastSignBit(n));
 }
 
-/// row_of() and half_of() for many rows of a slice, from row `first` on; returns a bit for each row that has some.
-template <bool Small>
-inline std::uint32_t find(const slice<std::int32_t>& t, std::int32_t first, leftovers& some) {
-    const hn::CappedTag<std::int32_t, 16> d;
-    const auto lanes = static_cast<std::int32_t>(hn::Lanes(d));
+template <class D, class M>
+HWY_INLINE std::uint32_t bits_of(D d, M mask) {
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(d, mask, bits);
+    return bits[0] | static_cast<std::uint32_t>(bits[1]) << 8;
+}
+
+/// slice_at() and narrow() for slices from `first` on; returns a bit for each with rows. `cover` is in the order of
+/// slice::cover, slice by slice. In other metrics than the unit one bounds may be larger than those of narrow().
+template <bool Small, bool Unit>
+inline std::uint32_t prepare(const std::int32_t* cover, std::int32_t r2, const turned<std::int32_t, Unit>& w,
+                             std::int32_t first, const frame& f, slices& t) {
+    const hn::CappedTag<std::int32_t, most_lanes> d;
+    const hn::Rebind<float, decltype(d)> real;
     const auto set = [&](std::int32_t value) { return hn::Set(d, value); };
-    const auto one = set(1);
-    std::uint32_t some_left = 0;
-    for (std::int32_t j = 0; j < rows_at_once && first + j <= t.above; j += lanes) {
-        const auto b = hn::Iota(d, first + j), twice = hn::Add(b, b), rest = hn::Sub(set(t.rest), hn::Mul(b, b));
-        const auto covered = [&](int k) {
-            const auto low = hn::Sub(set(t.cover[k]), twice), high = hn::Add(set(t.cover[k + 6]), twice);
-            return hn::Add(rest, hn::Max(hn::Max(low, high), set(t.cover[k + 3])));
-        };
-        const auto half = root_of<Small>(d, rest), here = root_of<Small>(d, covered(1));
-        const auto to = covered(2), from = covered(0);
-        const auto ahead = root_of<Small>(d, hn::Add(to, one)), behind = root_of<Small>(d, hn::Add(from, one));
-        const auto end = [&](auto of, auto root) { return hn::Or(root, hn::BroadcastSignBit(of)); };
-        const auto left = hn::Max(here, hn::Max(end(to, hn::Sub(ahead, one)), end(from, hn::Add(behind, one))));
-        const auto right = hn::Max(here, hn::Max(end(to, hn::Add(ahead, one)), end(from, hn::Sub(behind, one))));
-        const auto first_left = hn::Add(hn::Min(left, half), one);
-        const auto first_right = hn::IfThenElse(hn::Lt(left, hn::Zero(d)), one, hn::Add(hn::Min(right, half), one));
-        hn::Store(half, d, some.half + j), hn::Store(first_left, d, some.left + j);
-        hn::Store(first_right, d, some.right + j);
-        const auto any =
-            hn::And(hn::Lt(b, set(t.above + 1)), hn::Lt(hn::Min(first_left, first_right), hn::Add(half, one)));
-        std::uint8_t bits[8] = {};
-        hn::StoreMaskBits(d, any, bits);
-        some_left |= (bits[0] | static_cast<std::uint32_t>(bits[1]) << 8) << j;
-    }
-    return some_left;
+    const auto s = hn::Iota(d, first), rise = Unit ? s : hn::Mul(s, set(w.slice())), shift = hn::Add(rise, rise);
+    const auto rest = hn::Sub(set(r2 - 1), hn::Mul(rise, s));
+    const auto bound = [&](int k) {
+        const auto low = hn::Sub(set(cover[k]), shift), high = hn::Add(set(cover[18 + k]), shift);
+        const auto all = hn::Max(hn::Max(low, high), set(cover[9 + k]));
+        hn::Store(all, d, t.cover[k]);
+        const auto none = hn::Lt(all, set(never<std::int32_t>() / 2 + 1));
+        return hn::IfThenElse(none, set(unbound<std::int32_t>()), hn::ShiftRight<1>(hn::Not(all)));
+    };
+    const auto cells = [&](auto of, std::int32_t weight) {  // floor_quotient(), or a little more
+        if constexpr (Unit) return of;
+        else {
+            const auto far = hn::Mul(hn::ConvertTo(real, of), hn::Set(real, 1 / static_cast<float>(weight)));
+            const auto off = hn::MulAdd(hn::Abs(far), hn::Set(real, 1e-6F), hn::Set(real, 0.01F));
+            return hn::ConvertTo(d, hn::Floor(hn::Add(far, off)));
+        }
+    };
+    const auto along = [&](auto of) { return Unit ? of : hn::Mul(of, set(w.row())); };
+    const auto reach = root_of<Small, Unit>(d, rest, w.row()), tall = root_of<Small, Unit>(d, rest, w.middle());
+    const auto nn = bound(0), low = bound(1), pn = bound(2), back = bound(3), here = bound(4), front = bound(5),
+               np = bound(6), high = bound(7), pp = bound(8);
+    const auto right = hn::Min(reach, cells(front, w.row())), left = hn::Min(reach, cells(back, w.row()));
+    const auto to_left = along(left), to_right = along(right);
+    const auto half_sum = [&](auto a, auto b) { return hn::ShiftRight<1>(hn::Add(a, b)); };
+    const auto up = hn::Min(hn::Min(hn::Add(pp, to_left), hn::Add(np, to_right)), half_sum(pp, np));
+    const auto down = hn::Min(hn::Min(hn::Add(pn, to_left), hn::Add(nn, to_right)), half_sum(pn, nn));
+    const auto above = hn::Min(hn::Min(tall, cells(hn::Min(up, high), w.middle())), set(f.above));
+    const auto below = hn::Min(hn::Min(tall, cells(hn::Min(down, low), w.middle())), set(f.below));
+    // No cell of a slice reaches far enough into a corner (Cauchy's inequality).
+    const auto corner = hn::ConvertTo(real, hn::Min(hn::Min(hn::Min(pp, np), hn::Min(pn, nn)), hn::Zero(d)));
+    const auto most2 =
+        hn::Mul(hn::ConvertTo(real, rest), hn::Set(real, static_cast<float>(w.row() + w.middle()) * (1 + 1e-6F)));
+    const auto far = hn::RebindMask(d, hn::Gt(hn::Mul(corner, corner), most2));
+    const auto none = hn::Or(hn::Or(hn::Lt(rest, hn::Zero(d)), hn::Lt(here, hn::Zero(d))),
+                             hn::Or(hn::Lt(hn::Add(left, right), hn::Zero(d)), hn::Or(far, hn::Gt(s, set(f.last)))));
+    hn::Store(rest, d, t.rest), hn::Store(below, d, t.below), hn::Store(above, d, t.above);
+    return bits_of(d, hn::AndNot(none, hn::Gt(hn::Add(above, below), set(-1))));
+}
+
+/// row_of() and half_of() for a vector of rows from number `first` on; returns a bit for each with uncovered cells.
+template <bool Small, bool Unit>
+inline std::uint32_t find(const slices& t, const turned<std::int32_t, Unit>& w, int first, listed_rows& some) {
+    const hn::CappedTag<std::int32_t, most_lanes> d;
+    const auto set = [&](std::int32_t value) { return hn::Set(d, value); };
+    const auto one = set(1), b = hn::Load(d, some.row + first), rise = Unit ? b : hn::Mul(b, set(w.middle()));
+    const auto of_slice = hn::SetTableIndices(d, some.slice + first);
+    const auto pick = [&](const std::int32_t* from) { return hn::TableLookupLanes(hn::Load(d, from), of_slice); };
+    const auto twice = hn::Add(rise, rise), rest = hn::Sub(pick(t.rest), hn::Mul(rise, b));
+    const auto covered = [&](int k) {
+        const auto low = hn::Sub(pick(t.cover[k]), twice), high = hn::Add(pick(t.cover[k + 6]), twice);
+        return hn::Add(rest, hn::Max(hn::Max(low, high), pick(t.cover[k + 3])));
+    };
+    const auto root = [&](auto of) { return root_of<Small, Unit>(d, of, w.row()); };
+    const auto half = root(rest), here = root(covered(1)), to = covered(2), from = covered(0);
+    const auto ahead = root(hn::Add(to, set(w.row()))), behind = root(hn::Add(from, set(w.row())));
+    const auto end = [&](auto of, auto at) { return hn::Or(at, hn::BroadcastSignBit(of)); };
+    const auto left = hn::Max(here, hn::Max(end(to, hn::Sub(ahead, one)), end(from, hn::Add(behind, one))));
+    const auto right = hn::Max(here, hn::Max(end(to, hn::Add(ahead, one)), end(from, hn::Sub(behind, one))));
+    const auto first_left = hn::Add(hn::Min(left, half), one);
+    const auto first_right = hn::IfThenElse(hn::Lt(left, hn::Zero(d)), one, hn::Add(hn::Min(right, half), one));
+    hn::Store(half, d, some.half), hn::Store(first_left, d, some.left), hn::Store(first_right, d, some.right);
+    return bits_of(d, hn::Lt(hn::Min(first_left, first_right), hn::Add(half, one))) &
+           ((1U << std::min(some.count - first, most_lanes)) - 1);
 }
 
 }  // namespace nearfield::thickness::HWY_NAMESPACE

@@ -16,7 +16,7 @@ enum class number : std::uint8_t { int32, int64, real };
 struct problem {
     grid3 grid;
     number numbers = number::int32;
-    bool plain = false;  ///< int32, all weights 1, no periodic axis: the fast path applies
+    bool plain = false;  ///< int32, all weights 1, no periodic axis: devices take the fast path
     double weight[3] = {1, 1, 1};
     double flat2 = 0;             ///< largest squared distance to closed borders of axes of one cell
     double unit2 = 1;             ///< squared radii are multiples of it, in squared units of `spacing`
@@ -27,6 +27,7 @@ struct problem {
     std::vector<double> sizes, least_radius2;  ///< ascending; smallest squared radius of each size, in units
     watershed_options moves;                   ///< of centres from the inlets
 
+    [[nodiscard]] bool wraps() const { return grid.wraps[0] || grid.wraps[1] || grid.wraps[2]; }
     /// Number of sizes; -1: radii are not rounded down.
     [[nodiscard]] int size_count() const { return has_sizes ? static_cast<int>(least_radius2.size()) : -1; }
 };

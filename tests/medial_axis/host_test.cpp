@@ -45,6 +45,23 @@ TEST(MedialAxis, MasksAreTheGeneralPass) {
         check_general(case_of_corners(shape));
 }
 
+/// The same for labels, lengths, and all ends.
+TEST(MedialAxis, WalksAreTheGeneralPass) {
+    for (const shape_t& shape :
+         {shape_t{5000}, shape_t{70, 95}, shape_t{35, 37, 21}, shape_t{2, 18, 130}, shape_t{3, 3, 2049}})
+        for (std::uint64_t seed = 0; seed < 24; ++seed) {
+            axis_case c = large_case(shape, seed);
+            c.labels = seed % 3 != 0;
+            for (std::size_t i = 0; c.labels && i < c.value.size(); ++i)
+                c.value[i] *= 1 + static_cast<std::int64_t>((i / 7 + c.draw(40 + i / 50)) % 3);
+            for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+                c.ends[axis] = static_cast<border>(c.draw(20 + axis) % 3);
+                if (seed % 2 == 0) c.spacing[axis] = static_cast<double>(1 + c.draw(30 + axis) % 3);
+            }
+            check_general(c);
+        }
+}
+
 TEST(MedialAxis, ThreadsDoNotShow) {
     for (const shape_t& shape : {shape_t{100000}, shape_t{300, 401}, shape_t{70, 41, 63}})
         for (std::uint64_t seed = 0; seed < 4; ++seed)

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "nearfield/plan.hpp"
 #include "thickness/call.hpp"
 
 namespace nearfield::test {
@@ -106,6 +107,29 @@ TEST(ThicknessHost, LargerShapes) {
         ASSERT_EQ(check_thickness(thickness_on_host, c), "");
     }
     ASSERT_EQ(check_thickness(thickness_on_host, plain_call({18, 24, 24}, rough_plate(18, 24, 14))), "");
+}
+
+/// Tiles serve metrics whose squared radii fit 32 bits, and periodic axes. Balls go around short axes more than once.
+TEST(ThicknessHost, TilesOfOtherMetrics) {
+    const std::vector<counted_spacing> metrics = {{{1, 1, 1}, {1, 1, 1}, 1},
+                                                  {{3, 1, 2}, {3, 1, 2}, 1},
+                                                  {{0.7, 0.7, 2.5}, {7, 7, 25}, 0.01},
+                                                  {{1, 60, 1}, {1, 60, 1}, 1}};
+    std::size_t k = 0;
+    for (const shape_t& shape : {shape_t{12, 14, 26}, shape_t{20, 3, 40}, shape_t{24, 40, 3}, shape_t{2, 50, 36}})
+        for (const counted_spacing& metric : metrics)
+            for (const int wraps : {0, 1, 2, 4, 7}) {
+                ++k;
+                thickness_call c = plain_call(shape, soft_shapes(shape, 3, 0.5 + 0.1 * static_cast<double>(k % 5), k));
+                if (k % 4 == 0) std::fill(c.value.begin() + 1, c.value.end(), 1), c.value[0] = 0;
+                c.cells = metric, c.threads = 1 + static_cast<int>(k % 3);
+                for (std::size_t axis = 0; axis < 3; ++axis)
+                    if ((wraps >> axis & 1) != 0) c.border[axis] = oracle::edge::periodic;
+                c.squared.emplace(dtype::float64, shape, layout::tight);
+                ASSERT_EQ(check_thickness(thickness_on_host, c), "") << "case " << k;
+                const call_plan said = plan([&] { thickness_on_host(c); });
+                ASSERT_EQ(said.passes.back().method, "crescents of balls, by tiles") << "case " << k;
+            }
 }
 
 /// One background cell in a corner: radii reach the diagonal, beyond the table of contained balls.

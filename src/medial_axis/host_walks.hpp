@@ -1,0 +1,15 @@
+// The host's pass over nearest sites whose vectors are integers.
+#pragma once
+
+#include "medial_axis/problem.hpp"
+
+namespace nearfield::medial_axes {
+
+/// True if the pass serves a call. `dense`: index and axis are contiguous.
+inline bool has_walks(const problem& p, const pass& over, bool dense) {
+    return dense && p.counted && over.second.data == nullptr && over.index.type == dtype::int32 &&
+           p.where.cells() < std::int64_t{1} << 31;
+}
+void mark_rows(const host& on, const problem& p, const pass& over);
+
+}  // namespace nearfield::medial_axes
