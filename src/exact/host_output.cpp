@@ -112,6 +112,10 @@ void output_writer<V, K>::put(const target& to, const cells& c, const Fill& fill
                      });
 }
 
+void put_negative(const float* root, std::int64_t count, float* to) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = root[i] > 0 ? -root[i] : to[i];
+}
+
 template <class V, class K>
 void output_writer<V, K>::write_distances(const V* value, std::int64_t count, float* to) const {
     if (!p_.negative_side) return roots_.roots(value, count, to);
@@ -119,7 +123,7 @@ void output_writer<V, K>::write_distances(const V* value, std::int64_t count, fl
     for (std::int64_t from = 0; from < count; from += batch) {
         const std::int64_t n = std::min(batch, count - from);
         roots_.roots(value + from, n, root);
-        for (std::int64_t i = 0; i < n; ++i) to[from + i] = root[i] > 0 ? -root[i] : to[from + i];
+        put_negative(root, n, to + from);
     }
 }
 

@@ -17,6 +17,9 @@ struct target {
     bool contiguous = false;
 };
 
+/// Writes the negative half of a signed field: minus the root, unless that is 0.
+void put_negative(const float* root, std::int64_t count, float* to);
+
 template <class V, class K>
 class output_writer {
 public:

@@ -356,13 +356,22 @@ void plane_search<Sites>::write(std::int64_t line, const N* best, std::int64_t f
         }
     }
     if constexpr (sizeof(N) == 2)
-        if (float* to = writer_.only_distances())
-            return roots16(best, at_.length, past_caches_, negative_side_, to + first);
+        if (float* to = writer_.only_distances()) return write_roots(best, to + first);
     in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
         std::int32_t value[batch], key[batch];
         values_of(best + from, n, terms_.cell_bits, value);
         if constexpr (Sites) take_cells(best + from, n, terms_.cell_bits, sites_of(line), at_.length, false, key);
         writer_.write(first + from, n, value, Sites ? key : nullptr);
+    });
+}
+
+template <bool Sites>
+void plane_search<Sites>::write_roots(const std::uint16_t* squared, float* to) const {
+    if (!negative_side_) return roots16(squared, at_.length, past_caches_, to);
+    in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
+        float root[batch];
+        roots16(squared + from, n, false, root);
+        put_negative(root, n, to + from);
     });
 }
 

@@ -156,6 +156,7 @@ private:
     [[nodiscard]] std::int32_t* column_of(std::int64_t line) const {
         return column_.get() + line % at_.lines_of_tile * (at_.length + 1);
     }
+    void write_roots(const std::uint16_t* squared, float* to) const;
     template <class N, class T>
     void write_index(std::int64_t line, const N* best, T* to) const;
 

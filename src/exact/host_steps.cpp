@@ -216,41 +216,24 @@ void by_cells64(const few_cells<std::int64_t>& few, const std::int64_t* term, st
     by_cells(few, term, count, best);
 }
 
-/// `Negative`: minus the roots, and no cell whose square is 0 is written.
-template <bool Negative>
-void roots_of(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool past_caches,
-              float* HWY_RESTRICT out) {
+void roots(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool past_caches, float* HWY_RESTRICT out) {
     const hn::ScalableTag<float> of_float;
     const hn::Rebind<std::int32_t, decltype(of_float)> of_int;
     const hn::Rebind<std::uint16_t, decltype(of_float)> of_square;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(of_float));
-    const auto one = [&](std::int64_t x) {
-        const float root = std::sqrt(static_cast<float>(squared[x]));
-        if (!Negative) out[x] = root;
-        else if (squared[x] != 0) out[x] = -root;
-    };
-    const auto several = [&](std::int64_t x, bool stream) {
-        const auto v = hn::PromoteTo(of_int, hn::LoadU(of_square, squared + x));
-        auto root = hn::Sqrt(hn::ConvertTo(of_float, v));
-        if constexpr (Negative) {
-            const auto kept = hn::Eq(v, hn::Zero(of_int));
-            if (hn::AllTrue(of_int, kept)) return;
-            root = hn::IfThenElse(hn::RebindMask(of_float, kept), hn::LoadU(of_float, out + x),
-                                  hn::Sub(hn::Zero(of_float), root));
-        }
-        if (stream) hn::Stream(root, of_float, out + x);
-        else hn::StoreU(root, of_float, out + x);
+    const auto one = [&](std::int64_t x) { out[x] = std::sqrt(static_cast<float>(squared[x])); };
+    const auto root_at = [&](std::int64_t x) {
+        return hn::Sqrt(hn::ConvertTo(of_float, hn::PromoteTo(of_int, hn::LoadU(of_square, squared + x))));
     };
     std::int64_t x = 0;
-    while (past_caches && x < count &&
-           reinterpret_cast<std::uintptr_t>(out + x) % (static_cast<std::size_t>(lanes) * 4) != 0)
-        one(x++);
-    for (; x + lanes <= count; x += lanes) several(x, past_caches);
+    if (past_caches) {
+        while (x < count && reinterpret_cast<std::uintptr_t>(out + x) % (static_cast<std::size_t>(lanes) * 4) != 0)
+            one(x++);
+        for (; x + lanes <= count; x += lanes) hn::Stream(root_at(x), of_float, out + x);
+    } else {
+        for (; x + lanes <= count; x += lanes) hn::StoreU(root_at(x), of_float, out + x);
+    }
     for (; x < count; ++x) one(x);
-}
-void roots(const std::uint16_t* squared, std::int64_t count, bool past_caches, bool negative, float* out) {
-    if (negative) roots_of<true>(squared, count, past_caches, out);
-    else roots_of<false>(squared, count, past_caches, out);
 }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
@@ -322,8 +305,8 @@ void relax_by_cells(const few_cells<std::int64_t>& few, const std::int64_t* term
                     std::int64_t* best) {
     HWY_DYNAMIC_DISPATCH(by_cells64)(few, term, count, best);
 }
-void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, bool negative, float* out) {
-    HWY_DYNAMIC_DISPATCH(roots)(squared, count, past_caches, negative, out);
+void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out) {
+    HWY_DYNAMIC_DISPATCH(roots)(squared, count, past_caches, out);
 }
 void end_roots16() { hwy::FlushStream(); }
 

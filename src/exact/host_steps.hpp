@@ -78,9 +78,8 @@ void relax_by_cells(const few_cells<std::int32_t>& few, const std::int32_t* term
 void relax_by_cells(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count,
                     std::int64_t* best);
 
-/// Computes distances; every value is below no_site16. `past_caches`: the output bypasses the caches. `negative`:
-/// writes minus the distances, and no cell whose distance is 0.
-void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, bool negative, float* out);
+/// Computes distances; every value is below no_site16. `past_caches`: the output bypasses the caches.
+void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out);
 /// Makes the output of roots16 that bypassed the caches visible to other threads.
 void end_roots16();
 
