@@ -51,7 +51,7 @@ def host_peers(mask, labels):
         found |= {
             "mask: components, corners": ("cc3d", lambda: components(mask, connectivity=26 if d == 3 else 8)),
             "labels: components": ("cc3d", lambda: components(labels, connectivity=6 if d == 3 else 4)),
-            "labels: statistics": ("cc3d", lambda: cc3d.statistics(labels.astype(np.uint32))),
+            "labels: statistics": ("cc3d", lambda: cc3d.statistics(labels.view(np.uint32))),
         }
     except ImportError as missing:
         print(f"forms.py: {missing}; its forms stand without a peer", file=sys.stderr)

@@ -216,7 +216,9 @@ def porosimetry(
 
 def _array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
     try:
-        return np.asarray(on_cpu(value), dtype)
+        if np.asarray(given := on_cpu(value)).dtype.kind in "SUc":  # NumPy would convert them
+            raise TypeError(f"{name} holds words or complex numbers")
+        return np.asarray(given, dtype)
     except Exception as problem:
         raise ValueError(f"{name} is {said(value)}; give an array of numbers") from problem
 

@@ -186,4 +186,6 @@ def lengths_of(spacing: Any, axes: int) -> tuple[float, ...]:
         )
     if not all(one > 0 and math.isfinite(one) for one in lengths):
         raise ValueError(f"spacing is {lengths}; every length must be positive and finite")
+    if not 0 < math.prod(lengths) < math.inf:
+        raise ValueError(f"spacing is {lengths}, and a cell's size is no finite double; use another unit of length")
     return lengths

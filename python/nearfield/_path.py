@@ -124,7 +124,7 @@ def plan_path(
     ends, _ = _cells("goals", goals, work.shape)
     which = _OBJECTIVES.index(word_of("objective", objective, _OBJECTIVES))
     decay = 0.0 if clearance_decay is None else length_of("clearance_decay", clearance_decay)
-    steps = axes if connectivity is None else count_of("connectivity", connectivity, 1, 8)
+    steps = axes if connectivity is None else count_of("connectivity", connectivity, 1, axes)
     grid = Request((), spacing_of(spacing, axes, 0), border=border_of(border, axes, 0)).options()
     size, weight = length_of("radius", radius), length_of("clearance_weight", clearance_weight)
     with keywords_named("obstacles"):

@@ -14,7 +14,18 @@ from nearfield._arrays import framework_of
 from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress
-from nearfield._request import Border, Request, border_of, check_flags, count_of, flag_of, length_of, said, word_of
+from nearfield._request import (
+    Border,
+    Request,
+    border_of,
+    check_flags,
+    count_of,
+    flag_of,
+    length_of,
+    number_of,
+    said,
+    word_of,
+)
 from nearfield._run_at import RunAt, described_of, packed_of
 from nearfield._workplace import Slot, Workplace, keywords_named
 
@@ -310,10 +321,13 @@ def markers_of(work: Workplace, markers: Any, name: str = "markers") -> Any:
     return made if there else work.constant(made)
 
 
-def _level_of(level: Any) -> Any:
-    if isinstance(level, bool | np.bool_) or not isinstance(level, int | float | np.number):
+def _level_of(level: Any) -> int | float:
+    if isinstance(level, bool | np.bool_):
         raise TypeError(f"level is {said(level)}; give a number, or leave it out")
-    return level
+    value = number_of("level", level)
+    if value != value:
+        raise ValueError("level is nan, which no value reaches; give a number, or leave it out")
+    return value
 
 
 @contextmanager

@@ -60,6 +60,17 @@ def test_definition(seed, spacing):
             np.testing.assert_allclose(table.surface_dice[row], [(both <= x).mean() for x in table.tolerances], **near)
 
 
+@pytest.mark.parametrize("labels", [1, 300])
+def test_last_cells_of_lines_are_found_wherever_they_are(labels):
+    """A line is searched from its end, in steps of many cells, for the last one of a label; codes have 1 or 4 bytes."""
+    image = np.zeros((200, 700), np.int32)
+    rows = np.arange(200)
+    image[rows, 0] = image[rows, 500 + rows] = labels
+    image[0, 100 : 99 + labels] = np.arange(1, labels)
+    table = nf.metrics.surface(image, image[:, ::-1])
+    assert (table.area_a[-1], table.area_b[-1], table.hausdorff[-1]) == (400, 400, 199)
+
+
 @pytest.mark.parametrize("axes", [2, 3])
 @pytest.mark.parametrize("spacing", SPACINGS)
 def test_elements_are_those_of_surface_distance(axes, spacing, monkeypatch):

@@ -118,3 +118,29 @@ def test_nine_axes_are_refused_by_the_name_of_the_image():
         nf.voronoi([1], indices_out=np.zeros((1,) * 10, np.int32))
     eight = np.ones((1,) * 8)
     assert nf.voronoi(eight, indices_out=np.empty((8, *eight.shape), np.int32)).shape == (8, *eight.shape)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (
+            nf.plan_path,
+            {"obstacles": 0 * IMAGE, "start": (0, 0), "goals": (0, 3), "connectivity": 3},
+            "connectivity is 3",
+        ),
+        (nf.flood, {"image": IMAGE, "seeds": [[0, 1]], "level": float("nan")}, "level is nan"),
+        (nf.flood, {"image": IMAGE, "seeds": [[0, 1]], "level": True}, "level is True"),
+        (nf.balls, {"centres": [[0, 1]], "radii": "1", "shape": (3, 4)}, "radii is '1'"),
+        (nf.balls, {"centres": [[0, 1]], "radii": [b"1"], "shape": (3, 4)}, "radii is "),
+        (nf.balls, {"centres": [[0, 1]], "radii": np.array([1 + 2j]), "shape": (3, 4)}, "radii is "),
+        (nf.component_statistics, {"labels": IMAGE, "spacing": 1e200}, "spacing is "),
+        (nf.component_statistics, {"labels": IMAGE, "spacing": 1e-200}, "spacing is "),
+    ],
+)
+def test_values_without_meaning_are_refused(function, arguments, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        function(**arguments)
+
+
+def test_levels_may_be_arrays_without_axes():
+    assert np.array_equal(nf.flood(IMAGE, [[0, 0]], np.array(1)), nf.flood(IMAGE, [[0, 0]], 1))
