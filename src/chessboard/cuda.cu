@@ -1,6 +1,7 @@
-// On a device: cuda_rows.cuh solves the last axis. Every other axis is solved in tiles of 32 lines in shared memory. A
-// thread solves eight adjacent cells of a line, a chunk, at a time. These take the best of each other. Then a search
-// goes outward from either end of the chunk until no cell farther away can be nearer.
+// On a device: cuda_sweeps.cuh solves the last two axes, or cuda_rows.cuh the last one. Every other axis is solved in
+// tiles of 32 lines in shared memory. A thread solves eight adjacent cells of a line, a chunk, at a time. These take
+// the best of each other. Then a search goes outward from either end of the chunk until no cell farther away can be
+// nearer.
 //
 // In the chessboard metric cell r costs max(g(r), |q - r|) at cell q; g is its distance across the solved axes. Let
 // m(k) be the least g of the k cells before the chunk. The best of all cells before it costs k + i at the chunk's cell
@@ -11,12 +12,12 @@
 
 #include "chessboard/cuda_few.cuh"
 #include "chessboard/cuda_rows.cuh"
+#include "chessboard/cuda_sweeps.cuh"
 
 namespace nearfield::chessboard {
 namespace {
 
 constexpr int chunk = 8;
-static_assert(chunk == warps_of_block);  // go_along_rows() finds the minima of chunks
 constexpr int levels = 3;
 
 /// Number of cells of a group of a level: 8, 64, 512. A search skips a group if its minimum is too large.
@@ -291,18 +292,12 @@ bool leaves_tile(const problem& p, int axis) {
     return p.size[axis] > tile_rows<T> || p.ends[axis] == border::periodic;
 }
 
-/// Solves the last axis, and finds the first minima of the axis before if a search along it needs them.
-template <class T>
-void solve_rows(const device& on, const problem& p, std::uint32_t* marks, T* least) {
-    const std::int64_t n = p.size[p.rank - 1], rows = p.cells / n, stretches = cuda::blocks_for(n, stretch);
-    const std::int64_t blocks = cuda::blocks_for(rows * stretches, warps_of_block);
+/// Solves the last axis.
+inline void solve_rows(const device& on, const problem& p, std::uint32_t* marks) {
+    const std::int64_t n = p.size[p.rank - 1], stretches = p.cells / n * cuda::blocks_for(n, stretch),
+                       blocks = cuda::blocks_for(stretches, warps_of_block);
     if (!has_short_rows(p)) cuda::launch_overlapped(on, mark_sites, blocks, dim3(threads_of_block), 0, p, marks);
-    if (p.rank - 1 == p.batch || !leaves_tile<T>(p, p.rank - 2))
-        return cuda::launch_overlapped(on, go_along_rows<false>, blocks, dim3(threads_of_block), 0, p, marks,
-                                       static_cast<void*>(nullptr));
-    const std::int64_t height = p.size[p.rank - 2], groups = rows / height * cuda::blocks_for(height, warps_of_block);
-    cuda::launch_overlapped(on, go_along_rows<true>, groups * stretches, dim3(threads_of_block),
-                            warps_of_block * stretch * sizeof(T), p, marks, static_cast<void*>(least));
+    cuda::launch_overlapped(on, go_along_rows, blocks, dim3(threads_of_block), 0, p, marks);
 }
 
 template <class T>
@@ -323,11 +318,9 @@ void solve_lines(const device& on, const problem& p, int axis, const T* from, T*
     std::int64_t of = n, apart = inner;
     for (int level = 0; level < levels && leaves_tile<T>(p, axis); ++level) {
         const std::int64_t groups = cuda::blocks_for(of, chunk);
-        const bool has_it = level == 0 && axis == p.rank - 2;  // from go_along_rows
-        if (!has_it)
-            cuda::launch_overlapped(on, find_minima<T>, cuda::blocks_for(groups * lines, threads_of_block),
-                                    dim3(threads_of_block), 0, p, level == 0 ? from : least[level - 1], least[level],
-                                    of, apart, lines);
+        cuda::launch_overlapped(on, find_minima<T>, cuda::blocks_for(groups * lines, threads_of_block),
+                                dim3(threads_of_block), 0, p, level == 0 ? from : least[level - 1], least[level], of,
+                                apart, lines);
         a.least[level] = least[level], of = groups, apart = lines;
     }
     const std::int64_t warps = std::min<std::int64_t>(threads_of_block / cuda::warp, rows / chunk);
@@ -338,43 +331,57 @@ void solve_lines(const device& on, const problem& p, int axis, const T* from, T*
                             output_of(p, axis, between), a);
 }
 
+/// Returns the most groups of a level that a search along one of the axes before `end` needs.
+template <class T>
+std::int64_t most_groups(const problem& p, int level, int end) {
+    std::int64_t most = 0;
+    for (int axis = p.batch; axis < end; ++axis)
+        if (leaves_tile<T>(p, axis))
+            most = std::max(most, p.cells / p.size[axis] * cuda::blocks_for(p.size[axis], size_of_group(level)));
+    return most;
+}
+
 template <class T>
 void solve(const device& on, problem p) {
     set_reads(p);
     const int last = p.rank - 1;
     const std::int64_t n = p.size[last], rows = p.cells / n;
-    std::int64_t minima[levels] = {};
-    for (int axis = p.batch; axis < last; ++axis)
-        for (int level = 0; level < levels && leaves_tile<T>(p, axis); ++level)
-            minima[level] =
-                std::max(minima[level], p.cells / p.size[axis] * cuda::blocks_for(p.size[axis], size_of_group(level)));
-    const bool sets = may_use_sets(p), flat = last - p.batch == 1;
-    std::int64_t words_of_sets = 0, lists = 0;
+    const bool sets = may_use_sets(p), flat = last - p.batch == 1, sweeps = sets && sizeof(T) == 2 && may_sweep(p);
+    std::int64_t words_of_sets = 0, lists = 0, swept = 0;
     if (sets) {
         const columns c(p, nullptr);
-        words_of_sets = c.size(), lists = flat ? few_bytes<2>(p, c) : few_bytes<3>(p, c);
+        words_of_sets = c.size(), lists = few_bytes(p, c);
+        if (sweeps) swept = sweep_memory(c).size();
     }
+    const std::int64_t between = p.cells * std::int64_t{sizeof(T)};
     cuda::workspace memory(on);
-    const std::int64_t marks = memory.reserve<std::uint32_t>(has_short_rows(p) ? 0 : rows * marked_row::size(n)),
+    const std::int64_t marks =
+                           memory.reserve<std::uint32_t>(has_short_rows(p) || sweeps ? 0 : rows * marked_row::size(n)),
                        one = memory.reserve<std::byte>(
-                           last > p.batch ? std::max(p.cells * std::int64_t{sizeof(T)}, lists) : 0),
-                       other = memory.reserve<T>(last > p.batch + 1 ? p.cells : 0);
-    for (std::int64_t& level : minima) level = memory.reserve<T>(level);
+                           last == p.batch ? 0 : std::max(sweeps && flat ? swept : between, lists)),
+                       other = memory.reserve<std::byte>(last <= p.batch + 1 ? 0
+                                                         : sweeps            ? swept
+                                                                             : between);
+    std::int64_t minima[levels];
+    for (int level = 0; level < levels; ++level)
+        minima[level] = memory.reserve<T>(most_groups<T>(p, level, sweeps ? last - 1 : last));
     const std::int64_t marks_of_sets = memory.reserve<std::uint32_t>(words_of_sets);
     memory.allocate();
+    T *from = reinterpret_cast<T*>(memory.get<std::byte>(other)),
+      *to = reinterpret_cast<T*>(memory.get<std::byte>(one)), *least[levels];
+    for (int level = 0; level < levels; ++level) least[level] = memory.get<T>(minima[level]);
+    int axis = last - 1;
     if (sets) {
         const columns c(p, memory.get<std::uint32_t>(marks_of_sets));
-        if (flat) solve_at_once<2>(on, p, c, memory.get<T>(one));
-        else solve_at_once<3>(on, p, c, memory.get<T>(one));
+        if (flat) solve_at_once<2>(on, p, c, to, sweeps);
+        else solve_at_once<3>(on, p, c, to, sweeps);
         p.general = c.general, p.crowded = c.crowded;
+        if (sweeps)
+            (p.diagonal ? sweep<true> : sweep<false>)(on, output_of(p, axis--, to), c,
+                                                      memory.get<std::byte>(flat ? one : other));
     }
-    T *from = memory.get<T>(other), *to = memory.get<T>(one), *least[levels];
-    for (int level = 0; level < levels; ++level) least[level] = memory.get<T>(minima[level]);
-    solve_rows<T>(on, output_of(p, last, to), memory.get<std::uint32_t>(marks), least[0]);
-    for (int axis = last - 1; axis >= p.batch; --axis) {
-        std::swap(from, to);
-        solve_lines<T>(on, p, axis, from, to, least);
-    }
+    if (!sweeps) solve_rows(on, output_of(p, last, to), memory.get<std::uint32_t>(marks));
+    for (; axis >= p.batch; --axis) std::swap(from, to), solve_lines<T>(on, p, axis, from, to, least);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Few sites on a device: cells are compared with the sites themselves. A list is made from the marks, without the sites
-// amid others. Boxes of cells keep the sites that can be nearest to one of their cells: coarse boxes, then fine ones,
-// then the 1024 cells of a warp, which it compares with each of them. If there are more sites than the list holds, or
-// than a coarse box's, the image is crowded and another way solves the problem.
+// Few sites of volumes on a device: cells are compared with the sites themselves. A list is made from the marks, but
+// for sites amid others. Boxes of cells keep the sites that can be nearest to one of their cells: coarse boxes, then
+// fine ones, then the 1024 cells of a warp, which it compares with each of them. If there are more sites than the list
+// holds, or than a coarse box's, the volume is crowded and another way solves the problem.
 //
 // A site amid others, whose neighbours along all axes are sites, is needed by no cell but itself: a step from the site
 // nearest to a cell towards it leads out of the sites. In the chessboard metric that step goes along several axes; the
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t most_few = 1 << 18;  ///< bounds the time of coarse boxes, which look at all sites
 constexpr int most_found = 512;  ///< sites of a fine box in shared memory; more are read from the coarse one's
-constexpr int few_rows = 8, few_across = 4;  ///< rows and cells of a row that a lane owns
+constexpr int few_planes = 8, few_across = 4;  ///< planes and cells of a row that a lane owns
 
 /// Calls keep(site) for those of `count` sites that may be nearest in a box. Called by all threads of a block.
 template <bool Diagonal, class Keep>
@@ -55,7 +55,6 @@ __device__ void select_sites(const problem& p, const few_box& b, const few_site*
 }
 
 /// Returns which of a word's cells are sites that have a neighbour along an axis that is none, or an end.
-template <int Axes>
 __device__ std::uint32_t outer_sites(const columns& c, std::int64_t image, std::int64_t z, std::int64_t w,
                                      std::int64_t y) {
     const auto word = [&](std::int64_t u, std::int64_t v, std::int64_t at) -> std::uint32_t {
@@ -66,7 +65,7 @@ __device__ std::uint32_t outer_sites(const columns& c, std::int64_t image, std::
     if (mine == 0) return 0;
     std::uint32_t amid = (mine << 1 | word(z, y, w - 1) >> 31) & (mine >> 1 | word(z, y, w + 1) << 31) &
                          word(z, y - 1, w) & word(z, y + 1, w);
-    if (Axes == 3) amid &= word(z - 1, y, w) & word(z + 1, y, w);
+    amid &= word(z - 1, y, w) & word(z + 1, y, w);
     return mine & ~amid;
 }
 
@@ -74,7 +73,6 @@ constexpr int words_of_lister = 4;  ///< of a thread
 
 /// Lists the sites that are not amid others. A thread owns words of adjacent columns' rows, a block adds once to the
 /// count: a GPU takes 7 ns for each of many sums at one place.
-template <int Axes>
 __global__ void __launch_bounds__(threads_of_block) list_sites(const __grid_constant__ columns c, const few_lists to) {
     cuda::wait_for_kernel_before();
     __shared__ int total, start;
@@ -90,7 +88,7 @@ __global__ void __launch_bounds__(threads_of_block) list_sites(const __grid_cons
                            column = cuda::quotient(item, c.height), y = item - column * c.height,
                            plane = cuda::quotient(column, c.words), w = column - plane * c.words,
                            image = cuda::quotient(plane, c.depth), z = plane - image * c.depth;
-        words[k] = image < c.images ? outer_sites<Axes>(c, image, z, w, y) : 0;
+        words[k] = image < c.images ? outer_sites(c, image, z, w, y) : 0;
         places[k] = {{static_cast<int>(w) * mark_bits, static_cast<int>(y), static_cast<int>(z)},
                      static_cast<int>(image)};
         mine += __popc(words[k]);
@@ -113,22 +111,8 @@ __global__ void __launch_bounds__(threads_of_block) list_sites(const __grid_cons
         }
 }
 
-/// True if all cells of a coarse box are sites. Called by all threads of a block.
-template <int Axes>
-__device__ bool is_filled(const columns& c, const few_box& b) {
-    const int high = b.last[1] - b.first[1] + 1, first = b.first[0] / mark_bits,
-              wide = b.last[0] / mark_bits - first + 1;
-    bool filled = true;
-    for (int i = static_cast<int>(threadIdx.x); i < high * wide && filled; i += threads_of_block)
-        for (int z = b.first[2]; z <= b.last[2] && filled; ++z) {
-            const std::uint32_t inside = c.inside(first + i / high);
-            filled = (~c.marks[c.column(b.image, z, first + i / high) + b.first[1] + i % high] & inside) == 0;
-        }
-    return __syncthreads_and(filled ? 1 : 0) != 0;
-}
-
-/// Lists the sites of coarse boxes. A block owns a box. Cells that all are sites need none of the many around them.
-template <int Axes, bool Diagonal>
+/// Lists the sites of coarse boxes. A block owns a box.
+template <bool Diagonal>
 __global__ void __launch_bounds__(threads_of_block)
     list_near(const __grid_constant__ problem p, const __grid_constant__ columns c, const few_lists lists) {
     cuda::wait_for_kernel_before();
@@ -137,26 +121,24 @@ __global__ void __launch_bounds__(threads_of_block)
     if (threadIdx.x == 0) found = 0;
     __syncthreads();
     few_site* const to = lists.near + std::int64_t{blockIdx.x} * lists.most_near;
-    const few_box b = coarse_box<Axes>(c, blockIdx.x);
+    const few_box b = coarse_box(c, blockIdx.x);
     select_sites<Diagonal>(p, b, lists.sites, static_cast<int>(*lists.count), [&](const few_site& s) {
         const int place = atomicAdd(&found, 1);
         if (place < lists.most_near) to[place] = s;
     });
-    const bool overflows = found > lists.most_near, needs_none = overflows && is_filled<Axes>(c, b);
     if (threadIdx.x != 0) return;
-    lists.near_count[blockIdx.x] = needs_none ? 0 : found;
-    if (overflows && !needs_none) *lists.crowded = 1;
+    lists.near_count[blockIdx.x] = found;
+    if (found > lists.most_near) *lists.crowded = 1;
 }
 
 /// The cells of a lane, and the distances of the sites that are nearest to them so far.
-template <int Axes, bool Diagonal>
+template <bool Diagonal>
 struct few_cells {
     int x, y, z;
-    int best[few_rows][few_across];
+    int best[few_planes][few_across];
 
     __device__ explicit few_cells(const few_box& tile) : x(tile.first[0]), y(tile.first[1]), z(tile.first[2]) {
-        constexpr int lanes = few_sizes<Axes>::lanes;
-        x += own_lane() % (1 << lanes) * few_across, y += (own_lane() >> lanes) * (Axes == 2 ? few_rows : 1);
+        x += own_lane() % lanes_across * few_across, y += own_lane() / lanes_across;
 #pragma unroll
         for (auto& row : best)
             for (int& one : row) one = 0x7fffffff;
@@ -167,14 +149,13 @@ struct few_cells {
         int across[few_across];
 #pragma unroll
         for (int j = 0; j < few_across; ++j) {
-            across[j] = abs(x + j - s.at[0]);
-            if (Axes == 3) across[j] = join(across[j], abs(y - s.at[1]));
+            across[j] = join(abs(x + j - s.at[0]), abs(y - s.at[1]));
         }
-        const int row = Axes == 2 ? y - s.at[1] : z - s.at[2];
+        const int plane = z - s.at[2];
 #pragma unroll
-        for (int i = 0; i < few_rows; ++i)
+        for (int i = 0; i < few_planes; ++i)
 #pragma unroll
-            for (int j = 0; j < few_across; ++j) best[i][j] = min(best[i][j], join(across[j], abs(row + i)));
+            for (int j = 0; j < few_across; ++j) best[i][j] = min(best[i][j], join(across[j], abs(plane + i)));
     }
     /// Compares a warp's cells with all of `count` sites that may be nearest to one of them.
     __device__ void search(const problem& p, const few_box& tile, const few_site* sites, int count) {
@@ -207,11 +188,11 @@ struct few_cells {
             return p.ends[p.rank - back] == border::closed ? static_cast<int>(min(at + 1, size - at)) : 0x7fffffff;
         };
 #pragma unroll
-        for (int i = 0; i < few_rows; ++i) {
-            const int v = Axes == 2 ? y + i : y, u = Axes == 2 ? 0 : z + i;
-            if (v >= c.height || u >= c.depth || x >= c.n) continue;
-            const std::uint32_t marks = c.marks[c.column(image, u, x / mark_bits) + v] >> x % mark_bits;
-            const int beside = min(end(2, c.height, v), Axes == 3 ? end(3, c.depth, u) : 0x7fffffff);
+        for (int i = 0; i < few_planes; ++i) {
+            const int u = z + i;
+            if (y >= c.height || u >= c.depth || x >= c.n) continue;
+            const std::uint32_t marks = c.marks[c.column(image, u, x / mark_bits) + y] >> x % mark_bits;
+            const int beside = min(end(2, c.height, y), end(3, c.depth, u));
             four made;
 #pragma unroll
             for (int j = 0; j < few_across; ++j)
@@ -220,7 +201,7 @@ struct few_cells {
                                 ? 0
                                 : static_cast<std::uint32_t>(min(best[i][j], min(beside, end(1, c.n, x + j)))),
                             static_cast<std::uint32_t>(p.limit), most));
-            Out* const to = static_cast<Out*>(p.out) + rows.at(u, v, x);
+            Out* const to = static_cast<Out*>(p.out) + rows.at(u, y, x);
             if (rows.of_cell == 1 && x + few_across <= c.n &&
                 reinterpret_cast<std::uintptr_t>(to) % sizeof(four) == 0) {
                 *reinterpret_cast<four*>(to) = made;
@@ -232,19 +213,18 @@ struct few_cells {
 };
 
 /// Compares cells with the sites of their coarse box. A block owns fine boxes one after another, a warp a tile.
-template <int Axes, bool Diagonal>
+template <bool Diagonal>
 __global__ void __launch_bounds__(threads_of_block)
     compare_sites(const __grid_constant__ problem p, const __grid_constant__ columns c, const few_lists lists,
                   std::int64_t boxes) {
-    using sizes = few_sizes<Axes>;
     cuda::wait_for_kernel_before();
     __shared__ few_site memory[most_found];
     __shared__ int found;
     if (lists.is_crowded()) return;
     for (std::int64_t item = blockIdx.x; item < boxes; item += gridDim.x) {
         const std::int64_t coarse = item / fines_of_coarse;
-        const few_box b = coarse_box<Axes>(c, coarse).part(c, static_cast<int>(item % fines_of_coarse), sizes::coarse(),
-                                                           sizes::fine());
+        const few_box b =
+            coarse_box(c, coarse).part(c, static_cast<int>(item % fines_of_coarse), coarse_size(), fine_size());
         if (b.is_empty()) continue;
         __syncthreads();
         if (threadIdx.x == 0) found = 0;
@@ -255,9 +235,9 @@ __global__ void __launch_bounds__(threads_of_block)
             const int place = atomicAdd(&found, 1);
             if (place < most_found) memory[place] = s;
         });
-        const few_box tile = b.part(c, static_cast<int>(threadIdx.x) / cuda::warp, sizes::fine(), sizes::tile());
+        const few_box tile = b.part(c, static_cast<int>(threadIdx.x) / cuda::warp, fine_size(), tile_size());
         if (tile.is_empty()) continue;
-        few_cells<Axes, Diagonal> cells(tile);
+        few_cells<Diagonal> cells(tile);
         if (found <= most_found) cells.search(p, tile, memory, found);
         else cells.search(p, tile, near, count);
         with_output(p.out_type,
@@ -265,44 +245,36 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// Returns the most sites that are few; 0 if they are not tried. The boxes of thin grids would be mostly empty.
-template <int Axes>
-int few_for(const problem& p, const columns& c) {
-    if (coarse_boxes<Axes>(c) > 4 + (p.cells >> 16)) return 0;
-    return static_cast<int>(std::min(p.cells / (limit_of_ways.cells_a_site * (Axes == 3 ? 3 : 1)), most_few));
-}
-/// Returns the most sites of a coarse box.
-template <int Axes>
-int sites_of_box() {
-    return limit_of_ways.sites_of_box / (Axes == 3 ? 2 : 1);
+/// Returns the most sites that are few; 0 if they are not tried: images take sweeps, and the boxes of thin grids would
+/// be mostly empty.
+inline int few_for(const problem& p, const columns& c) {
+    if (p.rank - p.batch != 3 || coarse_boxes(c) > 4 + (p.cells >> 16)) return 0;
+    return static_cast<int>(std::min(p.cells / limit_of_ways.cells_a_site, most_few));
 }
 /// Returns the bytes of the lists.
-template <int Axes>
-std::int64_t few_bytes(const problem& p, const columns& c) {
-    const int most = few_for<Axes>(p, c);
+inline std::int64_t few_bytes(const problem& p, const columns& c) {
+    const int most = few_for(p, c);
     if (most == 0) return 0;
-    return (most + coarse_boxes<Axes>(c) * sites_of_box<Axes>()) * static_cast<std::int64_t>(sizeof(few_site)) +
-           coarse_boxes<Axes>(c) * static_cast<std::int64_t>(sizeof(std::int32_t));
+    return (most + coarse_boxes(c) * limit_of_ways.sites_of_box) * static_cast<std::int64_t>(sizeof(few_site)) +
+           coarse_boxes(c) * static_cast<std::int64_t>(sizeof(std::int32_t));
 }
-template <int Axes>
-few_lists few_lists_for(const problem& p, const columns& c, void* memory) {
+inline few_lists few_lists_for(const problem& p, const columns& c, void* memory) {
     few_lists to;
-    to.crowded = c.crowded, to.count = c.crowded + 1, to.most = few_for<Axes>(p, c),
-    to.most_near = sites_of_box<Axes>();
+    to.crowded = c.crowded, to.count = c.crowded + 1, to.most = few_for(p, c),
+    to.most_near = limit_of_ways.sites_of_box;
     to.sites = static_cast<few_site*>(memory), to.near = to.sites + to.most;
-    to.near_count = reinterpret_cast<std::int32_t*>(to.near + coarse_boxes<Axes>(c) * sites_of_box<Axes>());
+    to.near_count = reinterpret_cast<std::int32_t*>(to.near + coarse_boxes(c) * limit_of_ways.sites_of_box);
     return to;
 }
 
-template <int Axes>
-void compare_few(const device& on, const problem& p, const columns& c, const few_lists& lists) {
+inline void compare_few(const device& on, const problem& p, const columns& c, const few_lists& lists) {
     if (lists.most == 0) return;
-    const std::int64_t coarse = coarse_boxes<Axes>(c), fine = coarse * fines_of_coarse;
-    cuda::launch_overlapped(on, list_sites<Axes>, cuda::blocks_for(c.count(), words_of_lister * threads_of_block),
+    const std::int64_t coarse = coarse_boxes(c), fine = coarse * fines_of_coarse;
+    cuda::launch_overlapped(on, list_sites, cuda::blocks_for(c.count(), words_of_lister * threads_of_block),
                             dim3(threads_of_block), 0, c, lists);
-    cuda::launch_overlapped(on, p.diagonal ? list_near<Axes, true> : list_near<Axes, false>, coarse,
-                            dim3(threads_of_block), 0, p, c, lists);
-    cuda::launch_overlapped(on, p.diagonal ? compare_sites<Axes, true> : compare_sites<Axes, false>,
+    cuda::launch_overlapped(on, p.diagonal ? list_near<true> : list_near<false>, coarse, dim3(threads_of_block), 0, p,
+                            c, lists);
+    cuda::launch_overlapped(on, p.diagonal ? compare_sites<true> : compare_sites<false>,
                             std::min<std::int64_t>(fine, 16 * cuda::limits().multiprocessors), dim3(threads_of_block),
                             0, p, c, lists, fine);
 }
@@ -320,12 +292,14 @@ ways ways_of(const device& on, const columns& c) {
 
 /// Tries few sites, then sets; `memory` has room for lists.
 template <int Axes>
-void solve_at_once(const device& on, const problem& p, const columns& c, void* memory) {
-    const few_lists lists = few_lists_for<Axes>(p, c, memory);
-    mark<Axes>(on, p, c, lists.most > 0);
-    compare_few<Axes>(on, p, c, lists);
+void solve_at_once(const device& on, const problem& p, const columns& c, void* memory, bool sweeps) {
+    const few_lists lists = few_lists_for(p, c, memory);
+    mark<Axes>(on, p, c, lists.most > 0, sweeps);
+    compare_few(on, p, c, lists);
     try_sets<Axes>(on, p, c);
-    if (watched != nullptr) *watched = ways_of(on, c);
+    if (watched == nullptr) return;
+    *watched = ways_of(on, c);
+    watched->swept = sweeps && !watched->few && !watched->sets;
 }
 
 }  // namespace

@@ -25,23 +25,11 @@ struct few_lists {
 struct few_size {
     int of[3];
 };
-/// Sizes of coarse boxes, of a block's fine ones and of a warp's tile, which has 2^lanes lanes along its last axis.
-template <int Axes>
-struct few_sizes;
-template <>
-struct few_sizes<2> {
-    static constexpr int lanes = 3;
-    NF_HD static constexpr few_size coarse() { return {{9, 9, 0}}; }
-    NF_HD static constexpr few_size fine() { return {{7, 6, 0}}; }
-    NF_HD static constexpr few_size tile() { return {{5, 5, 0}}; }
-};
-template <>
-struct few_sizes<3> {
-    static constexpr int lanes = 2;
-    NF_HD static constexpr few_size coarse() { return {{6, 6, 6}}; }
-    NF_HD static constexpr few_size fine() { return {{5, 4, 4}}; }
-    NF_HD static constexpr few_size tile() { return {{4, 3, 3}}; }
-};
+/// Sizes of coarse boxes, of a block's fine ones and of a warp's tile.
+NF_HD constexpr few_size coarse_size() { return {{6, 6, 6}}; }
+NF_HD constexpr few_size fine_size() { return {{5, 4, 4}}; }
+NF_HD constexpr few_size tile_size() { return {{4, 3, 3}}; }
+constexpr int lanes_across = 4;  ///< of a tile
 constexpr int fines_of_coarse = 32;
 
 /// A box of cells, of which `last` are the last ones. It may lie beyond the grid.
@@ -102,24 +90,20 @@ struct few_box {
 };
 
 /// Returns the number of coarse boxes along an axis.
-template <int Axes>
-NF_HD std::int64_t coarse_along(const columns& c, int axis) {
+NF_HD inline std::int64_t coarse_along(const columns& c, int axis) {
     return cuda::blocks_for(axis == 0   ? c.n
                             : axis == 1 ? c.height
                                         : c.depth,
-                            std::int64_t{1} << few_sizes<Axes>::coarse().of[axis]);
+                            std::int64_t{1} << coarse_size().of[axis]);
 }
-template <int Axes>
-NF_HD std::int64_t coarse_boxes(const columns& c) {
-    return c.images * coarse_along<Axes>(c, 0) * coarse_along<Axes>(c, 1) * coarse_along<Axes>(c, 2);
+NF_HD inline std::int64_t coarse_boxes(const columns& c) {
+    return c.images * coarse_along(c, 0) * coarse_along(c, 1) * coarse_along(c, 2);
 }
-template <int Axes>
 __device__ few_box coarse_box(const columns& c, std::int64_t nth) {
     few_box b{};
     for (int axis = 0; axis < 3; ++axis) {
-        const std::int64_t along = coarse_along<Axes>(c, axis), rest = cuda::quotient(nth, along);
-        b.set(c, axis, static_cast<int>(nth - rest * along) << few_sizes<Axes>::coarse().of[axis],
-              few_sizes<Axes>::coarse().of[axis]);
+        const std::int64_t along = coarse_along(c, axis), rest = cuda::quotient(nth, along);
+        b.set(c, axis, static_cast<int>(nth - rest * along) << coarse_size().of[axis], coarse_size().of[axis]);
         nth = rest;
     }
     b.image = static_cast<int>(nth);

@@ -42,7 +42,8 @@ inline bool may_use_sets(const problem& p) {
 struct columns {
     std::int64_t n, height, depth, words, images;
     int rounds;
-    std::uint32_t *marks, *next;  ///< the set with which a round begins, and that with which the next one does
+    /// The set with which a round begins, that with which the next one does, and that of the one after.
+    std::uint32_t *marks, *next, *after;
     /// Set to 1 if the other kernels have to solve the problem; then, by round, if it left cells.
     std::uint32_t* general;
     std::uint32_t* crowded;  ///< set to 1 if sites are not few, which solve the problem otherwise; then their number
@@ -59,9 +60,10 @@ struct columns {
                                                                                     : most_rounds_of_blocks),
           marks(memory),
           next(memory + (rounds > 1 ? count() : 0)),
-          general(next + count()),
+          after(next + (rounds > 1 ? count() : 0)),
+          general(after + count()),
           crowded(general + rounds) {}
-    NF_HD std::int64_t size() const { return (rounds > 1 ? 2 : 1) * count() + flags(); }
+    NF_HD std::int64_t size() const { return (rounds > 1 ? 3 : 1) * count() + flags(); }
     NF_HD std::int64_t flags() const { return rounds + 2; }
     NF_HD std::int64_t count() const { return images * depth * words * height; }
     /// Number of tiles with this many rows, planes and words of a row.
@@ -142,7 +144,7 @@ __device__ std::uint32_t read_column(const problem& p, const columns& c, const r
 /// many changes that sites are not few.
 template <int Axes>
 __global__ void __launch_bounds__(threads_of_block)
-    mark_columns(const __grid_constant__ problem p, const __grid_constant__ columns c, bool lists) {
+    mark_columns(const __grid_constant__ problem p, const __grid_constant__ columns c, bool lists, bool sweeps) {
     constexpr int planes = tile_of<Axes>::patch_planes, tall = tile_of<Axes>::patch_rows,
                   wide = tile_of<Axes>::patch_words;
     cuda::wait_for_kernel_before();
@@ -152,7 +154,7 @@ __global__ void __launch_bounds__(threads_of_block)
     const std::int64_t item = own_item() / cuda::warp;
     if (!lists && item == 0) *c.crowded = 1;
     const auto is_set = [](const volatile std::uint32_t* flag) { return *flag != 0; };
-    const bool ends = is_set(c.general) && (!lists || is_set(c.crowded));
+    const bool ends = !sweeps && is_set(c.general) && (!lists || is_set(c.crowded));
     if (item >= c.tiles(tall, planes, wide) || __any_sync(cuda::every_lane, ends ? 1 : 0) != 0) return;
     const tile_place t(c, item, tall, planes, wide);
     const row_places rows(p, c, p.image_step, t.image);
@@ -180,12 +182,12 @@ __global__ void __launch_bounds__(threads_of_block)
 
 /// Marks the sites of a problem; `c` has room for it.
 template <int Axes>
-void mark(const device& on, const problem& p, const columns& c, bool lists) {
+void mark(const device& on, const problem& p, const columns& c, bool lists, bool sweeps) {
     cuda::clear(on, c.general, c.flags() * static_cast<std::int64_t>(sizeof *c.general));
     using shape = tile_of<Axes>;
     const std::int64_t patches = c.tiles(shape::patch_rows, shape::patch_planes, shape::patch_words);
     cuda::launch_overlapped(on, mark_columns<Axes>, cuda::blocks_for(patches * cuda::warp, threads_of_block),
-                            dim3(threads_of_block), 0, p, c, lists);
+                            dim3(threads_of_block), 0, p, c, lists, sweeps);
 }
 
 }  // namespace

@@ -161,21 +161,13 @@ __device__ std::uint32_t steps_to_other(const problem& p, const marked_row& of, 
     return static_cast<std::uint32_t>(By < 0 ? from + 1 : n - from);
 }
 
-/// The stretch of a row that a warp owns. With minima, the warps of a block own that of a group: of eight adjacent rows
-/// of a plane. `row` is the one behind all if the plane ends within the group.
+/// The stretch of a row that a warp owns.
 struct warp_place {
     std::int64_t row, own;
-    std::int64_t group = 0;  ///< groups are numbered plane by plane, those at the same place of a plane first
 
-    __device__ warp_place(const problem& p, bool has_minima) {
-        const std::int64_t stretches = cuda::blocks_for(p.size[p.rank - 1], stretch);
-        const std::int64_t item = has_minima ? blockIdx.x : own_item() / cuda::warp;
+    __device__ explicit warp_place(const problem& p) {
+        const std::int64_t stretches = cuda::blocks_for(p.size[p.rank - 1], stretch), item = own_item() / cuda::warp;
         row = cuda::quotient(item, stretches), own = item - row * stretches;
-        if (!has_minima) return;
-        const std::int64_t height = p.size[p.rank - 2], rows = p.product(0, p.rank - 1),
-                           groups = cuda::blocks_for(height, warps_of_block), plane = cuda::quotient(row, groups);
-        const std::int64_t g = row - plane * groups, y = g * warps_of_block + threadIdx.x / cuda::warp;
-        row = y < height ? plane * height + y : rows, group = g * cuda::quotient(rows, height) + plane;
     }
 };
 
@@ -198,10 +190,10 @@ struct word_steps {
     }
 };
 
-/// Writes the distances of a stretch, 32 adjacent cells at a time; gives each to `put` too.
-template <class Out, class Put>
+/// Writes the distances of a stretch, 32 adjacent cells at a time.
+template <class Out>
 __device__ void write_stretch(const problem& p, const marked_row& of, const warp_place& at, int cells, int mine,
-                              std::uint32_t most, const Put& put) {
+                              std::uint32_t most) {
     const int lane = own_lane();
     const word_steps steps(p, of, at.own, mine);
     const std::int64_t step = p.out_step[p.rank - 1];
@@ -216,45 +208,25 @@ __device__ void write_stretch(const problem& p, const marked_row& of, const warp
         const std::uint32_t a = left != 0 ? __clz(static_cast<int>(left)) : back,
                             b = right != 0 ? __ffs(static_cast<int>(right)) - 1 : on;
         if (w * mark_bits + lane >= cells) continue;
-        const auto one = static_cast<Out>(written(a < b ? a : b, p.limit, most));
-        *to = one, put(w * mark_bits + lane, one);
+        *to = static_cast<Out>(written(a < b ? a : b, p.limit, most));
     }
 }
 
-/// Writes distances along rows. With `Minima`, also the least ones of each group of rows: those that a search along the
-/// axis before needs.
-template <bool Minima>
+/// Writes distances along rows. A warp owns a stretch.
 __global__ void __launch_bounds__(threads_of_block, 5)
-    go_along_rows(const __grid_constant__ problem p, std::uint32_t* marks, void* least) {
+    go_along_rows(const __grid_constant__ problem p, std::uint32_t* marks) {
     cuda::wait_for_kernel_before();
-    if (p.is_solved()) return;
-    extern __shared__ std::uint32_t memory[];
     const std::int64_t n = p.size[p.rank - 1];
-    const warp_place at(p, Minima);
+    const warp_place at(p);
+    if (at.row * n >= p.cells || p.is_solved()) return;
     const std::int64_t first = at.own * stretch;
     const int cells = n - first < stretch ? static_cast<int>(n - first) : stretch;
-    const auto warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const marked_row of(p, marks, at.row * cuda::blocks_for(n, stretch) + at.own);
+    const std::uint32_t marked = has_short_rows(p)                ? read_marks(p, of.row, 0, cells)
+                                 : own_lane() * mark_bits < cells ? of.words[at.own * cuda::warp + own_lane()]
+                                                                  : 0;
     with_output(p.out_type, [&]<class Out>(Out, std::uint32_t most) {
-        Out* const all = reinterpret_cast<Out*>(memory);
-        if (at.row * n < p.cells) {
-            const marked_row of(p, marks, at.row * cuda::blocks_for(n, stretch) + at.own);
-            const std::uint32_t marked = has_short_rows(p)                ? read_marks(p, of.row, 0, cells)
-                                         : own_lane() * mark_bits < cells ? of.words[at.own * cuda::warp + own_lane()]
-                                                                          : 0;
-            write_stretch<Out>(p, of, at, cells, static_cast<int>(marked), most, [&](int i, Out one) {
-                if (Minima) all[warp * stretch + i] = one;
-            });
-        } else if (Minima) {
-            for (int i = own_lane(); i < cells; i += cuda::warp) all[warp * stretch + i] = static_cast<Out>(most);
-        }
-        if (!Minima) return;
-        __syncthreads();
-        Out* const to = static_cast<Out*>(least) + at.group * n + first;
-        for (int i = threadIdx.x; i < cells; i += threads_of_block) {
-            Out one = all[i];
-            for (int k = 1; k < warps_of_block; ++k) one = all[k * stretch + i] < one ? all[k * stretch + i] : one;
-            to[i] = one;
-        }
+        write_stretch<Out>(p, of, at, cells, static_cast<int>(marked), most);
     });
 }
 

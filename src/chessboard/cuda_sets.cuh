@@ -208,10 +208,12 @@ __global__ void __launch_bounds__(threads_of_tiles)
 template <int Axes>
 void try_sets(const device& on, const problem& p, columns c) {
     const std::int64_t tiles = c.tiles(own_rows<Axes>, own_planes<Axes>);
-    for (int round = 0; round < c.rounds; ++round, std::swap(c.marks, c.next))
+    for (int round = 0; round < c.rounds; ++round) {
         cuda::launch_overlapped(on, p.diagonal ? grow_sets<Axes, true> : grow_sets<Axes, false>,
                                 cuda::blocks_for(tiles * cuda::warp, threads_of_tiles), dim3(threads_of_tiles), 0, p, c,
                                 round);
+        c.marks = std::exchange(c.next, round == 0 ? c.after : c.marks);
+    }
 }
 
 }  // namespace

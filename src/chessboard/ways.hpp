@@ -8,16 +8,18 @@ namespace nearfield::chessboard {
 /// When ways are tried, which tests change.
 struct way_limits {
     std::int64_t least_of_sets = std::int64_t{1} << 17;  ///< cells; launches take longer than smaller problems gain
-    std::int64_t cells_a_site = 1000;  ///< the least number where sites are few; three times as many in volumes
-    int sites_of_box = 4096;           ///< most sites that can be nearest in a coarse box; half as many in volumes
+    std::int64_t cells_a_site = 3000;                    ///< the least number where the sites of a volume are few
+    int sites_of_box = 2048;                             ///< most sites that can be nearest in a coarse box
+    bool sweeps = true;  ///< sweeps solve the last two axes if neither few sites nor sets do
 };
 inline way_limits limit_of_ways;
 
 /// The device's decisions in a call.
 struct ways {
-    bool few = false;   ///< few sites were compared with all cells
-    bool sets = false;  ///< sets of cells solved it
-    int rounds = 0;     ///< of sets that ran
+    bool few = false;    ///< few sites were compared with all cells
+    bool sets = false;   ///< sets of cells solved it
+    int rounds = 0;      ///< of sets that ran
+    bool swept = false;  ///< sweeps solved the last two axes
 };
 /// Set by a test, for the calls of its thread: those of two or three axes without a ring wait, and say their way here.
 inline thread_local ways* watched = nullptr;
