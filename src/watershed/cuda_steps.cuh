@@ -37,14 +37,14 @@ __device__ void each_row(const work& w, std::int32_t place, const Use& use) {
             use(w.unmet + first / 32, first % 32, 3 * z + y + 4, in_row<Which>(z, y));
         }
 }
-/// Returns the neighbours that need steps which are not known: bit 3 r + x of row r, offsets plus 1. `Now` reads what
-/// other threads have changed before.
-template <nearby Which, bool Now = false>
+/// Returns the neighbours that need steps which are not known: bit 3 r + x of row r, offsets plus 1. Most rows lie in
+/// one word.
+template <nearby Which>
 __device__ unsigned unmet_beside(const work& w, std::int32_t place) {
     unsigned bits = 0;
-    each_row<Which>(w, place, [&](std::uint32_t* at, int shift, int row, unsigned wanted) {
-        const std::conditional_t<Now, const volatile std::uint32_t, const std::uint32_t>* const words = at;
-        bits |= (static_cast<unsigned>((std::uint64_t{words[1]} << 32 | words[0]) >> shift) & wanted) << 3 * row;
+    each_row<Which>(w, place, [&](const std::uint32_t* words, int shift, int row, unsigned wanted) {
+        const std::uint64_t both = words[0] | (shift > 29 ? std::uint64_t{words[1]} << 32 : 0);
+        bits |= (static_cast<unsigned>(both >> shift) & wanted) << 3 * row;
     });
     return bits;
 }
@@ -118,7 +118,7 @@ struct own_front {
                                       : Which == nearby::sides2   ? 4
                                                                   : 1;
     std::int32_t kept[2][few_cells], found[warps][cuda::warp * neighbours];
-    int count[2], held[warps], queued, straight;
+    int count[2], held[warps], queued, straight, next[3];
 
     __device__ void clear() {
         if (threadIdx.x < warps) held[threadIdx.x] = 0;
@@ -264,12 +264,25 @@ __device__ void walk(const work& w, own_front<Which>& own, std::int64_t first, s
     own.close(list ^ 1, most);
 }
 
+/// Calls use(there) for the neighbours of a cell that need steps which are not known.
+template <nearby Which, class Use>
+__device__ void each_unmet(const work& w, std::int32_t place, const Use& use) {
+    if constexpr (Which == nearby::listed) {
+        w.where.each(place, [&](std::int32_t there, int) {
+            if ((w.unmet[there / 32] >> there % 32 & 1) != 0) use(there);
+        });
+    } else {
+        for (unsigned bits = unmet_beside<Which>(w, place); bits != 0; bits &= bits - 1)
+            use(place + offset_of(w, __ffs(static_cast<int>(bits)) - 1));
+    }
+}
+
 /// Walks along a straight corridor from a front of one cell: at once to the last of as many cells as the block has
 /// threads that have no neighbours to reach but those before and behind them. Returns the steps of the new front.
 template <nearby Which>
 __device__ std::int32_t walk_straight(const work& w, own_front<Which>& own, std::int32_t steps) {
     const std::int32_t from = own.kept[steps & 1][0];
-    const unsigned ways = unmet_beside<Which, true>(w, from);
+    const unsigned ways = unmet_beside<Which>(w, from);
     if (__popc(ways) != 1) return steps;
     const int bit = __ffs(static_cast<int>(ways)) - 1, thread = static_cast<int>(threadIdx.x);
     const std::int64_t at = from + std::int64_t{offset_of(w, bit)} * (thread + 1);
@@ -280,30 +293,52 @@ __device__ std::int32_t walk_straight(const work& w, own_front<Which>& own, std:
     // The first cell that does not lead straight on is reached, too. Behind a cell lies one that is not met yet, except
     // behind the first one.
     const unsigned behind = thread == 0 ? 0 : 1U << (26 - bit);
-    if (!inside || (unmet_beside<Which, true>(w, place) & ~behind) != ways) atomicMin(&own.straight, thread);
+    if (!inside || (unmet_beside<Which>(w, place) & ~behind) != ways) atomicMin(&own.straight, thread);
     __syncthreads();
     const int last = own.straight;
     if (thread <= last) reach(w, place, steps + 1 + thread);
     if (thread == last) own.kept[(steps + 1 + last) & 1][0] = place;
-    if (thread == 0) own.count[steps & 1] = 0, own.count[(steps + 1 + last) & 1] = 1;
     __syncthreads();
     return steps + 1 + last;
 }
 
-/// Walks fronts of few cells, the first of which has `steps`. Returns the steps of the last one, which may be empty.
+/// Walks fronts of few cells while other blocks wait: the block's list and queued cells [first, last), which need
+/// `steps`. No atomic is waited for: a table in shared memory tells which cells have been found in this front. It may
+/// forget one, which then is listed twice. Returns the steps of the last front, which may be empty.
 template <nearby Which>
 __device__ std::int32_t walk_alone(const work& w, own_front<Which>& own, std::int64_t first, std::int64_t last,
                                    std::int32_t steps) {
-    for (bool more = true; more; first = last) {
-        if constexpr (Which != nearby::listed) {
-            if (first == last && own.count[steps & 1] == 1) steps = walk_straight(w, own, steps);
-        }
-        walk(w, own, first, last, threads_of_block, steps, few_cells, false);
-        ++steps;
-        more = own.count[steps & 1] > 0 && own.queued == 0;
+    constexpr int slots = sizeof own.found / sizeof(std::int32_t);
+    std::int32_t* const noted = own.found[0];
+    const int thread = static_cast<int>(threadIdx.x), before = own.count[steps & 1];
+    for (int i = thread; i < last - first; i += threads_of_block)
+        own.kept[steps & 1][before + i] = static_cast<volatile std::int32_t*>(w.queue)[first + i];
+    for (int i = thread; i < slots; i += threads_of_block) noted[i] = nowhere;
+    if (thread < 3) own.next[thread] = 0;
+    __syncthreads();
+    for (int all = before + static_cast<int>(last - first), turn = 0;; turn = (turn + 1) % 3) {
+        if constexpr (Which != nearby::listed)
+            if (all == 1) steps = walk_straight(w, own, steps);
+        if (thread == 0) own.next[(turn + 1) % 3] = 0;
+        for (int i = thread; i < all; i += threads_of_block)
+            each_unmet<Which>(w, own.kept[steps & 1][i], [&](std::int32_t there) {
+                if (atomicExch(noted + static_cast<unsigned>(there) % slots, there) == there) return;
+                std::uint32_t* const word = w.unmet + there / 32;
+                const std::uint32_t bit = 1U << there % 32;
+                const int at = atomicAdd(own.next + turn, 1);
+                w.steps[there] = steps + 1;
+                if (at < few_cells) own.kept[(steps + 1) & 1][at] = there, atomicAnd(word, ~bit);
+                else if ((atomicAnd(word, ~bit) & bit) != 0) w.queue[own.queue_up(w, 1)] = there;
+            });
         __syncthreads();
+        const int found = own.next[turn];
+        all = min(found, few_cells), ++steps;
+        if (found > 0 && found <= few_cells) continue;
+        if (thread == 0) own.count[steps & 1] = all, own.count[(steps + 1) & 1] = 0;
+        if (thread < threads_of_block / cuda::warp) own.held[thread] = 0;
+        __syncthreads();
+        return steps;
     }
-    return steps;
 }
 
 /// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
