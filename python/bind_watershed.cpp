@@ -130,6 +130,9 @@ void bind_basins(nb::module_& module) {
             "extrema", [](const basins& of, double h, bool roots) { return bytes_of(of.extrema(h, roots)); },
             nb::arg("h"), nb::arg("roots"))
         .def(
+            "peaks", [](const basins& of, double h, bool roots) { return bytes_of(of.peaks(h, roots)); }, nb::arg("h"),
+            nb::arg("roots"))
+        .def(
             "mark",
             [](const basins& of, const array& out, double h, bool roots, int ordinal, std::uintptr_t stream,
                int threads) {

@@ -151,6 +151,8 @@ public:
 
     /// Returns the minima (maxima) of a height, in raster order; `into` uses the numbers of this list.
     [[nodiscard]] std::vector<extremum> extrema(double h = 0, bool roots = false) const;
+    /// Returns their cells, the lowest minimum (highest maximum) first; equal ones in raster order.
+    [[nodiscard]] std::vector<peak> peaks(double h = 0, bool roots = false) const;
 
     /// Marks all cells of the minima (maxima) of a height: bool or uint8. Unlike in extrema() only a strictly lower
     /// (higher) one counts as lower, so that all of several equal ones are marked.

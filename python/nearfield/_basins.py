@@ -48,7 +48,7 @@ class Basins:
         self, name: str, image: Any, connectivity: int, mask: Any, border: Border, maxima: bool, threads: Any, tell: Any
     ) -> None:
         check_flags(maxima=maxima)
-        self._work, self._threads, self._maxima = workplace_of(name, image), threads_of(threads), bool(maxima)
+        self._work, self._threads = workplace_of(name, image), threads_of(threads)
         self._like = (connectivity, border, maxima)
         self.shape = self._work.shape
         held = None if mask is None else self._work.read("mask", mask)
@@ -72,10 +72,10 @@ class Basins:
 
     def peaks(self, h: float = 0, *, squared: bool = False) -> Array:
         """Coordinates of the extrema of height `h`, ``(n, axes)``: the lowest minimum or highest maximum first."""
-        found = self.extrema(h, squared=squared)
-        order = np.argsort(-found.value if self._maxima else found.value, kind="stable")
-        made: Array = found.coordinates[order]
-        return made
+        check_flags(squared=squared)
+        with words(self._work.name):
+            rows = np.frombuffer(self._graph.peaks(length_of("h", h), bool(squared)), PEAK)
+        return self._coordinates(rows["cell"])
 
     def marks(self, h: float = 0, *, squared: bool = False) -> Any:
         """Marks all cells of the minima (maxima) of height `h`, as bool. Equal ones that merge are all marked."""

@@ -68,7 +68,7 @@ public:
         if (w_.label.data == nullptr) return;
         with_neighbours([&]<nearby Which>() { each_tile(raise<Which>); });
         const auto search = [&]<nearby Which>() {
-            in_turn(find_open<Which>, w_.where.places), together(count_steps<Which>, w_);
+            in_turn(find_open<Which>, w_.where.places), together(count_steps<Which>, w_, walkers);
             in_turn(choose_parents<Which>, w_.where.places);
         };
         if (w_.where.any_wraps) search.template operator()<nearby::listed>();
@@ -202,12 +202,13 @@ private:
             default: return run.template operator()<nearby::listed>();
         }
     }
-    void together(void (*kernel)(const work), const work& w) const {
-        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w);
-        constexpr std::int64_t places_of_block = 16384;  // fewer blocks meet sooner
-        const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_block);
-        const std::int64_t blocks = std::min({cuda::blocks_at_once(kernel, threads_of_block), most, most_walkers});
-        cuda::launch_together(on_, kernel, blocks, dim3(threads_of_block), w);
+    void together(void (*kernel)(const work), const work& w, unsigned threads = threads_of_block) const {
+        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads), 0, w);
+        constexpr std::int64_t places_of_thread = 64;  // fewer blocks meet sooner
+        const std::int64_t most = cuda::blocks_for(w_.where.places, places_of_thread * threads);
+        const std::int64_t blocks =
+            std::min({cuda::blocks_at_once(kernel, static_cast<int>(threads)), most, most_walkers});
+        cuda::launch_together(on_, kernel, blocks, dim3(threads), w);
     }
     void number() const {
         cuda::launch_sums(on_, w_.before, flag_blocks(), w_.count + counters);

@@ -1,7 +1,6 @@
 // From the levels of basins to the labels of cells: levels, steps, parents, the ends of the chains.
 #pragma once
 
-#include "base/cuda_scan.cuh"
 #include "watershed/cuda_steps.cuh"
 
 namespace nearfield::watersheds {

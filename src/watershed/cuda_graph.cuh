@@ -71,6 +71,9 @@ public:
     [[nodiscard]] std::vector<extremum> extrema(const height& least) const override {
         return with_tree([&](const auto& tree) { return tree.extrema(asked_.where, least); });
     }
+    [[nodiscard]] std::vector<peak> peaks(const height& least) const override {
+        return with_tree([&](const auto& tree) { return tree.peaks(asked_.where, least); });
+    }
     [[nodiscard]] std::vector<extinction> extinctions(attribute by, bool roots) const override {
         const cuda::device_guard current(home_);
         return with_tree([&](const auto& tree) { return tree.extinctions(asked_.where, regions_by(by, roots)); });

@@ -1,6 +1,7 @@
 // Steps within plateaus: which cells are open, and the breadth-first search through them.
 #pragma once
 
+#include "base/cuda_scan.cuh"
 #include "watershed/cuda_basins.cuh"
 #include "watershed/cuda_merge.cuh"
 
@@ -37,14 +38,14 @@ __device__ void each_row(const work& w, std::int32_t place, const Use& use) {
             use(w.unmet + first / 32, first % 32, 3 * z + y + 4, in_row<Which>(z, y));
         }
 }
-/// Returns the neighbours that need steps which are not known: bit 3 r + x of row r, offsets plus 1. `Now` reads what
-/// other threads have changed before.
-template <nearby Which, bool Now = false>
+/// Returns the neighbours that need steps which are not known: bit 3 r + x of row r, offsets plus 1. Most rows lie in
+/// one word.
+template <nearby Which>
 __device__ unsigned unmet_beside(const work& w, std::int32_t place) {
     unsigned bits = 0;
-    each_row<Which>(w, place, [&](std::uint32_t* at, int shift, int row, unsigned wanted) {
-        const std::conditional_t<Now, const volatile std::uint32_t, const std::uint32_t>* const words = at;
-        bits |= (static_cast<unsigned>((std::uint64_t{words[1]} << 32 | words[0]) >> shift) & wanted) << 3 * row;
+    each_row<Which>(w, place, [&](const std::uint32_t* words, int shift, int row, unsigned wanted) {
+        const std::uint64_t both = words[0] | (shift > 29 ? std::uint64_t{words[1]} << 32 : 0);
+        bits |= (static_cast<unsigned>(both >> shift) & wanted) << 3 * row;
     });
     return bits;
 }
@@ -100,56 +101,45 @@ __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_const
     });
 }
 
+/// Threads of a block that walks: with 256 mazes, whose fronts one block walks alone, take a quarter more.
+inline constexpr int walkers = 512;
 /// Fronts of so few cells are walked by one block, which need not wait for others. A block's list has room for as many;
-/// half of it is used if all blocks walk.
-inline constexpr int few_cells = 512;
+/// the first of them are used if all blocks walk, which then share large fronts.
+inline constexpr int few_cells = 1024, shared_cells = 256;
 /// In larger fronts cells look which neighbours need steps before they take them. In smaller ones they try all, since
 /// atomics are few, and one trip to memory takes half of the time of two.
 inline constexpr std::int64_t small_front = 8192;
 
 /// A block's part of two fronts: this one, and the next one. Cells that do not fit go to the queue, from which all
 /// blocks take them, so that a front that begins in one block spreads to others.
-template <nearby Which>
 struct own_front {
-    static constexpr int warps = threads_of_block / cuda::warp;
-    static constexpr int neighbours = Which == nearby::corners3   ? 26
-                                      : Which == nearby::corners2 ? 8
-                                      : Which == nearby::sides3   ? 6
-                                      : Which == nearby::sides2   ? 4
-                                                                  : 1;
-    std::int32_t kept[2][few_cells], found[warps][cuda::warp * neighbours];
-    int count[2], held[warps], queued, straight;
+    static constexpr int slots = 2048;
+    std::int32_t kept[2][few_cells], noted[slots];
+    int count[2], queued, straight, next[3];
 
     __device__ void clear() {
-        if (threadIdx.x < warps) held[threadIdx.x] = 0;
         if (threadIdx.x == 0) count[0] = count[1] = queued = 0;
         __syncthreads();
     }
-    __device__ void find(std::int32_t place) {
-        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
-        found[warp][atomicAdd(&held[warp], 1)] = place;
-    }
-    /// Makes room for a warp's cells in the queue; one lane calls it.
+    /// Makes room for cells in the queue.
     __device__ std::uint32_t queue_up(const work& w, int cells) {
         atomicAdd(&queued, cells);
         return atomicAdd(w.count + queue_end, static_cast<std::uint32_t>(cells));
     }
-    /// Moves what a warp has found to the list, which then has at most `most` cells, and to the queue.
-    __device__ void move(const work& w, int list, int most) {
-        const int lane = cuda::lane_of_thread(), warp = static_cast<int>(threadIdx.x) / cuda::warp;
-        __syncwarp();
-        const int all = __shfl_sync(cuda::every_lane, held[warp], 0);
+    /// Puts the cells that the lanes of a warp have found, `mine` calls of next(), into the list, which then has at
+    /// most `most` cells, and into the queue.
+    template <class Next>
+    __device__ void put(const work& w, int list, int most, int mine, const Next& next) {
+        const int before = cuda::sum_before_in_warp(mine), all = __shfl_sync(cuda::every_lane, before + mine, 31);
         if (all == 0) return;
-        int at = lane == 0 ? atomicAdd(&count[list], all) : 0;
-        at = __shfl_sync(cuda::every_lane, at, 0);
+        const bool first = cuda::lane_of_thread() == 0;
+        const int at = __shfl_sync(cuda::every_lane, first ? atomicAdd(&count[list], all) : 0, 0);
         const int fit = min(max(most - at, 0), all);
-        std::uint32_t behind = lane == 0 && fit < all ? queue_up(w, all - fit) : 0;
-        behind = __shfl_sync(cuda::every_lane, behind, 0);
-        for (int k = lane; k < all; k += cuda::warp)
-            (k < fit ? kept[list][at + k] : w.queue[behind + static_cast<std::uint32_t>(k - fit)]) = found[warp][k];
-        __syncwarp();
-        if (lane == 0) held[warp] = 0;
-        __syncwarp();
+        const std::uint32_t behind = __shfl_sync(cuda::every_lane, first && fit < all ? queue_up(w, all - fit) : 0, 0);
+        for (int k = before; k < before + mine; ++k) {
+            const std::int32_t place = next();
+            (k < fit ? kept[list][at + k] : w.queue[behind + static_cast<std::uint32_t>(k - fit)]) = place;
+        }
     }
     /// Keeps a cell that a thread has found, or puts it into the queue.
     __device__ void keep(const work& w, int list, int most, std::int32_t place) {
@@ -184,8 +174,7 @@ struct front_size {
 
 /// Waits for all blocks and returns the sum of what they have found; those that wait long sleep. Three words rotate, as
 /// one is cleared while others may still be read.
-template <nearby Which>
-__device__ front_size meet(const work& w, own_front<Which>& own, int list, int meeting, unsigned sleep) {
+__device__ inline front_size meet(const work& w, own_front& own, int list, int meeting, unsigned sleep) {
     constexpr int kept_bits = 21, blocks_from = 32 + kept_bits;
     static_assert(most_walkers * few_cells < 1 << kept_bits && most_walkers < 1 << (64 - blocks_from));
     __shared__ std::uint64_t sum;
@@ -214,107 +203,142 @@ __device__ front_size meet(const work& w, own_front<Which>& own, int list, int m
 /// Finds the open cells beside those that need no steps: the first front. Only this front compares levels: an open cell
 /// has no neighbour with a smaller level, so that two of them that touch have the same.
 template <nearby Which>
-__device__ void begin_front(const work& w, own_front<Which>& own, std::int64_t stride) {
+__device__ void begin_front(const work& w, own_front& own, std::int64_t stride) {
     const std::int64_t cells = w.count[open_found];
-    for (std::int64_t i = std::int64_t{blockIdx.x} * threads_of_block + threadIdx.x; i - cuda::lane_of_thread() < cells;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * walkers + threadIdx.x; i - cuda::lane_of_thread() < cells;
          i += stride) {
         const std::int32_t place = i < cells ? w.open[i] : nowhere;
+        bool beside = false;
         if (place != nowhere && known_of(w, place) == known::little) {
             const std::int32_t level = w.key[place];
-            bool beside = false;
             w.where.each<Which>(place, [&](std::int32_t there, int) {
                 beside |= w.key[there] == level && (level != outside<std::int32_t> || has_level(w, there)) &&
                           known_of(w, there) != known::little;
             });
-            if (beside && reach(w, place, 1)) own.find(place);
+            beside = beside && reach(w, place, 1);
         }
-        own.move(w, 1, few_cells / 2);
+        own.put(w, 1, shared_cells, beside ? 1 : 0, [place] { return place; });
     }
-    own.close(1, few_cells / 2);
+    own.close(1, shared_cells);
 }
 
 /// Finds the next front: the block's cells and queued cells [first, last), of which each thread takes one in `stride`,
 /// need `steps`.
 template <nearby Which>
-__device__ void walk(const work& w, own_front<Which>& own, std::int64_t first, std::int64_t last, std::int64_t stride,
-                     std::int32_t steps, int most, bool look) {
+__device__ void walk(const work& w, own_front& own, std::int64_t first, std::int64_t last, std::int64_t stride,
+                     std::int32_t steps, bool look) {
+    constexpr int most = shared_cells;
     const int list = steps & 1, kept = own.count[list], lane = cuda::lane_of_thread();
-    const std::int64_t mine = stride > threads_of_block ? std::int64_t{blockIdx.x} * threads_of_block : 0;
     const auto from = [&](std::int32_t place) {
         if constexpr (Which == nearby::listed) {  // such neighbours make room one by one
+            if (place == nowhere) return;
             w.where.each(place, [&](std::int32_t there, int) {
                 if (reach(w, there, steps + 1)) own.keep(w, list ^ 1, most, there);
             });
         } else {
-            unsigned taken = take_beside<Which>(w, place, look ? unmet_beside<Which>(w, place) : ~0U);
-            for (; taken != 0; taken &= taken - 1) {
+            unsigned taken = 0;
+            if (place != nowhere) taken = take_beside<Which>(w, place, look ? unmet_beside<Which>(w, place) : ~0U);
+            own.put(w, list ^ 1, most, __popc(taken), [&] {
                 const std::int32_t there = place + offset_of(w, __ffs(static_cast<int>(taken)) - 1);
-                w.steps[there] = steps + 1, own.find(there);
-            }
+                w.steps[there] = steps + 1, taken &= taken - 1;
+                return there;
+            });
         }
     };
-    for (int i = static_cast<int>(threadIdx.x); i - lane < kept; i += threads_of_block) {
-        if (i < kept) from(own.kept[list][i]);
-        own.move(w, list ^ 1, most);
-    }
-    for (std::int64_t i = first + mine + threadIdx.x; i - lane < last; i += stride) {
-        if (i < last) from(static_cast<volatile std::int32_t*>(w.queue)[i]);
-        own.move(w, list ^ 1, most);
+    for (int i = static_cast<int>(threadIdx.x); i - lane < kept; i += walkers)
+        from(i < kept ? own.kept[list][i] : std::int32_t{nowhere});
+    const volatile std::int32_t* const queue = w.queue;
+    for (std::int64_t i = first + std::int64_t{blockIdx.x} * walkers + threadIdx.x; i - lane < last; i += stride) {
+        std::int32_t place = nowhere;
+        if (i < last) place = queue[i];
+        from(place);
     }
     own.close(list ^ 1, most);
+}
+
+/// Calls use(there) for the neighbours of a cell that need steps which are not known.
+template <nearby Which, class Use>
+__device__ void each_unmet(const work& w, std::int32_t place, const Use& use) {
+    if constexpr (Which == nearby::listed) {
+        w.where.each(place, [&](std::int32_t there, int) {
+            if ((w.unmet[there / 32] >> there % 32 & 1) != 0) use(there);
+        });
+    } else {
+        for (unsigned bits = unmet_beside<Which>(w, place); bits != 0; bits &= bits - 1)
+            use(place + offset_of(w, __ffs(static_cast<int>(bits)) - 1));
+    }
 }
 
 /// Walks along a straight corridor from a front of one cell: at once to the last of as many cells as the block has
 /// threads that have no neighbours to reach but those before and behind them. Returns the steps of the new front.
 template <nearby Which>
-__device__ std::int32_t walk_straight(const work& w, own_front<Which>& own, std::int32_t steps) {
+__device__ std::int32_t walk_straight(const work& w, own_front& own, std::int32_t steps) {
     const std::int32_t from = own.kept[steps & 1][0];
-    const unsigned ways = unmet_beside<Which, true>(w, from);
+    const unsigned ways = unmet_beside<Which>(w, from);
     if (__popc(ways) != 1) return steps;
     const int bit = __ffs(static_cast<int>(ways)) - 1, thread = static_cast<int>(threadIdx.x);
     const std::int64_t at = from + std::int64_t{offset_of(w, bit)} * (thread + 1);
     const bool inside = at >= w.where.base && at < w.where.places - w.where.base;
     const auto place = static_cast<std::int32_t>(inside ? at : from);
-    if (thread == 0) own.straight = threads_of_block - 1;
+    if (thread == 0) own.straight = walkers - 1;
     __syncthreads();
     // The first cell that does not lead straight on is reached, too. Behind a cell lies one that is not met yet, except
     // behind the first one.
     const unsigned behind = thread == 0 ? 0 : 1U << (26 - bit);
-    if (!inside || (unmet_beside<Which, true>(w, place) & ~behind) != ways) atomicMin(&own.straight, thread);
+    if (!inside || (unmet_beside<Which>(w, place) & ~behind) != ways) atomicMin(&own.straight, thread);
     __syncthreads();
     const int last = own.straight;
     if (thread <= last) reach(w, place, steps + 1 + thread);
     if (thread == last) own.kept[(steps + 1 + last) & 1][0] = place;
-    if (thread == 0) own.count[steps & 1] = 0, own.count[(steps + 1 + last) & 1] = 1;
     __syncthreads();
     return steps + 1 + last;
 }
 
-/// Walks fronts of few cells, the first of which has `steps`. Returns the steps of the last one, which may be empty.
+/// Walks fronts of few cells while other blocks wait: the block's list and queued cells [first, last), which need
+/// `steps`. No atomic is waited for: a table in shared memory tells which cells have been found in this front. It may
+/// forget one, which then is listed twice. Returns the steps of the last front, which may be empty.
 template <nearby Which>
-__device__ std::int32_t walk_alone(const work& w, own_front<Which>& own, std::int64_t first, std::int64_t last,
+__device__ std::int32_t walk_alone(const work& w, own_front& own, std::int64_t first, std::int64_t last,
                                    std::int32_t steps) {
-    for (bool more = true; more; first = last) {
-        if constexpr (Which != nearby::listed) {
-            if (first == last && own.count[steps & 1] == 1) steps = walk_straight(w, own, steps);
-        }
-        walk(w, own, first, last, threads_of_block, steps, few_cells, false);
-        ++steps;
-        more = own.count[steps & 1] > 0 && own.queued == 0;
+    const int thread = static_cast<int>(threadIdx.x), before = own.count[steps & 1];
+    for (int i = thread; i < last - first; i += walkers)
+        own.kept[steps & 1][before + i] = static_cast<volatile std::int32_t*>(w.queue)[first + i];
+    for (int i = thread; i < own_front::slots; i += walkers) own.noted[i] = nowhere;
+    if (thread < 3) own.next[thread] = 0;
+    __syncthreads();
+    for (int all = before + static_cast<int>(last - first), turn = 0;; turn = (turn + 1) % 3) {
+        if constexpr (Which != nearby::listed)
+            if (all == 1) steps = walk_straight<Which>(w, own, steps);
+        if (thread == 0) own.next[(turn + 1) % 3] = 0;
+        for (int i = thread; i < all; i += walkers)
+            each_unmet<Which>(w, own.kept[steps & 1][i], [&](std::int32_t there) {
+                if (atomicExch(own.noted + there % own_front::slots, there) == there) return;
+                std::uint32_t* const word = w.unmet + there / 32;
+                const std::uint32_t bit = 1U << there % 32;
+                const int at = atomicAdd(own.next + turn, 1);
+                w.steps[there] = steps + 1;
+                if (at < few_cells) own.kept[(steps + 1) & 1][at] = there, atomicAnd(word, ~bit);
+                else if ((atomicAnd(word, ~bit) & bit) != 0) w.queue[own.queue_up(w, 1)] = there;
+            });
         __syncthreads();
+        const int found = own.next[turn];
+        all = min(found, few_cells), ++steps;
+        if (found > 0 && found <= few_cells) continue;
+        if (thread == 0) own.count[steps & 1] = all, own.count[(steps + 1) & 1] = 0;
+        __syncthreads();
+        return steps;
     }
-    return steps;
 }
 
 /// Breadth-first search from the cells that need no steps: their neighbours form the first front, and each front finds
 /// the next one. One kernel handles all fronts.
 template <nearby Which>
-__global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
+__global__ void __launch_bounds__(walkers) count_steps(const __grid_constant__ work w) {
     constexpr unsigned short_sleep = 20, long_sleep = 500;
-    __shared__ own_front<Which> own;
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+    __shared__ own_front own;
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * walkers;
     own.clear();
-    begin_front(w, own, stride);
+    begin_front<Which>(w, own, stride);
     bool alone = false;
     std::int64_t last = 0;
     std::int32_t steps = 1;
@@ -326,14 +350,14 @@ __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_con
         if (found.all() == 0) break;
         alone = found.all() <= few_cells;
         if (!alone) {
-            walk(w, own, first, last, stride, steps, few_cells / 2, found.all() > small_front);
+            walk<Which>(w, own, first, last, stride, steps, found.all() > small_front);
             ++steps;
             continue;
         }
         if (blockIdx.x > 0) own.give_up(w, steps & 1);
         if (found.kept > 0) last += meet(w, own, steps & 1, meeting++, short_sleep).queued;
         if (blockIdx.x > 0) continue;
-        steps = walk_alone(w, own, first, last, steps);
+        steps = walk_alone<Which>(w, own, first, last, steps);
         if (threadIdx.x == 0) w.count[walked_alone] = static_cast<std::uint32_t>(steps);
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) w.count[fronts_walked] = static_cast<std::uint32_t>(steps);

@@ -333,6 +333,15 @@ std::vector<extremum> basins::extrema(double h, bool roots) const {
     });
 }
 
+std::vector<peak> basins::peaks(double h, bool roots) const {
+    return in_call([&] {
+        std::vector<peak> found;
+        const height least = room_->checked(h, roots);
+        room_->with([&](const auto& graph) { found = graph.peaks(least); });
+        return found;
+    });
+}
+
 void basins::mark(const host& on, double h, bool roots, const any_output<host>& out) const {
     in_call([&] { room_->mark(on, h, roots, out); });
 }

@@ -43,6 +43,11 @@ std::vector<extremum> host_graph<Key>::extrema(const height& least) const {
 }
 
 template <class Key>
+std::vector<peak> host_graph<Key>::peaks(const height& least) const {
+    return tree_.peaks(asked_.where, least);
+}
+
+template <class Key>
 void host_graph<Key>::mark(const host& on, const height& least, const target& out) const {
     const frame& f = asked_.where;
     const list<std::uint8_t> marked = tree_.marked(least);

@@ -129,6 +129,7 @@ public:
     [[nodiscard]] bool complete() const { return complete_; }
 
     [[nodiscard]] std::vector<extremum> extrema(const height& least) const override;
+    [[nodiscard]] std::vector<peak> peaks(const height& least) const override;
     void mark(const host& on, const height& least, const target& out) const override;
     void flood(const host& on, const problem& p) override;
     void reconstruct(const host& on, const problem& p) const override;

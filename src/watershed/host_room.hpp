@@ -12,6 +12,7 @@ class graph {
 public:
     virtual ~graph() = default;
     [[nodiscard]] virtual std::vector<extremum> extrema(const height& least) const = 0;
+    [[nodiscard]] virtual std::vector<peak> peaks(const height& least) const = 0;
     virtual void mark(const Place& on, const height& least, const target& out) const = 0;
     /// Computes the watershed from p's markers, or from the minima that p.least accepts.
     virtual void flood(const Place& on, const problem& p) = 0;

@@ -89,6 +89,24 @@ std::vector<extremum> merge_tree<Key>::extrema(const frame& where, const height&
 }
 
 template <class Key>
+std::vector<peak> merge_tree<Key>::peaks(const frame& where, const height& least) const {
+    std::vector<std::int32_t> basins;
+    for (std::size_t i = 0; i < cell.size(); ++i)
+        if (stays(i, least)) basins.push_back(static_cast<std::int32_t>(i));
+    sort_by(basins, [&](std::int32_t i) { return low[static_cast<std::size_t>(i)]; });
+    std::vector<peak> found;
+    with_number(type, [&]<class Value>(Value) {
+        if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
+            for (const std::int32_t i : basins) {
+                const auto own = static_cast<std::size_t>(i);
+                found.push_back({number_in_image(where, cell[own]),
+                                 static_cast<double>(value_of<Value>(turned(low[own], maxima)))});
+            }
+    });
+    return found;
+}
+
+template <class Key>
 list<std::uint8_t> merge_tree<Key>::marked(const height& least) const {
     list<std::uint8_t> found(cell.size());
     const auto decide = [&](std::size_t i) {

@@ -77,6 +77,8 @@ struct merge_tree {
     [[nodiscard]] bool stays(std::size_t basin, const height& least) const;
     /// Returns the minima of a height, as the public call does.
     [[nodiscard]] std::vector<extremum> extrema(const frame& where, const height& least) const;
+    /// Returns the same minima without what becomes of them, the lowest first; equal ones in raster order.
+    [[nodiscard]] std::vector<peak> peaks(const frame& where, const height& least) const;
     /// Returns for each basin whether its lowest cells belong to a minimum of a height.
     [[nodiscard]] list<std::uint8_t> marked(const height& least) const;
     /// Finds the lowest passes from basins that have a level of their own; `reached` tells which basins they reach.

@@ -157,6 +157,8 @@ def test_cuts_of_the_hierarchy_are_nested():
         assert kept.cut(regions=7, by=by).max() == 7
     assert nf.watershed_hierarchy is nf.basins
     found = kept.extrema()
+    order = np.argsort(found.value, kind="stable")
+    assert np.array_equal(kept.peaks(), found.coordinates[order])
     lower = found.into >= 0
     assert (found.value[found.into[lower]] <= found.value[lower]).all()
 

@@ -171,13 +171,17 @@ TEST(Basins, ExtremaAndMarksAreTheOracles) {
         if (!c.marker.empty()) c.options.h = static_cast<double>(seed % 4) / 2;
         const basins found = basins_of(c);
         std::vector<std::int64_t> cells, want;
+        std::vector<peak> sorted;
         for (const extremum& each : found.extrema(c.options.h, c.options.roots)) {
-            cells.push_back(each.cell);
+            cells.push_back(each.cell), sorted.push_back({each.cell, each.value});
             EXPECT_EQ(each.value, c.value[static_cast<std::size_t>(each.cell)]);
             EXPECT_TRUE(each.into >= 0 || each.saddle == (c.options.maxima ? -inf : inf));
         }
         for (const oracle::minimum& each : high_minima(c, false)) want.push_back(each.cell);
         EXPECT_EQ(cells, want) << c.text() << ", seed " << seed;
+        const double sign = c.options.maxima ? -1 : 1;
+        std::ranges::stable_sort(sorted, {}, [&](const peak& each) { return sign * each.value; });
+        EXPECT_EQ(found.peaks(c.options.h, c.options.roots), sorted) << c.text() << ", seed " << seed;
         std::vector<std::uint8_t> marked(c.value.size()), marks(c.value.size());
         found.mark(host{2, {}}, c.options.h, c.options.roots,
                    any_output<host>::contiguous(marked.data(), dtype::uint8, c.shape));

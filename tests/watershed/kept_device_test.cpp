@@ -100,8 +100,10 @@ std::vector<std::int32_t> cut_on_host(const basins& kept, const watershed_case& 
 void compare(const watershed_case& c) {
     const basins want = basins_of(c);
     on_device got(c);
-    for (const double h : {0.0, c.options.h, 2.0})
+    for (const double h : {0.0, c.options.h, 2.0}) {
         ASSERT_EQ(got.kept().extrema(h, c.options.roots), want.extrema(h, c.options.roots)) << c.text();
+        ASSERT_EQ(got.kept().peaks(h, c.options.roots), want.peaks(h, c.options.roots)) << c.text();
+    }
     std::vector<std::uint8_t> marks(c.value.size());
     want.mark(host{1, {}}, c.options.h, c.options.roots,
               any_output<host>::contiguous(marks.data(), dtype::uint8, c.shape));
