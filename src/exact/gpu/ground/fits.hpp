@@ -67,7 +67,7 @@ inline bool lines_finish(const plan& p) {
 inline constexpr std::int64_t most_swept_rows = 2048;
 // Fewest groups of 32 lines for which sweeps are used. 256^3 has 2048, where sweeps take as long as hulls.
 inline constexpr std::int64_t groups_for_sweeps = 4096;
-/// True if a volume has so many lines along an axis that sweeps (sites/sweep.cuh) can solve all that words leave
+/// True if a volume has so many lines along an axis that sweeps (sites/unresolved.cuh) can solve all that words leave
 /// unresolved, with values of 30 bits.
 inline bool sweeps_suffice(const plan& p, int axis) {
     const std::int64_t rows = p.size[static_cast<std::size_t>(axis)];
@@ -113,7 +113,7 @@ inline std::int64_t state_columns(const plan& p, int axis) {
     return p.cells / p.size[static_cast<std::size_t>(axis)] / length * state_pitch(p);
 }
 
-// Small images and volumes that one kernel solves (cluster.cuh).
+// Small images and volumes that one kernel solves (small/small.cu).
 inline constexpr int whole_blocks = 8;           // blocks of a cluster
 inline constexpr int whole_width = 512;          // largest width and height of an image
 inline constexpr int whole_side = 64;            // largest side of a volume
@@ -139,6 +139,9 @@ inline bool whole_fits(const plan& p, dtype image) {
     if (clusters == 0 || size_of(image) != 1) return false;
     return p.cells / cells_between(p.size.data(), p.first_axis, p.rank) * clusters * whole_blocks <= most_whole;
 }
+struct outputs;
+/// Searches all axes of such a problem. Requires cuda::kernels_overlap(). Uses no workspace.
+void search_whole(const device& on, const plan& p, const std::uint8_t* image, bool zero_is_site, const outputs& out);
 
 /// True if what a search along the axis before the last leaves unresolved is searched between pivot rows.
 inline bool needs_pivots(const plan& p) {

@@ -1,6 +1,6 @@
 // The kernel that searches nearest sites in words (site_words.cuh): the second axis from packed lines (words.cuh), the
 // third from the state of the second. Windows with few sites, and others that steps leave unresolved, are solved
-// between pivot rows (between.cuh), by a sweep (sweep.cuh) or by hulls (hulls.cuh).
+// between pivot rows (launch.cuh), by a sweep or by hulls (unresolved.cuh).
 //
 // It steps in registers: a lane owns a line, a warp a strip of rows of 32 lines. A strip holds a few rows of its
 // neighbours on either side, as many as steps are done before they are fetched again: at first each warp reads them
