@@ -6,8 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "exact/gpu/lines/few_limits.hpp"
-#include "exact/gpu/route/trace.hpp"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_property.hpp"
 

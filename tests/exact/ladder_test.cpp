@@ -5,8 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "exact/gpu/lines/few_limits.hpp"
-#include "exact/gpu/route/trace.hpp"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
 #include "nearfield/system.hpp"
 

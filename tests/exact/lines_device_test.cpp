@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "exact/cases.hpp"
-#include "exact/gpu/route/trace.hpp"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
 #include "exact/orders.hpp"

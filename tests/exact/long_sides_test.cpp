@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/route/route.hpp"
-#include "exact/gpu/route/trace.hpp"
 #include "exact/large.hpp"
 #include "exact/one_field.hpp"
 #include "exact/options_device_engine.hpp"

@@ -115,7 +115,8 @@ TEST(MeshDistance, FloatAndStrides) {
 /// Samples are exact within two diagonals of a cell, else at most one diagonal too large, for the reported triangle.
 TEST(MeshDistance, SamplesKeepTheirBound) {
     double worst = 0;
-    for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    const std::uint64_t seeds = test_scale() < 0.1 ? 6 : 24;  // all kinds of meshes
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         const auto [m, g, o] = sampled_case_of(seed);
         const fields_of_mesh found = solved(m, g, o), wanted = expected(m, g, INFINITY);
         ASSERT_EQ(found, solved(m, g, o, 1)) << seed;

@@ -68,6 +68,8 @@ struct block {
 struct cluster {
     std::vector<block> blocks;
     unsigned running = 0;  // number of the running one
+    block* now = nullptr;  // the running one
+    bool backwards;        // lanes run from the last one on: a missing barrier shows in one of the orders
     int alive, arrived;
     unsigned phase;
     std::size_t shared_bytes;
@@ -76,8 +78,10 @@ struct cluster {
 std::mutex running;  // one grid at a time, because shared variables are static
 cluster all;
 std::vector<std::byte> dynamic_memory;
+std::vector<uint3> thread_indices;
 
-block& now() { return all.blocks[all.running]; }
+block& now() { return *all.now; }
+void run_block(unsigned number) { all.running = number, all.now = &all.blocks[number]; }
 
 [[noreturn]] void fail(const char* what, const char* a, const char* c = "") {
     std::fprintf(stderr, "on_cpu: %s: %s %s (block %u, thread %u)\n", what, a, c, blockIdx.x, now().self);
@@ -115,9 +119,23 @@ void release_block() {
     for (warp& w : b.warps) w.ready |= w.at_barrier, w.at_barrier = 0;
 }
 
-void go_to_scheduler() {
+/// Lets the warp's next ready lane continue where the caller, who is saved in `from`, stops.
+void go_to_lane(block& b, unsigned warp_number, void** from) {
+    warp& w = b.warps[warp_number];
+    const auto lane = static_cast<unsigned>(all.backwards ? 31 - std::countl_zero(w.ready) : std::countr_zero(w.ready));
+    w.ready &= ~(1u << lane);
+    b.self = warp_number * warp_lanes + lane;
+    threadIdx = thread_indices[b.self];
+    // The last lane to arrive may be the first to continue.
+    if (void** const to = &b.stack_pointers[b.self]; to != from) on_cpu_switch(from, *to);
+}
+
+/// Stops the running thread, for another lane of its warp if one is ready.
+void stop() {
     block& b = now();
-    on_cpu_switch(&b.stack_pointers[b.self], b.scheduler);
+    void** const from = &b.stack_pointers[b.self];
+    if (b.warps[b.self / warp_lanes].ready != 0) go_to_lane(b, b.self / warp_lanes, from);
+    else on_cpu_switch(from, b.scheduler);
 }
 
 void whole_thread() {
@@ -129,7 +147,7 @@ void whole_thread() {
     release_warp(w);
     release_block();
     release_cluster();
-    go_to_scheduler();
+    stop();
     std::abort();
 }
 
@@ -151,51 +169,42 @@ void start(unsigned threads) {
     all.alive += b.alive;
 }
 
-/// Lets every ready lane continue; in odd blocks the last one first, because a missing barrier shows in one of the
-/// orders.
-bool step(unsigned warp_number, bool backwards) {
+/// Lets every ready lane continue.
+bool step(unsigned warp_number) {
     block& b = now();
-    warp& w = b.warps[warp_number];
-    const bool any = w.ready != 0;
-    while (w.ready != 0) {
-        const unsigned lane =
-            static_cast<unsigned>(backwards ? 31 - std::countl_zero(w.ready) : std::countr_zero(w.ready));
-        w.ready &= ~(1u << lane);
-        b.self = warp_number * warp_lanes + lane;
-        threadIdx = {b.self % blockDim.x, b.self / blockDim.x % blockDim.y, b.self / (blockDim.x * blockDim.y)};
-        on_cpu_switch(&b.scheduler, b.stack_pointers[b.self]);
-    }
+    const bool any = b.warps[warp_number].ready != 0;
+    while (b.warps[warp_number].ready != 0) go_to_lane(b, warp_number, &b.scheduler);
     return any;
 }
 
 void run_cluster() {
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
-    const bool backwards = all.blocks.front().index.x / all.blocks.size() % 2 == 1;
+    const auto blocks = static_cast<unsigned>(all.blocks.size());
+    all.backwards = all.blocks.front().index.x / blocks % 2 == 1;
     all.alive = all.arrived = 0, all.phase = 0;
-    for (all.running = 0; all.running < all.blocks.size(); ++all.running) start(threads);
+    for (unsigned b = 0; b < blocks; ++b) run_block(b), start(threads);
     while (all.alive > 0) {
         bool any = false;
         // A block runs as far as it can before the next one starts, so that some blocks arrive late.
-        const auto blocks = static_cast<unsigned>(all.blocks.size());
         const bool last_first = all.phase % 2 == 1;
         for (unsigned b = 0; b < blocks; ++b) {
-            all.running = last_first ? blocks - 1 - b : b;
+            run_block(last_first ? blocks - 1 - b : b);
             blockIdx = now().index;
             const auto warps = static_cast<unsigned>(now().warps.size());
             for (bool more = true; more;) {
                 more = false;
-                for (unsigned i = 0; i < warps; ++i) more |= step(backwards ? warps - 1 - i : i, backwards);
+                for (unsigned i = 0; i < warps; ++i) more |= step(all.backwards ? warps - 1 - i : i);
                 any |= more;
             }
         }
         if (any || all.alive == 0) continue;
-        all.running = 0;
+        run_block(0);
         for (const block& b : all.blocks)
             for (const warp& w : b.warps)
                 if (w.met != 0) fail("threads wait for each other for ever", b.met > 0 ? b.name : "", w.name);
         fail("threads wait for each other for ever", now().met > 0 ? now().name : "in a cluster");
     }
-    all.running = 0;
+    run_block(0);
 }
 
 }  // namespace
@@ -217,7 +226,7 @@ void wait_for_cluster() {
     block& b = now();
     if (b.arrived_in[b.self] != all.phase) return;
     b.warps[b.self / warp_lanes].at_cluster |= 1u << b.self % warp_lanes;
-    go_to_scheduler();
+    stop();
 }
 
 told meet_warp(std::uint64_t mine, unsigned mask, const char* name) {
@@ -226,11 +235,12 @@ told meet_warp(std::uint64_t mine, unsigned mask, const char* name) {
     const unsigned lane = b.self % warp_lanes, generation = w.generation % 2, bit = 1u << lane;
     if ((w.alive & ~mask) != 0) fail("the mask leaves out lanes that run", name);
     if (w.met == 0) w.name = name;
-    else if (std::strcmp(w.name, name) != 0) fail("lanes of a warp meet at different functions", name, w.name);
+    else if (w.name != name && std::strcmp(w.name, name) != 0)
+        fail("lanes of a warp meet at different functions", name, w.name);
     w.said[generation][lane] = mine;
     w.met |= bit;
     release_warp(w);
-    go_to_scheduler();
+    stop();
     return {w.said[generation], w.present[generation], static_cast<int>(lane)};
 }
 
@@ -238,11 +248,12 @@ counted meet_block(bool mine, const char* name) {
     block& b = now();
     warp& w = b.warps[b.self / warp_lanes];
     if (b.met == 0) b.name = name;
-    else if (std::strcmp(b.name, name) != 0) fail("threads of a block meet at different functions", name, b.name);
+    else if (b.name != name && std::strcmp(b.name, name) != 0)
+        fail("threads of a block meet at different functions", name, b.name);
     w.at_barrier |= 1u << b.self % warp_lanes;
     ++b.met, b.yes += mine ? 1 : 0;
     release_block();
-    go_to_scheduler();
+    stop();
     return b.last;
 }
 
@@ -253,7 +264,12 @@ void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, unsigned clus
         fail("a block is too large", "threads or shared memory");
     if (blocks.x % cluster_blocks != 0) fail("blocks do not fill", "clusters");
     gridDim = blocks, blockDim = threads;
+    thread_indices.clear();
+    for (unsigned z = 0; z < threads.z; ++z)
+        for (unsigned y = 0; y < threads.y; ++y)
+            for (unsigned x = 0; x < threads.x; ++x) thread_indices.push_back({x, y, z});
     all.blocks.resize(cluster_blocks);
+    run_block(0);
     all.shared_bytes = (shared_bytes + 15) / 16 * 16;
     for (block& b : all.blocks) b.body = &body;
     dynamic_memory.resize(all.shared_bytes * cluster_blocks);

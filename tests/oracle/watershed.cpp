@@ -217,4 +217,21 @@ std::vector<ending> endings_of(const watershed_problem& p, measured by) {
     return list;
 }
 
+std::vector<std::size_t> apart_from_all_before(const std::vector<std::int64_t>& cells, const place& shape,
+                                               double apart) {
+    std::vector<std::size_t> taken;
+    std::vector<place> at;
+    for (std::size_t nth = 0; nth < cells.size(); ++nth) {
+        const place here = place_of(cells[nth], shape);
+        const bool near = std::any_of(at.begin(), at.end(), [&](const place& other) {
+            std::int64_t square = 0;
+            for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                square += (here[axis] - other[axis]) * (here[axis] - other[axis]);
+            return static_cast<double>(square) < apart * apart;
+        });
+        if (!near) taken.push_back(nth), at.push_back(here);
+    }
+    return taken;
+}
+
 }  // namespace oracle

@@ -48,4 +48,8 @@ struct ending {
 };
 std::vector<ending> endings_of(const watershed_problem& p, measured by);
 
+/// Takes cells in their order, except those that are nearer than `apart` to one taken before; returns their positions.
+std::vector<std::size_t> apart_from_all_before(const std::vector<std::int64_t>& cells,
+                                               const std::vector<std::int64_t>& shape, double apart);
+
 }  // namespace oracle

@@ -6,6 +6,7 @@
 #include <random>
 #include <span>
 
+#include "oracle/watershed.hpp"
 #include "refused.hpp"
 #include "scale.hpp"
 #include "watershed/cases.hpp"
@@ -88,15 +89,10 @@ TEST(Watershed, SortedPeaksAreApart) {
                 std::vector<peak> sorted = found;
                 std::ranges::shuffle(found, random);
                 std::ranges::stable_sort(sorted, {}, [&](const peak& p) { return maxima ? -p.value : p.value; });
-                const auto near = [&](std::int64_t a, std::int64_t b) {
-                    double square = 0;
-                    for (std::size_t axis = shape.size(); axis-- > 0; a /= shape[axis], b /= shape[axis])
-                        square += std::pow(static_cast<double>(a % shape[axis] - b % shape[axis]), 2);
-                    return square < apart * apart;
-                };
-                for (const peak& each : sorted)
-                    if (std::ranges::none_of(want, [&](const peak& kept) { return near(kept.cell, each.cell); }))
-                        want.push_back(each);
+                std::vector<std::int64_t> cells;
+                for (const peak& each : sorted) cells.push_back(each.cell);
+                for (const std::size_t nth : oracle::apart_from_all_before(cells, shape, apart))
+                    want.push_back(sorted[nth]);
                 EXPECT_EQ(sorted_peaks(found, shape, maxima, apart), want) << apart;
             }
 }

@@ -1,9 +1,9 @@
 // A lane's line: the addresses of its cells, the meaning of its sites' keys, and the cost of its sites.
 #pragma once
 
+#include "exact/gpu/ground/common.cuh"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/ground/number.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "base/cuda.cuh"
 #include "exact/gpu/lines/few_cells.cuh"
-#include "exact/gpu/lines/few_list.cuh"
+#include "exact/gpu/lines/few_grid.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {

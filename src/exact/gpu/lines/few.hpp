@@ -1,11 +1,9 @@
 // The rung for few sites: compares every cell with all sites that can win near it. See few.cu.
 #pragma once
 
-#include "exact/gpu/ground/few_sites.hpp"
 #include "exact/gpu/ground/items.cuh"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/ground/marks.hpp"
-#include "exact/gpu/lines/few_limits.hpp"
 
 namespace nearfield::exact::gpu {
 

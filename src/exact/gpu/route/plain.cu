@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "base/lines.hpp"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
-#include "exact/gpu/route/trace.hpp"
 #include "exact/gpu/sites/launch.cuh"
-#include "exact/gpu/small/small.hpp"
 #include "exact/gpu/tiles/launch.cuh"
 
 namespace nearfield::exact {

@@ -9,9 +9,9 @@
 #include "base/cuda.cuh"
 #include "exact/fit.hpp"
 #include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
-#include "exact/gpu/route/trace.hpp"
 
 namespace nearfield::exact {
 namespace {

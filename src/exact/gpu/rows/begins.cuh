@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/lines.hpp"
+#include "exact/gpu/ground/common.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/ground/number.cuh"
 #include "exact/plan.hpp"
 
 namespace nearfield::exact::gpu {

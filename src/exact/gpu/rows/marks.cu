@@ -1,4 +1,4 @@
-#include "exact/gpu/ground/marks.hpp"
+#include "exact/gpu/ground/line_pass.hpp"
 
 #include <algorithm>
 #include <cstring>

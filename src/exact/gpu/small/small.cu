@@ -1,12 +1,10 @@
-// Images of up to 512x512 cells in one kernel (cluster.cuh). A cluster has 32 neighbouring columns, a block four of
+// Images of up to 512x512 cells in one kernel (volume.cuh). A cluster has 32 neighbouring columns, a block four of
 // them. A block makes the packed words (words.cuh) of these 32 columns for an eighth of the rows. Then it relaxes
 // columns with squares, or with words that hold d^2 (20 bits) | x (9) | the site is in a later row (1): outward until
 // none farther can win or, if few rows have sites, with these rows one after another.
 
 #include <algorithm>
 
-#include "exact/gpu/small/cluster.cuh"
-#include "exact/gpu/small/small.hpp"
 #include "exact/gpu/small/volume.cuh"
 
 namespace nearfield::exact {

@@ -1,5 +1,5 @@
 // Lines of up to 1024 rows whose sites may be far away, in shared memory: a block owns 32 neighbouring lines, a lane a
-// line, a warp a band of 32 rows, or two.
+// line, a warp a band of 32 rows.
 //
 // Every 32nd row is a pivot, and so is the last one. The winning row never moves back along a line (core.hpp), so
 // between two pivots only the rows from the winner of one to the winner of the other can win: 33 on average, whatever
@@ -291,31 +291,21 @@ __device__ inline void fill_row(row_word* memory, const line_word& word, int row
     }
 }
 
-/// Searches 32 filled lines, except for pivots and the row behind the last; a warp takes `Bands` bands.
-template <int Bands, bool Last>
+/// Searches 32 filled lines, except for pivots and the row behind the last; a warp takes a band.
+template <bool Last>
 __device__ void search_between(const lines_with_pivots& of, const tile_target<Last>& target) {
-    const auto each = [&](const auto& body) {
-#pragma unroll
-        for (int i = 0; i < Bands; ++i) {
-            const int band = static_cast<int>(threadIdx.y) + i * static_cast<int>(blockDim.y), from = band * band_rows;
-            if (band < of.bands) body(i, band, from, min(from + band_rows, of.rows));
-        }
-    };
-    row_word least[Bands];
-    each([&](int, int band, int, int end) {
-        of.pivot(band) = no_row;
-        if (end < of.rows) return;
+    const int band = static_cast<int>(threadIdx.y), from = band * band_rows, end = min(from + band_rows, of.rows);
+    of.pivot(band) = no_row;
+    if (end == of.rows) {
         of.at(of.rows) = static_cast<row_word>(packed_none) << row_bits | static_cast<row_word>(of.rows % short_rows);
         of.pivot(of.bands) = no_row;
-    });
+    }
     __syncthreads();
-    each([&](int i, int band, int from, int end) { least[i] = relax_end_pivots(of, band, from, end); });
+    const row_word least = relax_end_pivots(of, band, from, end);
     __syncthreads();
-    each([&](int i, int band, int from, int end) { relax_other_pivots(of, band, from, end, least[i]); });
+    relax_other_pivots(of, band, from, end, least);
     __syncthreads();
-#pragma unroll 1
-    for (int band = static_cast<int>(threadIdx.y); band < of.bands; band += static_cast<int>(blockDim.y))
-        finish_band(of, band, band * band_rows, min((band + 1) * band_rows, of.rows), target);
+    finish_band(of, band, from, end, target);
 }
 
 // Tiles of lines of up to 1024 rows that steps (tile.cuh) leave unresolved are solved
@@ -330,36 +320,27 @@ __device__ tile_target<Last> target_of(const Lines& lines, const Group& group, c
     return {to, lines.first_cell(group, lane), static_cast<std::int32_t>(lines.inner()), width};
 }
 
-/// Bands of a warp: two if three blocks of such lines fit a multiprocessor: 512^3 of balls 0.66 + 0.70 ms, with one
-/// 0.70 + 0.73, but 256^3 0.057 + 0.085 and 0.053 + 0.083 (H200, 2026-11-23).
-constexpr int bands_of(std::int64_t rows) { return rows > 256 && rows <= 544 ? 2 : 1; }
-template <int Bands>
-inline constexpr int unresolved_threads = Bands == 1 ? short_rows : 9 * cuda::warp;
-template <int Bands>
-inline constexpr int unresolved_blocks = Bands == 1 ? 1 : 3;
-
 /// Solves unresolved tiles, one after another per block; `Lines`: word_lines or value_lines.
-template <bool Last, int Bands, class Lines>
-__global__ void __launch_bounds__(unresolved_threads<Bands>, unresolved_blocks<Bands>)
+template <bool Last, class Lines>
+__global__ void __launch_bounds__(short_rows)
     search_unresolved(const Lines lines, const unresolved_tiles unresolved, const value_sink<Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ row_word rows[];
-    const int count = *unresolved.count, height = static_cast<int>(blockDim.y);
+    const int count = *unresolved.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         const auto group = lines.group_of(unresolved.list[nth]);
         // Lanes beyond the last line repeat it.
         const int mine = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         if constexpr (std::is_same_v<Lines, word_lines>) {
-            for (int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); row < lines.rows();
-                 row += height * cuda::warp)
-                fill_row(rows, lines.words(group)[row], row);
-            search_between<Bands>(lines_with_pivots(rows, lines.rows(), mine), target_of<Last>(lines, group, to));
+            const int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x);
+            if (row < lines.rows()) fill_row(rows, lines.words(group)[row], row);
+            search_between(lines_with_pivots(rows, lines.rows(), mine), target_of<Last>(lines, group, to));
         } else {
             const value_lines::reader line(lines, group, mine);
             const lines_with_pivots of(rows, lines.rows(), static_cast<int>(threadIdx.x));
-            for (int from = static_cast<int>(threadIdx.y) * band_rows; from < of.rows; from += height * band_rows)
-                fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.value(row); });
-            search_between<Bands>(of, target_of<Last>(lines, group, to));
+            const int from = static_cast<int>(threadIdx.y) * band_rows;
+            fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.value(row); });
+            search_between(of, target_of<Last>(lines, group, to));
         }
         __syncthreads();
     }

@@ -261,12 +261,10 @@ private:
     }
     template <class Lines>
     void finish_short(const Lines& from, std::int64_t groups) const {
-        const int bands = bands_of(rows_);
-        cuda::launch_overlapped(
-            on_, bands == 2 ? search_unresolved<Last, 2, Lines> : search_unresolved<Last, 1, Lines>,
-            std::min(groups, (bands == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)),
-            dim3(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows * bands))), bytes_of_lines(rows_), from,
-            unresolved_, to_);
+        cuda::launch_overlapped(on_, search_unresolved<Last, Lines>,
+                                std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows_)),
+                                dim3(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows))),
+                                bytes_of_lines(rows_), from, unresolved_, to_);
     }
     template <class Body>
     void with_pairs(const Body& body) const {

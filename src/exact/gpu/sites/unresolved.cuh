@@ -1,6 +1,6 @@
-// Nearest sites of lines of up to 1024 rows that words (search.cuh) leave unresolved, by lower convex hulls in shared
-// memory: a block owns 32 neighbouring lines, a lane a line, a warp a band of 32 rows. Only the device knows the number
-// of such groups of lines, so a fixed number of blocks shares the list.
+// Nearest sites of lines of volumes, of up to 1024 rows, that words (search.cuh) leave unresolved: by lower convex
+// hulls in shared memory. A block owns 32 neighbouring lines, a lane a line, a warp a band of 32 rows. Only the device
+// knows the number of such groups of lines, so a fixed number of blocks shares the list.
 //
 // With h(r) = value(r) + r^2 the rows that win somewhere are the corners of the lower convex hull of the points
 // (r, h), and the winner of row q is where a line of slope 2 q touches it. Each warp builds the hull of its own band in
@@ -13,10 +13,6 @@
 
 namespace nearfield::exact {
 namespace {
-
-// From this number of unresolved groups of lines on, a sweep (sweep.cuh) solves them: it takes 0.36 ms for one group of
-// 512 rows and 1.8 ms for 8192, whereas hulls take 0.29 ms for 1000 (H200, 2026-11-23).
-constexpr int least_swept = 1536;
 
 /// height << row_bits | row: one access moves a point.
 struct hull_point {
@@ -176,17 +172,16 @@ private:
     std::uint16_t* ranges_;
 };
 
-/// Solves groups of lines that have an unresolved window, one after another per block, unless a sweep solves them.
+/// Solves groups of lines that have an unresolved window, one after another per block.
 /// Lanes beyond the last line repeat it; they write the same values to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(short_rows)
-    search_unresolved_sites(const Lines lines, const windows cut, const unresolved_tiles unresolved, const bool sweeps,
+    search_unresolved_sites(const Lines lines, const windows cut, const unresolved_tiles unresolved,
                             std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ hull_point points[];
     const int count = *unresolved.count, rows = lines.rows(), bands = static_cast<int>(blockDim.y),
               band = static_cast<int>(threadIdx.y), from = band * band_rows, end = min(from + band_rows, rows);
-    if (sweeps && count >= least_swept) return;
     const line_hull hull(points, rows);
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         const auto group = lines.place(cut, unresolved.list[nth]).group;
