@@ -51,6 +51,20 @@ void statistics(const array& labels, const nb::tuple& tables, const place& where
     });
 }
 
+/// `make_tables` gets the number of rows: the largest label on the device, of 32 bits.
+void statistics_of_all(const array& labels, const nb::object& make_tables, const place& where) {
+    nb::object tables;
+    const unlocked released;
+    const edge::current_device current(where.ordinal);
+    component_statistics(device{reinterpret_cast<void*>(where.stream)}, labels.view<const void, device>(),
+                         [&](std::int64_t rows) {
+                             const locked held;
+                             tables = called(make_tables, nb::int_(rows));
+                             if (!tables.is_valid()) throw nb::python_error();
+                             return tables_of<device>(nb::cast<nb::tuple>(tables));
+                         });
+}
+
 void list_offsets(const array& labels, const array& offsets, bool runs, const place& where) {
     run_there(where, labels.cells(),
               [&](const auto& on) { label_list_offsets(on, in(on, labels), out(on, offsets), list_kind(runs)); });
@@ -144,6 +158,8 @@ void bind_components(nb::module_& module) {
             nb::arg("links"), nb::arg("neighbours"), nb::arg("masters"), nb::arg("hooked"), nb::arg("gather_length"),
             nb::arg("most_rounds"));
     module.def("component_statistics", &statistics, nb::arg("labels"), nb::arg("tables"), nb::arg("place"));
+    module.def("component_statistics_of_all", &statistics_of_all, nb::arg("labels"), nb::arg("make_tables"),
+               nb::arg("place"));
     module.def("label_list_offsets", &list_offsets, nb::arg("labels"), nb::arg("offsets"), nb::arg("runs"),
                nb::arg("place"));
     module.def("label_lists", &lists, nb::arg("labels"), nb::arg("offsets"), nb::arg("entries"), nb::arg("runs"),

@@ -25,6 +25,10 @@ namespace [[gnu::visibility("default")]] nearfield {
 /// Ordered on the stream, does not wait. Time O(cells); device workspace 4 bytes a cell unless labels have 4 bytes.
 void component_statistics(const host& on, const any_input<host>& labels, const component_tables<host>& tables);
 void component_statistics(const device& on, const any_input<device>& labels, const component_tables<device>& tables);
+/// Does the same for labels of int32 or uint32 whose largest value is not known: `make_tables` gets it, for a row each,
+/// and may make fewer. Waits for it. Labels up to 131,072 are measured in the pass that finds it.
+void component_statistics(const device& on, const any_input<device>& labels,
+                          const std::function<component_tables<device>(std::int64_t largest)>& make_tables);
 
 /// Lists of the cells of each component (compressed sparse rows): label i + 1 has entries[offsets[i]] up to, but not
 /// including, entries[offsets[i + 1]], in raster order.

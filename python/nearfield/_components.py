@@ -151,9 +151,13 @@ def component_statistics(
     axes = len(work.shape)
     lengths = lengths_of(spacing, axes)
     maker = TableMaker(work, axes, _intensity_of(work, intensity, work.place.ordinal))
-    tables = maker(_rows_of(work, count))
+    described, place = work.described(), _place(work, threads)
     with keywords_named("labels"):
-        _core.component_statistics(work.described(), tables, _place(work, threads))
+        if count is None and work.place.ordinal >= 0 and work.dtype in ("int32", "uint32"):
+            # The largest value is found by the pass that measures.
+            _core.component_statistics_of_all(described, lambda most: maker(_checked_rows(work, most)), place)
+        else:
+            _core.component_statistics(described, maker(_rows_of(work, count)), place)
     work.finish()
     return maker.table(lengths)
 
@@ -351,7 +355,11 @@ def _rows_of(work: Workplace, count: int | None) -> int:
         raise TypeError(f"{work.name} offers no way to ask for its largest value; give count=")
     array = work.array if hasattr(work.array, "max") else as_numpy(work.array)
     parts = parts_of(array) if isinstance(array, np.ndarray) else [...]
-    largest = max(int(array[part].max()) for part in parts)
+    return _checked_rows(work, max(int(array[part].max()) for part in parts))
+
+
+def _checked_rows(work: Workplace, largest: int) -> int:
+    """Number of rows for labels up to the largest, which must be small enough for a table."""
     if largest > max(math.prod(work.shape), MOST_EMPTY_ROWS):
         raise ValueError(
             f"{work.name} has the value {largest}, more than there are cells, and every value from 1 on takes a row; "

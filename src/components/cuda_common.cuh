@@ -1,6 +1,7 @@
 // Shared by the room's kernels: words, labels of 32 bits, rows of a block, warps that add up before they write.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/cuda_by_warp.cuh"
@@ -44,7 +45,7 @@ __device__ inline std::uint32_t row_of_label(std::uint32_t label, std::uint32_t 
 /// Labels as the kernels read them: 32 bits a cell; only the values 1 to `rows` have a row.
 struct labels32 {
     array3 at;
-    std::uint32_t rows = 0;
+    std::uint32_t rows = 0, most = 0;  ///< `most`: largest label that is not negative
     bool copied = false;
 
     /// Uses labels of 32 bits in place, unless they must be `dense` and are not. Copies all others in C order, 4 bytes
@@ -52,8 +53,8 @@ struct labels32 {
     labels32(const any_input<device>& labels, std::int64_t rows_wanted, bool dense = false) : at(array3_of(labels)) {
         copied = size_of(labels.type) != 4 || (dense && !at.is_dense());
         // Negative labels have the highest bit set, so they must lie above `most`.
-        const std::int64_t most = labels.type == dtype::int32 ? 0x7fffffff : 0xfffffffe;
-        rows = static_cast<std::uint32_t>(rows_wanted < most ? rows_wanted : most);
+        most = labels.type == dtype::int32 ? 0x7fffffff : 0xffffffff;
+        rows = static_cast<std::uint32_t>(std::min({rows_wanted, std::int64_t{most}, std::int64_t{no_row} - 1}));
     }
     void copy(const device& on, const any_input<device>& labels, std::uint32_t* to);
     NF_HD const std::uint32_t* data() const { return static_cast<const std::uint32_t*>(at.data); }

@@ -195,18 +195,31 @@ struct column_sums {
     }
 };
 
+/// Raises *largest to the largest label of a warp's columns. Returns true if one beyond the rows has been found.
+template <tally What>
+__device__ bool raise_largest(const column<What>& c, const labels32& labels, std::uint32_t* largest) {
+    std::uint32_t most = 0;
+#pragma unroll
+    for (int r = 0; r < column_rows; ++r) most = max(most, c.label[r] <= labels.most ? c.label[r] : 0);
+    most = __reduce_max_sync(cuda::every_lane, most);
+    const std::uint32_t before = *static_cast<volatile std::uint32_t*>(largest);
+    if (most > before && threadIdx.x % cuda::warp == 0) atomicMax(largest, most);
+    return max(most, before) > labels.rows;
+}
+
 /// Adds up the sums of labels. A warp owns 32 columns of 32 cells. It takes up to eight of its labels one after the
 /// other: each lane marks a label's cells as bits, whose sums are counts of bits, and the warp adds these. Cells of
-/// further labels are added by the lanes, piece by piece of a column.
+/// further labels are added by the lanes, piece by piece of a column. With `largest`, the largest label is sought, and
+/// nothing more is added once it exceeds the rows.
 template <tally What>
 __global__ void __launch_bounds__(threads_of_block, 4)
-    add_up_shapes(const walk by, const labels32 labels, word* words) {
+    add_up_shapes(const walk by, const labels32 labels, word* words, std::uint32_t* largest) {
     constexpr int rounds = 8;
     __shared__ block_shapes sums;
     const stand at(by);
     column<What> c = read_column<What>(by, labels, at);
     sums.clear();
-    __syncthreads();
+    if (__syncthreads_or(largest != nullptr && raise_largest(c, labels, largest) ? 1 : 0) != 0) return;
     const std::uint32_t* const cells = labels.data() + by.offset(at.x0 + at.x, at.w0 + at.w, at.p + at.deep);
     const auto first_label = [&] { return cells[(__ffs(static_cast<int>(c.left)) - 1) * by.step_w]; };
     const auto put = [&](std::uint32_t label, const column_sums& of) {
@@ -250,14 +263,15 @@ __global__ void __launch_bounds__(threads_of_block) clear_shapes(word* words, st
     words[i] = is_shape(What) && (which == low_x_at || which == low_w_at || which == low_p_at) ? ~word{0} : 0;
 }
 
-/// Clears the words, then adds up the sums of the labels' cells.
+/// Clears the words, then adds up the sums of the labels' cells. `largest`: see add_up_shapes().
 template <tally What>
-void launch_shapes(const device& on, const labels32& labels, int axes, std::int64_t rows, word* words) {
+void launch_shapes(const device& on, const labels32& labels, int axes, std::int64_t rows, word* words,
+                   std::uint32_t* largest = nullptr) {
     const std::int64_t count = rows * words_of(What);
     cuda::launch(on, clear_shapes<What>, blocks_for(count, threads_of_block), dim3(threads_of_block), 0, words, count);
     if (labels.at.cells() == 0) return;
     const walk by(labels.at, axes, column_rows, true);
-    cuda::launch(on, add_up_shapes<What>, by.tiles, dim3(threads_of_block), 0, by, labels, words);
+    cuda::launch(on, add_up_shapes<What>, by.tiles, dim3(threads_of_block), 0, by, labels, words, largest);
 }
 
 }  // namespace nearfield::components

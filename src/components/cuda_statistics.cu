@@ -4,12 +4,16 @@
 #include "components/cuda_shapes.cuh"
 #include "components/cuda_values.cuh"
 #include "components/engine.hpp"
+#include "components/tables.hpp"
 
 namespace nearfield::components {
 namespace {
 
 using statistics::columns;
 using statistics::shape_sums;
+
+/// Labels up to this one are measured before the largest is known, larger ones by a second pass. A row takes 88 bytes.
+constexpr std::int64_t rows_of_guess = 1 << 17;
 
 /// Finishes rows; a thread owns a row.
 __global__ void __launch_bounds__(threads_of_block)
@@ -48,26 +52,39 @@ __global__ void __launch_bounds__(threads_of_block)
 /// Owns the sums of one call and launches its kernels.
 class measuring {
 public:
-    measuring(const device& on, const any_input<device>& labels, const component_tables<device>& tables)
-        : on_(on),
-          tables_(tables),
-          to_(columns::of(tables)),
-          axes_(labels.rank),
-          rows_(to_.rows()),
-          labels_(labels, rows_),
-          memory_(on) {
+    measuring(const device& on, const any_input<device>& labels, std::int64_t rows)
+        : on_(on), axes_(labels.rank), rows_(rows), labels_(labels, rows), memory_(on) {
         const auto copy = memory_.reserve<std::uint32_t>(labels_.copied ? labels_.at.cells() : 0);
         const auto shapes = memory_.reserve<word>(rows_ * shape_words);
-        const auto values = memory_.reserve<word>(has_values() ? rows_ * value_words : 0);
+        const auto largest = memory_.reserve<std::uint32_t>(1);
         memory_.allocate();
-        shapes_ = memory_.get<word>(shapes), values_ = memory_.get<word>(values);
+        shapes_ = memory_.get<word>(shapes), largest_ = memory_.get<std::uint32_t>(largest);
         labels_.copy(on, labels, memory_.get<std::uint32_t>(copy));
     }
-    void run() {
-        if (to_.faces.wanted()) launch_shapes<tally::shapes_and_faces>(on_, labels_, axes_, rows_, shapes_);
+    /// Adds up shapes.
+    void add_up(bool faces) const {
+        if (faces) launch_shapes<tally::shapes_and_faces>(on_, labels_, axes_, rows_, shapes_);
         else launch_shapes<tally::shapes>(on_, labels_, axes_, rows_, shapes_);
+    }
+    /// Does the same, and returns the largest label, for which it waits. Sums are useless if that exceeds the rows.
+    [[nodiscard]] std::int64_t add_up_and_find_largest() const {
+        std::uint32_t largest = 0;
+        cuda::clear(on_, largest_, sizeof(largest));
+        launch_shapes<tally::shapes_and_faces>(on_, labels_, axes_, rows_, shapes_, largest_);
+        cuda::fetch(on_, &largest, largest_, sizeof(largest));
+        return largest;
+    }
+    /// Fills the tables after add_up(), whose rows they may have or fewer.
+    void fill(const component_tables<device>& tables) {
+        tables_ = tables, to_ = columns::of(tables);
+        labels_.rows = std::min(labels_.rows, static_cast<std::uint32_t>(to_.rows()));
+        rows_ = to_.rows();
         finish(put_shapes, to_, walk(labels_.at, axes_), axes_, rows_, shapes_);
         if (!has_values()) return;
+        cuda::workspace memory(on_);
+        const auto values = memory.reserve<word>(rows_ * value_words);
+        memory.allocate();
+        values_ = memory.get<word>(values);
         switch (tables_.intensity.type) {
             case dtype::int8: return run_values<std::int8_t>();
             case dtype::int16: return run_values<std::int16_t>();
@@ -109,21 +126,36 @@ private:
     }
 
     const device& on_;
-    const component_tables<device>& tables_;
-    columns to_;
+    component_tables<device> tables_{};
+    columns to_{};
     int axes_;
     std::int64_t rows_;
     labels32 labels_;
     cuda::workspace memory_;
     word *shapes_ = nullptr, *values_ = nullptr;
+    std::uint32_t* largest_ = nullptr;
 };
 
 }  // namespace
 
 void measure(const device& on, const any_input<device>& labels, const component_tables<device>& tables) {
-    if (columns::of(tables).rows() == 0) return;
+    const columns to = columns::of(tables);
+    if (to.rows() == 0) return;
     const cuda::device_guard guard(on);
-    measuring(on, labels, tables).run();
+    measuring sums(on, labels, to.rows());
+    sums.add_up(to.faces.wanted());
+    sums.fill(tables);
+}
+
+void measure(const device& on, const any_input<device>& labels, const table_maker& make_tables) {
+    const cuda::device_guard guard(on);
+    measuring sums(on, labels, rows_of_guess);
+    const std::int64_t largest = sums.add_up_and_find_largest();
+    const component_tables<device> tables = make_tables(largest);
+    check_tables(labels, tables);
+    const std::int64_t rows = columns::of(tables).rows();
+    if (std::max(largest, rows) > rows_of_guess) measure(on, labels, tables);
+    else if (rows > 0) sums.fill(tables);
 }
 
 }  // namespace nearfield::components

@@ -1,6 +1,7 @@
 // The room's functions for both places. entry.cpp calls them after it has checked all arguments.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "components/core.hpp"
@@ -9,6 +10,10 @@ namespace nearfield::components {
 
 void measure(const host& on, const any_input<host>& labels, const component_tables<host>& tables);
 void measure(const device& on, const any_input<device>& labels, const component_tables<device>& tables);
+
+/// Does the same; make_tables gets the largest label, of int32 or uint32.
+using table_maker = std::function<component_tables<device>(std::int64_t rows)>;
+void measure(const device& on, const any_input<device>& labels, const table_maker& make_tables);
 
 void count_lists(const host& on, const any_input<host>& labels, const any_output<host>& offsets, list_of what);
 void count_lists(const device& on, const any_input<device>& labels, const any_output<device>& offsets, list_of what);

@@ -201,6 +201,16 @@ void component_statistics(const device& on, const any_input<device>& labels, con
     });
 }
 
+void component_statistics(const device& on, const any_input<device>& labels,
+                          const std::function<component_tables<device>(std::int64_t largest)>& make_tables) {
+    in_call([&] {
+        components::check_labels(labels);
+        check_type("labels", labels.type, {dtype::int32, dtype::uint32});
+        check_data<device>(std::array<named_view<device>, 1>{{{"labels", labels}}});
+        components::measure(on, labels, make_tables);
+    });
+}
+
 void label_list_offsets(const host& on, const any_input<host>& labels, const any_output<host>& offsets, list_of what) {
     in_call([&] { components::offsets_of(on, labels, offsets, what); });
 }

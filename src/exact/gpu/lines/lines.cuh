@@ -310,11 +310,14 @@ private:
                     plan.goes_on = plan_values(how, g_, two) &&
                                    !(g_.by_zero && two.reach < std::min(small, g_.rows - 1)) &&
                                    search_values<Stored, Rule>(on_, how, g_, two);
-                // Columns that windows have solved need no marks.
-                mark_ends(plan.goes_on ? g_.left : nullptr);
+                if constexpr (!integers) mark_ends();
                 // Windows of one value a word follow if they reach much farther.
-                if (plan.goes_on && 5 * std::min(near_most, g_.rows - 1) < 6 * two.reach) return true;
-                return search_near<V, Stored, Rule, true, false>(on_, g_, plan, how.last) || plan.goes_on;
+                bool searched = plan.goes_on;
+                if (!searched || 5 * std::min(near_most, g_.rows - 1) >= 6 * two.reach)
+                    searched = search_near<V, Stored, Rule, true, false>(on_, g_, plan, how.last) || searched;
+                // Columns that windows have solved need no marks.
+                if constexpr (integers) mark_ends(searched ? g_.left : nullptr);
+                return searched;
             }
         }
         mark_ends();

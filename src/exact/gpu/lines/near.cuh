@@ -10,149 +10,23 @@
 // outward from both of its ends until no lane's value reaches the cost of the next rows.
 //
 // Farther winners are left to the strips of lines.cuh, with one bit for each 32 rows. It reads 2 or 4 bytes a cell.
+// Values alone have a bit above them where a run of a label begins (see values.cuh).
 // Parabolas outward from each row: Saito and Toriwaki, "New algorithms for Euclidean distance transformation", Pattern
 // Recognition 27(11), 1994.
 #pragma once
 
 #include "exact/gpu/epilogue/put.cuh"
-#include "exact/gpu/lines/near_blocks.cuh"
+#include "exact/gpu/lines/near_stage.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
-
-/// Returns the offset that a field of a word stores as 0, for a cell `at` of an axis. Sites beyond a joined end have
-/// the coordinates of the other end, so their numbers begin behind those of all others.
-__device__ inline int least_offset(int bits, int at, int size, bool joined) {
-    const int half = 1 << (bits - 1);
-    if (!joined || (half <= at && at <= size - half)) return -half;
-    return at < half ? -at : size - at;
-}
-/// Conversion of keys for staging: offsets from the lane's cell; values; or, along the first of three axes, words.
-template <keys Stored, bool Sites, class C>
-class near_stage {
-public:
-    using staged = std::conditional_t<Sites && is_position(Stored), std::int16_t, std::uint32_t>;
-
-    __device__ near_stage(const C& c, const near_plan& plan) : c_(c), g_(c.g), plan_(plan) {}
-
-    /// Stages the tile's rows [base, end).
-    __device__ void fill(int base, int end, staged* to) const {
-        with_threads<near_threads<Sites>>([&](auto threads) { fill_by(threads, base, end, to); });
-        // Beyond both ends lie rows whose words reach the cap.
-        const auto beyond = static_cast<staged>(Sites && is_position(Stored) ? plan_.cut[0] : plan_.cap);
-        for (int i = static_cast<int>(threadIdx.x); i < rows_beyond * cuda::warp; i += static_cast<int>(blockDim.x))
-            to[-1 - i] = to[(end - base) * cuda::warp + i] = beyond;
-    }
-
-private:
-    template <class Threads>
-    __device__ void fill_by(Threads threads, int base, int end, staged* to) const {
-        using in = typename C::in;
-        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-        constexpr int chunk = 16 / sizeof(in), chunks = cuda::warp / chunk;
-        const auto* const from = static_cast<const in*>(g_.from);
-        if (g_.inner % cuda::warp == 0 && g_.done_size[0] % cuda::warp == 0) {
-            const int column = static_cast<int>(threadIdx.x) % chunks * chunk, x = c_.own(0) - lane + column;
-            const int row = base + static_cast<int>(threadIdx.x) / chunks, rows = threads / chunks;
-            const in* const first = from + c_.cell(0) - lane + column;
-            const in* next = first + row * g_.inner;
-#pragma unroll 4
-            for (int i = row; i < end; i += rows, next += rows * g_.inner) {
-                const in* const here = c_.joined() ? first + c_.row_in(i) * g_.inner : next;
-                put(__ldg(reinterpret_cast<const uint4*>(here)), x, to + (i - base) * cuda::warp + column);
-            }
-        } else {
-            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < end - base; i += threads / cuda::warp)
-                to[i * cuda::warp + lane] = one(from[c_.cell(c_.row_in(base + i))], c_.own(0));
-        }
-    }
-
-    /// Converts the keys of 16 bytes, the first of which is that of column x.
-    __device__ void put(const uint4& u, int x, staged* to) const {
-        const std::uint32_t words[4] = {u.x, u.y, u.z, u.w};
-        const auto position = [&](int k) { return one(static_cast<std::int32_t>(words[k]), x + k); };
-        if constexpr (sizeof(staged) == 2 && sizeof(typename C::in) == 4) {
-            *reinterpret_cast<uint2*>(to) = {halves(position(1), position(0)), halves(position(3), position(2))};
-        } else if constexpr (sizeof(staged) == 2) {
-            std::uint32_t two[4];
-#pragma unroll
-            for (int k = 0; k < 4; ++k)
-                two[k] = C::bent ? halves(one(static_cast<std::int16_t>(words[k] >> 16), x + 2 * k + 1),
-                                          one(static_cast<std::int16_t>(words[k]), x + 2 * k))
-                                 : cut(words[k], halves(-x - 2 * k - 1, -x - 2 * k));
-            *reinterpret_cast<uint4*>(to) = {two[0], two[1], two[2], two[3]};
-        } else if constexpr (sizeof(typename C::in) == 2) {
-#pragma unroll
-            for (int k = 0; k < 4; k += 2)
-                reinterpret_cast<uint4*>(to)[k / 2] = {
-                    one(static_cast<std::int16_t>(words[k]), x + 2 * k),
-                    one(static_cast<std::int16_t>(words[k] >> 16), x + 2 * k + 1),
-                    one(static_cast<std::int16_t>(words[k + 1]), x + 2 * k + 2),
-                    one(static_cast<std::int16_t>(words[k + 1] >> 16), x + 2 * k + 3)};
-        } else {
-            *reinterpret_cast<uint4*>(to) = {
-                one(static_cast<std::int32_t>(u.x), x), one(static_cast<std::int32_t>(u.y), x + 1),
-                one(static_cast<std::int32_t>(u.z), x + 2), one(static_cast<std::int32_t>(u.w), x + 3)};
-        }
-    }
-    /// Converts the key of a cell of column x.
-    [[nodiscard]] __device__ staged one(std::int32_t key, int x) const {
-        constexpr std::uint32_t none = 1 << 30;
-        if constexpr (Stored == keys::value) {
-            return min(static_cast<std::uint32_t>(key), none);
-        } else if constexpr (is_position(Stored)) {
-            const int dx = offset(key, key, x, 0);
-            if constexpr (Sites) return static_cast<std::int16_t>(dx);
-            const int r = g_.m.half_cell ? max(2 * (dx < 0 ? -dx : dx) - 1, 0) : dx;
-            return static_cast<std::uint32_t>(plan_.weight[0] * r * r);
-        } else {
-            const int y = c_.own(1);
-            int dx, dy;
-            if constexpr (C::bent) {
-                dx = offset(key >> 16, key, x, 0), dy = offset(key & 0xffff, key, y, 1);
-            } else {
-                const auto both = static_cast<int>(cut(static_cast<std::uint32_t>(key), halves(-x, -y)));
-                dx = both >> 16, dy = static_cast<std::int16_t>(both);
-            }
-            const auto value = min(static_cast<std::uint32_t>(dx * dx * plan_.weight[0] + dy * dy * plan_.weight[1]),
-                                   plan_.cap >> plan_.shift);
-            if constexpr (C::bent) return value << plan_.shift | field(dx, x, 0) | field(dy, y, 1);
-            return (value << plan_.shift) +
-                   static_cast<std::uint32_t>((dx << plan_.place[0]) + (dy << plan_.place[1]) + plan_.here);
-        }
-    }
-    /// Returns an offset along finished axis i in its place of a word.
-    [[nodiscard]] __device__ std::uint32_t field(int d, int own, int i) const {
-        const int least = least_offset(plan_.bits[i], own, g_.done_size[i], joined(i));
-        return static_cast<std::uint32_t>(((d - least) & ((1 << plan_.bits[i]) - 1)) << plan_.place[i]);
-    }
-    /// Returns the clamped offset of a site's coordinate along finished axis i from a cell's, the shorter way round.
-    [[nodiscard]] __device__ int offset(int at, std::int32_t key, int own, int i) const {
-        int d = at - own;
-        if (C::bent && joined(i)) {
-            const int n = g_.done_size[i];
-            d = 2 * d > n ? d - n : 2 * d < -n ? d + n : d;
-        }
-        const int most = plan_.cut[i];
-        return key < 0 ? most : max(min(d + most, 2 * most), 0) - most;
-    }
-    /// Clamps the offsets in both halves; `minus` is minus the cell. (It avoids __vneg2, which nvcc 13.0 turns into a
-    /// complement if only one half is used.)
-    [[nodiscard]] __device__ std::uint32_t cut(std::uint32_t key, std::uint32_t minus) const {
-        return __vmaxs2(__viaddmin_s16x2(key, minus, plan_.cuts), plan_.minus_cuts);
-    }
-    [[nodiscard]] __device__ bool joined(int i) const { return g_.m.periodic[g_.m.rank - 1 - i]; }
-
-    const C& c_;
-    const line_pass<typename C::V>& g_;
-    const near_plan& plan_;
-};
 
 /// A lane's rows of a block, as words.
 template <keys Stored, bool Sites, class C>
 class near_search {
     using staged = typename near_stage<Stored, Sites, C>::staged;
     static constexpr int width = static_cast<int>(sizeof(staged)) * cuda::warp;
+    static constexpr bool begins = has_begins<Sites, C>;
 
 public:
     __device__ near_search(const C& c, const near_plan& plan, const staged* memory, int base, int end, int m)
@@ -176,12 +50,13 @@ public:
     __device__ bool find(const GivesUp& gives_up, bool& failed) {
         std::uint32_t own[near_block], some = 0;
 #pragma unroll
-        for (int i = 0; i < near_block; ++i) best_[i] = own[i] = candidate(i * width, i), some |= own[i];
+        for (int i = 0; i < near_block; ++i)
+            own[i] = candidate(i * width, i), best_[i] = value_of(own[i]), some |= best_[i];
         if (!__any_sync(cuda::every_lane, some >> plan_.shift)) return true;
         if (gives_up()) return false;
         relax_by_ends();
         relax_by_own(own);
-        failed = !search();
+        failed = !search(own[0]);
         return !failed;
     }
 
@@ -247,7 +122,7 @@ private:
     }
     /// Adds the ends of the runs of labels, which are sites in the lane's own column.
     __device__ void relax_by_ends() {
-        if constexpr (C::labels) {
+        if constexpr (C::labels && !begins) {
             const block_ends ends(c_, m_);
             int away = ends.low;
 #pragma unroll
@@ -274,16 +149,33 @@ private:
     __device__ void relax_by_own(const std::uint32_t (&own)[near_block]) {
 #pragma unroll
         for (int i = 0; i < near_block; ++i) {
+            const std::uint32_t before = for_before(own[i]),
+                                behind = i + 1 < near_block ? for_behind(own[i], own[i + 1]) : 0;
 #pragma unroll
             for (int k = 0; k < near_block; ++k)
                 if (k != i)
-                    best_[k] = __viaddmin_u32(own[i] + (Sites && Stored == keys::word && i > k ? 1 : 0),
-                                              plan_.costs[i > k ? i - k : k - i], best_[k]);
+                    best_[k] =
+                        __viaddmin_u32((k < i ? before : behind) + (Sites && Stored == keys::word && i > k ? 1 : 0),
+                                       plan_.costs[i > k ? i - k : k - i], best_[k]);
         }
     }
-    [[nodiscard]] __device__ bool search() {
+    /// Returns a row's own value.
+    [[nodiscard]] static __device__ std::uint32_t value_of(std::uint32_t word) {
+        return begins ? word & ~begin_bit : word;
+    }
+    /// Returns the value that a row has for the rows before it: 0 where a run begins.
+    [[nodiscard]] static __device__ std::uint32_t for_before(std::uint32_t word) {
+        return begins ? static_cast<std::uint32_t>(max(static_cast<std::int32_t>(word), 0)) : word;
+    }
+    /// Returns the value that a row has for the rows behind it: 0 where a run begins in the next row.
+    [[nodiscard]] static __device__ std::uint32_t for_behind(std::uint32_t word, std::uint32_t next) {
+        return !begins ? word : static_cast<std::int32_t>(next) < 0 ? 0 : word & ~begin_bit;
+    }
+    /// Searches outward; `last`: the row before which it begins downward.
+    [[nodiscard]] __device__ bool search(std::uint32_t last) {
         bool found = false;
         std::uint32_t worst = 0;
+        const std::uint32_t one = plan_.one;
         for (int j = 1;; j += near_round) {
             worst = best_[0];
 #pragma unroll
@@ -297,12 +189,14 @@ private:
             const int lower = -min(j * width, deepest_), upper = min((near_block - 1 + j) * width, highest_);
 #pragma unroll
             for (int u = 0; u < near_round; ++u) {
-                const std::uint32_t down = candidate(lower - u * width, -j - u),
-                                    up = candidate(upper + u * width, near_block - 1 + j + u);
+                const std::uint32_t below = candidate(lower - u * width, -j - u), down = for_behind(below, last),
+                                    up = for_before(candidate(upper + u * width, near_block - 1 + j + u));
+                last = below;
 #pragma unroll
                 for (int i = 0; i < near_block; ++i) {
-                    best_[i] = __viaddmin_u32(down, plan_.costs[j + u + i], best_[i]);
-                    best_[i] = __viaddmin_u32(up, plan_.costs[j + u + near_block - 1 - i], best_[i]);
+                    const std::uint32_t costs[] = {plan_.costs[j + u + i], plan_.costs[j + u + near_block - 1 - i]};
+                    if (i % 2 != 0) best_[i] = __vimin3_u32(down * one + costs[0], up * one + costs[1], best_[i]);
+                    else best_[i] = __viaddmin_u32(up, costs[1], __viaddmin_u32(down, costs[0], best_[i]));
                 }
             }
         }

@@ -30,6 +30,25 @@ struct block_ends {
     [[nodiscard]] __device__ bool begins(int i) const { return (bits >> i & 1) != 0; }
 };
 
+/// The bits of a column, or of neighbouring ones, that say where runs begin.
+class column_begins {
+public:
+    template <class V>
+    __device__ column_begins(const line_pass<V>& g, std::int64_t first_cell) : step_(g.begins.step) {
+        const std::int64_t line = quotient(first_cell, g.done_size[0]), x = first_cell - line * g.done_size[0];
+        from_ = g.begins.bits + line * g.begins.pitch + x / 8, place_ = static_cast<int>(x % 8);
+    }
+    /// Returns the bit of a row's cell, below those of the cells behind it in the same eight.
+    [[nodiscard]] __device__ std::uint32_t operator()(int row) const {
+        return static_cast<std::uint32_t>(__ldg(from_ + row * step_)) >> place_;
+    }
+
+private:
+    const std::uint8_t* from_;
+    std::int64_t step_;
+    int place_;
+};
+
 /// Calls stage(threads) with the number of a block's threads: a constant, which loops unroll by, if it has `Most`.
 template <int Most, class Stage>
 __device__ void with_threads(const Stage& stage) {

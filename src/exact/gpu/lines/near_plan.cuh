@@ -35,6 +35,7 @@ __host__ __device__ inline std::uint32_t halves(int high, int low) {
 struct near_plan {
     std::uint32_t costs[near_most + near_block + near_round + 4];  ///< cost of k rows, as a value in a word
     int reach = 0;                                                 ///< largest number of steps
+    std::uint32_t one = 1;       ///< a factor: products have a unit of their own, beside the one of sums and minima
     std::uint32_t cap = 0;       ///< words from here on might have missed a site with clamped offsets
     std::uint32_t beyond = ~0u;  ///< the smallest word that a limit forbids
     bool goes_on = false;        ///< only strips are searched that another rung has left unresolved

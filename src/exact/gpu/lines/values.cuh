@@ -31,11 +31,12 @@ constexpr std::uint32_t value_bits = 0x7fff7fff;  // of both columns; the bits a
 /// Constants of a pass.
 struct value_plan {
     std::uint32_t costs[value_most + near_block + near_round + 4];  ///< cost of k rows, in both halves
-    int reach = 0;                                                  ///< rows that are searched on either side
-    int cap = value_cap;                                            ///< values from here on might have missed a site
-    int beyond = value_saturated;                                   ///< the least value that a limit forbids
-    int cut = 0;                                                    ///< cells that cost the cap, along the last axis
-    int window = 512;                                               ///< rows of a block
+    std::uint32_t one = 1;         ///< a factor: products have a unit of their own, beside the one of sums and minima
+    int reach = 0;                 ///< rows that are searched on either side
+    int cap = value_cap;           ///< values from here on might have missed a site
+    int beyond = value_saturated;  ///< the least value that a limit forbids
+    int cut = 0;                   ///< cells that cost the cap, along the last axis
+    int window = 512;              ///< rows of a block
 };
 
 /// Plans the search; returns false if the axis has no windows of values.
@@ -57,25 +58,6 @@ inline bool plan_values(const line_form& how, const line_pass<std::int32_t>& g, 
     plan.beyond = static_cast<int>(std::min<std::int64_t>(g.limit, value_saturated - 1) + 1);
     return true;
 }
-
-/// The bits of a column, or of neighbouring ones, that say where runs begin.
-class column_begins {
-public:
-    template <class V>
-    __device__ column_begins(const line_pass<V>& g, std::int64_t first_cell) : step_(g.begins.step) {
-        const std::int64_t line = quotient(first_cell, g.done_size[0]), x = first_cell - line * g.done_size[0];
-        from_ = g.begins.bits + line * g.begins.pitch + x / 8, place_ = static_cast<int>(x % 8);
-    }
-    /// Returns the bit of a row's cell, below those of the cells behind it in the same eight.
-    [[nodiscard]] __device__ std::uint32_t operator()(int row) const {
-        return static_cast<std::uint32_t>(__ldg(from_ + row * step_)) >> place_;
-    }
-
-private:
-    const std::uint8_t* from_;
-    std::int64_t step_;
-    int place_;
-};
 
 /// Stages a tile's rows [base, base + rows), in joined lines with the rows of their other end.
 template <class A>
@@ -268,6 +250,7 @@ private:
     [[nodiscard]] __device__ bool search(std::uint32_t last) {
         bool found = false;
         int worst = 0;
+        const std::uint32_t one = plan_.one;
         for (int j = 1;; j += near_round) {
             std::uint32_t both = best_[0];
 #pragma unroll
@@ -289,8 +272,9 @@ private:
                 last = lower;
 #pragma unroll
                 for (int i = 0; i < near_block; ++i) {
-                    best_[i] = __viaddmin_u16x2(down, plan_.costs[j + u + i], best_[i]);
-                    best_[i] = __viaddmin_u16x2(up, plan_.costs[j + u + near_block - 1 - i], best_[i]);
+                    const std::uint32_t costs[] = {plan_.costs[j + u + i], plan_.costs[j + u + near_block - 1 - i]};
+                    if (i % 4 == 0) best_[i] = __vimin3_u16x2(down * one + costs[0], up * one + costs[1], best_[i]);
+                    else best_[i] = __viaddmin_u16x2(up, costs[1], __viaddmin_u16x2(down, costs[0], best_[i]));
                 }
             }
         }
