@@ -39,7 +39,8 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.index = true}), 0.5, slack) << "winners at every 32nd row";
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.index = true}), 0.5, slack) << "winners at every 32nd row";
     EXPECT_NEAR(bytes_a_cell({65536, 65536}, {.index = true}), 0.5, slack) << "the same in 64 bits";
-    EXPECT_NEAR(bytes_a_cell({1600, 1600, 1600}, {.index = true}), 6.25, slack) << "lines";
+    EXPECT_NEAR(bytes_a_cell({1600, 1600, 1600}, {.index = true}), 4.25, slack) << "words and sweeps";
+    EXPECT_NEAR(bytes_a_cell({100, 100, 10000}, {.index = true}), 4.25, slack);
     EXPECT_NEAR(bytes_a_cell({3000, 400, 400}, {.index = true}), 6.25, slack) << "lines";
     EXPECT_NEAR(bytes_a_cell({1000, 40000}, {.index = true, .cell = spacing{2, 1}}), 4.75, slack) << "long rows";
     EXPECT_NEAR(bytes_a_cell({30, 40, 50, 60}, {.index = true}), 16.5, slack) << "packed sites of both passes";

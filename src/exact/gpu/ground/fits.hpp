@@ -57,21 +57,40 @@ inline bool words_fit(const plan& p) {
            searched > 1 && p.size[last] <= most_packed && p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
 }
 
+inline constexpr std::int64_t far_offsets = 1 << 14;  // offsets along the last axis, in the state of site_words.cuh
+
 /// True if lines (gpu/lines) search the first axis of a volume for distances, because it is too long for shared memory.
 inline bool lines_finish(const plan& p) {
     return p.rank - p.first_axis == 3 && !p.sites_wanted && !rows_fit_shared(p, p.first_axis);
 }
 
+inline constexpr std::int64_t most_swept_rows = 2048;
+// Fewest groups of 32 lines for which sweeps are used. 256^3 has 2048, where sweeps take as long as hulls.
+inline constexpr std::int64_t groups_for_sweeps = 4096;
+/// True if a volume has so many lines along an axis that sweeps (sites/unresolved.cuh) can solve all that words leave
+/// unresolved, with values of 30 bits.
+inline bool sweeps_suffice(const plan& p, int axis) {
+    const std::int64_t rows = p.size[static_cast<std::size_t>(axis)];
+    return rows <= most_swept_rows && p.cells / rows >= groups_for_sweeps * cuda::warp && p.largest < largest_narrow;
+}
+
 /// True if nearest sites are searched in words of 32 bits (site_words.cuh): in images and volumes in unit spacing. With
 /// more axes a word has no room for the offsets. What words leave unresolved is searched between pivot rows in images,
-/// in volumes in shared memory. Words hold offsets, so the packed sites and, in images, the values may need 64 bits.
+/// in volumes in shared memory or, in large ones, by sweeps. Words hold offsets, so the packed sites and,
+/// in images, the values may need 64 bits.
 inline bool site_words_fit(const plan& p) {
     const int searched = p.rank - p.first_axis;
     const auto last = static_cast<std::size_t>(p.rank - 1);
     if (p.numbers == tier::float64 || !p.sites_wanted || searched < 2 || searched > 3) return false;
     for (int axis = p.first_axis; axis < p.rank - 1; ++axis)
-        if (!tiles_fit(p, axis) || (searched == 3 && !rows_fit_shared(p, axis))) return false;
-    return p.weight[last] == 1 && p.size[last] <= most_packed;
+        if (!tiles_fit(p, axis) || (searched == 3 && !rows_fit_shared(p, axis) && !sweeps_suffice(p, axis)))
+            return false;
+    if (p.weight[last] != 1 || p.size[last] > (searched == 2 ? most_packed : far_offsets)) return false;
+    // Steps along the first axis add up to 127 planes to a cell in 32 bits.
+    constexpr std::int64_t most_plane = 1 << 24;
+    return searched == 2 ||
+           cells_between(p.size.data(), p.first_axis, p.rank) <= std::numeric_limits<std::int32_t>::max() ||
+           cells_between(p.size.data(), p.first_axis + 1, p.rank) <= most_plane;
 }
 
 inline constexpr std::int64_t least_padded = 1 << 24;  // cells; 250^3, which the cache holds, gained nothing

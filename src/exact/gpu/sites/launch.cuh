@@ -231,6 +231,12 @@ inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin =
             {static_cast<int>(blocks_for(rows, each)), static_cast<int>(each)}};
 }
 
+// Keys above this value cannot be settled by 64 steps; after the first steps they stop the search early if a sweep is
+// the fallback. 512^3 of balls 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56,
+// 2.30; H200, 2026-11-23).
+constexpr std::uint32_t beyond_most_steps = 66 * 66 * one_value;
+static_assert(beyond_most_steps > (most_steps + 1) * (most_steps + 1) * one_value && beyond_most_steps < near_cap);
+
 /// The search for nearest sites of one or many images or volumes.
 class site_search {
 public:
@@ -268,12 +274,16 @@ private:
         return axis == p_.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
                                    : blocks_for(state_columns(p_, axis), cuda::warp);
     }
+    /// True if hulls have no room for the lines along an axis.
+    [[nodiscard]] bool only_sweeps(int axis) const { return !rows_fit_shared(p_, axis); }
+    /// True if a sweep solves what the steps leave unresolved, if that is a lot.
+    [[nodiscard]] bool sweeps(int axis) const { return groups_of(axis) >= groups_for_sweeps; }
 
     template <ending End>
     void search_rows(const site_sink& to, int axis, std::uint32_t* state) const {
         const std::int64_t pitch = End == ending::state ? state_pitch(p_) : rows_of(p_.rank - 1);
         const site_words from{{words_.lines(memory_), pitch}};
-        const windows cut = search_strips<End>(from, axis, state, to);
+        const windows cut = search_strips<End>(from, axis, near_cap, state, to);
         const unresolved_tiles unresolved = words_.unresolved(memory_, axis);
         if constexpr (End == ending::state) finish<End>(from, axis, cut, unresolved, state, to);
         else finish_between_pivots<sites_between<End>>(on_, from, cut, unresolved, words_.pivots(memory_), to);
@@ -282,19 +292,20 @@ private:
     template <ending End>
     void search_planes(const site_sink& to, int axis, const std::uint32_t* state) const {
         const site_states from{lines_of_state(p_, axis), state};
-        const windows cut = search_strips<End>(from, axis, nullptr, to);
+        const windows cut = search_strips<End>(from, axis, sweeps(axis) ? beyond_most_steps : near_cap, nullptr, to);
         finish<End>(from, axis, cut, words_.unresolved(memory_, axis), nullptr, to);
     }
 
     /// Searches by steps; returns the windows of the lines.
     template <ending End, class Lines>
-    windows search_strips(const Lines& from, int axis, std::uint32_t* state, const site_sink& to) const {
+    windows search_strips(const Lines& from, int axis, std::uint32_t beyond_steps, std::uint32_t* state,
+                          const site_sink& to) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const auto launch = [&]<int Rows>() {
             cuda::launch_overlapped(on_, search_sites<Rows, End, Lines>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp),
                                     cut.warps * sizeof(typename Lines::template memory<Rows>), from, cut.into,
-                                    words_.unresolved(memory_, axis), many_, state, to);
+                                    words_.unresolved(memory_, axis), many_, beyond_steps, state, to);
         };
         if (cut.rows == small_strip) launch.template operator()<small_strip>();
         else launch.template operator()<long_strip>();
@@ -307,10 +318,16 @@ private:
     void finish(const Lines& from, int axis, const windows& cut, const unresolved_tiles& unresolved,
                 std::uint32_t* state, const site_sink& to) const {
         const std::int64_t rows = rows_of(axis), groups = groups_of(axis), bands = blocks_for(rows, band_rows);
-        cuda::launch_overlapped(on_, search_unresolved_sites<End, Lines>,
-                                std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
-                                dim3(cuda::warp, static_cast<unsigned>(bands)), line_hull::bytes(rows), from, cut,
-                                unresolved, state, to);
+        if (!only_sweeps(axis))
+            cuda::launch_overlapped(on_, search_unresolved_sites<End, Lines>,
+                                    std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
+                                    dim3(cuda::warp, static_cast<unsigned>(bands)), line_hull::bytes(rows), from, cut,
+                                    unresolved, sweeps(axis), state, to);
+        if (sweeps(axis))
+            cuda::launch_overlapped(on_, sweep_unresolved_sites<End, Lines>,
+                                    std::min(blocks_for(groups, sweep_warps), sweep_blocks * multiprocessors),
+                                    dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, unresolved,
+                                    only_sweeps(axis) ? 1 : least_swept, state, to);
     }
 
     const device& on_;

@@ -1,6 +1,6 @@
 // The kernel that searches nearest sites in words (site_words.cuh): the second axis from packed lines (words.cuh), the
 // third from the state of the second. Windows with few sites, and others that steps leave unresolved, are solved
-// between pivot rows (launch.cuh) or by hulls (unresolved.cuh).
+// between pivot rows (launch.cuh), by a sweep or by hulls (unresolved.cuh).
 //
 // It steps in registers: a lane owns a line, a warp a strip of rows of 32 lines. A strip holds a few rows of its
 // neighbours on either side, as many as steps are done before they are fetched again: at first each warp reads them
@@ -31,11 +31,6 @@ constexpr int least_margin = 28;  // fewest rows beside a window: with the strip
 using strip_edges = std::uint32_t[2 * strip_halo * cuda::warp];  ///< rows of one warp, in shared memory
 // Rounds of steps, 9 steps, after which a warp with at least this many lanes of capped values gives up.
 constexpr int stop_after_rounds = 3, least_capped_columns = 12;
-// Words that 64 steps cannot settle. Along the third axis 512^3 of balls takes 3.16 ms, of a border 2.26, of blobs 2.30
-// (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56, 2.30; H200, 2026-11-23).
-template <int Done>
-inline constexpr std::uint32_t beyond_steps = Done == 2 ? 66 * 66 * one_value : near_cap;
-static_assert(beyond_steps<2> > (most_steps + 1) * (most_steps + 1) * one_value && beyond_steps<2> < near_cap);
 
 /// A block's rows of its lines: as many strips as it has warps; a window of them is written.
 struct block_rows {
@@ -138,7 +133,7 @@ __device__ void exchange_edges(strip<Rows>& v, std::uint32_t* edges, int pitch) 
 /// step. A strip with open rows in the margin only goes on as long as others do.
 template <int Rows, class Target>
 __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target& target, bool writes,
-                              std::uint32_t* edges, int pitch) {
+                              std::uint32_t* edges, int pitch, std::uint32_t beyond_steps = near_cap) {
     const int first_row = b.strip_start();
     const int from = max(b.own_from - first_row, 0), to = min(b.own_to - first_row, Rows);
     bool settled = false, written = from >= to;
@@ -164,7 +159,7 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
             for (int i = 1; i < strip_halo; ++i)
                 steps += static_cast<std::uint32_t>((k + i) * (k + i)) * one_value <= most ? 1 : 0;
             if (round == stop_after_rounds && target.to.limit >= offset_reach * offset_reach) {
-                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= beyond_steps<Target::done>);
+                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= beyond_steps);
                 steps = __popc(capped) >= least_capped_columns ? 0 : steps;
             }
         }
@@ -207,7 +202,7 @@ struct site_words : word_lines {
     template <int Rows>
     using memory = strip_memory<Rows>;
 
-    /// The rows of a lane's line.
+    /// The rows of a lane's line. Sites are at most far_offsets away.
     class reader {
     public:
         using loaded = uint2;
@@ -346,7 +341,7 @@ __device__ bool fill_strip(strip<Rows>& v, const site_states& lines, const line_
 template <int Rows, ending End, class Lines>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites(const Lines lines, const windows cut, const unresolved_tiles unresolved, const std::int32_t* many,
-                 std::uint32_t* next, const site_sink to) {
+                 const std::uint32_t beyond_steps, std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
     if (gpu::are_few(many)) return;
     using memory = typename Lines::template memory<Rows>;
@@ -360,7 +355,7 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     strip<Rows> v;
     if (fill_strip<Rows>(v, lines, at.group, b, of_warps[threadIdx.x / cuda::warp], to.limit) &&
         finish_strips<Rows>(v, b, target, lane < width, reinterpret_cast<std::uint32_t*>(strip_memories),
-                            sizeof(memory) / sizeof(std::uint32_t)))
+                            sizeof(memory) / sizeof(std::uint32_t), beyond_steps))
         return;
     // Images, which have no state, are finished between pivot rows, so their list names images.
     constexpr bool of_images = std::is_same_v<Lines, site_words> && End != ending::state;

@@ -35,7 +35,7 @@ __device__ inline std::int32_t square_of(offset to) { return to.dx * to.dx + to.
 /// State between the second and the third pass: a word of the third if all fits, which leaves its highest bit clear;
 /// else that bit, dx in 15 bits and dy in 16. All ones is no site, which would be an offset of (-1, -1).
 constexpr std::uint32_t far_state = 1u << 31, empty_state = 0xffffffffu;
-static_assert(short_largest < 1 << 28, "dx has 15 bits with its sign, dy 16");
+static_assert(far_offsets == 1 << 14, "dx has a sign");
 
 template <class V>
 __device__ std::uint32_t state_word(offset to, V value) {
@@ -153,6 +153,38 @@ struct site_target {
         if (key < 0) return put_none(row);
         const auto part = [](std::int64_t bits) { return static_cast<std::int32_t>(bits & ((1 << key_bits) - 1)); };
         put(row, value, {part(key >> (2 * key_bits)) - key_bias, part(key >> key_bits) - key_bias}, part(key) - row);
+    }
+    /// Writes `Count` rows from row `from` on, of which `count` exist: their sites are in rows `winner` with offsets
+    /// site_of(i); unless `sited` they have none.
+    template <int Count, class SiteOf>
+    __device__ void put_winners(int from, int count, bool sited, const int (&winner)[Count],
+                                const SiteOf& site_of) const {
+        constexpr bool one_word = End == ending::state || End == ending::index32;
+        if (!one_word || to.limited) {
+            // Unrolled, because the winners are in registers.
+#pragma unroll
+            for (int i = 0; i < Count; ++i) {
+                if (i >= count) break;
+                const offset site = site_of(i);
+                const std::int32_t along = winner[i] - from - i;
+                if (sited) put(from + i, site.dx * site.dx + site.dy * site.dy + along * along, site, along);
+                else put_none(from + i);
+            }
+            return;
+        }
+        const std::uint32_t none = sited ? 0 : 0xffffffffu;
+        static_assert(empty_state == 0xffffffffu);
+        auto* cell =
+            (End == ending::state ? next : reinterpret_cast<std::uint32_t*>(to.out.index32)) + first + row_at(from);
+#pragma unroll
+        for (int i = 0; i < Count; ++i, cell += inner) {
+            const offset site = site_of(i);
+            const std::int32_t along = winner[i] - from - i;
+            const std::uint32_t word =
+                End == ending::state ? state_word({site.dx, along}, site.dx * site.dx + along * along)
+                                     : static_cast<std::uint32_t>(here + site.dx + site.dy * width + winner[i] * inner);
+            if (i < count) *cell = word | none;
+        }
     }
     /// Returns the output of a finished word, for a cell with the index `index` in its image plus the bias of the
     /// offsets; `Limited` if some words are too large.
