@@ -7,8 +7,8 @@
 #include "geodesic/cuda_answer.cuh"
 #include "geodesic/cuda_flood.cuh"
 #include "geodesic/cuda_graph.cuh"
+#include "geodesic/cuda_join.cuh"
 #include "geodesic/cuda_layout.cuh"
-#include "geodesic/cuda_leap.cuh"
 #include "geodesic/cuda_plant.cuh"
 #include "geodesic/cuda_squares.cuh"
 #include "geodesic/cuda_steps.cuh"
@@ -117,8 +117,8 @@ private:
         w.second_depth = depth_of(rules_.second_depth * (by_sweeps ? 2 : 1));
         w.thin = by_sweeps ? rules_.thin_for_sweeps : rules_.thin, w.middling = rules_.middling;
         w.rough = rules_.rough, w.waiting = by_sweeps ? static_cast<std::uint32_t>(rules_.waiting) : 0;
-        w.leaps = leaps_, w.few = static_cast<std::uint32_t>(rules_.waiting),
-        w.leap_depth = depth_of(rules_.leap_depth);
+        w.leaps = leaps_, w.leaps_first = leaps_ && rules_.leaps_first,
+        w.few = static_cast<std::uint32_t>(rules_.waiting), w.leap_depth = depth_of(rules_.leap_depth);
         // The search that follows another one knows that this one did not end soon.
         if (tried_) w.waiting = w.few = ~0U, w.leap_depth = w.first_depth;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
@@ -229,8 +229,10 @@ private:
         for (const geodesics::step& s : p_.steps) price = std::max<std::uint64_t>(price, s.price);
         return price;
     }
-    /// True if tiles have a rim of one cell, and a step from there leads to a tile beside it.
+    /// True if tiles have a rim of one cell, and a step from there leads to another tile beside it.
     [[nodiscard]] bool may_leap() const {
+        for (int axis = 0; axis < p_.where.axes; ++axis)
+            if (p_.where.wraps[axis] && p_.where.tiles_along[axis] == 1) return false;
         return has_square_tiles() && ends_beside() && dearest_step() <= dearest_leap &&
                std::all_of(p_.steps.begin(), p_.steps.end(), [&](const auto& s) {
                    return std::all_of(s.by.begin(), s.by.end(), [](int by) { return std::abs(by) <= 1; });
@@ -245,9 +247,10 @@ private:
     void reserve_elimination() {
         const std::int64_t parts = cells_ >> part_bits;
         nodes_ = cells_ / rules_.node_share;
-        // Lists of eliminated cells and of nodes, or the table of leaps, which takes turns with them.
-        const std::int64_t table = leaps_ ? rim::row * rim::row * (cells_ >> device_tile_bits) : 0;
-        lists_ = memory_.reserve<edge>(std::max(parts * part_words + 4 * node_degree * nodes_, table) / 2);
+        // Lists of eliminated cells and of nodes, or the tables of pieces, which take turns with them.
+        const std::int64_t table = leaps_ ? 16 * cells_ : 0;
+        list_words_ = std::max(parts * part_words + 4 * node_degree * nodes_, table);
+        lists_ = memory_.reserve<edge>(list_words_ / 2);
         record_ = memory_.reserve<std::uint32_t>(cells_);
         first_node_ = memory_.reserve<std::uint32_t>(parts);
         node_key_ = memory_.reserve<std::uint64_t>(nodes_);
@@ -269,7 +272,8 @@ private:
     elimination<Word> start_elimination(const work<Word, Axes>& w) const {
         elimination<Word> e;
         split_tiles(e);
-        e.parts = cells_ >> part_bits, e.rules = rules_, e.rules.thin = w.thin, e.rules.most_degree = capacity();
+        e.parts = cells_ >> part_bits, e.rules = rules_, e.rules.thin = w.thin, e.rules.leaps_first = w.leaps_first,
+        e.rules.most_degree = capacity();
         e.counts = reinterpret_cast<solver_counts*>(memory_.get<std::uint32_t>(control_));
         e.record = memory_.get<std::uint32_t>(record_), e.words = memory_.get<std::uint32_t>(lists_);
         e.first_node = memory_.get<std::uint32_t>(first_node_), e.most_nodes = static_cast<std::uint32_t>(nodes_);
@@ -298,6 +302,23 @@ private:
         }
     }
     template <pricing Pricing, class Word>
+    void leap(work<Word, Axes> w) const {
+        const gate_graph<Word> graph(p_, memory_.get<std::uint32_t>(lists_), list_words_, memory_.get<Word>(node_key_),
+                                     memory_.get<std::uint32_t>(record_), memory_.get<std::uint32_t>(numbers_of_nodes_),
+                                     nodes_);
+        work<std::uint32_t, Axes> flat = start<std::uint32_t>();
+        flat.seed_bits = 0, w.from = stage::leap;
+        flat.limit = static_cast<std::uint32_t>(dearest_leap / dearest_step());
+        const std::size_t bytes = tile_memory<Pricing, std::uint32_t>::bytes(device_tile_bits);
+        const auto list = list_pieces<Pricing, Word>;
+        cuda::launch(on_, list, std::min(cuda::blocks_at_once(list, threads_of_tile, bytes), w.where.tiles),
+                     dim3(threads_of_tile), bytes, w, flat, graph);
+        const int gates = joined_pieces<Word>::gates_in(cuda::limits().shared_bytes);
+        const std::size_t joined = joined_pieces<Word>::bytes(gates);
+        const std::int64_t blocks = cuda::blocks_at_once(join_pieces<Word>, join_threads, joined);
+        cuda::launch_together(on_, join_pieces<Word>, cuda::grid{blocks, dim3(join_threads), joined}, w, graph, gates);
+    }
+    template <pricing Pricing, class Word>
     void solve_by_both(work<Word, Axes> w) const {
         if constexpr (Axes == few_axes) {
             const elimination<Word> e = start_elimination(w);
@@ -311,13 +332,7 @@ private:
             cuda::launch(on_, link_parts<Word, Axes>, 4 * blocks, dim3(graph_threads), 0, w, e);
             cuda::launch_together(on_, contract_graph<Word, Axes>, blocks, dim3(graph_threads), w, e);
             by_parts(expand_parts<Word, Axes>, 0, e.parts, w, e);
-            if (leaps_) {
-                work<std::uint32_t, Axes> flat = start<std::uint32_t>();
-                flat.seed_bits = 0, w.from = stage::leap;
-                flat.limit = static_cast<std::uint32_t>(dearest_leap / dearest_step());
-                visit_tiles(leap<Pricing, Word>, threads_of_tile, tile_memory<Pricing, Word>::bytes(device_tile_bits),
-                            w.where.tiles, w, flat, memory_.get<std::uint32_t>(lists_));
-            }
+            if (leaps_) leap<Pricing>(w);
             w.from = stage::last, spread<Pricing>(w);
         }
     }
@@ -367,7 +382,8 @@ private:
     bool apart_ = false;  ///< true if cost and seed do not fit a key: seeds are spread afterwards
     bool eliminates_ = false, leaps_ = false, tried_ = false;
     std::int64_t cells_ = 0, ring_ = 0, nodes_ = 0;
-    std::int64_t lists_ = 0, record_ = 0, first_node_ = 0, node_key_ = 0, numbers_of_nodes_ = 0, marks_ = 0;
+    std::int64_t list_words_ = 0, lists_ = 0, record_ = 0, first_node_ = 0, node_key_ = 0, numbers_of_nodes_ = 0,
+                 marks_ = 0;
     std::int64_t key_ = 0, cost_ = 0, control_ = 0, step_ = 0, between_at_ = 0, crossing_ = 0, numbers_ = 0,
                  boards_ = 0;
 };

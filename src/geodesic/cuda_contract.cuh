@@ -52,7 +52,9 @@ struct elimination {
         const std::uint32_t narrower = (local >> (high_bit + 1) << high_bit) | (local & ((1U << high_bit) - 1));
         return (narrower >> (low_bit + 1) << low_bit) | (narrower & ((1U << low_bit) - 1));
     }
-    [[nodiscard]] __device__ bool wanted() const { return eliminates(*counts, rules.thin, rules.middling); }
+    [[nodiscard]] __device__ bool wanted() const {
+        return eliminates(*counts, rules.thin, rules.leaps_first && !is_scattered(*counts) ? -1 : rules.middling);
+    }
 };
 
 /// Calls use(place, price) for the cells of the mask to which steps from a cell lead.

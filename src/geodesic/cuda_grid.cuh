@@ -304,7 +304,7 @@ struct work {
     std::uint32_t first_depth = 0, second_depth = 0;  ///< depths at which the stages end
     std::int32_t thin = 0, middling = 0, rough = 0;   ///< as in solver_rules
     std::uint32_t waiting = 0;                        ///< where no more tiles wait, the second depth is the first
-    bool leaps = false;                               ///< leap() serves the call if cells are not eliminated
+    bool leaps = false, leaps_first = false;          ///< leaps serve the call if cells are not eliminated, or first
     std::uint32_t leap_depth = 0, few = 0;            ///< it begins here where at most so many tiles wait
     const device_step* steps = nullptr;
     const device_between* between = nullptr;

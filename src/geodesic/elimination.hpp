@@ -13,12 +13,14 @@ struct solver_rules {
     /// Depth for a middling `left`, in multiples of the image's sides in tiles; twice as deep if sweeps relax tiles.
     std::int32_t second_depth = 4;
     std::int32_t waiting = 4;  ///< where at most this number of tiles wait for sweeps, the second depth is the first
-    /// Depth at which leaps from rim to rim of tiles begin, in multiples of the image's sides in tiles, if at most
+    /// Depth at which leaps over the pieces of corridors begin, in multiples of the image's sides in tiles, if at most
     /// `waiting` tiles wait; if more do, they begin at the second depth.
     std::int32_t leap_depth = 1;
     std::int32_t thin = 52;  ///< up to this `left`, cells are eliminated at once; see is_thin()
     /// `thin` where sweeps relax tiles: none, since they solve mazes with short ways sooner than lists eliminate cells.
     std::int32_t thin_for_sweeps = -1;
+    /// Leaps take the place of elimination for a middling `left`, except among scattered obstacles.
+    bool leaps_first = true;
     std::int32_t middling = 110;  ///< up to this `left`, after `second_depth`; above it, never
     /// A sample is taken if obstacles and borders close at least this share of the steps of free cells, in thousandths:
     /// corridors of width 6 lack 83, caves and blobs less than 70.
@@ -41,7 +43,8 @@ struct solver_counts {
     std::uint32_t gone, alive[2], front[3];  ///< of the graph: nodes eliminated, remaining, to relax
     std::uint32_t turns, core;               ///< rounds on the graph, and the nodes that remain
     std::uint32_t solved;                    ///< 1 if elimination solved the call
-    std::uint32_t leaps, too_dear;           ///< visits of leap(); 1 if paths inside tiles cost too much for it
+    std::uint32_t gates, pieces, words;      ///< of leaps: gates and pieces of tiles, and words of tables
+    std::uint32_t too_dear;                  ///< 1 if paths inside tiles cost too much, or do not fit the memory
     std::int32_t rough;                      ///< 3 for each sampled word among scattered obstacles, -1 for others
     std::uint32_t crossings;                 ///< entries of the list of crossings
     std::uint32_t exceeded;                  ///< 1 if keys of 32 bits, which were tried first, did not suffice

@@ -20,7 +20,7 @@ struct solver_mode {
 std::vector<solver_mode> modes() {
     solver_rules all;
     all.least_cells = 0, all.node_share = 1, all.most_core = 1 << 30, all.samples = 4;
-    all.first_depth = all.missing = 0, all.thin = all.thin_for_sweeps = all.middling = 1000;
+    all.leaps_first = false, all.first_depth = all.missing = 0, all.thin = all.thin_for_sweeps = all.middling = 1000;
     std::vector<solver_mode> made;
     const auto add = [&](const char* name) -> solver_rules& { return made.emplace_back(name, all).rules; };
     add("elimination");
@@ -136,7 +136,8 @@ TEST_F(GeodesicSolvers, AreTheHost) {
             eliminated += counts_.solved, second += counts_.parked[1];
             both += counts_.solved != 0 && mode.rules.first_depth > 0 ? 1 : 0;
             given_up += counts_.solved == 0 && counts_.nodes > 0 ? 1 : 0, cores += counts_.core > 0 ? 1 : 0;
-            squares += counts_.solved != 0 && counts_.squares > 0 ? 1 : 0, leaps += counts_.leaps > 0 ? 1 : 0;
+            squares += counts_.solved != 0 && counts_.squares > 0 ? 1 : 0,
+                leaps += counts_.pieces > 0 && counts_.too_dear == 0 ? 1 : 0;
         }
     }
     EXPECT_GT(eliminated, cases);
@@ -148,37 +149,40 @@ TEST_F(GeodesicSolvers, AreTheHost) {
     EXPECT_GT(leaps, cases / 8);
 }
 
-/// Wide corridors are leapt through, rim by rim of tiles, after visits of the first ones; then every tile is visited.
+/// The pieces of wide corridors are joined, after visits of the first tiles; then every tile is visited.
 TEST_F(GeodesicSolvers, LeapThroughWideCorridors) {
     solver_rules rules = modes().back().rules;
     rules.first_depth = 2, rules.leap_depth = 0, rules.waiting = 1;
     geodesic_case c = wide_spiral(140, 9);
-    const auto check = [&](const std::vector<priced_step>& steps, fields_wanted asked, std::uint32_t at_least) {
+    const auto check = [&](const std::vector<priced_step>& steps, fields_wanted asked, bool joins_all) {
         c.steps = steps;
         const geodesic_result wanted = on_host(c, 1);
         ASSERT_EQ(watched(c, rules, wanted, asked), wanted);
         EXPECT_EQ(counts_.solved, 0U);
-        EXPECT_GE(counts_.leaps, at_least);
+        EXPECT_EQ(counts_.too_dear, 0U);
+        EXPECT_GT(counts_.pieces, joins_all ? 8U : counts_.gone + 1);
+        EXPECT_EQ(counts_.gone, joins_all ? counts_.pieces - 1 : counts_.gone);
         const std::int64_t tiles = (c.shape[0] + 63) / 64 * ((c.shape[1] + 63) / 64);
-        EXPECT_EQ(counts_.tail, at_least == 0 ? counts_.tail : static_cast<std::uint32_t>(tiles))
-            << "rims are final, and each tile is visited once";
+        EXPECT_EQ(counts_.tail, static_cast<std::uint32_t>(tiles)) << "rims are final, and each tile is visited once";
     };
     const auto along_axes = chamfer_steps(2, std::array<std::int32_t, 1>{3}),
                diagonal = chamfer_steps(2, std::array<std::int32_t, 2>{2, 3}),
                dear = chamfer_steps(2, std::array<std::int32_t, 2>{93000, 131000});
     c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
-    check(along_axes, fields_wanted::both, 8), check(diagonal, fields_wanted::costs, 8);
-    check(dear, fields_wanted::costs, 8), check(diagonal, fields_wanted::both, 8);
-    c.cut_corners = false, check(diagonal, fields_wanted::costs, 8);
-    check(chamfer_steps(2, std::array<std::int32_t, 1>{1 << 28}), fields_wanted::costs, 0);
-    EXPECT_EQ(counts_.leaps, 0U) << "paths inside tiles cost too much";
+    check(along_axes, fields_wanted::both, true), check(diagonal, fields_wanted::costs, true);
+    check(dear, fields_wanted::costs, true), check(diagonal, fields_wanted::both, true);
+    c.cut_corners = false, check(diagonal, fields_wanted::costs, true);
+    c.cut_corners = true, c.steps = chamfer_steps(2, std::array<std::int32_t, 1>{1 << 28});
+    geodesic_result wanted = on_host(c, 1);
+    ASSERT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);
+    EXPECT_EQ(counts_.too_dear, 1U) << "paths inside tiles cost too much";
     for (std::size_t i = 0; i < c.mask.size(); ++i) c.cost.push_back(static_cast<std::int64_t>(1 + mix(i) % 3));
-    c.rule = cost_rule::both, check(diagonal, fields_wanted::costs, 8);
-    c = emptied({66, 140}, true), c.seeds[70] = 3;  // whole tiles are one group of gates
-    rules.first_depth = 1, check(diagonal, fields_wanted::costs, 1);
+    c.rule = cost_rule::both, check(diagonal, fields_wanted::costs, true);
+    c = emptied({66, 140}, true), c.seeds[70] = 3;                        // whole tiles are one group of gates
+    rules.first_depth = 1, check(diagonal, fields_wanted::costs, false);  // most pieces are too large to be joined
     rules.waiting = 0, rules.second_depth = 1000;  // more tiles wait, and none of them is so deep
-    check(diagonal, fields_wanted::costs, 0);
-    EXPECT_EQ(counts_.leaps, 0U);
+    ASSERT_EQ(watched(c, rules, wanted = on_host(c, 1), fields_wanted::costs), wanted);
+    EXPECT_EQ(counts_.pieces, 0U);
 }
 
 /// In mazes and spirals every cell is eliminated.
@@ -233,6 +237,8 @@ TEST_F(GeodesicSolvers, LeaveMazesToSweeps) {
     check(1, 0);  // steps along axes, which lines relax
     c.steps = chamfer_steps(2, std::array<std::int32_t, 2>{2, 3});
     check(0, 0), check(1, 1);
+    rules.leaps_first = true, check(1, 0);
+    EXPECT_GT(counts_.gone, 0U) << "pieces that were joined";
 }
 
 /// If the queue ends before elimination is considered, or elimination declines, no sample is taken.

@@ -1,0 +1,377 @@
+// Pieces of wide corridors, joined two at a time. The gates between two pieces are closed over: min-plus matrices say
+// what the others cost through them, and what they themselves cost from the others. Afterwards the gates of the few
+// remaining pieces are relaxed, and those between joined pieces get their keys, last pieces first.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "geodesic/cuda_contract.cuh"
+#include "geodesic/cuda_leap.cuh"
+
+namespace nearfield::geodesics {
+
+inline constexpr int join_threads = 512;
+
+/// The gates of two pieces, and the costs between them, in the memory of a block.
+template <class Word>
+struct joined_pieces {
+    /// So that two blocks share a multiprocessor. The sides of a corridor along a rim have 64 gates and more each.
+    static constexpr int most_gates = 160;
+
+    int row;                          ///< entries of a row of `cost`
+    std::uint32_t *cost, *gate, *at;  ///< at: a gate's place among those that stay, or among the others
+    Word* key;
+    std::uint8_t *stays, *pivots;
+
+    static constexpr std::size_t bytes(int gates) {
+        return static_cast<std::size_t>(gates) *
+               (sizeof(Word) + 2 + sizeof(std::uint32_t) * (static_cast<std::size_t>(gates) + 3));
+    }
+    /// Number of gates for which a block has memory.
+    static int gates_in(std::size_t shared_bytes) {
+        int gates = most_gates;
+        while (gates > 0 && bytes(gates) > shared_bytes) gates -= 8;
+        return gates;
+    }
+    __device__ joined_pieces(std::uint64_t* memory, int gates) : row(gates + 1), key(reinterpret_cast<Word*>(memory)) {
+        cost = reinterpret_cast<std::uint32_t*>(key + gates), gate = cost + gates * row, at = gate + gates;
+        stays = reinterpret_cast<std::uint8_t*>(at + gates), pivots = stays + gates;
+    }
+};
+
+/// What a block's threads share about the pieces that it joins.
+struct joined_counts {
+    int pivots, kept, gone;
+    std::uint32_t piece, record;
+};
+
+template <class Word>
+class joiner {
+public:
+    using graph_type = gate_graph<Word>;
+    static constexpr std::uint32_t far = graph_type::far, none = graph_type::none, final_piece = none;
+
+    __device__ joiner(const graph_type& g, solver_counts& c, int seed_bits, int most_gates)
+        : g_(g), c_(c), seed_bits_(seed_bits), most_gates_(most_gates) {}
+
+    /// Joins pieces until few pairs are found; returns the number of rounds. All threads call it.
+    __device__ int join(const joined_pieces<Word>& m) {
+        __shared__ joined_counts n;
+        int turn = 0;
+        for (std::uint32_t count = fresh(c_.alive); turn < most_rounds - 1 && count > 1; ++turn) {
+            const std::uint32_t before = fresh(&c_.gone);
+            if (first() == 0) g_.start[turn] = before, c_.alive[~turn & 1] = 0, c_.front[turn & 1] = 0;
+            choose(turn, count);
+            meet();
+            pair_up(turn, count);
+            meet();
+            const std::uint32_t pairs = fresh(c_.front + (turn & 1));
+            for (std::uint32_t i = blockIdx.x; i < pairs; i += gridDim.x) join_pair(m, n, g_.front[0][i], turn);
+            meet();
+            const std::uint32_t made = fresh(&c_.gone) - before;
+            count = fresh(c_.alive + (~turn & 1));
+            if (made * 64 < count || made == 0) return turn + 1;
+        }
+        return turn;
+    }
+
+    /// Relaxes the gates of the remaining pieces, frontier by frontier. A warp owns a gate that another piece improved.
+    __device__ void relax_rest(int turns) const {
+        std::uint32_t* const waiting = c_.front;
+        const std::uint32_t* const living = g_.living[turns & 1];
+        const std::uint32_t count = fresh(c_.alive + (turns & 1));
+        for (std::uint32_t i = first() / cuda::warp; i < count; i += stride() / cuda::warp)
+            for (std::uint32_t k = lane(); k < g_.gates(living[i]); k += cuda::warp) {
+                const std::uint32_t gate = g_.gate(living[i])[k];
+                g_.seen[gate] = 0;
+                if (fresh(g_.key + gate) < key_far) g_.front[0][atomicAdd(waiting, 1U)] = gate;
+            }
+        meet();
+        for (std::uint32_t round = 0;; ++round) {
+            const std::uint32_t fronts = fresh(waiting + round % 3);
+            if (fronts == 0) return;
+            if (first() == 0) waiting[(round + 2) % 3] = 0;
+            for (std::uint32_t i = first() / cuda::warp; i < fronts; i += stride() / cuda::warp)
+                spread(fresh(g_.front[round & 1] + i), g_.front[~round & 1], waiting + (round + 1) % 3, round + 1);
+            meet();
+        }
+    }
+
+    /// Computes the keys of the gates between joined pieces, last round first. A warp owns a pair of pieces.
+    __device__ void come_back(int turns) const {
+        std::uint32_t end = fresh(&c_.gone);
+        for (int turn = turns - 1; turn >= 0; end = g_.start[turn], --turn) {
+            for (std::uint32_t i = g_.start[turn] + first() / cuda::warp; i < end; i += stride() / cuda::warp) {
+                const std::uint32_t* const of = g_.pool + g_.order[i];
+                const std::uint32_t kept = of[0], gone = of[1];
+                for (std::uint32_t k = lane(); k < gone; k += cuda::warp) {
+                    const std::uint32_t gate = of[2 + kept + k];
+                    Word best = g_.key[gate];
+                    for (std::uint32_t j = 0; j < kept; ++j)
+                        best = min(best, sum(fresh(g_.key + of[2 + j]), way(of[2 + kept + gone + j * gone + k])));
+                    g_.key[gate] = best;
+                }
+            }
+            meet();
+        }
+    }
+
+    [[nodiscard]] static __device__ std::uint32_t first() { return blockIdx.x * blockDim.x + threadIdx.x; }
+    [[nodiscard]] static __device__ std::uint32_t stride() { return gridDim.x * blockDim.x; }
+    static __device__ void meet() {
+        if (gridDim.x > 1) cooperative_groups::this_grid().sync();
+        else __syncthreads();
+    }
+
+private:
+    static constexpr Word key_far = work<Word, few_axes>::far;
+    static constexpr std::uint32_t most_steps = 1024;
+
+    [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % cuda::warp; }
+    [[nodiscard]] __device__ Word way(std::uint32_t cost) const {
+        return static_cast<Word>(static_cast<Word>(cost) << seed_bits_);
+    }
+
+    /// Chooses a partner for each piece. A warp owns a piece, a lane one of its neighbours. Pieces with few gates that
+    /// have many steps between them are joined first, such as the two sides of a corridor along a rim: all of their
+    /// gates but those at the corridor's ends are then eliminated.
+    __device__ void choose(int turn, std::uint32_t count) const {
+        for (std::uint32_t i = first() / cuda::warp; i < count; i += stride() / cuda::warp) {
+            const std::uint32_t own = g_.living[turn & 1][i], gates = g_.gates(own);
+            if (fresh(&g_.partner(own)) == final_piece) continue;
+            std::uint32_t other = none, steps = 0;
+            for (std::uint32_t from = 0; from < gates * g_.most_crossings; from += cuda::warp)
+                count_steps(own, from + lane(), gates * g_.most_crossings, other, steps);
+            std::uint64_t least = ~std::uint64_t{0};
+            const std::uint32_t both = gates + (other == none ? 0 : g_.gates(other));
+            if (other != none && both <= static_cast<std::uint32_t>(most_gates_) &&
+                fresh(&g_.partner(other)) != final_piece) {
+                const std::uint32_t pair = min(own, other) * 2654435761U + max(own, other);
+                least = std::uint64_t{2 * both + most_steps - min(steps, most_steps)} << 32 |
+                        mixed(pair + static_cast<std::uint32_t>(turn) * 0x9e3779b9U);
+            }
+            for (int by = cuda::warp / 2; by > 0; by /= 2) {
+                const std::uint64_t rank = __shfl_xor_sync(cuda::every_lane, least, by);
+                const std::uint32_t of = __shfl_xor_sync(cuda::every_lane, other, by);
+                if (rank < least || (rank == least && of < other)) least = rank, other = of;
+            }
+            if (lane() == 0) g_.partner(own) = least == ~std::uint64_t{0} ? 0 : other;
+        }
+    }
+    /// Counts the steps from one gate of each lane's to neighbours of the piece, each by the lane to which it belongs.
+    __device__ void count_steps(std::uint32_t own, std::uint32_t entry, std::uint32_t entries, std::uint32_t& other,
+                                std::uint32_t& steps) const {
+        std::uint32_t to = none;
+        if (entry < entries) {
+            const std::uint32_t gate = g_.gate(own)[entry / g_.most_crossings];
+            to = g_.crossing(gate, static_cast<int>(entry % g_.most_crossings)).x;
+            if (to != none) to = g_.piece[to];
+        }
+        for (unsigned left = __ballot_sync(cuda::every_lane, to != none ? 1 : 0); left != 0;) {
+            const std::uint32_t next = __shfl_sync(cuda::every_lane, to, __ffs(static_cast<int>(left)) - 1);
+            const unsigned same = __ballot_sync(cuda::every_lane, to == next ? 1 : 0);
+            unsigned of = __ballot_sync(cuda::every_lane, other == next ? 1 : 0);
+            if (of == 0) of = __ballot_sync(cuda::every_lane, other == none ? 1 : 0);
+            left &= ~same;
+            if (static_cast<int>(lane()) == __ffs(static_cast<int>(of)) - 1)
+                other = next, steps += static_cast<std::uint32_t>(__popc(same));
+        }
+    }
+    /// Lists the pairs of pieces that chose each other, and the other pieces for the next round.
+    __device__ void pair_up(int turn, std::uint32_t count) const {
+        for (std::uint32_t i = first() - lane(); i < count; i += stride()) {
+            const bool is = i + lane() < count;
+            const std::uint32_t own = is ? g_.living[turn & 1][i + lane()] : 0;
+            const std::uint32_t other = is ? g_.partner(own) : 0;
+            const bool joins = is && other != 0 && other != final_piece && g_.partner(other) == own;
+            append(g_.front[0], c_.front + (turn & 1), own, joins && own < other);
+            append(g_.living[~turn & 1], c_.alive + (~turn & 1), own, is && !joins);
+        }
+    }
+
+    /// Joins a piece and its partner, or notes that they remain. All threads of the block call it.
+    __device__ void join_pair(const joined_pieces<Word>& m, joined_counts& n, std::uint32_t piece, int turn) const {
+        const std::uint32_t other = g_.partner(piece);
+        const int own = static_cast<int>(g_.gates(piece)), count = own + static_cast<int>(g_.gates(other));
+        read_pair(m, n, piece, other, own, count);
+        __syncthreads();
+        close(m, n.pivots, count);
+        const auto of_any = [&](bool is) { return __syncthreads_or(is ? 1 : 0) != 0; };
+        const int thread = static_cast<int>(threadIdx.x);
+        // All gates reach each other. If costs do not fit, one from the first gate is at least half of what does.
+        const bool dear = of_any(thread < count && m.cost[thread] >= far / 2),
+                   reached = of_any(thread < count && m.key[thread] < key_far);
+        if (thread == 0) reserve(n, dear, turn);
+        __syncthreads();
+        if (n.piece == none) {
+            if (thread != 0) return;
+            for (const std::uint32_t each : {piece, other})
+                g_.partner(each) = final_piece, g_.living[~turn & 1][atomicAdd(c_.alive + (~turn & 1), 1U)] = each;
+            return;
+        }
+        if (reached) spread_keys(m, count);
+        write_pair(m, n, piece, other, count);
+        __syncthreads();
+    }
+    __device__ void read_pair(const joined_pieces<Word>& m, joined_counts& n, std::uint32_t piece, std::uint32_t other,
+                              int own, int count) const {
+        const int thread = static_cast<int>(threadIdx.x);
+        if (thread == 0) n.pivots = n.kept = n.gone = 0;
+        if (thread < count) {
+            const std::uint32_t gate = thread < own ? g_.gate(piece)[thread] : g_.gate(other)[thread - own];
+            m.gate[thread] = gate, m.key[thread] = g_.key[gate];
+        }
+        for (int i = thread / cuda::warp; i < count; i += join_threads / cuda::warp)
+            for (int j = static_cast<int>(lane()); j < count; j += cuda::warp) {
+                const bool low = i < own, same = low == (j < own);
+                const std::uint32_t* const table = g_.table(low ? piece : other);
+                const int first = low ? 0 : own, width = low ? own : count - own;
+                m.cost[i * m.row + j] = same ? table[(i - first) * width + j - first] : far;
+            }
+        __syncthreads();
+        if (thread >= count) return;
+        bool pivot = false, stays = false;
+        for (int k = 0; k < g_.most_crossings; ++k) {
+            const uint2 step = g_.crossing(m.gate[thread], k);
+            if (step.x == none) continue;
+            const std::uint32_t there = g_.piece[step.x];
+            if (there != piece && there != other) {
+                stays = true;
+                continue;
+            }
+            const int to = static_cast<int>(g_.slot[step.x]) + (there == piece ? 0 : own);
+            m.cost[thread * m.row + to] = min(m.cost[thread * m.row + to], step.y), pivot = true;
+        }
+        m.stays[thread] = stays ? 1 : 0;
+        if (pivot) m.pivots[atomicAdd(&n.pivots, 1)] = static_cast<std::uint8_t>(thread);
+        m.at[thread] = static_cast<std::uint32_t>(atomicAdd(stays ? &n.kept : &n.gone, 1));
+    }
+    /// Closes the costs over the gates between both pieces.
+    __device__ void close(const joined_pieces<Word>& m, int pivots, int count) const {
+        for (int p = 0; p < pivots; ++p) {
+            const int k = m.pivots[p];
+            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < count; i += join_threads / cuda::warp) {
+                const std::uint32_t to = m.cost[i * m.row + k];
+                if (to == 0 || to == far) continue;
+                for (int j = static_cast<int>(lane()); j < count; j += cuda::warp) {
+                    const std::uint32_t by = to + m.cost[k * m.row + j];
+                    if (by < m.cost[i * m.row + j]) m.cost[i * m.row + j] = by;
+                }
+            }
+            __syncthreads();
+        }
+    }
+    /// Reserves memory for a piece and for the record of its joining. One thread calls it.
+    __device__ void reserve(joined_counts& n, bool dear, int turn) const {
+        const auto kept = static_cast<std::uint32_t>(n.kept), gone = static_cast<std::uint32_t>(n.gone);
+        n.piece = none;
+        if (dear) return;
+        const std::uint32_t of_record = 2 + kept + gone + kept * gone;
+        n.record = g_.take(c_, of_record + graph_type::words(kept));
+        if (n.record == none) return;
+        n.piece = n.record + of_record;
+        g_.order[atomicAdd(&c_.gone, 1U)] = n.record;
+        g_.pool[n.record] = kept, g_.pool[n.record + 1] = gone, g_.pool[n.piece] = kept, g_.partner(n.piece) = 0;
+        if (kept > 0) g_.living[~turn & 1][atomicAdd(c_.alive + (~turn & 1), 1U)] = n.piece;
+    }
+    /// Lowers the keys of all gates to what the others offer. A warp owns a gate.
+    __device__ void spread_keys(const joined_pieces<Word>& m, int count) const {
+        for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < count; i += join_threads / cuda::warp) {
+            Word best = key_far;
+            for (int j = static_cast<int>(lane()); j < count; j += cuda::warp)
+                best = min(best, sum(m.key[j], way(m.cost[i * m.row + j])));
+            for (int by = cuda::warp / 2; by > 0; by /= 2)
+                best = min(best, __shfl_xor_sync(cuda::every_lane, best, by));
+            if (lane() == 0) g_.key[m.gate[i]] = best;
+        }
+    }
+    __device__ void write_pair(const joined_pieces<Word>& m, const joined_counts& n, std::uint32_t piece,
+                               std::uint32_t other, int count) const {
+        const auto kept = static_cast<std::uint32_t>(n.kept), gone = static_cast<std::uint32_t>(n.gone);
+        std::uint32_t* const record = g_.pool + n.record + 2;
+        std::uint32_t *const inner = record + kept + gone, *const table = g_.gate(n.piece) + kept;
+        if (const int i = static_cast<int>(threadIdx.x); i < count) {
+            const std::uint32_t gate = m.gate[i];
+            record[(m.stays[i] != 0 ? 0 : kept) + m.at[i]] = gate;
+            for (int k = 0; k < g_.most_crossings && m.stays[i] != 0; ++k) {
+                uint2& step = g_.crossing(gate, k);
+                const std::uint32_t there = step.x == none ? none : g_.piece[step.x];
+                if (there == piece || there == other) step.x = none;
+            }
+        }
+        __syncthreads();
+        if (const int i = static_cast<int>(threadIdx.x); i < count && m.stays[i] != 0)
+            g_.gate(n.piece)[m.at[i]] = m.gate[i], g_.piece[m.gate[i]] = n.piece, g_.slot[m.gate[i]] = m.at[i];
+        for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < count; i += join_threads / cuda::warp)
+            for (int j = static_cast<int>(lane()); j < count && m.stays[i] != 0; j += cuda::warp)
+                (m.stays[j] != 0 ? table + m.at[i] * kept : inner + m.at[i] * gone)[m.at[j]] = m.cost[i * m.row + j];
+    }
+
+    /// Offers a gate's key to its piece, and the keys that improve there to other pieces, whose gates are listed.
+    __device__ void spread(std::uint32_t gate, std::uint32_t* next, std::uint32_t* count, std::uint32_t mark) const {
+        const std::uint32_t piece = g_.piece[gate], gates = g_.gates(piece);
+        const std::uint32_t* const row = g_.table(piece) + g_.slot[gate] * gates;
+        const Word own = fresh(g_.key + gate);
+        for (std::uint32_t k = lane(); k < gates; k += cuda::warp) {
+            const std::uint32_t to = g_.gate(piece)[k];
+            const Word offered = sum(own, way(row[k]));
+            if (to != gate && (fresh(g_.key + to) <= offered || lower(g_.key + to, offered) <= offered)) continue;
+            for (int s = 0; s < g_.most_crossings; ++s) {
+                const uint2 step = g_.crossing(to, s);
+                if (step.x == none) continue;
+                const Word further = sum(offered, way(step.y));
+                if (fresh(g_.key + step.x) <= further || lower(g_.key + step.x, further) <= further) continue;
+                if (atomicExch(g_.seen + step.x, mark) != mark) next[atomicAdd(count, 1U)] = step.x;
+            }
+        }
+    }
+
+    const graph_type& g_;
+    solver_counts& c_;
+    int seed_bits_, most_gates_;
+};
+
+/// Lists the steps between pieces. A thread owns a gate.
+template <class Word>
+__device__ void link_gates(const work<Word, few_axes>& w, const gate_graph<Word>& g) {
+    for (std::uint32_t gate = joiner<Word>::first(); gate < w.queue.counts->gates; gate += joiner<Word>::stride()) {
+        const auto own = static_cast<std::int64_t>(g.place[gate]);
+        int count = 0;
+        for_steps(w, own, [&](std::int64_t to, std::uint32_t price) {
+            if ((own ^ to) >> device_tile_bits == 0) return;
+            const uint2 more{g.number[to], price};
+            int k = 0;
+            while (k < count && g.crossing(gate, k).x != more.x) ++k;
+            if (k == count || g.crossing(gate, k).y > price) g.crossing(gate, k) = more;
+            count = max(count, k + 1);
+        });
+        for (; count < g.most_crossings; ++count) g.crossing(gate, count) = {gate_graph<Word>::none, 0};
+    }
+}
+
+/// Computes the keys of all gates from those that are known.
+template <class Word>
+__global__ void __launch_bounds__(join_threads, 2)
+    join_pieces(const __grid_constant__ work<Word, few_axes> w, const __grid_constant__ gate_graph<Word> g,
+                int most_gates) {
+    extern __shared__ std::uint64_t memory[];
+    if (end_of_stage(w) < 0) return;
+    solver_counts& c = *w.queue.counts;
+    if (joiner<Word>::first() == 0) {
+        c.head = c.tail = c.gone = c.front[0] = c.front[1] = c.front[2] = 0;
+        c.alive[0] = c.pieces;
+    }
+    if (c.too_dear != 0) return;
+    link_gates(w, g);
+    joiner<Word>::meet();
+    joiner<Word> j(g, c, w.seed_bits, most_gates);
+    const int turns = j.join(joined_pieces<Word>(memory, most_gates));
+    if (j.first() == 0) c.front[0] = c.front[1] = c.front[2] = 0;
+    j.meet();
+    j.relax_rest(turns);
+    j.come_back(turns);
+    for (std::uint32_t gate = j.first(); gate < c.gates; gate += j.stride())
+        if (g.key[gate] < w.key[g.place[gate]]) w.key[g.place[gate]] = g.key[gate];
+}
+
+}  // namespace nearfield::geodesics
