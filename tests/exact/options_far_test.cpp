@@ -125,5 +125,31 @@ INSTANTIATE_TEST_SUITE_P(Images, OptionsFar,
                              return name;
                          });
 
+/// At the centre of a circle winners change from one end of a line to the other within a strip. Such strips are solved
+/// by all warps of a block if their lines are longer than what it stages.
+TEST(OptionsCircle, ABlockSolvesAStripWhoseWinnersAreFarApart) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    static const double real[] = {1.4142135623730951, 1}, whole[] = {2, 3};
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{1500, 40}, shape_t{2300, 70}})
+        for (const double* spacing : {static_cast<const double*>(nullptr), real, whole})
+            for (const border beyond : {border::open, border::closed, border::periodic})
+                for (const sites of : {sites::zero, sites::other_labels}) {
+                    codes_t codes;
+                    const std::int64_t radius = shape[0] / 2 - 3;
+                    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+                        const std::int64_t y = i / shape[1] - shape[0] / 2, x = i % shape[1] - shape[1] / 3;
+                        codes.push_back(y * y + x * x < radius * radius ? 1 : 0);
+                    }
+                    distance_options options{.sites = of, .border = beyond};
+                    if (spacing != nullptr) options.spacing = {spacing, 2};
+                    for (const wanted_fields& wanted :
+                         {wanted_fields{.distance = dtype::float32},
+                          wanted_fields{.distance = dtype::float32, .index = dtype::int32, .coordinates = true}})
+                        ASSERT_EQ(differs(shape, dtype::uint8, codes, options, wanted), "")
+                            << text_of(shape) << ", case " << ++k;
+                }
+}
+
 }  // namespace
 }  // namespace nearfield::test

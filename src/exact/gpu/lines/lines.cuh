@@ -23,35 +23,13 @@ namespace nearfield::exact::gpu {
 namespace {
 
 constexpr int staged_bytes = 64 << 10;
+constexpr int far_apart = 512;  // rows between the winners of a strip's pivots from which on a block shares it
 template <keys Stored>
 constexpr int staged_rows = staged_bytes / cuda::warp / static_cast<int>(sizeof(typename stored_key<Stored>::in));
 template <keys Stored>
 constexpr int window_rows = Stored == keys::narrow ? 512 : 256;
 constexpr int line_threads = line_warps * cuda::warp;
 constexpr int pivot_warps = 16;  // warps of a block that finds the pivots of long lines
-
-/// Keys of a lane's line, staged or in device memory. One pointer for both halves the code of a strip.
-template <class C>
-struct keys_of_line {
-    static constexpr int together = 2;  ///< keys that a search loads before it looks at the first
-    const typename C::in* keys;         ///< key of row `base`
-    std::int64_t step;                  ///< keys from a row to the next
-    int base;
-    const C& c;
-    __device__ typename C::K operator()(int row) const {
-        int i = row - base;
-        if (C::bent && c.joined()) i = wrapped(i, c.rows());
-        return keys[i * step];
-    }
-};
-template <class C>
-struct far_keys {
-    static constexpr int together = 4;
-    const C& c;
-    __device__ typename C::K operator()(int row) const {
-        return __ldg(static_cast<const typename C::in*>(c.g.from) + c.cell(c.row_in(row)));
-    }
-};
 
 /// True if winners of rows bound each other; for a power diagram in double the values decide.
 template <class V>
@@ -188,7 +166,7 @@ public:
         const auto winner_of = [&](int j) {
             return layout_.is_long ? known[j * cuda::warp] : static_cast<int>(pivots[j * cuda::warp]);
         };
-        solve_strips(at, least, strips, winner_of, ordered);
+        solve_strips(at, least, strips, winner_of, ordered, ordered && !staged);
     }
 
 private:
@@ -207,22 +185,41 @@ private:
         }
     }
 
-    /// Solves strips, whose costs differ: a warp that is done takes the next.
+    /// Solves strips, whose costs differ: a warp that is done takes the next. Where keys are not staged (`joins`), all
+    /// warps then solve the strips together whose winners are far apart, and keep their results where keys would be.
     template <class Keys, class WinnerOf>
     __device__ void solve_strips(const Keys& at, const float* least, int strips, const WinnerOf& winner_of,
-                                 bool ordered) {
+                                 bool ordered, bool joins) {
         __shared__ int taken;
-        if (threadIdx.x == 0) taken = threads_ / cuda::warp;
+        __shared__ std::uint32_t wide;
+        const int warps = threads_ / cuda::warp;
+        if (threadIdx.x == 0) taken = warps, wide = 0;
         __syncthreads();
-        const bool write = tile_ * cuda::warp + lane_ < c_.g.columns;
         auto* const slots = reinterpret_cast<std::uint16_t*>(slots_) + warp_ * strip_slots * cuda::warp + lane_;
-        for (int j = warp_; j < strips; j = __shfl_sync(cuda::every_lane, lane_ == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
+        warps_of_strip<C> by{0, 1, found_by_warps<C>(keys_, warps * (leaf - 1))};
+        std::uint32_t rest = 0;
+        for (int j = warp_;; j = __shfl_sync(cuda::every_lane, lane_ == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
+            if (by.parts == 1 && j >= strips) {
+                if (!joins) return;
+                __syncthreads();
+                by.nth = warp_, by.parts = warps, rest = wide;
+            }
+            if (by.parts > 1) {
+                if (rest == 0) return;
+                j = __ffs(static_cast<int>(rest)) - 1, rest &= rest - 1;
+            }
             if ((left_ >> j & 1) == 0) continue;
             strip_of<C> s{from_ + j * strip, c_.joined() ? -c_.rows() : 0,
                           c_.joined() ? 2 * c_.rows() - 1 : c_.rows() - 1, slots, ordered};
             if (ordered) s.first = winner_of(j), s.next = winner_of(j + 1);
-            s.narrows = ordered && s.next - s.first <= std::numeric_limits<std::uint16_t>::max();
-            solve_strip<Last>(c_, at, least, s, write);
+            const int apart = s.next - s.first;
+            s.narrows = ordered && apart <= std::numeric_limits<std::uint16_t>::max();
+            if (joins && by.parts == 1 && __any_sync(cuda::every_lane, apart >= far_apart)) {
+                if (lane_ == 0) atomicOr(&wide, 1u << j);
+                continue;
+            }
+            const bool write = by.nth == 0 && tile_ * cuda::warp + lane_ < c_.g.columns;
+            solve_strip<Last>(c_, at, least, s, by, write);
         }
     }
 

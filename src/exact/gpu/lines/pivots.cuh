@@ -143,6 +143,32 @@ struct found_by_warps {
         : values(static_cast<typename C::V*>(memory)),
           keys(reinterpret_cast<typename C::K*>(values + warps * cuda::warp)),
           rows(reinterpret_cast<int*>(keys + warps * cuda::warp)) {}
+
+    using found = winner<typename C::V, typename C::K>;
+    __device__ void keep(int warp, const found& best) const {
+        const int at = slot(warp);
+        values[at] = best.value, keys[at] = best.key, rows[at] = best.row;
+    }
+    [[nodiscard]] __device__ found kept(int warp) const {
+        const int at = slot(warp);
+        return {values[at], keys[at], rows[at]};
+    }
+    /// Compares the result of a warp with those of the parts - 1 behind it.
+    __device__ void join(const C& c, int warp, int parts, found& best) const {
+        for (int i = 1; i < parts; ++i) {
+            const found other = kept(warp + i);
+            if (other.value >= no_site<typename C::V>()) continue;
+            // Parts are not in the order of rows.
+            const bool equal = other.value == best.value && other.key == best.key;
+            if (equal && !c.joined()) best.row = min(best.row, other.row);
+            else consider(c, best, other.value, other.key, other.row);
+        }
+    }
+
+private:
+    [[nodiscard]] __device__ static int slot(int warp) {
+        return warp * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp;
+    }
 };
 
 /// Returns the largest distance of the winner of row m, in rows, from the least values of the groups round it: a group
@@ -188,7 +214,7 @@ template <class C, class Row, class Keys>
 __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const float* least, const pivot_span& of,
                             const pivot_level& level, int job, int parts, const found_by_warps<C>& found) {
     const C& c = to.c;
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const int mine = job + warp / parts, part = warp % parts, j = level.pivot(mine, of);
     winner<typename C::V, typename C::K> best[1];
     if (mine < level.jobs) {
@@ -199,19 +225,10 @@ __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const 
     }
     if (parts == 1) return;
     __syncthreads();
-    const int slot = warp * cuda::warp + lane;
-    if (mine < level.jobs)
-        found.values[slot] = best[0].value, found.keys[slot] = best[0].key, found.rows[slot] = best[0].row;
+    if (mine < level.jobs) found.keep(warp, best[0]);
     __syncthreads();
     if (mine >= level.jobs || part > 0) return;
-    for (int i = 1; i < parts; ++i) {
-        const int other = slot + i * cuda::warp, row = found.rows[other];
-        if (found.values[other] >= no_site<typename C::V>()) continue;
-        // Parts are not in the order of rows.
-        const bool equal = found.values[other] == best[0].value && found.keys[other] == best[0].key;
-        if (equal && !c.joined()) best[0].row = min(best[0].row, row);
-        else consider(c, best[0], found.values[other], found.keys[other], row);
-    }
+    found.join(c, warp, parts, best[0]);
     to.put(j, best[0].row);
 }
 

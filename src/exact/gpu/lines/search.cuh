@@ -18,6 +18,29 @@ constexpr int few_rows_between = 6;    // up to this number, rows are searched w
 constexpr int group = 32;              // rows with a common least value in long searches
 constexpr int many_rows_between = 48;  // from this number on, groups are tested first
 
+/// Keys of a lane's line, staged or in device memory. One pointer for both halves the code of a strip.
+template <class C>
+struct keys_of_line {
+    static constexpr int together = 2;  ///< keys that a search loads before it looks at the first
+    const typename C::in* keys;         ///< key of row `base`
+    std::int64_t step;                  ///< keys from a row to the next
+    int base;
+    const C& c;
+    __device__ typename C::K operator()(int row) const {
+        int i = row - base;
+        if (C::bent && c.joined()) i = wrapped(i, c.rows());
+        return keys[i * step];
+    }
+};
+template <class C>
+struct far_keys {
+    static constexpr int together = 4;
+    const C& c;
+    __device__ typename C::K operator()(int row) const {
+        return __ldg(static_cast<const typename C::in*>(c.g.from) + c.cell(c.row_in(row)));
+    }
+};
+
 /// The candidates of a lane's strip if these are few.
 struct listed_rows {
     const std::uint8_t* rows = nullptr;  ///< relative to `first`, 32 apart; null: all rows between are candidates

@@ -1,4 +1,5 @@
-// A strip of 32 rows between two pivots, whose winners are known. A warp takes it: row 16, rows 8 and 24, rows 4, 12,
+// A strip of 32 rows between two pivots, whose winners are known. A warp takes it, or all warps of a block if winners
+// are far apart, as at the centre of a circle of sites: row 16, rows 8 and 24, rows 4, 12,
 // 20 and 28; then the three rows between two of these together, so that a candidate's key is decoded once for all
 // three.
 //
@@ -89,8 +90,33 @@ __device__ int list_candidates(const C& c, const Keys& at, const strip_of<C>& s)
     return count;
 }
 
+/// The warps that solve a strip: one, or all of a block, which share the candidates of each row.
+template <class C>
+struct warps_of_strip {
+    int nth = 0, parts = 1;
+    found_by_warps<C> found;  ///< of parts * (leaf - 1) warps; unused by one warp
+
+    template <int Count>
+    __device__ void join(const C& c, winner<typename C::V, typename C::K> (&best)[Count]) const {
+        if (parts == 1) return;
+#pragma unroll
+        for (int i = 0; i < Count; ++i) found.keep(i * parts + nth, best[i]);
+        __syncthreads();
+        // One warp decides for all, which would meet equal values in different orders.
+        if (nth == 0) {
+#pragma unroll
+            for (int i = 0; i < Count; ++i) found.join(c, i * parts, parts, best[i]), found.keep(i * parts, best[i]);
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < Count; ++i) best[i] = found.kept(i * parts);
+        __syncthreads();
+    }
+};
+
 template <bool Last, class C, class Keys>
-__device__ void solve_strip(const C& c, const Keys& at, const float* least, const strip_of<C>& s, bool write) {
+__device__ void solve_strip(const C& c, const Keys& at, const float* least, const strip_of<C>& s,
+                            const warps_of_strip<C>& by, bool write) {
     using found = winner<typename C::V, typename C::K>;
     const int r0 = s.r0, n = c.rows();
     const run_word runs(c, r0 / mark_bits);
@@ -111,7 +137,8 @@ __device__ void solve_strip(const C& c, const Keys& at, const float* least, cons
             if (r0 + i < n) {
                 const int low = s.known(i == 0 ? 0 : i - step, true),
                           high = i == 0 && s.narrows ? low : s.known(min(i + step, strip), false);
-                search<1>(c, at, least, {r0 + i, low, high, {runs.of(r0 + i)}, listed}, best);
+                search<1>(c, at, least, {r0 + i, low, high, {runs.of(r0 + i)}, listed, by.nth, by.parts}, best);
+                by.join(c, best);
                 if (write) store(r0 + i, 1, best);
             }
             if (keeps && i > 0) s.keep(i, best[0].row);
@@ -119,11 +146,13 @@ __device__ void solve_strip(const C& c, const Keys& at, const float* least, cons
     }
 #pragma unroll 1
     for (int i = 0; i < strip && r0 + i < n; i += leaf) {
-        searched_rows<leaf - 1> rows{r0 + i + 1, s.known(i, true), s.known(i + leaf, false), {}, listed};
+        searched_rows<leaf - 1> rows{r0 + i + 1, s.known(i, true), s.known(i + leaf, false), {}, listed,
+                                     by.nth,     by.parts};
 #pragma unroll
         for (int k = 0; k < leaf - 1; ++k) rows.ends[k] = runs.of(r0 + i + 1 + k);
         found best[leaf - 1];
         search<leaf - 1>(c, at, least, rows, best);
+        by.join(c, best);
         if (write) store(r0 + i + 1, n - (r0 + i + 1), best);
     }
 }
