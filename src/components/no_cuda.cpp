@@ -6,6 +6,7 @@
 namespace nearfield::components {
 
 void measure(const device&, const any_input<device>&, const component_tables<device>&) { refuse_device(); }
+void measure(const device&, const any_input<device>&, const table_maker&) { refuse_device(); }
 void count_lists(const device&, const any_input<device>&, const any_output<device>&, list_of) { refuse_device(); }
 void fill_lists(const device&, const any_input<device>&, const any_input<device>&, const any_output<device>&, list_of) {
     refuse_device();
