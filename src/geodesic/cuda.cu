@@ -183,11 +183,9 @@ private:
     }
     /// Finds the seeds from which the known costs come, when cost and seed do not both fit a key.
     const std::uint64_t* spread_numbers(work<std::uint64_t, Axes> w) {
-        const std::uint64_t limit = w.limit;
         w.total = w.key, w.key = memory_.get<std::uint64_t>(numbers_), w.limit = work<std::uint64_t, Axes>::far - 1;
         clear_queue();
-        cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block),
-                     0, w, limit);
+        each(plant_numbers<std::uint64_t, Axes>, w);
         spread<pricing::tight>(w);
         return w.key;
     }

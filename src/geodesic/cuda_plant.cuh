@@ -116,14 +116,14 @@ __global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant_
     if (board.rough != 0 && threadIdx.x % cuda::warp == 0) atomicAdd(&w.queue.counts->rough, board.rough);
 }
 
-/// Writes the initial keys of seed numbers, once costs are known.
+/// Writes the initial keys of seed numbers, once costs are known. Cells beyond the limit are open, since steps may pass
+/// them; they offer no seed to a cell within it, because no step leads to a lower cost.
 template <class Word, int Axes>
-__global__ void __launch_bounds__(threads_of_block)
-    plant_numbers(const __grid_constant__ work<Word, Axes> w, std::uint64_t limit) {
+__global__ void __launch_bounds__(threads_of_block) plant_numbers(const __grid_constant__ work<Word, Axes> w) {
     const own_cells<Axes> own(w.where);
     for (int k = 0; k < own.count; ++k) {
         const std::uint64_t total = w.total[own.place(k)];
-        Word key = total == 0 || total > limit ? 0 : work<Word, Axes>::far;
+        Word key = total == 0 ? 0 : work<Word, Axes>::far;
         if (total == 1) key = static_cast<Word>(number_of(w.where, own.place(k)) + 1);
         w.key[own.place(k)] = key;
         if (total == 1) wake_once(w.queue, own.tile);

@@ -32,14 +32,19 @@ protected:
         const std::vector<std::int32_t> costs(c.cost.begin(), c.cost.end());
         const std::vector<std::uint8_t> bytes(c.cost.begin(), c.cost.end());
         const sent<std::int32_t> image(costs, *stream_);
+        const std::vector<std::uint16_t> words(c.cost.begin(), c.cost.end());
         const sent<std::uint8_t> small(bytes, *stream_);
+        const sent<std::uint16_t> middling(words, *stream_);
         geodesic_fields<device> out;
         const bool with_costs = asked != fields_wanted::seeds, with_seeds = asked != fields_wanted::costs;
         if (with_costs) out.cost = cost.out(dtype::int64, c.shape);
         if (with_seeds) out.index = index.out(dtype::int64, c.shape), out.label = label.out(dtype::int64, c.shape);
         any_input<device> paid;
-        const bool narrow = std::all_of(c.cost.begin(), c.cost.end(), [](std::int64_t v) { return v < 256; });
-        if (!c.cost.empty()) paid = narrow ? small.in(dtype::uint8, c.shape) : image.in(dtype::int32, c.shape);
+        const std::int64_t dearest = c.cost.empty() ? 0 : *std::max_element(c.cost.begin(), c.cost.end());
+        if (!c.cost.empty())
+            paid = dearest < 1 << 8    ? small.in(dtype::uint8, c.shape)
+                   : dearest < 1 << 16 ? middling.in(dtype::uint16, c.shape)
+                                       : image.in(dtype::int32, c.shape);
         const geodesic_options o = c.options();
         const auto start = [&] {
             geodesic(device(stream_->get()), mask.in(dtype::uint8, c.shape), seeds.in(dtype::int64, c.shape), out, o,

@@ -162,6 +162,35 @@ TEST_F(GeodesicDevice, SeedsBesideWideCosts) {
     }
 }
 
+/// Sums of costs of 16 bits in an image of 2^18 cells leave no room for seeds in a key, so that these spread in another
+/// run. A diagonal step stays open though a cell that it passes costs more than max_cost: no other step may do.
+TEST_F(GeodesicDevice, SeedsBesideLimits) {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        std::uint64_t state = seed << 20 | 7;
+        const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+        geodesic_case c;
+        const bool volume = seed % 3 == 2;
+        c.shape = volume ? shape_t{64, 64, 64} : shape_t{512, 512};
+        const std::int64_t row = c.shape.back(), first = volume ? 8 : 100, side = volume ? 14 : 60;
+        const auto is_near = [&](std::int64_t x) { return x >= first && x < first + side; };
+        for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
+            const bool near = is_near(i % row) && is_near(i / row % row) && (!volume || is_near(i / row / row));
+            c.mask.push_back(near && draw(100) >= 5 ? 1 : 0);
+            c.seeds.push_back(near && draw(1000) == 0 ? static_cast<std::int64_t>(1 + draw(9)) : 0);
+            c.cost.push_back(near ? static_cast<std::int64_t>(100 * (1 + draw(5))) : 1);
+        }
+        c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+        c.steps = volume ? chamfer_steps(3, std::array<std::int32_t, 3>{20000, 30000, 40000})
+                         : chamfer_steps(2, std::array<std::int32_t, 2>{20000, 30000});
+        c.cut_corners = false, c.rule = cost_rule::both;
+        c.max_cost = static_cast<double>(std::ranges::max(on_host(c, 1).cost) / 2);
+        const geodesic_result wanted = expected(c);
+        ASSERT_EQ(on_host(c, 1), wanted) << "seed " << seed << ", the host";
+        ASSERT_EQ(solved(c, seed % 2 == 0 ? fields_wanted::both : fields_wanted::seeds, wanted), wanted)
+            << "seed " << seed;
+    }
+}
+
 /// Checks that a device plans the host's paths: with the host's text for those that do not exist.
 void check_paths(const world& w, const stream& on, std::uint64_t seed) {
     const sent<std::uint8_t> there(w.obstacles, on);
