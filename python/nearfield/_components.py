@@ -217,7 +217,7 @@ def relabel(
 
     Parameters
     ----------
-    labels : array of integers
+    labels : array of integers, 1 to 3 axes
         Values of any sign and size.
     return_num : bool
         Also return the number of values; on a GPU the call then waits.

@@ -109,6 +109,8 @@ private:
         check_data<Place>(all);
         check_apart<Place>(all);
         const std::int64_t slices = labels_.shape[axis_];
+        if (slices == 0 && !positions.empty())
+            fail(fmt::format("labels has no slices along axis {} to interpolate between", axis_));
         for (const slice_position& at : positions)
             if (at.denominator < 1 || at.numerator < 0 || at.denominator > (1 << 20) ||
                 at.numerator > static_cast<int128>(at.denominator) * (slices - 1))

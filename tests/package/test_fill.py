@@ -209,6 +209,7 @@ def test_positions_of_all_kinds():
         (dict(labels=np.zeros((2, 3))), "labels has element type float64"),
         (dict(labels=np.zeros(3, int)), "labels has 1 axes"),
         (dict(labels=np.zeros((1,) * 5, int)), "labels has 5 axes"),
+        (dict(labels=np.zeros((0, 4, 5), int), positions=[0]), "labels has no slices"),
     ],
 )
 def test_refused_slices(words, says):
