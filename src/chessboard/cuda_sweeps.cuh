@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(threads_of_block)
 /// A word's marks with its steps: x has the marks, y the steps before in its lower half and those behind.
 using marked_word = uint2;
 
-/// Where a warp works: a strip of a plane, from a word on, which may lie before the row.
+/// A warp's place: a strip of a plane, from a word on, which may lie before the row.
 struct sweep_place {
     std::int64_t plane, strip, w;
 

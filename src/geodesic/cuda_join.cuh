@@ -39,7 +39,7 @@ struct joined_pieces {
     }
 };
 
-/// What a block's threads share about the pieces that it joins.
+/// Facts about the pieces that a block joins, which its threads share.
 struct joined_counts {
     int pivots, kept, gone;
     std::uint32_t piece, record;

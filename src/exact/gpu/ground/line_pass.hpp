@@ -1,4 +1,4 @@
-// What passes read and write: marks along lines, the list of few sites, and one further axis of any problem.
+// The data that passes read and write: marks along lines, the list of few sites, and one further axis of any problem.
 #pragma once
 
 #include <algorithm>

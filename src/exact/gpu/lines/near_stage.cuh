@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// Where no bits are staged.
+    /// Stands in for bits that are not staged.
     struct no_begins {
         __device__ no_begins(const line_pass<typename C::V>&, std::int64_t) {}
         __device__ std::uint32_t operator()(int) const { return 0; }
