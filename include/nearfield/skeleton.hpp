@@ -50,7 +50,7 @@ struct skeleton_options {
 /// tiling; an axis of length 1 counts as open.
 ///
 /// Time O(cells) and a few looks at each cell of the shape. Workspace: 4 or 8 bytes a cell for its squared distance. On
-/// the host half a byte a cell and at most 7 bytes a row more, 4 bytes a cell of the shape (8 in calls beyond 2^32
+/// the host 3 bits a cell and at most 7 bytes a row more, 4 bytes a cell of the shape (8 in calls beyond 2^32
 /// cells), and as much a cell removed in one round; 16 a cell of the shape more where layers are many and cells few. On
 /// a device 4.5 bytes a cell more (8.5 in calls beyond 2^32 cells); in short rows a word of 16 bytes for 31 cells or
 /// fewer, so 20 to 36 bytes in rows of one cell; and 4 bytes for each turn of each layer

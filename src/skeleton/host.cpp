@@ -115,29 +115,26 @@ private:
         else
             for (int i = 0; i < count; ++i) {
                 const word shape = batch.shape[i] = halved(batch.states[i]);
-                batch.waits[i] = halved(batch.states[i] >> 1);
+                batch.marks[i] = halved(batch.states[i] >> 1);
                 batch.said[i] = flat_[(shape >> 9 & 15) | (shape >> 14 & 15) << 4];
             }
         for (int i = 0; i < count; ++i) settle(static_cast<std::int64_t>(cells[i]), batch, i, mine);
     }
     void settle(std::int64_t cell, const neighbourhoods& batch, int i, state_of_thread& mine) {
-        const word shape = batch.shape[i], waits = batch.waits[i];
+        const word shape = batch.shape[i], waits = batch.marks[i] & shape;
         // Only waiting cells are ever queued.
         if ((waits >> middle & 1) != 0) flags_of(cell).fetch_and(static_cast<std::uint8_t>(~flag_of(cell)), relaxed);
         verdict said = batch.said[i];
-        if (ends_ && is_single(shape & near_) && is_kept_end(shape, shape | bits_.removed_around(cell), by_))
-            said = verdict::held;
+        if (ends_ && is_single(shape & near_) && is_kept_end(shape, shape | batch.marks[i], by_)) said = verdict::held;
         if (said == verdict::removed) return remove(cell, waits & round_middle, mine);
         bits_.set(cell, said == verdict::held ? inside : waiting);
     }
     void remove(std::int64_t cell, word again, state_of_thread& mine) {
-        bits_.set(cell, outside);
-        if (ends_) bits_.mark_removed(cell), mine.removed.push_back(static_cast<Index>(cell));
+        const int now = ends_ ? removed : outside;
+        bits_.set(cell, now);
+        if (ends_) mine.removed.push_back(static_cast<Index>(cell));
         if (bits_.on_seam(cell)) {
-            bits_.for_each_copy(cell, [&](std::int64_t copy) {
-                bits_.set(copy, outside);
-                if (ends_) bits_.mark_removed(copy);
-            });
+            bits_.for_each_copy(cell, [&](std::int64_t copy) { bits_.set(copy, now); });
             return bits_.for_each_wrapped(cell, [&](std::int64_t other) {
                 if (bits_.state(other) == waiting) queue(other, mine);
             });
@@ -145,18 +142,18 @@ private:
         for (; again != 0; again &= again - 1)
             queue(cell + step_[static_cast<std::size_t>(std::countr_zero(again))], mine);
     }
-    /// Clears the marks of cells removed in this round.
+    /// Makes the cells removed in this round outside.
     void end_round() {
         const auto forget = [&](std::int64_t first, std::int64_t last, int) {
             for (std::int64_t thread = first; thread < last; ++thread) {
-                auto& removed = mine_[static_cast<std::size_t>(thread)].removed;
-                for (const Index each : removed) {
+                auto& cells = mine_[static_cast<std::size_t>(thread)].removed;
+                for (const Index each : cells) {
                     const auto cell = static_cast<std::int64_t>(each);
                     bits_.forget_removed(cell);
                     if (bits_.on_seam(cell))
                         bits_.for_each_copy(cell, [&](std::int64_t copy) { bits_.forget_removed(copy); });
                 }
-                removed.clear();
+                cells.clear();
             }
         };
         const auto lists = static_cast<std::int64_t>(mine_.size());

@@ -46,7 +46,7 @@ void look_at_lanes(neighbourhoods& cells, int first, kept_cells keep) {
     floods in, out;
     for (int k = 0; k < lanes; ++k) {
         const word shape = halved(cells.states[first + k]);
-        cells.shape[first + k] = shape, cells.waits[first + k] = halved(cells.states[first + k] >> 1);
+        cells.shape[first + k] = shape, cells.marks[first + k] = halved(cells.states[first + k] >> 1);
         in.set[k] = shape & round_middle, out.set[k] = ~shape & round_middle;
     }
     begin<Faces>(in), begin<!Faces>(out);

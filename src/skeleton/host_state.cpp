@@ -17,10 +17,8 @@ cell_bits::cell_bits(const shape_of_call& shape)
       plane_(row_ * (shape.size[1] + 2)),
       image_(plane_ * (shape.size[0] + (flat_ ? 0 : 2))),
       total_(image_ * shape.images),
-      states_(total_ / 4),
-      removed_(total_ / 8) {
+      states_(total_ / 4) {
     clear_scratch(states_.get(), total_ / 4);
-    clear_scratch(removed_.get(), total_ / 8);
 }
 
 cell_bits::place cell_bits::place_of(std::int64_t cell) const {

@@ -11,8 +11,9 @@
 
 namespace nearfield::skeleton {
 
-/// State of a cell, in two bits. A waiting cell is tested again when a neighbour is removed.
-inline constexpr int outside = 0, inside = 1, waiting = 3;
+/// State of a cell, in two bits: the lower one says whether it is in the shape. A waiting cell is tested again when a
+/// neighbour is removed. A cell is `removed` until the round ends, then outside.
+inline constexpr int outside = 0, inside = 1, removed = 2, waiting = 3;
 
 /// The states of all cells, with a margin of one cell around every image. The margin is background; along a periodic
 /// axis it copies the cells of the other end, which never wait there. A 2-D image has no margin above and below.
@@ -62,26 +63,11 @@ public:
         return flat_ ? here : of_plane(first - plane) | here | of_plane(first + plane) << 36;
     }
 
-    /// Marks a cell as removed in this round. Only the thread that tests its row may do so.
-    void mark_removed(std::int64_t cell) const {
-        std::uint8_t& byte = removed_.get()[cell >> 3];
-        byte = static_cast<std::uint8_t>(byte | 1 << (cell & 7));
-    }
-    /// Clears the mark, and those beside it, from any thread.
+    /// Makes a removed cell, and those of its byte, outside: from several threads while none does anything else.
     void forget_removed(std::int64_t cell) const {
-        std::atomic_ref(removed_.get()[cell >> 3]).store(0, std::memory_order_relaxed);
-    }
-    /// Returns which neighbours were removed in this round.
-    [[nodiscard]] word removed_around(std::int64_t cell) const {
-        const std::uint8_t* const first = removed_.get() + (cell - 1 - row_) / 8;
-        const auto shift = static_cast<int>((cell - 1) & 7);
-        const std::int64_t row = row_ / 8, plane = plane_ / 8, end = shift > 5 ? 1 : 0;
-        const auto three = [&](const std::uint8_t* at) -> word { return (at[0] | at[end] << 8) >> shift & 7; };
-        const auto of_plane = [&](const std::uint8_t* at) {
-            return three(at) | three(at + row) << 3 | three(at + 2 * row) << 6;
-        };
-        const word here = of_plane(first) << 9;
-        return flat_ ? here : of_plane(first - plane) | here | of_plane(first + plane) << 18;
+        const std::atomic_ref byte(states_.get()[cell >> 2]);
+        const unsigned four = byte.load(std::memory_order_relaxed);
+        byte.store(static_cast<std::uint8_t>(four & (0x55 | four << 1)), std::memory_order_relaxed);
     }
 
     /// Returns whether the cell lies at a periodic end.
@@ -111,7 +97,7 @@ private:
     const shape_of_call& shape_;
     bool flat_, wraps_;
     std::int64_t row_, plane_, image_, total_;
-    host_scratch<std::uint8_t> states_, removed_;
+    host_scratch<std::uint8_t> states_;
 };
 
 template <class Use>
@@ -171,7 +157,7 @@ layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_out
 struct neighbourhoods {
     static constexpr int most = 64;
     std::uint64_t states[most];     ///< of cell_bits::around()
-    word shape[most], waits[most];  ///< neighbours in the shape, and those that wait
+    word shape[most], marks[most];  ///< neighbours in the shape; those that wait or were removed in this round
     verdict said[most];             ///< as look_at() says of a cell that is no kept end
 };
 /// Returns every second bit of a word, beginning with the lowest.
