@@ -183,7 +183,9 @@ inline std::uint32_t find(const slices& t, const turned<std::int32_t, Unit>& w, 
     const hn::CappedTag<std::int32_t, most_lanes> d;
     const auto set = [&](std::int32_t value) { return hn::Set(d, value); };
     const auto one = set(1), b = hn::Load(d, some.row + first), rise = Unit ? b : hn::Mul(b, set(w.middle()));
-    const auto of_slice = hn::SetTableIndices(d, some.slice + first);
+    // Lanes behind the last row may have any number, which no table takes.
+    const auto lanes = set(static_cast<std::int32_t>(hn::Lanes(d)) - 1);
+    const auto of_slice = hn::IndicesFromVec(d, hn::And(hn::Load(d, some.slice + first), lanes));
     const auto pick = [&](const std::int32_t* from) { return hn::TableLookupLanes(hn::Load(d, from), of_slice); };
     const auto twice = hn::Add(rise, rise), rest = hn::Sub(pick(t.rest), hn::Mul(rise, b));
     const auto covered = [&](int k) {
