@@ -27,7 +27,7 @@ namespace [[gnu::visibility("default")]] nearfield {
 void component_statistics(const host& on, const any_input<host>& labels, const component_tables<host>& tables);
 void component_statistics(const device& on, const any_input<device>& labels, const component_tables<device>& tables);
 /// Does the same for labels of int32 or uint32 whose largest value is not known: `make_tables` gets it, for a row each,
-/// and may make fewer. Waits for it. Labels up to 131,072 are measured in the pass that finds it, others in a second one.
+/// and may make fewer. Waits for it. Labels up to 131,072 are measured in the pass that finds it, others in another.
 void component_statistics(const device& on, const any_input<device>& labels,
                           const std::function<component_tables<device>(std::int64_t largest)>& make_tables);
 
