@@ -165,22 +165,27 @@ private:
         g.steps = steps_, g.border = o_.border, g.cut_corners = false, g.rule = cost_rule::both, g.max_cost = most;
         fields_.flood(rule_, seeds_, g);
     }
-    /// Does the same as far as these starts need it: up to twice the cost of a straight way, then up to four times that
-    /// and so on, as long as this reaches few of the cells; then without a limit.
+    /// Does the same as far as these starts need it: up to twice the cost of a straight way at the price of its ends,
+    /// then up to eight times that, if this reaches few of the cells; then without a limit.
     void solve_for(double least, std::span<const std::int64_t> starts, const std::vector<std::size_t>& which) {
+        constexpr std::size_t most_pairs = 1 << 16;
+        if (which.size() > most_pairs / goals_.size()) return solve(least);
         std::vector<std::int64_t> ends;  // places
-        double far = 0;
+        double far = 0, price = 0;
         for (const std::size_t i : which) {
-            const std::int64_t* const start = &starts[i * static_cast<std::size_t>(rank_)];
+            const std::int64_t *const start = &starts[i * static_cast<std::size_t>(rank_)], *goal = nullptr;
             if (!is_free(place(start))) continue;
             double near = std::numeric_limits<double>::infinity();
-            for (auto goal = goals_.begin(); goal != goals_.end(); goal += rank_)
-                if (is_free(place(&*goal))) near = std::min(near, straight(start, &*goal));
+            for (auto g = goals_.begin(); g != goals_.end(); g += rank_)
+                if (const double its = straight(start, &*g); its < near && is_free(place(&*g))) near = its, goal = &*g;
+            if (goal == nullptr) return solve(least);
+            price = std::max(
+                {price, static_cast<double>(price_at(place(start))), static_cast<double>(price_at(place(goal)))});
             far = std::max(far, near), ends.push_back(place(start));
         }
-        if (ends.empty() || seeds_.empty()) return solve(least);
-        for (double reach = 2 * far + 2; reaches_few(reach); reach *= 4) {
-            solve(least, reach * per_cell * (rule_.priced ? 2 * price_parts : 1));
+        double reach = 2 * far + 2;
+        for (int tries = 0; !ends.empty() && tries < 2 && reaches_few(reach); ++tries, reach *= 8) {
+            solve(least, reach * per_cell * (rule_.priced ? 2 * price : 1));
             if (std::none_of(ends.begin(), ends.end(), [&](std::int64_t e) { return fields_.cost(e) == none; })) return;
         }
         solve(least);
