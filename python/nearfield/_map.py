@@ -44,7 +44,7 @@ def read_map(path: str | os.PathLike[str]) -> OccupancyMap:
     >>> nf.read_map("costs.yaml").costs
     array([[254,   0, 255]], dtype=uint8)
     """
-    costs, rows, columns, resolution, origin = _core.read_map(os.fspath(path))
+    costs, rows, columns, resolution, origin = _core.read_map(_name_of(path))
     x, y, turn = origin
     return OccupancyMap(np.frombuffer(bytearray(costs), np.uint8).reshape(rows, columns), resolution, (x, y, turn))
 
@@ -66,9 +66,19 @@ def write_map(
         x and y of the lower left corner in metres, and the map's rotation.
     """
     image = np.ascontiguousarray(costs)
+    size = length_of("resolution", resolution)
+    if not 0 < size < float("inf"):
+        raise ValueError(f"resolution is {said(resolution)}; give the length of a cell, above 0")
     if image.ndim != 2 or image.dtype != np.uint8:
         raise TypeError(f"costs has {image.ndim} axes of {image.dtype}; give 2 axes of uint8")
-    place = [float(each) for each in items_of(origin) or []]
+    place = [length_of("origin", each) for each in items_of(origin) or []]
     if len(place) != 3:
         raise ValueError(f"origin is {said(origin)}; give three numbers: x, y and the rotation")
-    _core.write_map(os.fspath(path), image.tobytes(), *image.shape, length_of("resolution", resolution), place)
+    _core.write_map(_name_of(path), image.tobytes(), *image.shape, size, place)
+
+
+def _name_of(path: Any) -> str:
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path is {said(path)}; give the name of a file")
+    name = os.fspath(path)
+    return name if isinstance(name, str) else os.fsdecode(name)

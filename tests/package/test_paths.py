@@ -152,8 +152,12 @@ def test_maps_of_ros(tmp_path):
         nf.read_map(tmp_path / "none.yaml")
     with pytest.raises(TypeError, match="uint8"):
         nf.write_map(tmp_path / "costs.yaml", costs.astype(int))
-    with pytest.raises(ValueError, match="origin"):
-        nf.write_map(tmp_path / "costs.yaml", costs, origin=(1, 2))
+    for words in ({"origin": (1, 2)}, {"resolution": 0}, {"resolution": float("nan")}):
+        with pytest.raises(ValueError, match=next(iter(words))):
+            nf.write_map(tmp_path / "costs.yaml", costs, **words)
+    for value in (None, 3, [1]):
+        with pytest.raises(TypeError, match="path"):
+            nf.read_map(value)
 
 
 def test_a_field_like_another_array_keeps_its_memory():
