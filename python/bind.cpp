@@ -103,6 +103,7 @@ void translate(const std::exception_ptr& thrown, void*) {
         PyObject* type = problem.code() == error_code::cancelled          ? cancelled
                          : problem.code() == error_code::invalid_argument ? PyExc_ValueError
                          : problem.code() == error_code::out_of_memory    ? PyExc_MemoryError
+                         : problem.code() == error_code::io               ? PyExc_OSError
                                                                           : PyExc_RuntimeError;
         PyErr_SetString(type, problem.what());
     } catch (const std::bad_alloc&) {

@@ -2,10 +2,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "edge/device_arrays.hpp"
 #include "edge/paths_run.hpp"
+#include "nearfield/occupancy_map.hpp"
 #include "nearfield/roadmap.hpp"
 #include "python/bind_run.hpp"
 
@@ -125,6 +127,27 @@ void inflate(const array& costmap, const array& out, double resolution, double i
         });
 }
 
+/// Returns costs, rows, columns, resolution and origin.
+using map_row = std::tuple<nb::bytes, std::int64_t, std::int64_t, double, std::vector<double>>;
+
+map_row read(const std::string& path) {
+    const occupancy_map map = read_map(path);
+    return {nb::bytes(map.costs.data(), map.costs.size()),
+            map.rows,
+            map.columns,
+            map.info.resolution,
+            {map.info.origin.begin(), map.info.origin.end()}};
+}
+
+void write(const std::string& path, const nb::bytes& costs, std::int64_t rows, std::int64_t columns, double resolution,
+           const std::vector<double>& origin) {
+    const auto* const from = static_cast<const std::uint8_t*>(costs.data());
+    occupancy_map map{{}, rows, columns, {from, from + costs.size()}};
+    map.info.resolution = resolution;
+    std::copy_n(origin.begin(), std::min(origin.size(), map.info.origin.size()), map.info.origin.begin());
+    write_map(path, map);
+}
+
 }  // namespace
 
 void bind_path(nb::module_& module) {
@@ -132,6 +155,9 @@ void bind_path(nb::module_& module) {
                nb::arg("radius"), nb::arg("objective"), nb::arg("connectivity"), nb::arg("weight"), nb::arg("decay"),
                nb::arg("smooth"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
                nb::arg("progress").none());
+    module.def("read_map", &read, nb::arg("path"));
+    module.def("write_map", &write, nb::arg("path"), nb::arg("costs"), nb::arg("rows"), nb::arg("columns"),
+               nb::arg("resolution"), nb::arg("origin"));
     nb::class_<roadmap>(module, "Roadmap")
         .def_static("of", &made_roadmap, nb::arg("obstacles"), nb::arg("options"), nb::arg("radius"),
                     nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),

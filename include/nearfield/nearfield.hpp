@@ -26,6 +26,7 @@
 #include "nearfield/metrics.hpp"
 #include "nearfield/morphology.hpp"
 #include "nearfield/natural_neighbor.hpp"
+#include "nearfield/occupancy_map.hpp"
 #include "nearfield/offset.hpp"
 #include "nearfield/path.hpp"
 #include "nearfield/plan.hpp"

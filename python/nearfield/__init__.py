@@ -46,6 +46,7 @@ from nearfield._granulometry import Granulometry, balls, granulometry, porosimet
 from nearfield._holes import fill_holes
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
+from nearfield._map import OccupancyMap, read_map, write_map
 from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._mesh import Mesh, OffsetMesh
 from nearfield._methods import Comparison, Stage, compare
@@ -96,6 +97,7 @@ __all__ = [
     "Info",
     "LabelLists",
     "Mesh",
+    "OccupancyMap",
     "OffsetMesh",
     "Pass",
     "Path",
@@ -157,6 +159,7 @@ __all__ = [
     "pore_network",
     "porosimetry",
     "raycast",
+    "read_map",
     "reconstruct",
     "reconstruct_gray",
     "regional_maxima",
@@ -177,4 +180,5 @@ __all__ = [
     "voxelize",
     "watershed",
     "watershed_hierarchy",
+    "write_map",
 ]

@@ -568,6 +568,10 @@ class Roadmap:
         self, start: Sequence[int], goal: Sequence[int], smooth: bool
     ) -> tuple[bytes, float, float, int, bool, str, int, int, list[int]]: ...
 
+def read_map(path: str) -> tuple[bytes, int, int, float, list[float]]: ...
+def write_map(
+    path: str, costs: bytes, rows: int, columns: int, resolution: float, origin: Sequence[float]
+) -> None: ...
 def plan_path(
     obstacles: Array,
     starts: Sequence[int],

@@ -20,6 +20,7 @@ from nearfield._call import arguments_named, planned, target
 from nearfield._centroidal import centroidal_voronoi, stipple
 from nearfield._components import components, remove_small
 from nearfield._distance import add_indices, distance_transform, distance_type
+from nearfield._esdf import esdf, inflate_costmap
 from nearfield._fields import is_several
 from nearfield._fill import fill_nearest
 from nearfield._geodesic import geodesic, travel_cost
@@ -56,7 +57,7 @@ _PLANNED = (
     distance_transform, voronoi, expand_labels, erosion, dilation, opening, closing, local_thickness, granulometry,
     porosimetry, balls, medial_axis, reconstruct, skeletonize, skeleton_graph, natural_neighbor, label, components,
     remove_small, watershed, flood, fill_holes, reconstruct_gray, h_maxima, h_minima, peaks, split, metrics.surface,
-    fill_nearest, interpolate_slices, pore_network, geodesic, travel_cost, *_ON_HOST,
+    fill_nearest, interpolate_slices, pore_network, geodesic, travel_cost, esdf, inflate_costmap, *_ON_HOST,
 )  # fmt: skip
 
 
@@ -134,8 +135,8 @@ def plan(*image: Any, **keywords: Any) -> Plan:
     ----------
     function : callable, optional
         Of distances, morphology, thickness, axes and skeletons, components, watersheds, splitting, surface metrics,
-        filling, pores or geodesic distances, such as ``nf.opening``; on the CPU also of meshes, isosurfaces, rays,
-        pictures, effects, stippling and centroidal diagrams.
+        filling, pores, geodesic distances or fields for robots, such as ``nf.opening``; on the CPU also of meshes,
+        isosurfaces, rays, pictures, effects, stippling and centroidal diagrams.
     image : array, or tuple of ints
         An image, or the shape of one of type `image_dtype` that need not exist. An array is an image, also one of
         a few integers.

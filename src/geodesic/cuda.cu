@@ -30,11 +30,11 @@ public:
 
     void run() {
         if constexpr (Axes == few_axes) {
-            if (is_narrow()) return solve(start<std::uint32_t>());
+            if (is_narrow()) return solve(start<std::uint32_t>(0));
             if (may_try_narrow()) p_.cost.wanted() ? try_narrow<pricing::image>() : try_narrow<pricing::plain>();
-            if (!apart_ && !p_.cost.wanted()) return solve(start<std::uint64_t>());
+            if (!apart_ && !p_.cost.wanted()) return solve(start<std::uint64_t>(bits_));
         }
-        solve<pricing::image>(start<std::uint64_t>());
+        solve<pricing::image>(start<std::uint64_t>(bits_));
     }
 
 private:
@@ -44,15 +44,16 @@ private:
     }
     /// Largest key of 32 bits that a tile may offer to others so that no key inside a tile is too large; 0 if there is
     /// none. Sums with costs saturate. Only costs of 16 bits are tried, as plan_path() has: they halve its time, while
-    /// white noise of bytes costs too much on 4096^2, and would take two fifths more.
+    /// white noise of bytes costs too much on 4096^2, and would take two fifths more. Seeds are tried by their ranks.
     [[nodiscard]] std::uint32_t largest_tried() const {
         constexpr std::uint32_t most = work<std::uint32_t, Axes>::far - 1;
-        if (p_.cost.wanted()) return p_.cost.type == dtype::uint16 ? most : 0;
-        const std::uint64_t of_tile = dearest_step() << (device_tile_bits + 1);
+        if (p_.cost.wanted()) return p_.cost.type == dtype::uint16 && bits_ == 0 ? most : 0;
+        const std::uint64_t of_tile = dearest_step(p_) << (device_tile_bits + 1 + rank_bits());
         return of_tile < most / 2 ? static_cast<std::uint32_t>(most - of_tile) : 0;
     }
+    [[nodiscard]] int rank_bits() const { return bits_ == 0 ? 0 : ranked_seeds::bits; }
     /// True if keys of 32 bits may suffice though the longest possible path has a larger one.
-    [[nodiscard]] bool may_try_narrow() const { return bits_ == 0 && !apart_ && largest_tried() > 0; }
+    [[nodiscard]] bool may_try_narrow() const { return Axes == few_axes && !apart_ && largest_tried() > 0; }
     /// True if a step that leaves a tile leads to the same cell of a tile beside it, whichever tile it leaves.
     [[nodiscard]] bool ends_beside() const {
         const tiling& t = p_.where;
@@ -64,20 +65,12 @@ private:
         }
         return all;
     }
-    [[nodiscard]] bool may_flood() const { return is_narrow() && is_square(); }
-    /// True if tiles are square, and steps go along their sides for one price.
-    [[nodiscard]] bool is_square() const {
-        const tiling& t = p_.where;
-        const auto& families = steps_.families;
-        if (p_.cost.wanted() || families.size() != 2 || steps_.rows.size() != 4) return false;
-        for (const family<Axes>& f : families)
-            if (f.skewed || f.price != families[0].price) return false;
-        return has_square_tiles() && !t.wraps[t.axes - 2] && !t.wraps[t.axes - 1];
-    }
-    [[nodiscard]] bool has_square_tiles() const {
-        const tiling& t = p_.where;
-        return t.axes >= t.batch + 2 && t.bits[t.axes - 2] == device_tile_bits / 2 &&
-               t.bits[t.axes - 1] == device_tile_bits / 2;
+    [[nodiscard]] bool may_flood() const { return is_narrow() && (is_even(2) || is_even(3)); }
+    /// True if tiles have equal sides along so many axes, along which all steps go for one price.
+    [[nodiscard]] bool is_even(int axes) const {
+        const bool* const ends = p_.where.wraps + p_.where.axes;
+        return !p_.cost.wanted() && steps_.go_for_one_price(axes) && has_even_tiles(p_.where, axes) &&
+               std::find(ends - axes, ends, true) == ends;
     }
     void reserve() {
         const device_tiling<Axes> t(p_.where);
@@ -94,6 +87,7 @@ private:
         crossing_ = memory_.reserve<std::uint32_t>(steps_.crossings(t));
         if (may_flood()) boards_ = memory_.reserve<std::uint32_t>(cells_ >> 4);
         if (apart_) numbers_ = memory_.reserve<std::uint64_t>(cells_);
+        if (bits_ > 0 && may_try_narrow()) numbers_ = memory_.reserve<std::uint64_t>(3 * ranked_seeds::most);
         eliminates_ = may_eliminate(), leaps_ = eliminates_ && may_leap();
         if (eliminates_) reserve_elimination();
         memory_.allocate();
@@ -106,7 +100,7 @@ private:
     }
 
     template <class Word>
-    work<Word, Axes> start() const {
+    work<Word, Axes> start(int seed_bits) const {
         work<Word, Axes> w(p_.where);
         w.key = memory_.get<Word>(key_), w.cost = p_.cost.wanted() ? memory_.get<std::uint32_t>(cost_) : nullptr;
         auto* const control = memory_.get<std::uint32_t>(control_);
@@ -116,7 +110,8 @@ private:
         w.first_depth = static_cast<std::uint32_t>(rules_.first_depth);
         w.second_depth = depth_of(rules_.second_depth * (by_sweeps ? 2 : 1));
         w.thin = by_sweeps ? rules_.thin_for_sweeps : rules_.thin, w.middling = rules_.middling;
-        w.rough = rules_.rough, w.waiting = by_sweeps ? static_cast<std::uint32_t>(rules_.waiting) : 0;
+        w.rough = is_even(3) ? std::numeric_limits<std::int32_t>::min() : rules_.rough,
+        w.waiting = by_sweeps ? static_cast<std::uint32_t>(rules_.waiting) : 0;
         w.leaps = leaps_, w.leaps_first = leaps_ && rules_.leaps_first,
         w.few = static_cast<std::uint32_t>(rules_.waiting), w.leap_depth = depth_of(rules_.leap_depth);
         // The search that follows another one knows that this one did not end soon.
@@ -125,14 +120,16 @@ private:
         w.crossing = memory_.get<std::uint32_t>(crossing_);
         w.ends_beside = ends_beside();
         w.boards = may_flood() ? memory_.get<std::uint32_t>(boards_) : nullptr;
-        w.step_count = static_cast<int>(steps_.rows.size()), w.seed_bits = bits_, w.both = p_.both && p_.cost.wanted();
+        w.step_count = static_cast<int>(steps_.rows.size()), w.seed_bits = seed_bits,
+        w.both = p_.both && p_.cost.wanted();
         std::copy(steps_.families.begin(), steps_.families.end(), w.families);
         w.family_count = static_cast<int>(steps_.families.size());
         for (const family<Axes>& f : steps_.families) w.diagonal = w.diagonal || f.skewed;
         if (!steps_.sweeps.volume || (!p_.cost.wanted() && !apart_)) w.sweeps = steps_.sweeps;
         while (1 << w.step_bits < w.step_count) ++w.step_bits;
         const Word most = work<Word, Axes>::far - 1;
-        w.limit = p_.most >= std::uint64_t{most >> bits_} - 1 ? most : static_cast<Word>((p_.most + 1) << bits_);
+        w.limit =
+            p_.most >= std::uint64_t{most >> seed_bits} - 1 ? most : static_cast<Word>((p_.most + 1) << seed_bits);
         w.mask = array_of(p_.mask, 0), w.seeds = array_of(p_.seeds, 0), w.given_cost = array_of(p_.cost, 0);
         return w;
     }
@@ -149,12 +146,8 @@ private:
             if (apart_) a.numbers = spread_numbers(w);
         }
         cuda::launch(on_, write_answer<Word, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block), 0, w, a);
-        if (solver_counts* const seen = watched_solver::seen(); seen != nullptr) {
-            cuda::check(cudaMemcpyAsync(seen, memory_.get<std::uint32_t>(control_), sizeof *seen,
-                                        cudaMemcpyDeviceToHost, cuda::stream_of(on_)),
-                        "reading what solved");
-            cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for what solved");
-        }
+        if (solver_counts* const seen = watched_solver::seen(); seen != nullptr)
+            read_counts(on_, memory_.get<std::uint32_t>(control_), *seen);
     }
     template <class Word>
     void list_all_crossings(const work<Word, Axes>& w) const {
@@ -166,20 +159,25 @@ private:
     /// the solve() that follows solve the call again; else they do nothing.
     template <pricing Pricing>
     void try_narrow() {
-        work<std::uint32_t, Axes> w = start<std::uint32_t>();
-        w.tries = tried_ = true, w.limit = largest_tried();
+        work<std::uint32_t, Axes> w = start<std::uint32_t>(rank_bits());
+        w.tries = tried_ = true, w.ends = w.limit < largest_tried(), w.limit = std::min(w.limit, largest_tried());
+        if (bits_ > 0) w.seeds_listed = ranked_seeds(memory_.get<std::uint64_t>(numbers_));
         list_all_crossings(w);
         each(plant<std::uint32_t, Axes>, w);
+        constexpr std::int64_t blocks = (ranked_seeds::most + threads_of_block) / threads_of_block;
+        if (bits_ > 0) cuda::launch(on_, rank_seeds<std::uint32_t, Axes>, blocks, dim3(threads_of_block), 0, w);
         if (eliminates_) spread_and_sample<Pricing>(w, start_elimination(w));
         else spread<Pricing>(w);
+        answer a = answers();
+        a.by_rank = w.seeds_listed.by_rank;
         cuda::launch(on_, write_answer<std::uint32_t, Axes>, own_cells<Axes>::blocks(w.where), dim3(threads_of_block),
-                     0, w, answers());
+                     0, w, a);
         clear_queue();
     }
     /// Makes the queue ready for another search. The list of crossings stays, and so does solver_counts::exceeded.
     void clear_queue() const {
         clear(offsetof(solver_counts, crossings) / sizeof(std::uint32_t));
-        clear(p_.where.tiles, controls + ring_);
+        clear(ring_ + p_.where.tiles, controls);
     }
     /// Finds the seeds from which the known costs come, when cost and seed do not both fit a key.
     const std::uint64_t* spread_numbers(work<std::uint64_t, Axes> w) {
@@ -193,7 +191,8 @@ private:
     void spread(const work<Word, Axes>& w) const {
         if constexpr (std::is_same_v<work<Word, Axes>, flood_work>) {
             constexpr std::int64_t of_multiprocessor = 4;
-            if (w.boards != nullptr && w.from != stage::last) visit_tiles(flood, cuda::warp, 0, of_multiprocessor, w);
+            if (w.boards != nullptr && w.from != stage::last)
+                visit_tiles(is_even(3) ? flood<true> : flood<false>, flood_threads, 0, of_multiprocessor, w);
         }
         visit_tiles(relax<Pricing, Word, Axes>, threads_of_tile, tile_memory<Pricing, Word>::bytes(w.where.tile_bits),
                     w.where.tiles, w);
@@ -222,16 +221,11 @@ private:
     [[nodiscard]] int capacity() const {
         return part_capacity<std::uint64_t>(cuda::limits().shared_bytes, rules_.most_degree);
     }
-    [[nodiscard]] std::uint64_t dearest_step() const {
-        std::uint64_t price = 1;
-        for (const geodesics::step& s : p_.steps) price = std::max<std::uint64_t>(price, s.price);
-        return price;
-    }
     /// True if tiles have a rim of one cell, and a step from there leads to another tile beside it.
     [[nodiscard]] bool may_leap() const {
         for (int axis = 0; axis < p_.where.axes; ++axis)
             if (p_.where.wraps[axis] && p_.where.tiles_along[axis] == 1) return false;
-        return has_square_tiles() && ends_beside() && dearest_step() <= dearest_leap &&
+        return has_even_tiles(p_.where, 2) && ends_beside() && dearest_step(p_) <= dearest_leap &&
                std::all_of(p_.steps.begin(), p_.steps.end(), [&](const auto& s) {
                    return std::all_of(s.by.begin(), s.by.end(), [](int by) { return std::abs(by) <= 1; });
                });
@@ -304,9 +298,9 @@ private:
         const gate_graph<Word> graph(p_, memory_.get<std::uint32_t>(lists_), list_words_, memory_.get<Word>(node_key_),
                                      memory_.get<std::uint32_t>(record_), memory_.get<std::uint32_t>(numbers_of_nodes_),
                                      nodes_);
-        work<std::uint32_t, Axes> flat = start<std::uint32_t>();
-        flat.seed_bits = 0, w.from = stage::leap;
-        flat.limit = static_cast<std::uint32_t>(dearest_leap / dearest_step());
+        work<std::uint32_t, Axes> flat = start<std::uint32_t>(0);
+        w.from = stage::leap;
+        flat.limit = static_cast<std::uint32_t>(dearest_leap / dearest_step(p_));
         const std::size_t bytes = tile_memory<Pricing, std::uint32_t>::bytes(device_tile_bits);
         const auto list = list_pieces<Pricing, Word>;
         cuda::launch(on_, list, std::min(cuda::blocks_at_once(list, threads_of_tile, bytes), w.where.tiles),
@@ -322,7 +316,7 @@ private:
             const elimination<Word> e = start_elimination(w);
             const std::size_t bytes = part_bytes<Word>(e.rules.most_degree) + 64;
             spread_and_sample<Pricing>(w, e);
-            const bool squares = is_square() && steps_.rows[0].price <= largest_square_price;
+            const bool squares = is_even(2) && steps_.rows[0].price <= largest_square_price;
             const std::int64_t warps = cuda::blocks_at_once(contract_squares<Word>, squares_at_once * cuda::warp);
             cuda::launch(on_, contract_squares<Word>, warps, dim3(squares_at_once * cuda::warp), 0, w, e, squares);
             by_parts(contract_parts<Word, Axes>, bytes, e.parts, w, e, contraction::all);

@@ -10,7 +10,8 @@ namespace nearfield::geodesics {
 /// The output arrays of a call.
 struct answer {
     caller_array cost, index, coordinates, label;
-    const std::uint64_t* numbers = nullptr;  ///< seed numbers; null if the keys hold them
+    const std::uint64_t* numbers = nullptr;  ///< seed numbers; null if the keys hold them, or
+    const std::uint64_t* by_rank = nullptr;  ///< if they hold ranks, the numbers of these
     std::int8_t axis_of[max_rank];           ///< grid axis of each coordinate; -1 if it has length 1
     int components = 0;
     double unit = 1;
@@ -135,7 +136,7 @@ __device__ bool exceeds(const work<Word, Axes>& w, const own_cells<Axes>& own, c
                         unsigned inside) {
     if (goes_on(*w.queue.counts, w.thin)) return true;
     bool missed = false;
-    for (int k = 0; k < own.count && !missed; ++k)
+    for (int k = 0; k < own.count && !missed && !w.ends; ++k)
         missed = (inside >> k & 1) != 0 && keys[k] == work<Word, Axes>::far && is_missed(w, own, k);
     return missed;
 }
@@ -144,7 +145,8 @@ __device__ bool exceeds(const work<Word, Axes>& w, const own_cells<Axes>& own, c
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block)
     write_answer(const __grid_constant__ work<Word, Axes> w, const __grid_constant__ answer a) {
-    if (w.repeats && w.queue.counts->exceeded == 0) return;
+    if (w.tries || w.repeats)
+        if (const bool exceeded = w.queue.counts->exceeded != 0; exceeded == w.tries) return;
     const own_cells<Axes> own(w.where);
     own_costs costs;
     costs.inside = own.inside(w.where);
@@ -166,8 +168,10 @@ __global__ void __launch_bounds__(threads_of_block)
     for (int k = 0; k < cells_of_thread; ++k) {
         if ((costs.inside >> k & 1) == 0) continue;
         const bool reached = (costs.reached >> k & 1) != 0;
-        const auto own_bits = static_cast<std::uint64_t>(keys[k] - 1) & ((std::uint64_t{1} << w.seed_bits) - 1);
-        if (reached) seed.find(a, w.where, w.seeds, own, a.numbers != nullptr ? a.numbers[own.place(k)] - 1 : own_bits);
+        auto number = static_cast<std::uint64_t>(keys[k] - 1) & ((std::uint64_t{1} << w.seed_bits) - 1);
+        if (a.numbers != nullptr) number = a.numbers[own.place(k)] - 1;
+        else if (a.by_rank != nullptr && reached) number = a.by_rank[number];
+        if (reached) seed.find(a, w.where, w.seeds, own, number);
         seed.put(a, own, k, reached);
     }
 }

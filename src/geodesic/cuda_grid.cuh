@@ -279,6 +279,19 @@ __device__ inline std::int64_t take(const waiting_tiles& q, std::uint32_t& queue
     }
 }
 
+/// The seeds of a call, if their ranks take the place of their numbers in keys of 32 bits: in the order in which
+/// threads list them, with their places; and their numbers by rank. There are `most` of them at most.
+struct ranked_seeds {
+    static constexpr int bits = 12;
+    static constexpr std::uint32_t most = (1U << bits) - 1;
+
+    std::uint64_t *number = nullptr, *place = nullptr, *by_rank = nullptr;
+
+    ranked_seeds() = default;
+    /// `all` has 3 * most numbers.
+    explicit ranked_seeds(std::uint64_t* all) : number(all), place(all + most), by_rank(all + 2 * most) {}
+};
+
 /// Stages of the queue: alone; or before the sample, after it, by leaps, and after elimination or leaps.
 enum class stage : std::uint8_t { only, first, second, leap, last };
 
@@ -320,6 +333,8 @@ struct work {
     int seed_bits = 0;
     bool both = false;
     bool tries = false, repeats = false;  ///< keys of 32 bits that may not suffice; wider ones, if they did not
+    bool ends = false;                    ///< keys of 32 bits that end at the largest cost, so that they do suffice
+    ranked_seeds seeds_listed{};          ///< if keys of 32 bits have ranks
     Word limit = 0;                       ///< the largest key that a path may have
     caller_array mask{}, seeds{}, given_cost{};
 

@@ -1,6 +1,7 @@
 // Keys and tiles of a call on a device, and how its lists get there.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -40,6 +41,24 @@ inline std::int64_t memory_of_device() {
     return static_cast<std::int64_t>(total);
 }
 
+/// Copies the counts of a call for a test that watches it.
+inline void read_counts(const device& on, const std::uint32_t* from, solver_counts& to) {
+    cuda::check(cudaMemcpyAsync(&to, from, sizeof to, cudaMemcpyDeviceToHost, cuda::stream_of(on)),
+                "reading what solved");
+    cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "waiting for what solved");
+}
+
+inline std::uint64_t dearest_step(const problem_of<device>& p) {
+    std::uint64_t price = 1;
+    for (const geodesics::step& s : p.steps) price = std::max<std::uint64_t>(price, s.price);
+    return price;
+}
+/// True if tiles have equal sides along so many axes.
+inline bool has_even_tiles(const tiling& t, int axes) {
+    return t.axes >= t.batch + axes &&
+           std::all_of(t.bits + t.axes - axes, t.bits + t.axes, [&](int b) { return b == device_tile_bits / axes; });
+}
+
 /// The bits of a key.
 struct key_layout {
     int seed_bits;  ///< bits of a seed's number
@@ -56,8 +75,7 @@ struct key_layout {
 private:
     /// Upper bound of the keys of a tile whose neighbours offer nothing dearer than max_cost.
     static uint128 dearest_path(const problem_of<device>& p) {
-        std::uint64_t step = 1;
-        for (const geodesics::step& s : p.steps) step = std::max<std::uint64_t>(step, s.price);
+        std::uint64_t step = dearest_step(p);
         if (p.cost.wanted()) {
             const dtype type = p.cost.type;
             const int bits = size_of(type) == 4 ? 31 : 8 * static_cast<int>(size_of(type));

@@ -88,6 +88,38 @@ __device__ inline unsigned set_of(const cell_array& a, const std::int64_t (&at)[
     }
 }
 
+template <class Word, int Axes>
+__device__ void list_seed(const work<Word, Axes>& w, std::int64_t place) {
+    if (fresh(&w.queue.counts->listed) > ranked_seeds::most) return;
+    const std::uint32_t i = atomicAdd(&w.queue.counts->listed, 1U);
+    if (i >= ranked_seeds::most) return;
+    w.seeds_listed.number[i] = number_of(w.where, place);
+    w.seeds_listed.place[i] = static_cast<std::uint64_t>(place);
+}
+
+/// Writes the seeds' keys with their ranks: how many seeds have smaller numbers. A thread owns a seed. If there are too
+/// many seeds, the keys do not suffice.
+template <class Word, int Axes>
+__global__ void __launch_bounds__(threads_of_block) rank_seeds(const __grid_constant__ work<Word, Axes> w) {
+    __shared__ std::uint64_t some[threads_of_block];
+    const std::uint32_t count = w.queue.counts->listed, own = static_cast<std::uint32_t>(own_item());
+    if (count > ranked_seeds::most) return void(w.queue.counts->exceeded = 1);
+    if (own - threadIdx.x >= count) return;
+    const std::uint64_t number = own < count ? w.seeds_listed.number[own] : 0;
+    std::uint32_t rank = 0;
+    for (std::uint32_t first = 0; first < count; first += threads_of_block) {
+        __syncthreads();
+        some[threadIdx.x] =
+            first + threadIdx.x < count ? w.seeds_listed.number[first + threadIdx.x] : ~std::uint64_t{0};
+        __syncthreads();
+#pragma unroll 8
+        for (int k = 0; k < threads_of_block; ++k) rank += some[k] < number ? 1 : 0;
+    }
+    if (own >= count) return;
+    w.seeds_listed.by_rank[rank] = number;
+    w.key[w.seeds_listed.place[own]] = 1 + static_cast<Word>(rank);
+}
+
 /// Writes the initial keys and queues tiles with seeds.
 template <class Word, int Axes>
 __global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant__ work<Word, Axes> w) {
@@ -108,7 +140,11 @@ __global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant_
         if (w.cost != nullptr) w.cost[place] = cost;
         const bool seed = cost != 0 && (seeds >> k & 1) != 0;
         Word key = cost == 0 ? 0 : work<Word, Axes>::far;
-        if (seed) key = 1 + static_cast<Word>(w.seed_bits == 0 ? 0 : number_of(w.where, place));
+        if (seed)
+            key = 1 + (w.seed_bits == 0 || w.seeds_listed.number != nullptr
+                           ? 0
+                           : static_cast<Word>(number_of(w.where, place)));
+        if (seed && w.seeds_listed.number != nullptr) list_seed(w, place);
         w.key[place] = key;
         if (w.boards != nullptr) board.write(k, cost != 0, seed);
         if (seed) wake_once(w.queue, own.tile);

@@ -104,6 +104,7 @@ template <class Word, int Axes>
 __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
     constexpr std::int64_t all = parked_bit;
     const solver_counts& c = *w.queue.counts;
+    if (w.tries && c.exceeded != 0) return -1;
     switch (w.from) {
         case stage::only: return all;
         case stage::first: return w.first_depth;

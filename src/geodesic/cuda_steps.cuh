@@ -37,6 +37,13 @@ public:
         return all;
     }
 
+    /// True if all steps go along so many axes, both ways, for one price.
+    [[nodiscard]] bool go_for_one_price(int axes) const {
+        return std::ssize(families) == axes && std::ssize(rows) == 2 * axes &&
+               std::all_of(families.begin(), families.end(),
+                           [&](const auto& f) { return !f.skewed && f.price == families[0].price; });
+    }
+
 private:
     [[nodiscard]] vector_of_step moved(const vector_of_step& by) const {
         vector_of_step to{};

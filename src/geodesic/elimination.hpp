@@ -29,7 +29,7 @@ struct solver_rules {
     std::int32_t most_degree = 11;     ///< edges of a cell in a tile
     std::int32_t node_share = 8;       ///< there is memory for one node per so many cells
     std::int32_t most_core = 1 << 14;  ///< nodes that may remain; if more do, the queue goes on
-    std::int32_t rough = 0;            ///< tiles are flooded if solver_counts::rough is above this
+    std::int32_t rough = 0;            ///< an image's tiles are flooded if solver_counts::rough is above this
 };
 
 /// Counts of one call, which the device writes.
@@ -48,6 +48,7 @@ struct solver_counts {
     std::int32_t rough;                      ///< 3 for each sampled word among scattered obstacles, -1 for others
     std::uint32_t crossings;                 ///< entries of the list of crossings
     std::uint32_t exceeded;                  ///< 1 if keys of 32 bits, which were tried first, did not suffice
+    std::uint32_t listed;                    ///< seeds that get ranks; no more are counted once they are too many
 };
 
 /// Serves tests: while it lives, this thread's calls use other rules. It keeps the counts of the last call, which waits

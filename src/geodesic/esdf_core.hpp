@@ -35,6 +35,27 @@ NF_HD inline float component_of(double away, double square, double inverse) {
     return static_cast<float>(sure || away == 0 ? product : away / std::sqrt(square));
 }
 
+/// Divides integer differences of coordinates by the root of the integer `square`, both below 2^24, and gives
+/// component_of()'s bits by single precision alone: a GPU converts and multiplies doubles slowly.
+struct small_root {
+    float square, guess, rest;  ///< guess + rest is 1 / sqrt(square) with a relative error below 2^-43
+
+    /// `near` is 1 / sqrt(square) with a relative error of at most 2^-22, two units in the last place.
+    NF_HD small_root(float square_of, float near) : square(square_of), guess(near) {
+        const float twice = near * near, lost = std::fma(near, near, -twice);
+        rest = 0.5F * near * std::fma(-square, lost, std::fma(-square, twice, 1.0F));
+    }
+    /// The sum of two floats is exact: `quotient` and what rounding dropped. If a bit more of that would not change the
+    /// quotient, it is the rounded one; the other cases, one of 2^15, take doubles.
+    [[nodiscard]] NF_HD float component(float away) const {
+        constexpr float bit_more = 1 + 0x1p-15F;
+        const float product = away * guess, low = std::fma(away, rest, std::fma(away, guess, -product));
+        const float quotient = product + low, dropped = low - (quotient - product);
+        if (quotient + dropped * bit_more == quotient) return quotient;
+        return static_cast<float>(static_cast<double>(away) / std::sqrt(static_cast<double>(square)));
+    }
+};
+
 /// Writes distances, sites and gradients of a box, from the sites within the box that was solved: their coordinates on
 /// a host, their numbers on a device. It sees a grid of 3 axes, or of max_rank; missing axes are put in front and have
 /// length 1.
@@ -53,6 +74,16 @@ struct field_writing {
     bool negative_inside = false;
     cell_array occupancy, distance, site, gradient;
 
+    /// True if squared distances within the grid are integers below 2^24.
+    [[nodiscard]] bool is_small() const {
+        std::int64_t largest = 0;
+        bool unit = true;
+        for (int axis = 0; axis < axes(); ++axis) {
+            unit = unit && length[axis] == 1 && size[axis] <= 4096;
+            largest += (size[axis] - 1) * (size[axis] - 1);
+        }
+        return unit && largest < std::int64_t{1} << 24;
+    }
     [[nodiscard]] int axes() const { return rank <= few_axes ? few_axes : max_rank; }
 
     /// Writes cell number `i` of the box. Number is std::int32_t, or std::int64_t if `wide`.

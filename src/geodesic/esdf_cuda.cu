@@ -23,10 +23,38 @@ __device__ void put_four(T* to, const T (&value)[4]) {
     *reinterpret_cast<uint4*>(to) = packed;
 }
 
+constexpr int axes = field_writing::few_axes;
+
+/// Computes what field_writing::fields_of() does, for cells of length 1 of a grid whose squared distances are below
+/// 2^24.
+__device__ field_writing::cell_fields<axes> small_fields(const field_writing& w, std::int32_t i,
+                                                         const std::int32_t (&at)[axes], std::int32_t number) {
+    field_writing::cell_fields<axes> c;
+    const bool none = number < 0;
+    std::int32_t by[axes], square = 0;
+    w.locate<axes>(none ? 0 : number, by);
+#pragma unroll
+    for (int axis = 0; axis < axes; ++axis) {
+        c.site[axis] = none ? -1 : by[axis];
+        by[axis] = none ? 0 : at[axis] - by[axis], square += by[axis] * by[axis];
+    }
+    const auto real = static_cast<float>(square);
+    c.distance = none ? std::numeric_limits<float>::infinity() : std::sqrt(real);
+    if (w.gradient.data == nullptr) return c;
+    const small_root root(real, square > 0 ? rsqrtf(real) : 0.0F);
+    const bool inside = w.negative_inside && !w.occupancy.is_zero(i);
+#pragma unroll
+    for (int axis = 0; axis < axes; ++axis) {
+        const float part = root.component(static_cast<float>(by[axis]));
+        c.gradient[axis] = inside && square > 0 ? -part : part;
+    }
+    return c;
+}
+
 /// Does the same for whole grids that serves_fours() admits. A thread owns four consecutive cells, for which it finds
 /// coordinates and addresses once.
+template <bool Small>
 __global__ void __launch_bounds__(threads_of_block, 4) write_fours(const __grid_constant__ field_writing w) {
-    constexpr int axes = field_writing::few_axes;
     const std::int64_t from = 4 * (static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x);
     if (from >= w.cells) return;
     const auto first = static_cast<std::int32_t>(from);
@@ -37,7 +65,10 @@ __global__ void __launch_bounds__(threads_of_block, 4) write_fours(const __grid_
     w.locate<axes>(first, at);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-        const auto c = w.fields_of<axes>(first + k, at, number[k]);
+        const auto c = [&] {
+            if constexpr (Small) return small_fields(w, first + k, at, number[k]);
+            else return w.fields_of<axes>(first + k, at, number[k]);
+        }();
         distance[k] = static_cast<float>(c.distance);
 #pragma unroll
         for (int axis = 0; axis < axes; ++axis) site[axis][k] = c.site[axis], gradient[axis][k] = c.gradient[axis];
@@ -161,8 +192,8 @@ void write_fields(const device& on, const field_writing& w) {
     const cuda::device_guard current(on);
     constexpr int few = field_writing::few_axes;
     if (serves_fours(w))
-        return cuda::launch(on, write_fours, cuda::blocks_for(w.cells, 4 * threads_of_block), dim3(threads_of_block), 0,
-                            w);
+        return cuda::launch(on, w.is_small() ? write_fours<true> : write_fours<false>,
+                            cuda::blocks_for(w.cells, 4 * threads_of_block), dim3(threads_of_block), 0, w);
     const auto kernel = w.wide            ? write_cells<max_rank, std::int64_t>
                         : w.axes() == few ? write_cells<few, std::int32_t>
                                           : write_cells<max_rank, std::int32_t>;

@@ -83,8 +83,10 @@ private:
             word* const key = key_.get() + base + local;
             const std::int64_t side = t_.side(t_.axes - 1);
             for (std::int64_t i = 0; i < side; ++i) key[i] = kind[i] == 0 ? word{0} : Key::unreached;
-            for (std::int64_t i = 0; i < side && cost != nullptr; ++i)
-                if (kind[i] != 0) least = std::min(least, cost[i]), most = std::max(most, cost[i]);
+            for (std::int64_t i = 0; i < side && cost != nullptr; ++i) {
+                least = std::min(least, kind[i] != 0 ? cost[i] : ~std::uint32_t{0});
+                most = std::max(most, kind[i] != 0 ? cost[i] : 0);
+            }
             read.seeds(at, count, [&](std::int64_t i, std::uint64_t number) {
                 if (kind[i] == 0) return;
                 key[i] = static_cast<word>(Key::seed_bits == 0 ? 0 : number);
@@ -161,9 +163,8 @@ private:
         };
         constexpr std::true_type yes;
         constexpr std::false_type no;
-        if (p_.cost.wanted()) spread_all(yes, yes);
-        else if (between_) spread_all(yes, no);
-        else spread_all(no, no);
+        if (p_.cost.wanted()) between_ ? spread_all(yes, yes) : spread_all(no, yes);
+        else between_ ? spread_all(yes, no) : spread_all(no, no);
         v.left = queue.drain(v.waiting, cost_of);
     }
     void stop_too_wide() {
@@ -173,7 +174,7 @@ private:
 
     [[nodiscard]] std::uint64_t price_of(const quick& s, std::int64_t from, std::int64_t to) const {
         if (!p_.cost.wanted()) return s.price;
-        return std::uint64_t{s.price} * (std::uint64_t{cost_.get()[to]} + (p_.both ? cost_.get()[from] : 0));
+        return std::uint64_t{s.price} * (std::uint64_t{cost_.get()[to]} + (both_ ? cost_.get()[from] : 0));
     }
 
     template <bool Between, bool Costs>
@@ -186,7 +187,10 @@ private:
     void relax(std::int64_t base, word* key, word own, std::int32_t local, const quick& s, buckets& queue) {
         const std::int32_t to = local + s.offset;
         std::uint64_t price = s.price;
-        if constexpr (Costs) price = price_of(s, base + local, base + to);
+        if constexpr (Costs) {
+            const std::uint32_t* const cost = cost_.get() + base;
+            price *= std::uint64_t{cost[to]} + (both_ ? cost[local] : 0);
+        }
         const word offered = static_cast<word>(own + Key::of(price));
         if (offered >= key[to]) return;
         if constexpr (Between)
@@ -284,6 +288,7 @@ private:
     host_scratch<std::uint32_t> cost_;
     schedule<word> tiles_;
     std::vector<quick> quick_;
+    const bool both_ = p_.both;
     bool between_ = false;
     int width_ = 0;
     std::uint64_t ahead_ = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -30,10 +31,13 @@ public:
         const auto lengths = checked_spacing(o.spacing, where_.size, rank_);
         std::copy_n(lengths.begin(), rank_, length_);
         for (int axis = 0; axis < rank_; ++axis) wraps_[axis] = o.border[axis] == border::periodic;
-        const double shortest = *std::min_element(length_, length_ + rank_);
-        decay_ = o.clearance_decay > 0 ? o.clearance_decay : 8 * shortest;
+        shortest_ = *std::min_element(length_, length_ + rank_);
+        decay_ = o.clearance_decay > 0 ? o.clearance_decay : 8 * shortest_;
         rule_.square = o.radius * o.radius, rule_.rest = std::fma(o.radius, o.radius, -rule_.square);
-        set_steps(per_cell / shortest);
+        // Real lengths are rounded, and so are their squares: what differs by no more than that is equal.
+        if (std::any_of(length_, length_ + rank_, [](double l) { return l != std::floor(l); }))
+            rule_.square *= 1 + 0x1p-48, rule_.rest = 0;
+        set_steps(per_cell / shortest_);
         if (o.objective == path_objective::safe) set_prices();
         distance_options d;
         d.spacing = o_.spacing, d.border = o_.border, d.sites = sites::nonzero;
@@ -51,7 +55,7 @@ public:
         for (std::size_t i = 0; i < count; ++i) of_level[level[i]].push_back(i);
         std::vector<path> made(count);
         for (const auto& [least, which] : of_level) {
-            solve(least);
+            solve_for(least, starts, which);
             for (const std::size_t i : which) made[i] = walk(&starts[i * rank]);
         }
         tell_components(starts, made);
@@ -154,12 +158,55 @@ private:
         rule_.priced = true, rule_.farthest = farthest_.data(), rule_.dearer = static_cast<int>(farthest_.size());
     }
 
-    /// Computes costs to the goals through cells of at least this squared clearance.
-    void solve(double least) {
+    /// Computes costs to the goals through cells of at least this squared clearance, up to `most`.
+    void solve(double least, double most = std::numeric_limits<double>::infinity()) {
         rule_.level = least;
         geodesic_options g;
-        g.steps = steps_, g.border = o_.border, g.cut_corners = false, g.rule = cost_rule::both;
+        g.steps = steps_, g.border = o_.border, g.cut_corners = false, g.rule = cost_rule::both, g.max_cost = most;
         fields_.flood(rule_, seeds_, g);
+    }
+    /// Does the same as far as these starts need it: up to twice the cost of a straight way at the price of its ends,
+    /// then up to eight times that, if this reaches few of the cells; then without a limit.
+    void solve_for(double least, std::span<const std::int64_t> starts, const std::vector<std::size_t>& which) {
+        constexpr std::size_t most_pairs = 1 << 16;
+        if (which.size() > most_pairs / goals_.size()) return solve(least);
+        std::vector<std::int64_t> ends;  // places
+        double far = 0, price = 0;
+        for (const std::size_t i : which) {
+            const std::int64_t *const start = &starts[i * static_cast<std::size_t>(rank_)], *goal = nullptr;
+            if (!is_free(place(start))) continue;
+            double near = std::numeric_limits<double>::infinity();
+            for (auto g = goals_.begin(); g != goals_.end(); g += rank_)
+                if (const double its = straight(start, &*g); its < near && is_free(place(&*g))) near = its, goal = &*g;
+            if (goal == nullptr) return solve(least);
+            price = std::max(
+                {price, static_cast<double>(price_at(place(start))), static_cast<double>(price_at(place(goal)))});
+            far = std::max(far, near), ends.push_back(place(start));
+        }
+        double reach = 2 * far + 2;
+        for (int tries = 0; !ends.empty() && tries < 2 && reaches_few(reach); ++tries, reach *= 8) {
+            solve(least, reach * per_cell * (rule_.priced ? 2 * price : 1));
+            if (std::none_of(ends.begin(), ends.end(), [&](std::int64_t e) { return fields_.cost(e) == none; })) return;
+        }
+        solve(least);
+    }
+    /// Length of the straight line between two cells, in shortest sides of a cell.
+    [[nodiscard]] double straight(const std::int64_t* from, const std::int64_t* to) const {
+        double square = 0;
+        for (int axis = 0; axis < rank_; ++axis) {
+            double cells = std::abs(static_cast<double>(to[axis] - from[axis]));
+            if (wraps_[axis]) cells = std::min(cells, static_cast<double>(where_.size[axis]) - cells);
+            square += cells * cells * length_[axis] * length_[axis];
+        }
+        return std::sqrt(square) / shortest_;
+    }
+    /// True if at most an eighth of the cells lie within this distance of a goal.
+    [[nodiscard]] bool reaches_few(double reach) const {
+        double share = static_cast<double>(seeds_.size());
+        for (int axis = 0; axis < rank_; ++axis)
+            share *=
+                std::min(1.0, (2 * reach * shortest_ / length_[axis] + 1) / static_cast<double>(where_.size[axis]));
+        return share <= 1 / 8.0;
     }
 
     [[nodiscard]] path walk(const std::int64_t* start) {
@@ -281,7 +328,7 @@ private:
     std::vector<double> farthest_;  ///< of `rule_`
     std::vector<priced_step> steps_;
     std::int64_t pitch_[max_rank]{};
-    double length_[max_rank]{}, decay_ = 1;
+    double length_[max_rank]{}, shortest_ = 1, decay_ = 1;
     bool wraps_[max_rank]{};
 };
 

@@ -122,11 +122,17 @@ private:
     template <class T>
     void costs_of(const std::int64_t* at, std::int64_t count, std::uint8_t* kind, std::uint32_t* cost) const {
         const T* const from = static_cast<const T*>(p_.cost.data) + offset_in(p_, p_.cost, at);
-        for (std::int64_t i = 0; i < count; ++i) {
-            const T c = from[i * stride_in(p_, p_.cost)];
-            cost[i] = c > 0 ? static_cast<std::uint32_t>(c) : 0;
-            if (cost[i] == 0) kind[i] = wall;
-        }
+        const std::int64_t given = stride_in(p_, p_.cost);
+        if (given == 1) prefetch_row(from, to_next_row(p_.cost), count);
+        const auto read = [=](auto step) {
+            for (std::int64_t i = 0; i < count; ++i) {
+                const T c = from[i * step];
+                cost[i] = c > 0 ? static_cast<std::uint32_t>(c) : 0;
+                kind[i] = c > 0 ? kind[i] : wall;
+            }
+        };
+        if (given == 1) read(std::integral_constant<std::int64_t, 1>{});
+        else read(given);
     }
     template <class T, class Found>
     void seeds_of(const std::int64_t* at, std::int64_t count, const Found& found) const {

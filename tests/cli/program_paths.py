@@ -80,7 +80,7 @@ class Paths(Case):
         self.run_program(*words)
         self.assertEqual(parse_npy((self.folder / "d.npy").read_bytes())[2], [0, 0.5, 0.5, 0, 0.5])
         self.assertEqual((self.folder / "c.pgm").read_bytes()[-5:], bytes([254, 253, 152, 255, 0]))
-        self.assertIn("resolution: 0.5\norigin: [-1.0, 2, 0.0]\n", (self.folder / "c.yaml").read_text())
+        self.assertIn("resolution: 0.5\norigin: [-1, 2, 0]\n", (self.folder / "c.yaml").read_text())
         said = json.loads(self.run_program("path", "map.yaml", "--start", "0,1", "--goal", "0,4", "--json").stdout)
         self.assertFalse(said["found"])
         words = ("path", "map.yaml", "--start", "0,1", "--goal", "0,4", "--json", "--unknown", "free")

@@ -248,7 +248,7 @@ TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
     geodesic_case c = drawn_mask(4, 3);
     c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
     geodesic_result wanted = on_host(c, 1);
-    EXPECT_EQ(watched(c, rules, wanted, fields_wanted::both), wanted);
+    EXPECT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);
     EXPECT_EQ(counts_.sampled, 0U);
     EXPECT_EQ(counts_.nodes, 0U);
     EXPECT_GT(counts_.tail, 0U);
@@ -292,6 +292,41 @@ TEST_F(GeodesicSolvers, TryNarrowKeys) {
     check(maze(1, 150, 2), along_axes, 1), check(maze(1, 150, 2), diagonal, 1);
     rules.thin = rules.thin_for_sweeps = -1, rules.second_depth = 0;  // elimination begins at the second depth
     check(maze(1, 150, 2), along_axes, 1), check(maze(1, 150, 2), diagonal, 1);
+}
+
+/// Seeds are tried by their ranks in keys of 32 bits, if they are few and prices are low. If they are many, or a path
+/// does not fit, wider keys solve the call.
+TEST_F(GeodesicSolvers, TryRanksOfSeeds) {
+    solver_rules rules = modes().front().rules;
+    rules.first_depth = 1000;
+    const auto check = [&](geodesic_case c, std::uint64_t seeds, std::int32_t price, bool fits) {
+        for (std::uint64_t i = 0; i < seeds; ++i)
+            c.seeds[mix(i) % c.seeds.size()] = static_cast<std::int64_t>(1 + mix(i) % 9);
+        std::uint32_t planted = 0;
+        for (std::size_t i = 0; i < c.seeds.size(); ++i) planted += c.mask[i] != 0 && c.seeds[i] != 0 ? 1 : 0;
+        c.steps = chamfer_steps(static_cast<int>(c.shape.size()), std::array<std::int32_t, 1>{price});
+        const geodesic_result wanted = on_host(c, 1);
+        for (const auto asked : {fields_wanted::seeds, fields_wanted::both}) {
+            ASSERT_EQ(watched(c, rules, wanted, asked), wanted) << seeds << " seeds, price " << price;
+            EXPECT_EQ(counts_.exceeded, fits ? 0U : 1U) << seeds << " seeds, price " << price;
+            EXPECT_TRUE(!fits || counts_.listed == planted) << counts_.listed;
+        }
+        ASSERT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);
+        EXPECT_EQ(counts_.listed, 0U);
+    };
+    geodesic_case scattered = emptied({150, 190}, true);
+    for (std::size_t i = 0; i < scattered.mask.size(); ++i) scattered.mask[i] = mix(i) % 4 == 0 ? 0 : 1;
+    for (const geodesic_case& c : {scattered, emptied({40, 30, 50}, true)}) {
+        check(c, 1, 1, true), check(c, 2000, 31, true), check(c, 9000, 1, false);
+    }
+    geodesic_case near = scattered;
+    near.max_cost = 20;
+    check(near, 40, 1, true);
+    geodesic_case winding = wide_spiral(200, 1);  // some 20,000 cells long
+    std::fill(winding.seeds.begin(), winding.seeds.end(), 0);
+    const auto first = std::find(winding.mask.begin(), winding.mask.end(), 1) - winding.mask.begin();
+    winding.seeds[static_cast<std::size_t>(first)] = 3;
+    check(winding, 0, 30, false);
 }
 
 }  // namespace

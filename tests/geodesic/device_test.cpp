@@ -34,12 +34,13 @@ TEST_F(GeodesicDevice, SeveralTiles) {
     }
 }
 
-/// Square tiles with one price along axes, which a front of bits floods, by the rule of this test whatever the mask:
-/// from one seed to many in a tile, among few obstacles and many, and through corridors so long that the levels of a
-/// tile need several floods.
+/// Square and cubic tiles with one price along axes, which a front of bits floods, by the rule of this test whatever
+/// the mask: from one seed to many in a tile, among few obstacles and many, and through corridors so long that the
+/// levels of a tile need several floods.
 TEST_F(GeodesicDevice, FloodsTiles) {
     const auto cases = std::max(std::uint64_t{2}, static_cast<std::uint64_t>(60 * test_scale()));
-    const shape_t shapes[] = {{130, 150}, {64, 64}, {133, 140}, {70, 200}, {3, 90, 80}, {64, 190}};
+    const shape_t shapes[] = {{130, 150}, {64, 64},     {133, 140},   {70, 200},    {3, 90, 80},
+                              {64, 190},  {20, 33, 40}, {16, 16, 16}, {48, 18, 32}, {32, 32, 21}};
     geodesics::solver_rules rules;
     rules.rough = std::numeric_limits<std::int32_t>::min();
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -48,7 +49,7 @@ TEST_F(GeodesicDevice, FloodsTiles) {
         std::vector<std::int64_t> way;
         geodesic_case c = seed % 4 == 3 ? spiral(195, way) : geodesic_case{};
         if (c.mask.empty()) {
-            c.shape = shapes[draw(6)], c.batch_axes = c.shape[0] == 3 ? 1 : 0;
+            c.shape = shapes[draw(std::size(shapes))], c.batch_axes = c.shape[0] == 3 ? 1 : 0;
             const std::uint64_t walls = draw(2) == 0 ? draw(60) : 0, seeds = 1ULL << draw(14);
             for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
                 c.mask.push_back(draw(100) < walls ? 0 : 1);

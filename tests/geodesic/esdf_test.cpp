@@ -1,8 +1,10 @@
 // Distance fields for robots: gradients by definition, updates against the whole field, costmaps by the formula.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "geodesic/esdf_core.hpp"
 #include "geodesic/scene.hpp"
 #include "nearfield/distance.hpp"
 #include "refused.hpp"
@@ -52,6 +54,25 @@ TEST(Esdf, GradientsLeadAwayFromSites) {
         d.sign = s.options.negative_inside ? sign::outside_negative : sign::none;
         distance_transform(host{1, {}}, s.in(), wanted, d);
         ASSERT_EQ(f.distance, distance) << "seed " << seed;
+    }
+}
+
+/// Gradients by floats have the bits of those by doubles, whichever guess of the root a processor makes.
+TEST(Esdf, SmallRootsGiveTheBitsOfDoubles) {
+    std::uint64_t state = 1;
+    const auto draw = [&](std::int64_t most) {
+        return static_cast<std::int64_t>(mix(state++) % static_cast<std::uint64_t>(most));
+    };
+    for (std::uint64_t n = 0; n < share(0, 3000000); ++n) {
+        const std::int64_t most = std::int64_t{1} << (1 + draw(12)), away = draw(most) - most / 2, other = draw(most);
+        const double square =
+            static_cast<double>(std::clamp<std::int64_t>(away * away + other * other, 1, (1 << 24) - 1));
+        auto near = static_cast<float>(1 / std::sqrt(square));
+        for (std::int64_t k = draw(3); k > 0; --k) near = std::nextafter(near, n % 2 == 0 ? 0.0F : 2.0F);
+        const geodesics::small_root root(static_cast<float>(square), near);
+        ASSERT_EQ(root.component(static_cast<float>(away)),
+                  static_cast<float>(static_cast<double>(away) / std::sqrt(square)))
+            << away << " of " << square;
     }
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "geodesic/dijkstra.hpp"
+#include "geodesic/planner.hpp"
 #include "geodesic/world.hpp"
 #include "refused.hpp"
 #include "scale.hpp"
@@ -189,6 +191,83 @@ TEST(Path, SaysWhyThereIsNone) {
     EXPECT_EQ(planned(w, 1)[0].reason, path_reason::start_blocked);
     w.starts = {20, 5}, w.goals = {30, 30};
     EXPECT_EQ(planned(w, 1)[0].reason, path_reason::goals_blocked);
+}
+
+/// Fields of a host that list the limits of floods.
+class limited_floods final : public geodesics::path_fields {
+public:
+    explicit limited_floods(const any_input<host>& obstacles)
+        : path_fields(tiling_of(obstacles, 0)), of_(on_, obstacles) {}
+
+    void measure(const distance_options& how) override { of_.measure(how); }
+    void flood(const geodesics::cell_rule& rule, std::span<const std::int64_t> seeds,
+               const geodesic_options& how) override {
+        limits.push_back(how.max_cost), of_.flood(rule, seeds, how);
+    }
+    [[nodiscard]] double squared(std::int64_t place) override { return of_.squared(place); }
+    [[nodiscard]] std::int64_t cost(std::int64_t place) override { return of_.cost(place); }
+    [[nodiscard]] std::vector<double> widths(const geodesics::cell_rule& rule, std::span<const std::int64_t> starts,
+                                             std::span<const std::int64_t> goals, const borders& ends) override {
+        return of_.widths(rule, starts, goals, ends);
+    }
+    [[nodiscard]] std::vector<std::int64_t> components(const geodesics::cell_rule& rule,
+                                                       std::span<const std::int64_t> cells,
+                                                       const borders& ends) override {
+        return of_.components(rule, cells, ends);
+    }
+    [[nodiscard]] std::vector<std::uint8_t> thinned(const geodesics::cell_rule& rule,
+                                                    const skeleton_options& how) override {
+        return of_.thinned(rule, how);
+    }
+
+    std::vector<double> limits;
+
+private:
+    const host on_{1, {}};
+    geodesics::host_fields of_;
+};
+
+/// Searches end where they are near: a goal beside the start takes one flood with a limit, one behind a wall some, and
+/// one at the other end of the map one without. Paths are those that also lead to a far start, which needs all costs.
+TEST(Path, NearGoalsNeedNoWholeFlood) {
+    world w;
+    w.shape = {200, 210}, w.obstacles.assign(200 * 210, 0);
+    for (std::int64_t y = 60; y < 140; ++y) w.obstacles[static_cast<std::size_t>(y * 210 + 105)] = 1;
+    for (const auto objective : {path_objective::shortest, path_objective::safe, path_objective::widest}) {
+        w.options.objective = objective;
+        const auto floods = [&](std::vector<std::int64_t> start, std::vector<std::int64_t> goal) {
+            const any_input<host> map = any_input<host>::contiguous(w.obstacles.data(), dtype::uint8, w.shape);
+            limited_floods fields(map);
+            const path found = geodesics::planner(fields, goal, w.options).plan(start).front();
+            w.starts = start, w.goals = goal;
+            w.starts.insert(w.starts.end(), {199, 0});
+            EXPECT_EQ(found.cells, planned(w, 1)[0].cells);
+            EXPECT_EQ(found.reason, path_reason::found);
+            return fields.limits;
+        };
+        const auto near = floods({100, 90}, {100, 95}), behind = floods({100, 100}, {100, 110}),
+                   far = floods({0, 0}, {199, 209});
+        EXPECT_EQ(near.size(), 1U);
+        EXPECT_LT(near[0], 1e7);
+        EXPECT_GT(behind.size(), 1U);
+        EXPECT_EQ(far, std::vector<double>{std::numeric_limits<double>::infinity()});
+    }
+}
+
+/// A robot as wide as a corridor does not fit, whichever way products of real lengths are rounded.
+TEST(Path, RadiiOfWholeCells) {
+    world w;
+    w.shape = {9, 12}, w.obstacles.assign(108, 0), w.starts = {4, 1}, w.goals = {4, 10};
+    std::fill_n(w.obstacles.begin(), 12, 1), std::fill_n(w.obstacles.end() - 12, 12, 1);
+    for (const double length : {1.0, 0.05, 0.1, 0.3, 0.7, 1e-3, 1 / 3.0}) {
+        w.spacing = {length, length}, w.options.spacing = {w.spacing.data(), 2};
+        w.options.radius = 3 * length;
+        EXPECT_EQ(planned(w, 1)[0].reason, path_reason::found) << length;
+        w.options.radius = 4 * length;
+        EXPECT_EQ(planned(w, 1)[0].reason, path_reason::start_blocked) << length;
+    }
+    w.spacing = {0.05, 0.05}, w.options.spacing = {w.spacing.data(), 2}, w.options.radius = 0.15, w.obstacles[52] = 1;
+    EXPECT_EQ(planned(w, 1)[0].reason, path_reason::start_blocked) << "0.15 is less than 3 * 0.05 in doubles";
 }
 
 TEST(Path, CutsNoCorner) {

@@ -43,6 +43,7 @@ FIELD_HEADERS = {
     "fill.hpp",
     "pores.hpp",
     "esdf.hpp",
+    "occupancy_map.hpp",
     "path.hpp",
     "roadmap.hpp",
     "chessboard.hpp",

@@ -137,6 +137,29 @@ def test_refusals():
             call()
 
 
+def test_maps_of_ros(tmp_path):
+    costs = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
+    nf.write_map(tmp_path / "costs.yaml", costs, resolution=0.1, origin=(-1, 2.5, 0))
+    again = nf.read_map(tmp_path / "costs.yaml")
+    np.testing.assert_array_equal(again.costs, costs)
+    assert again.resolution == 0.1 and again.origin == (-1, 2.5, 0)
+    again.costs[0, 0] = 7  # the caller's own
+    (tmp_path / "map.pgm").write_bytes(b"P5 3 1 255\n" + bytes([0, 205, 254]))
+    drawn = nf.read_map(str(tmp_path / "map.pgm"))
+    assert drawn.costs.tolist() == [[254, 255, 0]] and drawn.resolution == 0.05
+    assert nf.inflate_costmap(drawn.costs, resolution=drawn.resolution).tolist() == [[254, 253, 253]]
+    with pytest.raises(OSError, match="none.yaml"):
+        nf.read_map(tmp_path / "none.yaml")
+    with pytest.raises(TypeError, match="uint8"):
+        nf.write_map(tmp_path / "costs.yaml", costs.astype(int))
+    for words in ({"origin": (1, 2)}, {"resolution": 0}, {"resolution": float("nan")}):
+        with pytest.raises(ValueError, match=next(iter(words))):
+            nf.write_map(tmp_path / "costs.yaml", costs, **words)
+    for value in (None, 3, [1]):
+        with pytest.raises(TypeError, match="path"):
+            nf.read_map(value)
+
+
 def test_a_field_like_another_array_keeps_its_memory():
     field = nf.Esdf(MASK.shape, like=MASK, max_distance=3)
     kept = field.distance

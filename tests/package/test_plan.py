@@ -46,6 +46,7 @@ FUNCTIONS = [
     (nf.pore_network, (), {}, None),
     (nf.geodesic, (SHAPE,), {}, 4),
     (nf.travel_cost, (SHAPE,), {}, 8),
+    (nf.esdf, (), {}, 28),
 ]
 
 
@@ -81,7 +82,7 @@ ON_HOST = [
 
 
 def test_all_functions_are_tried():
-    elsewhere = {nf.balls, nf.skeleton_graph}
+    elsewhere = {nf.balls, nf.skeleton_graph, nf.inflate_costmap}
     tried = {function for function, *_ in FUNCTIONS} | {function for function, *_ in ON_HOST}
     assert tried | elsewhere == set(_plan._PLANNED)
     assert {function for function, *_ in ON_HOST} == set(_plan._ON_HOST)
@@ -128,6 +129,12 @@ def test_balls_are_read_and_the_skeleton_is_not():
         assert told.workspace_bytes >= CELLS and "bytes a cell of the skeleton" in told.passes[0].method
     with pytest.raises(ValueError, match="spacing"):
         nf.plan(nf.skeleton_graph, SHAPE, spacing=(1, 2))
+
+
+def test_costmaps_tell_memory():
+    for device in (None, "cuda"):
+        told = nf.plan(nf.inflate_costmap, (600, 500), device=device)
+        assert told.cells == told.input_bytes == told.output_bytes == 600 * 500 and told.workspace_bytes > 0
 
 
 def test_plateaus_may_need_basins():

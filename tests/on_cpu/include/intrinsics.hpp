@@ -90,6 +90,7 @@ inline std::uint32_t __float_as_uint(float x) { return std::bit_cast<std::uint32
 inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 
 // Arithmetic.
+inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 inline float __fsqrt_rn(float x) { return std::sqrt(x); }
 inline double __dsqrt_rn(double x) { return std::sqrt(x); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
