@@ -31,6 +31,17 @@ TEST(ShortAxes, TheLongAxisIsScanned) {
     EXPECT_EQ(plan_for({700, 3}, {.spacing = {1e-9, 1}}).passes.front().axis, 1) << "where it loses no step";
 }
 
+/// The last pass of sites then writes cells that are neighbours in memory.
+TEST(ShortAxes, TheLastPassOfSitesIsAlongTheShortAxis) {
+    const shape_t shape{100, 700, 20};
+    EXPECT_EQ(plan_for(shape).passes.back().axis, 0);
+    fields<host> out;
+    out.index = any_output<host>::contiguous(nullptr, dtype::int64, shape);
+    const call_plan p = plan(host{2, {}}, any_input<host>::contiguous(nullptr, dtype::uint8, shape), out);
+    EXPECT_EQ(p.passes.front().axis, 1) << p.text();
+    EXPECT_EQ(p.passes.back().axis, 2) << p.text();
+}
+
 TEST(ShortAxes, MakeARowTogether) {
     const auto rows = [&](const shape_t& shape, const distance_options& options = {}) {
         const call_plan p = plan_for(shape, options);
@@ -65,7 +76,7 @@ const std::vector<shape_t>& shapes() {
         {3000, 2},          {900, 3, 5},       {2, 300, 7},  {2, 2, 2, 2, 2, 2, 2, 40},
         {400, 2, 2, 2},     {8, 8, 8, 8, 3},   {5, 5, 5, 5}, {3, 2, 4, 300, 2, 2},
         {1000, 31},         {1, 260, 1, 9, 1}, {9, 257, 9},  {4, 4, 4, 4, 4, 4},
-        {17, 16, 3, 2, 15}, {129, 2, 65}};
+        {17, 16, 3, 2, 15}, {129, 2, 65},      {20, 70, 17}};
     return list;
 }
 
