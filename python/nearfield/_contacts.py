@@ -57,5 +57,6 @@ def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, thr
     work = _labels_of(labels)
     lengths = lengths_of(spacing, len(work.shape))
     with keywords_named("labels"):
-        rows = _core.contacts(work.described(), connectivity_of(connectivity), list(lengths), _place(work, threads))
+        found = _core.contacts(work.described(), connectivity_of(connectivity), list(lengths), _place(work, threads))
+    rows = found.view(np.int64)  # NumPy's own type of 64 bits, of the two that it may have
     return Contacts(rows[:, :2], rows[:, 2], rows[:, 3].view(np.float64))
