@@ -269,7 +269,8 @@ void halve(workers& team, std::vector<std::span<const seen<Key>>>& lists,
             merged[at] = host_scratch<seen<Key>>(std::ssize(x) + std::ssize(y));
             seen<Key>* end = merged[at].get();
             merge<Key>(team, x, y, [&](const seen<Key>& each) { *end++ = each; });
-            lists[at] = {merged[at].get(), end};
+            const std::int64_t count = unite(merged[at].get(), end - merged[at].get());
+            lists[at] = {merged[at].get(), static_cast<std::size_t>(count)};
         });
         lists.resize(left);
         std::swap(memory, merged);
