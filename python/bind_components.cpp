@@ -1,3 +1,4 @@
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -103,13 +104,15 @@ void without_small(const array& image, const array& to, std::int64_t smallest, c
                });
 }
 
-/// Returns four values of 8 bytes for each pair of labels: a, b, pairs of cells, and the area as a double.
-nb::bytes touching(const array& labels, int connectivity, const std::vector<double>& spacing, const place& where) {
-    static_assert(sizeof(contact) == 32);
-    std::vector<contact> found;
+/// Returns an array with four values of 8 bytes for each pair of labels: a, b, pairs of cells, the area as a double.
+nb::object touching(const array& labels, int connectivity, const std::vector<double>& spacing, const place& where) {
+    constexpr std::size_t values = 4;
+    static_assert(sizeof(contact) == values * sizeof(std::int64_t));
+    auto* const kept = new std::vector<contact>;
+    const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<contact>*>(memory); });
     const nearfield::spacing cell(spacing.data(), spacing.size());
-    run_there(where, labels.cells(), [&](const auto& on) { found = contacts(on, in(on, labels), connectivity, cell); });
-    return nb::bytes(found.data(), found.size() * sizeof(contact));
+    run_there(where, labels.cells(), [&](const auto& on) { *kept = contacts(on, in(on, labels), connectivity, cell); });
+    return nb::cast(nb::ndarray<nb::numpy, std::int64_t>(kept->data(), {kept->size(), values}, owner));
 }
 
 /// Returns values of 8 bytes, in the layout of component_shape.

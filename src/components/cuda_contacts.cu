@@ -156,7 +156,7 @@ std::vector<touch> named(const std::vector<word>& pairs, const std::vector<word>
 
 }  // namespace
 
-std::vector<touch> touching(const device& on, const any_input<device>& labels, const steps3& steps) {
+void find_touching(const device& on, const any_input<device>& labels, const steps3& steps, contact_list& to) {
     const cuda::device_guard guard(on);
     const std::int64_t cells = labels.cells();
     if (size_of(labels.type) == 8 && cells >= no_row)
@@ -188,7 +188,9 @@ std::vector<touch> touching(const device& on, const any_input<device>& labels, c
     std::vector<word> pairs;
     for (std::int64_t places = std::int64_t{1} << 16; !find(on, names, steps, places, pairs); places *= 8) {
     }
-    return named(pairs, values, labels.type);
+    const std::vector<touch> found = named(pairs, values, labels.type);
+    to.expect(std::ssize(found));
+    for (const touch& each : found) to.add(each);
 }
 
 }  // namespace nearfield::components

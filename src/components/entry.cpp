@@ -8,7 +8,6 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
-#include "base/parallel.hpp"
 #include "base/unwritten.hpp"
 #include "components/arguments.hpp"
 #include "components/engine.hpp"
@@ -19,9 +18,6 @@ namespace components {
 namespace {
 
 constexpr auto label_types = {dtype::uint16, dtype::int32, dtype::uint32, dtype::int64, dtype::uint64};
-
-void check_stop(const host& on) { workers({1, on.progress}, 1).go_on(1); }
-void check_stop(const device&) {}
 
 void check_kind(list_of what) {
     if (what > list_of::runs)
@@ -151,18 +147,9 @@ std::vector<contact> contacts_of(const Place& on, const any_input<Place>& labels
     const auto area = areas_of_faces(checked_spacing(cell, labels.shape.data(), labels.rank), labels.rank);
     check_memory<Place>({{"labels", labels}}, 1);
     if (labels.cells() == 0) return {};
-    std::vector<touch> found = touching(on, labels, steps);
-    std::vector<contact> all;
-    require_memory_for_all(std::ssize(found) * static_cast<std::int64_t>(sizeof(contact)), "the list of contacts");
-    all.reserve(found.size());
-    for (const touch& t : found) {
-        constexpr std::size_t at_once = 1 << 18;
-        if (all.size() % at_once == at_once - 1) check_stop(on);
-        double sum = 0;
-        for (std::size_t axis = 0; axis < most_axes; ++axis) sum += static_cast<double>(t.faces[axis]) * area[axis];
-        all.push_back({t.a, t.b, static_cast<std::int64_t>(t.pairs), sum});
-    }
-    return all;
+    contact_list found(area);
+    find_touching(on, labels, steps, found);
+    return found.take();
 }
 
 }  // namespace

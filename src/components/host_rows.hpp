@@ -77,7 +77,7 @@ public:
             body(p.sums);
         }
         /// Prefetches the memory to which add() will write.
-        void expect(std::int64_t row) const {
+        [[gnu::always_inline]] void expect(std::int64_t row) const {
             if (!many_) return;
             if (cache_ == nullptr || cache_[row & (places - 1)].row != row) fetch(table_ + row);
         }
@@ -85,7 +85,7 @@ public:
     private:
         friend class row_table;
         adder(shared_row* table, place* cache, bool many) : table_(table), cache_(cache), many_(many) {}
-        static void fetch(const shared_row* row) {
+        [[gnu::always_inline]] static void fetch(const shared_row* row) {
             __builtin_prefetch(row, 1), __builtin_prefetch(reinterpret_cast<const char*>(row + 1) - 1, 1);
         }
         shared_row* table_;

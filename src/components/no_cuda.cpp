@@ -18,7 +18,7 @@ void keep_labelled(const device&, const any_input<device>&, const any_output<dev
     refuse_device();
 }
 std::int64_t count_of(const device&, const any_input<device>&, const label_options&) { refuse_device(); }
-std::vector<touch> touching(const device&, const any_input<device>&, const steps3&) { refuse_device(); }
+void find_touching(const device&, const any_input<device>&, const steps3&, contact_list&) { refuse_device(); }
 template <int Axes>
 host_scratch<measure_sums<Axes>> measure_sums_of(const device&, const any_input<device>&, std::int64_t) {
     refuse_device();

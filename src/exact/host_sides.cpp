@@ -75,9 +75,10 @@ bool keeps_steps(const plan& p) {
 /// largest distance between the cells of such an axis.
 constexpr std::int64_t short_line = 32, long_line = 64, most_apart = 1024;
 
-/// If the last axis is short, reverses the axes from the nearest long one on, so that the long axis is the last: lines
-/// of two cells took 70 times as long as a square with as many cells. The last pass then writes cells that are
-/// neighbours in memory. Packed sites keep their bits, so that ties do not change.
+/// If the last axis is short, the nearest long axis becomes the last: lines of two cells took 70 times as long as a
+/// square with as many cells. The axes behind it become the first, in reverse order, so that the last pass writes cells
+/// that are neighbours in memory: coordinates of (100, 1000, 20) took three times as long with the first axis in front.
+/// Packed sites keep their bits, so that ties do not change.
 plan with_long_lines(plan p) {
     const int last = p.rank - 1;
     const auto size_of_axis = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
@@ -91,6 +92,7 @@ plan with_long_lines(plan p) {
     std::array<std::size_t, max_rank> order{};
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::reverse(order.begin() + from, order.begin() + last + 1);
+    std::rotate(order.begin() + p.first_axis, order.begin() + from, order.begin() + last);
     p.put_axes(order);
     p.turned = true;
     return p;

@@ -49,6 +49,13 @@ TEST_P(Components, ContactsAreTheOracles) {
     });
 }
 
+/// One thread's list gets more places twice, and is sorted in between. Values of 64 bits make the wide keys.
+TEST_P(Components, ContactsOfLongLists) {
+    check_contacts(run, {pattern::each, {400, 450}, dtype::int32, 1}, 2);
+    check_contacts(run, {pattern::far_apart, {400, 450}, dtype::int64, 1}, 2);
+    check_contacts(run, {pattern::noise, {400, 450}, dtype::uint16, 1}, 1);
+}
+
 TEST_P(Components, SmallOnesAreRemoved) {
     for_each_drawn({{50}, {9, 31}, {40, 41}, {5, 6, 7}, {3, 20, 33}}, [&](const drawn& d) { check_remove(run, d); });
 }

@@ -31,6 +31,14 @@ TEST(ShortAxes, TheLongAxisIsScanned) {
     EXPECT_EQ(plan_for({700, 3}, {.spacing = {1e-9, 1}}).passes.front().axis, 1) << "where it loses no step";
 }
 
+/// The last pass then writes cells that are neighbours in memory.
+TEST(ShortAxes, TheLastPassIsAlongTheShortAxis) {
+    EXPECT_EQ(plan_for({100, 700, 20}).passes.front().axis, 1);
+    EXPECT_EQ(plan_for({100, 700, 20}).passes.back().axis, 2);
+    EXPECT_EQ(plan_for({100, 700, 40}).passes.back().axis, 2) << "not turned, by planes";
+    EXPECT_EQ(plan_for({5, 100, 700, 3, 9}).passes.back().axis, 4);
+}
+
 TEST(ShortAxes, MakeARowTogether) {
     const auto rows = [&](const shape_t& shape, const distance_options& options = {}) {
         const call_plan p = plan_for(shape, options);
@@ -65,7 +73,7 @@ const std::vector<shape_t>& shapes() {
         {3000, 2},          {900, 3, 5},       {2, 300, 7},  {2, 2, 2, 2, 2, 2, 2, 40},
         {400, 2, 2, 2},     {8, 8, 8, 8, 3},   {5, 5, 5, 5}, {3, 2, 4, 300, 2, 2},
         {1000, 31},         {1, 260, 1, 9, 1}, {9, 257, 9},  {4, 4, 4, 4, 4, 4},
-        {17, 16, 3, 2, 15}, {129, 2, 65}};
+        {17, 16, 3, 2, 15}, {129, 2, 65},      {20, 70, 17}};
     return list;
 }
 
