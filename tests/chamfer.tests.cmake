@@ -1,1 +1,1 @@
-nearfield_test(chamfer chamfer/host_test.cpp chamfer/arguments_test.cpp oracle/steps.cpp LIBS nearfield_exact_tests)
+nearfield_test(chamfer chamfer/host_test.cpp chamfer/arguments_test.cpp LIBS nearfield_exact_tests)

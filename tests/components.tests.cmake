@@ -1,4 +1,4 @@
-add_library(nearfield_components_tests STATIC EXCLUDE_FROM_ALL components/cases.cpp oracle/measures.cpp oracle/tables.cpp)
+add_library(nearfield_components_tests STATIC EXCLUDE_FROM_ALL components/cases.cpp oracle/measures.cpp)
 target_link_libraries(nearfield_components_tests PUBLIC nearfield_label_tests PRIVATE nearfield_flags)
 
 nearfield_test(components components/sums_test.cpp components/host_test.cpp components/arguments_test.cpp components/measures_test.cpp components/trust_test.cpp

@@ -1,5 +1,5 @@
 find_package(hwy REQUIRED)
-add_library(nearfield_exact_tests STATIC EXCLUDE_FROM_ALL oracle/oracle.cpp exact/fills.cpp exact/guarded.cpp exact/call.cpp
+add_library(nearfield_exact_tests STATIC EXCLUDE_FROM_ALL oracle/oracle.cpp oracle/steps.cpp exact/fills.cpp exact/guarded.cpp exact/call.cpp
   oracle/options.cpp exact/options_choice.cpp exact/options_call.cpp exact/options_case.cpp exact/options_verdict.cpp)
 target_include_directories(nearfield_exact_tests PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(nearfield_exact_tests PUBLIC nearfield::nearfield PRIVATE nearfield_flags)

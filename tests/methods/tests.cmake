@@ -1,4 +1,4 @@
-add_library(nearfield_method_tests STATIC EXCLUDE_FROM_ALL oracle/methods.cpp methods/engines.cpp)
+add_library(nearfield_method_tests STATIC EXCLUDE_FROM_ALL oracle/methods.cpp oracle/sweeps.cpp methods/engines.cpp)
 target_link_libraries(nearfield_method_tests PUBLIC nearfield_exact_tests PRIVATE nearfield_flags GTest::gtest rapidcheck)
 nearfield_test(methods
   methods/arguments_test.cpp methods/brushfire_test.cpp methods/chamfer_test.cpp methods/compare_test.cpp

@@ -1,1 +1,1 @@
-nearfield_test(plane_sweep plane_sweep/host_test.cpp oracle/sweeps.cpp LIBS nearfield_method_tests)
+nearfield_test(plane_sweep plane_sweep/host_test.cpp LIBS nearfield_method_tests)
