@@ -70,6 +70,13 @@ NF_HD constexpr Key turned(Key key, bool maxima) {
 /// Exact test of sqrt(a) - sqrt(b) >= p / 2^16 by squaring: with D = 2^32 (a - b) - p^2, D >= 2^17 p sqrt(b).
 NF_HD constexpr bool roots_differ(std::uint64_t a, std::uint64_t b, std::uint64_t p) {
     if (a < b) return false;
+    if (!std::is_constant_evaluated()) {  // roots in floating point decide unless they are close
+        const double apart = static_cast<double>(a - b) /
+                             (std::sqrt(static_cast<double>(a)) + std::sqrt(static_cast<double>(b))),
+                     least = static_cast<double>(p) / (1 << height_bits);
+        if (apart > least * (1 + 0x1p-40)) return true;
+        if (apart < least * (1 - 0x1p-40)) return false;
+    }
     const uint128 first = static_cast<uint128>(a - b) << (2 * height_bits), p2 = static_cast<uint128>(p) * p;
     if (first < p2) return false;
     const wide left = squared(first - p2), right = shifted_left(product(widened(p2), b), 2 * height_bits + 2);
@@ -201,14 +208,6 @@ NF_HD inline std::int64_t integer_at(const source& a, std::int64_t offset) {
         case dtype::int64:
         case dtype::uint64: return static_cast<const std::int64_t*>(a.data)[offset];
         default: return static_cast<const std::uint8_t*>(a.data)[offset];
-    }
-}
-NF_HD inline void put_integer(const target& a, std::int64_t offset, std::int64_t value) {
-    switch (size_of(a.type)) {
-        case 1: static_cast<std::uint8_t*>(a.data)[offset] = static_cast<std::uint8_t>(value); break;
-        case 2: static_cast<std::uint16_t*>(a.data)[offset] = static_cast<std::uint16_t>(value); break;
-        case 4: static_cast<std::uint32_t*>(a.data)[offset] = static_cast<std::uint32_t>(value); break;
-        default: static_cast<std::int64_t*>(a.data)[offset] = value; break;
     }
 }
 

@@ -1,6 +1,7 @@
 // From the image to basins: keys and descents.
 #pragma once
 
+#include "base/cuda_scan.cuh"
 #include "watershed/cuda_tile.cuh"
 
 namespace nearfield::watersheds {
@@ -126,16 +127,13 @@ struct column {
     static constexpr unsigned middle = 1 << 4 | 1 << 2;
 
     __device__ static std::int32_t pitch(const grid3& where) { return where.pitch[deep ? 0 : 1]; }
+    __device__ static constexpr unsigned way_of_row(int y) { return static_cast<unsigned>(deep ? y << 2 : 1 << 2); }
+    /// Returns the lowest place of the ring, of which those at corners do not count.
     __device__ static lowest ring(const std::int32_t* key, std::int32_t row) {
-        lowest found;
-#pragma unroll
-        for (int x = -1; x <= 1; ++x)
-#pragma unroll
-            for (int y = deep ? -1 : 0; y <= (deep ? 1 : 0); ++y) {
-                if ((x == 0 && y == 0) || (!corners && x != 0 && y != 0)) continue;
-                const std::int32_t there = key[y * row + x];
-                if (there < found.key) found = {there, static_cast<unsigned>((x + 1) << 4 | (y + 1) << 2)};
-            }
+        lowest found{key[-1], 1 << 2};
+        if (deep && key[-row] < found.key) found = {key[-row], 1 << 4};
+        if (deep && key[row] < found.key) found = {key[row], 1 << 4 | 2 << 2};
+        if (key[1] < found.key) found = {key[1], 2 << 4 | 1 << 2};
         return found;
     }
     /// Returns the place that a way leads to.
@@ -152,6 +150,8 @@ struct column {
 };
 template <>
 struct column<nearby::listed> {
+    static constexpr bool corners = false;
+
     __device__ static std::int32_t next(const grid3& where, std::int32_t place, unsigned way) {
         return where.nth(place, static_cast<int>(way));
     }
@@ -171,44 +171,46 @@ __device__ inline lowest shuffled(const lowest& of, int from) {
     return {__shfl_sync(cuda::every_lane, of.key, from), __shfl_sync(cuda::every_lane, of.way, from)};
 }
 
-/// Does what find_lowest() does in volumes with neighbours at corners. A lane finds the lowest places of its own column
-/// and the two beside it along the second axis, and lanes exchange them along the last axis. 24 lanes do so for the
-/// columns beside the warp.
-__device__ inline void find_lowest_in_warp(const work& w, const own_cells& own,
-                                           const std::int32_t (&place)[cells_of_thread],
-                                           lowest (&found)[cells_of_thread]) {
-    static_assert(sides_of(3).bits[2] == 5 && cells_of_thread == 4);
+/// Does what find_lowest() does for neighbours at corners. A lane finds the lowest places of its own column and, in a
+/// volume, of the two beside it along the second axis, and lanes exchange them along the last axis. Some lanes do so
+/// for the columns beside the warp.
+template <nearby Which>
+__device__ void find_lowest_in_warp(const work& w, const own_cells& own, const std::int32_t (&place)[cells_of_thread],
+                                    lowest (&found)[cells_of_thread]) {
+    using planes = column<Which>;
+    constexpr int axis = planes::deep ? 0 : 1, rows = planes::deep ? 3 : 1, of_side = cells_of_thread * rows;
+    static_assert(sides_of(3 - axis).bits[2] == 5 && 2 * of_side <= cuda::warp);
     bool some = false;
     for (const std::int32_t each : place) some |= each != nowhere;
     if (__any_sync(cuda::every_lane, some ? 1 : 0) == 0) return;
-    const std::int32_t by = w.where.pitch[0], row = w.where.pitch[1];
-    const int depth = min(w.where.size[0] - own.at[0], cells_of_thread), lane = static_cast<int>(threadIdx.x) % 32;
-    const int planes = own.at[2] < w.where.size[2] ? depth + 2 : 0;
-    const std::int32_t* const before = w.key + own.place - by - row;
+    const std::int32_t by = planes::pitch(w.where), row = w.where.pitch[1];
+    const int depth = min(w.where.size[axis] - own.at[axis], cells_of_thread), lane = cuda::lane_of_thread(),
+              read = own.at[2] < w.where.size[2] ? depth + 2 : 0;
+    const std::int32_t* const before = w.key + own.place - by - (planes::deep ? row : 0);
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < rows; ++y) {
         std::int32_t key[cells_of_thread + 2];
 #pragma unroll
         for (int p = 0; p < cells_of_thread + 2; ++p)
-            key[p] = p < planes ? before[y * row + p * by] : outside<std::int32_t>;
+            key[p] = p < read ? before[y * row + p * by] : outside<std::int32_t>;
 #pragma unroll
         for (int i = 0; i < cells_of_thread; ++i) {
-            const lowest here = lowest_of(key[i], key[i + 1], key[i + 2], static_cast<unsigned>(y << 2));
+            const lowest here = lowest_of(key[i], key[i + 1], key[i + 2], planes::way_of_row(y));
             if (here.key < found[i].key) found[i] = here;
         }
     }
-    const int side = lane / 12, cell = lane % 12 / 3, y = lane % 3;
+    const int side = lane / of_side, cell = lane % of_side / rows, y = lane % rows;
     lowest beyond;
-    if (lane < 24 && cell < depth && (side == 0 || own.at[2] - lane + 32 <= w.where.size[2])) {
+    if (lane < 2 * of_side && cell < depth && (side == 0 || own.at[2] - lane + 32 <= w.where.size[2])) {
         const std::int32_t* const at = before - lane + (side == 0 ? -1 : 32) + cell * by + y * row;
-        beyond = lowest_of(at[0], at[by], at[2 * by], static_cast<unsigned>(y << 2));
+        beyond = lowest_of(at[0], at[by], at[2 * by], planes::way_of_row(y));
     }
-    for (int next = 1; next < 3; ++next)  // of three lanes the first gets the lowest
+    for (int next = 1; next < rows; ++next)  // of three lanes the first gets the lowest
         if (const lowest other = shuffled(beyond, (lane + next) % 32); other.key < beyond.key && y == 0) beyond = other;
 #pragma unroll
     for (int i = 0; i < cells_of_thread; ++i) {
         lowest left = shuffled(found[i], (lane + 31) % 32), right = shuffled(found[i], (lane + 1) % 32);
-        const lowest end = shuffled(beyond, (lane == 31 ? 12 : 0) + 3 * i);
+        const lowest end = shuffled(beyond, (lane == 31 ? of_side : 0) + rows * i);
         if (lane == 0) left = end;
         if (lane == 31) right = end;
         if (found[i].key < left.key) left = {found[i].key, found[i].way | 1 << 4};
@@ -222,8 +224,8 @@ __device__ inline void find_lowest_in_warp(const work& w, const own_cells& own,
 template <nearby Which>
 __device__ void find_lowest(const work& w, const own_cells& own, const std::int32_t (&place)[cells_of_thread],
                             lowest (&found)[cells_of_thread]) {
-    if constexpr (Which == nearby::corners3) {
-        find_lowest_in_warp(w, own, place, found);
+    if constexpr (column<Which>::corners) {
+        find_lowest_in_warp<Which>(w, own, place, found);
     } else if constexpr (Which == nearby::listed) {
         for (int i = 0; i < cells_of_thread; ++i) {
             if (place[i] == nowhere) continue;
@@ -244,11 +246,8 @@ __device__ void find_lowest(const work& w, const own_cells& own, const std::int3
         for (int p = 0; p < cells_of_thread + 2; ++p, at += by) {
             const auto cell = [&](int i) { return i >= 0 && i < cells_of_thread && place[i] != nowhere; };
             lowest ring, whole;
-            if (cell(p - 1) || cell(p - 2) || cell(p)) {
-                whole = {at[0], planes::middle};
-                if (planes::corners || cell(p - 1)) ring = planes::ring(at, w.where.pitch[1]);
-                if (planes::corners) whole.take(ring.key, ring.way);
-            }
+            if (cell(p - 1) || cell(p - 2) || cell(p)) whole = {at[0], planes::middle};
+            if (cell(p - 1)) ring = planes::ring(at, w.where.pitch[1]);
             if (p >= 2) found[p - 2].take(whole.key, whole.way | 2);
             if (p >= 1 && p <= cells_of_thread) found[p - 1].take(ring.key, ring.way | 1);
             if (p < cells_of_thread) found[p].take(whole.key, whole.way);
@@ -338,8 +337,9 @@ __global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_con
     follow_all(w.basin, own, code);
     const std::int64_t marker = own.offset(w.markers), seed = own.offset(w.seed);
     own.each([&](int i, std::int32_t place) {
+        if (code[i] == nowhere) return;
         w.basin[place] = code[i];
-        if (code[i] == nowhere || w.heights) return;
+        if (w.heights) return;
         std::int32_t key = w.key[place];
         if (w.seed.data != nullptr && sizeof(Value) == 8) {
             if (w.seed_key[place] == outside<std::int32_t>) return;

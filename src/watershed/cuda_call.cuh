@@ -112,8 +112,10 @@ public:
 private:
     void note_listed() const {
         listed_cells* const sum = listed_cells::innermost;
-        std::uint32_t found = 0;
-        if (sum != nullptr) cuda::fetch(on_, &found, w_.count + open_found, sizeof found), sum->count += found;
+        if (sum == nullptr) return;
+        std::uint32_t found[counters] = {};
+        cuda::fetch(on_, found, w_.count, sizeof found);
+        sum->count += found[open_found], sum->turns += found[turns_alone];
     }
     static std::int64_t items_to_rank(const problem& p) {
         return size_of(p.image.type) < 8 ? 0 : (p.seed.data != nullptr ? 2 : 1) * p.where.places;

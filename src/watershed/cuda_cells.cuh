@@ -273,23 +273,36 @@ __device__ inline bool between_labels(const work& w, std::int32_t place, std::in
     return found;
 }
 
+/// Stores labels of the thread's cells.
+template <class Label>
+__device__ void put_labels(const work& w, const own_cells& own, const std::int64_t (&label)[cells_of_thread]) {
+    Label* const to = static_cast<Label*>(w.label.data) + own.offset(w.label);
+    const std::int64_t by = own.stride(w.label);
+    own.each([&](int i, std::int32_t) { to[i * by] = static_cast<Label>(label[i]); });
+}
+
 template <bool Lines>
 __global__ void __launch_bounds__(threads_of_block) write_labels(const __grid_constant__ work w) {
     cuda::wait_for_kernel_before();
     const tile<> area(w.where);
     const own_cells own(area, w.where);
     std::int32_t code[cells_of_thread];
+    std::int64_t label[cells_of_thread];
     follow_all(w.parent, own, code);
-    const std::int64_t first = own.offset(w.label), by = own.stride(w.label);
     own.each([&](int i, std::int32_t place) {
-        std::int64_t label = code[i] == nowhere ? 0 : label_of(w, code[i]);
+        label[i] = code[i] == nowhere ? 0 : label_of(w, code[i]);
         if constexpr (Lines) {
             std::int32_t at[most_axes];
             w.where.locate(place, at);
-            if (code[i] != nowhere && !is_marker(w, place, at) && between_labels(w, place, label)) label = 0;
+            if (code[i] != nowhere && !is_marker(w, place, at) && between_labels(w, place, label[i])) label[i] = 0;
         }
-        put_integer({w.label.data, w.label.type, {}}, first + i * by, label);
     });
+    switch (size_of(w.label.type)) {  // once for all cells
+        case 1: return put_labels<std::uint8_t>(w, own, label);
+        case 2: return put_labels<std::uint16_t>(w, own, label);
+        case 4: return put_labels<std::uint32_t>(w, own, label);
+        default: return put_labels<std::uint64_t>(w, own, label);
+    }
 }
 
 }  // namespace nearfield::watersheds

@@ -213,6 +213,7 @@ enum counter : int {
     fronts,  ///< three words of 64 bits
     walked_alone = fronts + 6,
     fronts_walked,
+    turns_alone,  ///< turns in which one block walked
     changes,
     counters = changes + 3
 };

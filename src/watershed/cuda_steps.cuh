@@ -106,6 +106,8 @@ inline constexpr int walkers = 512;
 /// Fronts of so few cells are walked by one block, which need not wait for others. A block's list has room for as many;
 /// the first of them are used if all blocks walk, which then share large fronts.
 inline constexpr int few_cells = 1024, shared_cells = 256;
+/// Fronts of so few cells may walk along corridors, and look for them again so many fronts after they found none.
+inline constexpr int most_straight = 32, turns_if_winding = 16;
 /// In larger fronts cells look which neighbours need steps before they take them. In smaller ones they try all, since
 /// atomics are few, and one trip to memory takes half of the time of two.
 inline constexpr std::int64_t small_front = 8192;
@@ -248,7 +250,9 @@ __device__ void walk(const work& w, own_front& own, std::int64_t first, std::int
     for (int i = static_cast<int>(threadIdx.x); i - lane < kept; i += walkers)
         from(i < kept ? own.kept[list][i] : std::int32_t{nowhere});
     const volatile std::int32_t* const queue = w.queue;
-    for (std::int64_t i = first + std::int64_t{blockIdx.x} * walkers + threadIdx.x; i - lane < last; i += stride) {
+    // The last warps, which have no cells of the list, come first.
+    const std::int64_t warp = std::int64_t{walkers - 1 - static_cast<int>(threadIdx.x)} / cuda::warp;
+    for (std::int64_t i = first + (warp * gridDim.x + blockIdx.x) * cuda::warp + lane; i - lane < last; i += stride) {
         std::int32_t place = nowhere;
         if (i < last) place = queue[i];
         from(place);
@@ -269,29 +273,39 @@ __device__ void each_unmet(const work& w, std::int32_t place, const Use& use) {
     }
 }
 
-/// Walks along a straight corridor from a front of one cell: at once to the last of as many cells as the block has
-/// threads that have no neighbours to reach but those before and behind them. Returns the steps of the new front.
+/// Walks along straight corridors from a front of `all` cells: at once to the last of as many cells as the block has
+/// threads for each that have no neighbours to reach but those before and behind them. Several fronts go half as far,
+/// so that two which come towards each other do not pass. Returns the steps of the new front.
 template <nearby Which>
-__device__ std::int32_t walk_straight(const work& w, own_front& own, std::int32_t steps) {
-    const std::int32_t from = own.kept[steps & 1][0];
-    const unsigned ways = unmet_beside<Which>(w, from);
-    if (__popc(ways) != 1) return steps;
-    const int bit = __ffs(static_cast<int>(ways)) - 1, thread = static_cast<int>(threadIdx.x);
-    const std::int64_t at = from + std::int64_t{offset_of(w, bit)} * (thread + 1);
-    const bool inside = at >= w.where.base && at < w.where.places - w.where.base;
-    const auto place = static_cast<std::int32_t>(inside ? at : from);
-    if (thread == 0) own.straight = walkers - 1;
+__device__ std::int32_t walk_straight(const work& w, own_front& own, int all, std::int32_t steps) {
+    const int thread = static_cast<int>(threadIdx.x), looking = walkers / all, number = thread / looking,
+              ahead = thread % looking + 1;
+    if (thread == 0) own.straight = looking - 1;
     __syncthreads();
-    // The first cell that does not lead straight on is reached, too. Behind a cell lies one that is not met yet, except
-    // behind the first one.
-    const unsigned behind = thread == 0 ? 0 : 1U << (26 - bit);
-    if (!inside || (unmet_beside<Which>(w, place) & ~behind) != ways) atomicMin(&own.straight, thread);
+    const std::int32_t from = own.kept[steps & 1][min(number, all - 1)];
+    std::int32_t next = from, place = from;
+    int ways = 0;
+    each_unmet<Which>(w, from, [&](std::int32_t there) { next = there, ++ways; });
+    const std::int32_t by = next - from;
+    const std::int64_t at = from + std::int64_t{by} * ahead;
+    bool leads_on = false, leads_aside = false;
+    if (ways == 1 && at >= w.where.base && at < w.where.places - w.where.base) {
+        place = static_cast<std::int32_t>(at);
+        // Behind a cell lies one that is not met yet, except behind the first one.
+        each_unmet<Which>(w, place, [&](std::int32_t there) {
+            if (there == place + by) leads_on = true;
+            else leads_aside |= there != place - by;
+        });
+    }
+    const bool walks = number < all;
+    if (walks && (!leads_on || leads_aside)) atomicMin(&own.straight, ways == 1 ? ahead - 1 : -1);
     __syncthreads();
-    const int last = own.straight;
-    if (thread <= last) reach(w, place, steps + 1 + thread);
-    if (thread == last) own.kept[(steps + 1 + last) & 1][0] = place;
+    // If one cell walks, the first cell that does not lead straight on is reached, too.
+    const int far = all == 1 ? own.straight + 1 : own.straight / 2;
+    if (walks && ahead <= far) reach(w, place, steps + ahead);
+    if (walks && ahead == far) own.kept[(steps + far) & 1][number] = place;
     __syncthreads();
-    return steps + 1 + last;
+    return steps + far;
 }
 
 /// Walks fronts of few cells while other blocks wait: the block's list and queued cells [first, last), which need
@@ -306,10 +320,13 @@ __device__ std::int32_t walk_alone(const work& w, own_front& own, std::int64_t f
     for (int i = thread; i < own_front::slots; i += walkers) own.noted[i] = nowhere;
     if (thread < 3) own.next[thread] = 0;
     __syncthreads();
+    int turns_to_wait = 0;
     for (int all = before + static_cast<int>(last - first), turn = 0;; turn = (turn + 1) % 3) {
-        if constexpr (Which != nearby::listed)
-            if (all == 1) steps = walk_straight<Which>(w, own, steps);
-        if (thread == 0) own.next[(turn + 1) % 3] = 0;
+        if (all == 1 || (all <= most_straight && turns_to_wait-- <= 0)) {
+            const std::int32_t walked = walk_straight<Which>(w, own, all, steps);
+            turns_to_wait = walked > steps ? 0 : turns_if_winding, steps = walked;
+        }
+        if (thread == 0) own.next[(turn + 1) % 3] = 0, ++w.count[turns_alone];
         for (int i = thread; i < all; i += walkers)
             each_unmet<Which>(w, own.kept[steps & 1][i], [&](std::int32_t there) {
                 if (atomicExch(own.noted + there % own_front::slots, there) == there) return;
@@ -323,7 +340,7 @@ __device__ std::int32_t walk_alone(const work& w, own_front& own, std::int64_t f
         __syncthreads();
         const int found = own.next[turn];
         all = min(found, few_cells), ++steps;
-        if (found > 0 && found <= few_cells) continue;
+        if (found > 0 && found <= few_cells && steps < w.where.places) continue;
         if (thread == 0) own.count[steps & 1] = all, own.count[(steps + 1) & 1] = 0;
         __syncthreads();
         return steps;
@@ -347,7 +364,7 @@ __global__ void __launch_bounds__(walkers) count_steps(const __grid_constant__ w
         if (alone) steps = static_cast<std::int32_t>(static_cast<volatile std::uint32_t*>(w.count)[walked_alone]);
         const std::int64_t first = last;
         last += found.queued;
-        if (found.all() == 0) break;
+        if (found.all() == 0 || steps >= w.where.places) break;  // each front has a cell: a fault ends here, too
         alone = found.all() <= few_cells;
         if (!alone) {
             walk<Which>(w, own, first, last, stride, steps, found.all() > small_front);

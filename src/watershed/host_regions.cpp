@@ -127,10 +127,11 @@ std::vector<extinction> merge_tree<Key>::extinctions(const frame& where, const r
     const height least{0, 0, false, maxima};
     list<std::int32_t> number(cell.size(), -1);
     std::vector<extinction> found;
+    const numbering image(where);
     for (std::size_t i = 0; i < cell.size(); ++i) {
         if (!stays(i, least)) continue;
         number[i] = static_cast<std::int32_t>(found.size());
-        found.push_back({number_in_image(where, cell[i]), tree.amount_of(i), tree.into[i]});
+        found.push_back({image(cell[i]), tree.amount_of(i), tree.into[i]});
     }
     for (extinction& each : found)
         if (each.into >= 0) each.into = number[static_cast<std::size_t>(each.into)];

@@ -69,10 +69,11 @@ template <class Key>
 std::vector<extremum> merge_tree<Key>::extrema(const frame& where, const height& least) const {
     list<std::int32_t> number(cell.size(), -1);
     std::vector<extremum> found;
+    const numbering image(where);
     for (std::size_t i = 0; i < cell.size(); ++i) {
         if (!stays(i, least)) continue;
         number[i] = static_cast<std::int32_t>(found.size());
-        extremum one{number_in_image(where, cell[i]), 0, 0, into[i]};
+        extremum one{image(cell[i]), 0, 0, into[i]};
         with_number(type, [&]<class Value>(Value) {
             const auto value = [&](Key k) { return static_cast<double>(value_of<Value>(turned(k, maxima))); };
             if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
@@ -91,17 +92,19 @@ std::vector<extremum> merge_tree<Key>::extrema(const frame& where, const height&
 template <class Key>
 std::vector<peak> merge_tree<Key>::peaks(const frame& where, const height& least) const {
     std::vector<std::int32_t> basins;
-    for (std::size_t i = 0; i < cell.size(); ++i)
-        if (stays(i, least)) basins.push_back(static_cast<std::int32_t>(i));
-    sort_by(basins, [&](std::int32_t i) { return low[static_cast<std::size_t>(i)]; });
     std::vector<peak> found;
+    const numbering image(where);
     with_number(type, [&]<class Value>(Value) {
-        if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
+        if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
+            for (std::size_t i = 0; i < cell.size(); ++i)
+                if (into[i] < 0 || least.reached<Value>(low[i], pass[i]))
+                    basins.push_back(static_cast<std::int32_t>(i));
+            sort_by(basins, [&](std::int32_t i) { return low[static_cast<std::size_t>(i)]; });
             for (const std::int32_t i : basins) {
                 const auto own = static_cast<std::size_t>(i);
-                found.push_back({number_in_image(where, cell[own]),
-                                 static_cast<double>(value_of<Value>(turned(low[own], maxima)))});
+                found.push_back({image(cell[own]), static_cast<double>(value_of<Value>(turned(low[own], maxima)))});
             }
+        }
     });
     return found;
 }

@@ -1,4 +1,5 @@
-// How many cells of a call on a device were searched for their parents, for tests.
+// How many cells of a call on a device were searched for their parents, and in how many turns small fronts were walked;
+// for tests.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ public:
     listed_cells& operator=(const listed_cells&) = delete;
 
     static inline thread_local listed_cells* innermost = nullptr;
-    std::int64_t count = 0;
+    std::int64_t count = 0, turns = 0;
 
 private:
     listed_cells* outer_;

@@ -256,6 +256,30 @@ std::int64_t searched(const watershed_case& c) {
     return listed.count;
 }
 
+/// Few fronts walk along corridors many cells a turn, also where two of them come towards each other.
+TEST_F(WatershedDevice, FewFrontsWalkCorridorsAtOnce) {
+    for (const shape_t& shape :
+         {shape_t{6000}, shape_t{1, 6000}, shape_t{9, 700}, shape_t{700, 9}, shape_t{5, 3, 700}, shape_t{3, 2, 2, 600}})
+        for (std::uint64_t seed = 0; seed < 10; ++seed) {
+            watershed_case c;
+            c.shape = shape, c.options.connectivity = seed % 2 == 0 ? 1 : static_cast<int>(shape.size());
+            const bool line = shape.size() < 3 && shape.back() == 6000;
+            for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+                const std::int64_t y = i / shape.back(), x = i % shape.back();
+                c.value.push_back(!line && (shape.back() > 9 ? y : x) % 2 == 1 ? 9 : 4);
+            }
+            if (seed > 7 && shape.size() < 4) c.ends.assign(shape.size(), border::periodic);
+            c.marker.assign(c.value.size(), 0);
+            for (std::uint64_t k = 0; k < 2 + seed / 2; ++k)
+                c.marker[mix(50 * seed + k) % c.marker.size()] = static_cast<int>(k) + 1;
+            const watersheds::listed_cells listed;
+            EXPECT_EQ(device_arrays(c, false).run(false, false), on_host(c, 2)) << c.text();
+            if (line && seed < 2) {
+                EXPECT_LT(listed.turns, 600) << c.text();
+            }
+        }
+}
+
 /// Markers of one label, and a single minimum: all cells that water reaches get this label, without a search.
 TEST_F(WatershedDevice, OneLabelIsTheHosts) {
     for (const shape_t& shape : {shape_t{90, 130}, shape_t{9, 40, 70}, shape_t{3000}, shape_t{2, 3, 40, 5}})

@@ -10,6 +10,7 @@
 #include "refused.hpp"
 #include "scale.hpp"
 #include "watershed/cases.hpp"
+#include "watershed/core.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -158,6 +159,22 @@ TEST(Watershed, TwoDiscsByTheHeightOfRoots) {
         const auto label = labels_of(c);
         EXPECT_EQ(*std::max_element(label.begin(), label.end()), count) << h;
         EXPECT_EQ(expected(c).label, label);
+    }
+}
+
+/// Roots of squares and of their neighbours differ by h, by the least bit less, and by the least bit more.
+TEST(Watershed, HeightsOfRootsAreExact) {
+    for (std::uint64_t seed = 0; seed < share(0, 20000); ++seed) {
+        const std::uint64_t n = mix(seed) >> (32 + seed % 31), m = n + (mix(seed + 1) >> (33 + seed % 29)), p = m - n;
+        if (m >> 32 != 0) continue;
+        const std::uint64_t a = m * m, b = n * n, h = p << watersheds::height_bits;
+        EXPECT_TRUE(watersheds::roots_differ(a, b, h)) << m << ' ' << n;
+        EXPECT_FALSE(watersheds::roots_differ(a, b, h + 1)) << m << ' ' << n;
+        EXPECT_EQ(watersheds::roots_differ(a, b + 1, h), false) << m << ' ' << n;
+        if (h > 0) {
+            EXPECT_TRUE(watersheds::roots_differ(a, b, h - 1)) << m << ' ' << n;
+            EXPECT_FALSE(watersheds::roots_differ(a - 1, b, h)) << m << ' ' << n;
+        }
     }
 }
 
