@@ -106,7 +106,7 @@ loaded load_mesh(const arguments& args) {
         refuse(fmt::format("{} is a mesh; leave out --mode, --threshold and --spacing", args.input));
     mesh m = read_mesh(args.input);
     for (auto& at : m.vertices) std::swap(at[0], at[2]);  // x is the last axis of a volume
-    const mesh_grid grid = grid_around(m, {256, 256, 256}, 8);
+    const mesh_grid grid = grid_around(m, grid_around(m, {256, 256, 256}, 8).pitch[0], 8);
     loaded made;
     made.image = io::make_array(dtype::float32, {grid.shape.begin(), grid.shape.end()});
     made.per_axis.assign(grid.pitch.begin(), grid.pitch.end());

@@ -29,9 +29,11 @@ struct mesh_fields {
 ///
 /// The squared distance to a triangle is the least of those to its three sides and, if the foot of the perpendicular
 /// falls inside, that to the foot. Each comes from its nearest point in double by one formula
-/// (src/mesh_distance/core.hpp), off by a few roundings of the coordinates for any triangle. The answer is the smallest
-/// value of all triangles, and the first triangle that has it, as in a loop over all triangles, bit for bit, on host
-/// and device, for any number of threads. The distance is the root in double, rounded once to the output's type.
+/// (src/mesh_distance/core.hpp), off by a few roundings of the coordinates for any triangle. Coordinates are first
+/// rounded to 2^-50 of the largest one, so that triangles with a corner in common have equal distances from it. The
+/// answer is the smallest value of all triangles, and the first triangle that has it, as in a loop over all triangles,
+/// bit for bit, on host and device, for any number of threads. The distance is the root in double, rounded once to the
+/// output's type.
 ///
 ///   on    on a device, whose mesh is copied there once, the call returns before the work is done
 ///   of    at least one face
@@ -39,10 +41,11 @@ struct mesh_fields {
 ///
 /// The call halves blocks of cells down to one cell. A block keeps the triangles that can be nearest to one of its
 /// cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through the
-/// nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are examined.
+/// nearest point, and no slower than that to the nearest point itself. Of equal triangles, and of those that share the
+/// corner that is nearest to all of a block, it keeps the first. Typically 5 to 40 triangles a cell are examined.
 /// Time O(cells log(faces)) unless the shape lies round one point. Workspace: 8 bytes a triangle and thread, 144 bytes
-/// a triangle, and that of voxelize() for signed distances; on a device 208 bytes a triangle, 1/12 byte a cell, 0.8 MB
-/// a multiprocessor, and lists of 5 bytes a triangle and cell of the longest side, but at most 1 GB.
+/// a triangle, and that of voxelize() for signed distances; on a device 220 to 228 bytes a triangle, 1/12 byte a cell,
+/// 0.8 MB a multiprocessor, and lists of 5 bytes a triangle and cell of the longest side, but at most 1 GB.
 ///
 /// With `samples` a distant cell p takes the triangle of s, the nearest cell to it that is exact. The result exceeds
 /// the distance d of p by at most a cell diagonal c: the straight way from p to its nearest point of the mesh passes a

@@ -174,8 +174,8 @@ def _field_of(
     mesh: Mesh, camera: Camera | None, device: str | None, threads: int | None
 ) -> tuple[Any, float, Camera | None]:
     """Distances near a mesh, positive inside, with axes z, y and x; their pitch; the camera in their space."""
-    grid = VoxelGrid.around(mesh, shape=256, margin=8)
-    pitch = grid.spacing[0]
+    pitch = VoxelGrid.around(mesh, shape=256, margin=8).spacing[0]
+    grid = VoxelGrid.around(mesh, pitch, margin=8)
     reach = 6 * pitch  # normals look four cells away along each axis
     is_open = mesh.open_edges > 0
     field = mesh_distance(mesh, grid, signed=True, winding=is_open, max_distance=reach, device=device, threads=threads)

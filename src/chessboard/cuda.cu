@@ -10,8 +10,10 @@
 // the best is m of all. In the city-block metric the best of the cells before the chunk is the same for all its cells.
 #include <algorithm>
 
+#include "chessboard/cuda_cube.cuh"
 #include "chessboard/cuda_few.cuh"
 #include "chessboard/cuda_rows.cuh"
+#include "chessboard/cuda_small.cuh"
 #include "chessboard/cuda_sweeps.cuh"
 
 namespace nearfield::chessboard {
@@ -23,9 +25,7 @@ constexpr int levels = 3;
 /// Number of cells of a group of a level: 8, 64, 512. A search skips a group if its minimum is too large.
 NF_HD constexpr std::uint32_t size_of_group(int level) { return chunk << 3 * level; }
 
-/// Distances between passes are uint16 or int32. The type's maximum is the distance of cells without a site.
-template <class T>
-constexpr dtype type_of = sizeof(T) == 2 ? dtype::uint16 : dtype::int32;
+/// The distance of cells without a site: the maximum of the type of distances between passes.
 template <class T>
 constexpr std::uint32_t none = sizeof(T) == 2 ? 0xffff : 0x7fffffff;
 
@@ -276,16 +276,6 @@ __global__ void __launch_bounds__(threads_of_block, 5)
 
 // ---- launches -------------------------------------------------------------------------------------------------------
 
-/// The problem whose output a pass along `axis` writes: the distances between passes are contiguous.
-template <class T>
-problem output_of(const problem& p, int axis, T* between) {
-    problem one = p;
-    if (axis == p.batch) return one;
-    one.out = between, one.out_type = type_of<T>;
-    for (int k = 0; k < p.rank; ++k) one.out_step[k] = p.product(k + 1, p.rank);
-    return one;
-}
-
 /// Whether a search along an axis may leave its tile.
 template <class T>
 bool leaves_tile(const problem& p, int axis) {
@@ -343,7 +333,6 @@ std::int64_t most_groups(const problem& p, int level, int end) {
 
 template <class T>
 void solve(const device& on, problem p) {
-    set_reads(p);
     const int last = p.rank - 1;
     const std::int64_t n = p.size[last], rows = p.cells / n;
     const bool sets = may_use_sets(p), flat = last - p.batch == 1, sweeps = sets && sizeof(T) == 2 && may_sweep(p);
@@ -386,9 +375,13 @@ void solve(const device& on, problem p) {
 
 }  // namespace
 
-void run(const device& on, const problem& p) {
+void run(const device& on, const problem& given) {
     const cuda::device_guard current(on);
-    if (p.most < none<std::uint16_t>) solve<std::uint16_t>(on, p);
+    problem p = given;
+    set_reads(p);
+    if (is_cube(p)) solve_one_cube(on, p);
+    else if (is_small(p)) solve_all_small(on, p);
+    else if (p.most < none<std::uint16_t>) solve<std::uint16_t>(on, p);
     else solve<std::uint32_t>(on, p);
 }
 

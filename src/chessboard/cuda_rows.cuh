@@ -48,6 +48,20 @@ NF_HD inline bool has_short_rows(const problem& p) {
     return p.size[p.rank - 1] <= stretch && p.ends[p.rank - 1] != border::periodic;
 }
 
+/// Distances between passes are uint16 or int32.
+template <class T>
+constexpr dtype type_of = sizeof(T) == 2 ? dtype::uint16 : dtype::int32;
+
+/// The problem whose output a pass along `axis` writes: the distances between passes are contiguous.
+template <class T>
+problem output_of(const problem& p, int axis, T* between) {
+    problem one = p;
+    if (axis == p.batch) return one;
+    one.out = between, one.out_type = type_of<T>;
+    for (int k = 0; k < p.rank; ++k) one.out_step[k] = p.product(k + 1, p.rank);
+    return one;
+}
+
 /// Sets how words of marks may be read.
 inline void set_reads(problem& p) {
     if (size_of(p.image_type) != 1 || p.image_step[p.rank - 1] != 1) return;

@@ -7,6 +7,7 @@ namespace nearfield::chessboard {
 
 /// When ways are tried, which tests change.
 struct way_limits {
+    bool small = true;                                   ///< small grids have ways of their own
     std::int64_t least_of_sets = std::int64_t{1} << 17;  ///< cells; launches take longer than smaller problems gain
     std::int64_t cells_a_site = 3000;                    ///< the least number where the sites of a volume are few
     int sites_of_box = 2048;                             ///< most sites that can be nearest in a coarse box
@@ -16,6 +17,8 @@ inline way_limits limit_of_ways;
 
 /// The device's decisions in a call.
 struct ways {
+    bool small = false;  ///< a small grid: one kernel for each axis solved it
+    bool cube = false;   ///< one kernel for all axes
     bool few = false;    ///< few sites were compared with all cells
     bool sets = false;   ///< sets of cells solved it
     int rounds = 0;      ///< of sets that ran

@@ -40,6 +40,8 @@ struct block {
 /// Returns the power of two that brings coordinates up to `largest` into (-1, 1). Throws invalid_argument.
 double scale_for(double largest);
 std::vector<triangle> triangles_of(const mesh& of, double scale);
+/// Returns the numbers of the triangles that are not equal to an earlier one.
+std::vector<std::int32_t> distinct(std::span<const triangle> of);
 
 /// Halves blocks until there are enough for all threads, then solves them.
 void solve(workers& team, const problem& p, block root);

@@ -1,7 +1,9 @@
 // Shared by host and device: the distance from a point to a triangle, and the test that a triangle cannot be the
 // nearest one to any cell of a block.
 //
-// Coordinates are scaled by a power of two so that all lie in (-1, 1). So `slack` bounds every rounding error.
+// Coordinates are scaled by a power of two so that all lie in (-1, 1). So `slack` bounds every rounding error. They are
+// then rounded to multiples of 2^-51, whose differences are exact. So all triangles with a corner in common compute the
+// same distance from it, and the first of them is the nearest where they tie.
 #pragma once
 
 #include <cmath>
@@ -17,6 +19,9 @@ namespace nearfield::nearest_faces {
 /// Exceeds the sum of the errors of a distance, of a bound and of their comparison: a few hundred times 2^-53.
 constexpr double slack = 0x1p-43;
 
+/// Rounds a scaled coordinate to a multiple of 2^-51.
+NF_HD inline double snapped(double x) { return (x + 3) - 3; }
+
 /// The grid in scaled coordinates.
 struct space {
     std::int64_t shape[3] = {0, 0, 0};
@@ -25,7 +30,9 @@ struct space {
     double most = std::numeric_limits<double>::infinity();  ///< max_distance in scaled coordinates
 
     /// Scaled coordinate of a position in cells; block centres have positions in half cells.
-    [[nodiscard]] NF_HD double at(int axis, double cells) const { return (origin[axis] + pitch[axis] * cells) * scale; }
+    [[nodiscard]] NF_HD double at(int axis, double cells) const {
+        return snapped((origin[axis] + pitch[axis] * cells) * scale);
+    }
     /// Distance up to which cells are exact with sampling: two diagonals of a cell, scaled.
     [[nodiscard]] double near() const {
         return 2 * scale * std::sqrt((pitch[0] * pitch[0] + pitch[1] * pitch[1]) + pitch[2] * pitch[2]);
@@ -81,7 +88,7 @@ NF_HD inline triangle triangle_of(const double* a, const double* b, const double
 NF_HD inline triangle triangle_at(const double* const* corners, double scale) {
     double at[3][3];
     for (int corner = 0; corner < 3; ++corner)
-        for (int k = 0; k < 3; ++k) at[corner][k] = corners[corner][k] * scale;
+        for (int k = 0; k < 3; ++k) at[corner][k] = snapped(corners[corner][k] * scale);
     return triangle_of(at[0], at[1], at[2]);
 }
 
@@ -112,14 +119,17 @@ NF_HD [[gnu::always_inline]] inline nearest nearest_of(const triangle_in<double>
         inside[k] = (pa[k] - beta * t.ab[k]) - gamma * t.ac[k];
     }
     nearest n{{ab[0], ab[1], ab[2]}, dot(ab, ab), 0};
+    double t_side = along[0];
     const double f_ac = dot(ac, ac), f_bc = dot(b, b), f_inside = dot(inside, inside);
     const bool to_ac = f_ac < n.squared;
-    n.squared = to_ac ? f_ac : n.squared;
+    n.squared = to_ac ? f_ac : n.squared, t_side = to_ac ? along[1] : t_side;
     for (int k = 0; k < 3; ++k) n.e[k] = to_ac ? ac[k] : n.e[k];
     const bool to_bc = f_bc < n.squared;
-    n.squared = to_bc ? f_bc : n.squared;
+    n.squared = to_bc ? f_bc : n.squared, t_side = to_bc ? along[2] : t_side;
     for (int k = 0; k < 3; ++k) n.e[k] = to_bc ? b[k] : n.e[k];
-    const bool to_inside = (beta > 0) & (gamma > 0) & (beta + gamma < 1) & (f_inside < n.squared);
+    // A corner is not nearer than the inside but by rounding; without this, triangles with a corner in common differ.
+    const bool at_corner = !((t_side > 0) & (t_side < 1));
+    const bool to_inside = (beta > 0) & (gamma > 0) & (beta + gamma < 1) & (f_inside < n.squared) & !at_corner;
     n.squared = to_inside ? f_inside : n.squared;
     for (int k = 0; k < 3; ++k) n.e[k] = to_inside ? inside[k] : n.e[k];
     const double sa = dot(n.e, pa), sb = dot(n.e, pb), sc = dot(n.e, pc);
@@ -179,6 +189,60 @@ struct bound {
         double across = 0;
         for (int k = 0; k < 3; ++k) across += half[k] * std::abs(t.e[k] - n[k] * d);
         return (t.squared <= plain2) & !(t.support - support * d > across);
+    }
+};
+
+/// True if the triangles are equal, corner by corner, so that the later one is nowhere the nearest.
+NF_HD inline bool same(const triangle& t, const triangle& u) {
+    bool equal = true;
+    for (int k = 0; k < 3; ++k) equal = equal && t.a[k] == u.a[k] && t.ab[k] == u.ab[k] && t.ac[k] == u.ac[k];
+    return equal;
+}
+/// A number for a hash table of triangles.
+NF_HD inline std::uint64_t hash_of(const triangle& t) {
+    std::uint64_t all = 0;
+    const auto add = [&](double x) {
+        // Differences are multiples of 2^-51, too.
+        all = (all ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(x * 0x1p51))) * 0x9e3779b97f4a7c15;
+        all ^= all >> 29;
+    };
+    for (int k = 0; k < 3; ++k) add(t.a[k]), add(t.ab[k]), add(t.ac[k]);
+    return all;
+}
+
+/// Points at most `radius` from a centre, at which triangles may have their nearest corner.
+struct ball {
+    double centre[3], radius;
+
+    /// True if a corner, from which two sides go, is the nearest point of its triangle to all points of the ball, by a
+    /// margin far above rounding.
+    NF_HD bool sees(const double* corner, const double* side, const double* other) const {
+        double d[3];
+        for (int k = 0; k < 3; ++k) d[k] = centre[k] - corner[k];
+        const double away = radius + 0.01 * (std::sqrt(dot(d, d)) + radius);
+        const auto behind = [&](const double* e) { return dot(d, e) + away * std::sqrt(dot(e, e)) <= 0; };
+        return behind(side) && behind(other);
+    }
+    /// Calls body(corner) for the triangle's corner of which that is true, unless the triangle is very thin.
+    template <class Body>
+    NF_HD void for_corner(const triangle& t, const Body& body) const {
+        double b[3], c[3], bc[3], ba[3], ca[3], cb[3];
+        for (int k = 0; k < 3; ++k) {
+            b[k] = t.a[k] + t.ab[k], c[k] = t.a[k] + t.ac[k], bc[k] = t.ac[k] - t.ab[k];
+            ba[k] = -t.ab[k], ca[k] = -t.ac[k], cb[k] = -bc[k];
+        }
+        const double area = t.ab_ab * t.ac_ac - t.ab_ac * t.ab_ac, longest = t.ab_ab + t.ac_ac + dot(bc, bc);
+        if (!(area > longest * (0x1p-40 * longest + 0x1p-70))) return;
+        if (sees(t.a, t.ab, t.ac)) body(t.a);
+        else if (sees(b, ba, bc)) body(b);
+        else if (sees(c, ca, cb)) body(c);
+    }
+    /// True if the triangle's nearest point to all points of the ball is `corner`.
+    NF_HD bool ends_at(const triangle& t, const double* corner) const {
+        bool found = false;
+        for_corner(
+            t, [&](const double* own) { found = own[0] == corner[0] && own[1] == corner[1] && own[2] == corner[2]; });
+        return found;
     }
 };
 

@@ -29,6 +29,73 @@ __global__ void __launch_bounds__(threads_of_block)
     rough[i] = rough_of(to[i], t.middle);
 }
 
+/// Triangles in a hash table, as their numbers + 1; of equal ones, the first. It has more than twice as many slots.
+struct triangle_table {
+    std::int32_t* slots;
+    std::int64_t size;  ///< a power of 2
+
+    static std::int64_t size_for(std::int64_t faces) {
+        std::int64_t size = 64;
+        while (size < 2 * faces) size *= 2;
+        return size;
+    }
+    __device__ std::int64_t start(const triangle& t) const {
+        return static_cast<std::int64_t>(hash_of(t) & static_cast<std::uint64_t>(size - 1));
+    }
+    __device__ std::int64_t next(std::int64_t slot) const { return slot + 1 < size ? slot + 1 : 0; }
+};
+
+/// Enters triangles. A thread owns one.
+__global__ void __launch_bounds__(threads_of_block)
+    enter_triangles(const triangle* all, std::int64_t count, const __grid_constant__ triangle_table to) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= count) return;
+    const triangle mine = all[i];
+    const auto number = static_cast<std::int32_t>(i + 1);
+    for (std::int64_t slot = to.start(mine);; slot = to.next(slot)) {
+        const std::int32_t held = atomicCAS(to.slots + slot, 0, number);
+        if (held == 0) return;
+        if (!same(all[held - 1], mine)) continue;
+        if (held > number) atomicMin(to.slots + slot, number);
+        return;
+    }
+}
+
+/// Lists the triangles that are not equal to an earlier one. A thread owns one. `to` has the count 0.
+__global__ void __launch_bounds__(threads_of_block)
+    list_distinct(const triangle* all, std::int64_t count, const __grid_constant__ triangle_table from,
+                  std::int32_t* numbers, candidates* to) {
+    __shared__ int counts[warps_of_block];
+    __shared__ unsigned long long start;
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    int mine = 0, total = 0;
+    if (i < count) {
+        const triangle own = all[i];
+        std::int64_t slot = from.start(own);
+        while (!same(all[from.slots[slot] - 1], own)) slot = from.next(slot);
+        mine = from.slots[slot] == i + 1 ? 1 : 0;
+    }
+    const int place = cuda::sum_before(mine, counts, total);
+    if (threadIdx.x == 0)
+        start = atomicAdd(reinterpret_cast<unsigned long long*>(&to->count), static_cast<unsigned long long>(total));
+    __syncthreads();
+    if (mine != 0) numbers[start + static_cast<unsigned long long>(place)] = static_cast<std::int32_t>(i);
+    if (i == 0) to->numbers = numbers;
+}
+
+/// Makes the triangles, and the list of distinct ones with which the largest block begins.
+void list_all(const device& on, const device_mesh::parts& of, const task& t, triangle* triangles, rough_triangle* rough,
+              std::int32_t* slots, std::int32_t* numbers, candidates* to) {
+    const std::int64_t count = of.face_count, thread_blocks = cuda::blocks_for(count, threads_of_block);
+    const triangle_table table{slots, triangle_table::size_for(count)};
+    cuda::clear(on, slots, table.size * std::int64_t{sizeof *slots});
+    cuda::clear(on, to, sizeof *to);
+    cuda::launch(on, make_triangles, thread_blocks, dim3(threads_of_block), 0, of.vertices, of.faces, count, t,
+                 triangles, rough);
+    cuda::launch(on, enter_triangles, thread_blocks, dim3(threads_of_block), 0, triangles, count, table);
+    cuda::launch(on, list_distinct, thread_blocks, dim3(threads_of_block), 0, triangles, count, table, numbers, to);
+}
+
 struct list_pool {
     std::int32_t* numbers;
     unsigned long long* taken;
@@ -50,7 +117,7 @@ __device__ void leave(const task& t, const blocks& to, std::int64_t number, cons
 
 /// A block of threads owns a block of cells of a group. It finds the nearest triangle of the centre, counts the
 /// triangles that may be nearer elsewhere, and lists them. If there are none, it writes the cells of the last level.
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(most_threads, 2)
     list_triangles(const __grid_constant__ task t, const __grid_constant__ blocks tops,
                    const __grid_constant__ blocks from, const __grid_constant__ blocks to,
                    const __grid_constant__ list_pool pool, const __grid_constant__ written_fields out) {
@@ -67,7 +134,8 @@ __global__ void __launch_bounds__(most_threads)
     if (given.count == 0) return leave(t, to, number, first, out);
     const box at = box::of(t, first, to.level);
     const planes by{t, given, held, threads};
-    const rough_bound limits = at.bounds(t, face_of(by.nearest(at.rough, of_warps)));
+    const std::int32_t nearest = face_of(by.nearest(at.rough, of_warps));
+    const rough_bound limits = at.bounds(t, nearest);
     const auto keeps = [&](std::int64_t i) { return limits.keeps(by.at(at.rough, i), at.rough.half); };
     int kept = 0, all = 0;
 #pragma unroll 4
@@ -86,16 +154,20 @@ __global__ void __launch_bounds__(most_threads)
     auto* const numbers = const_cast<std::int32_t*>(made.numbers);
     for (std::int64_t i = own; i < given.count; i += threads)
         if (keeps(i)) numbers[place++] = given[i];
+    if (all <= long_list) return;
+    __syncthreads();
+    const int left = drop_later(t, {{first[0], first[1], first[2]}}, to.level, nearest, numbers, all);
+    if (own == 0) to.lists[number].count = left;
 }
 
 /// The levels of blocks that have lists.
-std::vector<blocks> levels_of(const space& in, std::int64_t faces) {
+std::vector<blocks> levels_of(const space& in) {
     const std::int64_t yz = in.shape[1] < in.shape[2] ? in.shape[2] : in.shape[1],
                        longest = in.shape[0] < yz ? yz : in.shape[0];
     std::vector<blocks> made;
     const auto add = [&](int level) {
         blocks& one = made.emplace_back();
-        one.level = level, one.all = {nullptr, faces};
+        one.level = level;
         for (int k = 0; k < 3; ++k) one.size[k] = cuda::blocks_for(in.shape[k], std::int64_t{1} << level);
     };
     int level = listed_level;
@@ -203,7 +275,7 @@ void solve_by_samples(const device& on, const device_problem& p, const task& t, 
 
 void run(const device& on, const device_mesh::parts& of, const device_problem& p) {
     const cuda::device_guard current(on);
-    lists by{levels_of(p.in, of.face_count), {}, {}};
+    lists by{levels_of(p.in), {}, {}};
     set_room(by, of.face_count, p.room);
     const bool has_signs = p.is_signed && p.out.distance.wanted();
     cuda::workspace memory(on);
@@ -216,12 +288,14 @@ void run(const device& on, const device_mesh::parts& of, const device_problem& p
                        counts = memory.reserve<int>(2), of_tops = memory.reserve<std::int32_t>(by.tops.room),
                        numbers = memory.reserve<std::int32_t>(by.pool.room),
                        taken = memory.reserve<unsigned long long>(2),
+                       distinct = memory.reserve<std::int32_t>(of.face_count),
+                       slots = memory.reserve<std::int32_t>(triangle_table::size_for(of.face_count)),
                        spilled = memory.reserve<std::int32_t>(last.spill_room * resident_blocks(last.count())),
                        words = memory.reserve<std::uint32_t>(has_signs ? voxels::words_of(p.grid) : 0);
     std::vector<std::int64_t> places;
     for (const blocks& each : by.levels) places.push_back(memory.reserve<candidates>(each.count()));
     memory.allocate();
-    for (std::size_t i = 1; i < by.levels.size(); ++i) by.levels[i].lists = memory.get<candidates>(places[i]);
+    for (std::size_t i = 0; i < by.levels.size(); ++i) by.levels[i].lists = memory.get<candidates>(places[i]);
     by.tops.numbers = memory.get<std::int32_t>(of_tops), by.tops.taken = memory.get<unsigned long long>(taken);
     by.pool.numbers = memory.get<std::int32_t>(numbers), by.pool.taken = by.tops.taken + 1;
     written_fields out = fields_of(p.out);
@@ -235,9 +309,8 @@ void run(const device& on, const device_mesh::parts& of, const device_problem& p
     if (is_listed) last.some = memory.get<std::int32_t>(some);
     task t{p.in, memory.get<triangle>(triangles), memory.get<rough_triangle>(rough), {}};
     for (int k = 0; k < 3; ++k) t.middle[k] = p.in.at(k, static_cast<double>(p.in.shape[k] - 1) / 2);
-    cuda::launch(on, make_triangles, cuda::blocks_for(of.face_count, threads_of_block), dim3(threads_of_block), 0,
-                 of.vertices, of.faces, of.face_count, t, memory.get<triangle>(triangles),
-                 memory.get<rough_triangle>(rough));
+    list_all(on, of, t, memory.get<triangle>(triangles), memory.get<rough_triangle>(rough),
+             memory.get<std::int32_t>(slots), memory.get<std::int32_t>(distinct), by.levels[0].lists);
     if (p.sampled) solve_by_samples(on, p, t, by, out);
     else solve_exactly(on, t, by, out);
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "base/call.hpp"
@@ -101,8 +100,7 @@ void solve_exactly(const host& on, const problem& p) {
     const std::int64_t longest = *std::max_element(p.in.shape, p.in.shape + 3);
     for (root.level = 1; std::int64_t{1} << root.level < longest;) ++root.level;
     rehearse_step("nearest triangles, by blocks that are halved; 152 bytes a triangle");
-    root.faces.resize(p.triangles.size());
-    std::iota(root.faces.begin(), root.faces.end(), 0);
+    root.faces = distinct(p.triangles);
     workers team(on, 512);
     solve(team, p, std::move(root));
 }
@@ -165,6 +163,21 @@ std::vector<triangle> triangles_of(const mesh& of, double scale) {
         for (std::size_t corner = 0; corner < 3; ++corner)
             at[corner] = of.vertices[static_cast<std::size_t>(face[corner])].data();
         made.push_back(triangle_at(at, scale));
+    }
+    return made;
+}
+
+std::vector<std::int32_t> distinct(std::span<const triangle> of) {
+    std::size_t size = 64;
+    while (size < 2 * of.size()) size *= 2;
+    std::vector<std::int32_t> table(size), made;
+    made.reserve(of.size());
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        std::size_t slot = hash_of(of[i]) % size;
+        const auto held = [&] { return static_cast<std::size_t>(table[slot]); };
+        while (held() != 0 && !same(of[held() - 1], of[i])) slot = (slot + 1) % size;
+        if (held() != 0) continue;
+        made.push_back(static_cast<std::int32_t>(i)), table[slot] = static_cast<std::int32_t>(i + 1);
     }
     return made;
 }

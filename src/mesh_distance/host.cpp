@@ -6,6 +6,7 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "mesh_distance/blocks.hpp"
 
@@ -94,6 +95,7 @@ public:
             faces.resize(static_cast<std::size_t>(to[lane] - faces.data()));
             if (outside_[lane]) faces.clear();
             else if (best.squared[lane] > far2_[lane]) fill_far(p_, first_[lane], of.level - 1), faces.clear();
+            else drop_later(lane, triangle_at(of, best.place[lane]), faces);
         }
     }
 
@@ -129,6 +131,20 @@ private:
                 half_[axis][lane] = std::max(high - at_[axis][lane], at_[axis][lane] - low);
             }
         }
+    }
+
+    /// If the nearest point of a half's nearest triangle is a corner for all of the half, drops all triangles that end
+    /// there so but the first one: it is nearest. Near the tip of a cone these are all of them.
+    void drop_later(int lane, const triangle& nearest, std::vector<std::int32_t>& faces) const {
+        const double half[] = {half_[0][lane], half_[1][lane], half_[2][lane]};
+        const ball in{{at_[0][lane], at_[1][lane], at_[2][lane]}, std::sqrt(dot(half, half))};
+        in.for_corner(nearest, [&](const double* corner) {
+            bool found = false;
+            std::erase_if(faces, [&](std::int32_t face) {
+                if (!in.ends_at(p_.triangles[static_cast<std::size_t>(face)], corner)) return false;
+                return std::exchange(found, true);
+            });
+        });
     }
 
     const triangle& triangle_at(const block& of, std::int64_t place) const {

@@ -1,6 +1,5 @@
 // Distances of arbitrary points: sorts them so that blocks of points are small boxes, then solves them like cells.
 #include <algorithm>
-#include <numeric>
 
 #include "mesh/core.hpp"
 #include "mesh_distance/blocks.hpp"
@@ -48,14 +47,13 @@ std::vector<double> distances_from(const host& on, const mesh& of, std::span<con
     std::vector<cloud_point> cloud;
     cloud.reserve(points.size());
     for (const auto& [x, y, z] : points)
-        cloud.push_back({{x * in.scale, y * in.scale, z * in.scale}, std::ssize(cloud), 0});
+        cloud.push_back({{snapped(x * in.scale), snapped(y * in.scale), snapped(z * in.scale)}, std::ssize(cloud), 0});
     sort(cloud.data(), 0, std::ssize(cloud));
     const std::vector<triangle> triangles = triangles_of(of, in.scale);
     problem p{in, triangles, {}, {}};
     p.points = cloud.data();
-    block root{{0, std::ssize(cloud), 0}, 1, std::vector<std::int32_t>(triangles.size())};
+    block root{{0, std::ssize(cloud), 0}, 1, distinct(triangles)};
     while (std::int64_t{1} << 3 * root.level < std::ssize(cloud)) ++root.level;
-    std::iota(root.faces.begin(), root.faces.end(), 0);
     workers team(on, 512);
     solve(team, p, std::move(root));
     std::vector<double> told(points.size());

@@ -9,6 +9,7 @@
 #include "chessboard/cases.hpp"
 #include "chessboard/ways.hpp"
 #include "exact/device_engine.hpp"
+#include "nearfield/system.hpp"
 #include "scale.hpp"
 
 namespace nearfield::test {
@@ -46,18 +47,40 @@ std::vector<std::int32_t> on_device(const step_case& c, bool graph) {
     return answer;
 }
 
+/// The ways of larger grids.
+class ChessboardWays : public ChessboardDevice {
+protected:
+    void SetUp() override {
+        ChessboardDevice::SetUp();
+        chessboard::limit_of_ways = {.small = false};
+    }
+    void TearDown() override { chessboard::limit_of_ways = {}; }
+};
+
 TEST_F(ChessboardDevice, RandomCases) {
     check_steps([](const step_case& c) { return on_device(c, false); }, false, 0, 400);
 }
+TEST_F(ChessboardWays, RandomCases) {
+    check_steps([](const step_case& c) { return on_device(c, false); }, false, 0, 400);
+}
 TEST_F(ChessboardDevice, RandomCasesInAGraph) {
+    check_steps([](const step_case& c) { return on_device(c, true); }, false, 500, 540);
+}
+TEST_F(ChessboardWays, RandomCasesInAGraph) {
     check_steps([](const step_case& c) { return on_device(c, true); }, false, 500, 540);
 }
 
 TEST_F(ChessboardDevice, Lengths) {
     check_lengths([](const step_case& c) { return on_device(c, false); });
 }
+TEST_F(ChessboardWays, Lengths) {
+    check_lengths([](const step_case& c) { return on_device(c, false); });
+}
 
 TEST_F(ChessboardDevice, Dense) {
+    check_dense([](const step_case& c) { return on_device(c, false); });
+}
+TEST_F(ChessboardWays, Dense) {
     check_dense([](const step_case& c) { return on_device(c, false); });
 }
 
@@ -70,7 +93,7 @@ std::vector<std::int32_t> on_host(const step_case& c) {
 
 /// The host answers for grids that are too large for all pairs: sites close by and far away, in tiles and beyond them;
 /// sets within the limit, sets that suffice without one, and images that give them up.
-TEST_F(ChessboardDevice, AsTheHost) {
+TEST_F(ChessboardWays, AsTheHost) {
     for (const shape_t& shape : {shape_t{50, 60, 70}, shape_t{3, 700, 70}, shape_t{1500, 90}, shape_t{5, 4, 6, 7, 40}})
         for (const auto& [density, limit] : {std::pair{0.0005, 1e9}, {0.0005, 4.0}, {0.03, 1e9}, {0.2, 1e9}})
             for (const border ends : {border::open, border::closed, border::periodic})
@@ -96,7 +119,7 @@ chessboard::ways checked(const step_case& c) {
 
 /// Rounds of sets, which take 2^19 cells of an image or 2^22 of a volume. Random sites of these shares need one to four
 /// rounds, or more than there are. The last one ends in the second round, by its limit, and has closed ends.
-TEST_F(ChessboardDevice, RoundsOfSets) {
+TEST_F(ChessboardWays, RoundsOfSets) {
     struct expected {
         double density, limit;
         int rounds[4];  // of images by chessboard and city block, then of volumes; 0: they do not suffice
@@ -121,8 +144,8 @@ TEST_F(ChessboardDevice, RoundsOfSets) {
 
 /// Sweeps of the last two axes: strips and groups of them with rests, rims that windows carry across tiles of 1024
 /// columns, closed ends, limits, far sites on one side of all strips, and a volume's planes.
-TEST_F(ChessboardDevice, Sweeps) {
-    chessboard::limit_of_ways = {.cells_a_site = std::int64_t{1} << 40};
+TEST_F(ChessboardWays, Sweeps) {
+    chessboard::limit_of_ways.cells_a_site = std::int64_t{1} << 40;
     for (const shape_t& shape : {shape_t{1057, 1103}, shape_t{512, 2100}, shape_t{3000, 63}, shape_t{33, 4300},
                                  shape_t{2, 700, 301}, shape_t{67, 90, 81}})
         for (const int kind : {0, 1, 2, 3, 4})
@@ -143,14 +166,80 @@ TEST_F(ChessboardDevice, Sweeps) {
                 EXPECT_FALSE(checked(c).swept);
                 chessboard::limit_of_ways.sweeps = true;
             }
-    chessboard::limit_of_ways = {};
+}
+
+/// One kernel for each axis: lines of 1, 2 and up to 2048 cells, rows of two stretches, lines that end within a block's
+/// pairs; no site, one, few and many; rings, closed ends and limits; grids that are just too large.
+TEST_F(ChessboardDevice, Small) {
+    for (const shape_t& shape : {shape_t{1, 700}, shape_t{700, 1}, shape_t{2, 3}, shape_t{511, 513}, shape_t{2048, 33},
+                                 shape_t{31, 2047}, shape_t{1023, 1025}, shape_t{256, 2048}, shape_t{64, 63, 65},
+                                 shape_t{3, 5, 1000}, shape_t{2, 300, 77}, shape_t{5, 4, 6, 7, 40}})
+        for (const int kind : {0, 1, 2, 3, 4, 5})
+            for (const border ends : {border::open, border::closed, border::periodic})
+                for (const bool diagonal : {true, false}) {
+                    if (cells_of(shape) > 100000 && kind != 1 && kind != 4) continue;
+                    step_case c;
+                    c.shape = shape, c.diagonal = diagonal, c.options.sites = sites::nonzero;
+                    const double densities[] = {0, 0, 0, 0.0005, 0.05, 0.6};
+                    c.mask = make_random(shape, densities[kind], 3);
+                    if (kind == 1) c.mask[c.mask.size() / 3] = 1;
+                    if (kind == 2) c.mask.front() = c.mask.back() = 1;
+                    if (kind == 3) c.options.max_distance = 20;
+                    c.options.border = ends, c.options.batch_axes = shape[0] == 2 && shape.size() == 3 ? 1 : 0;
+                    EXPECT_TRUE(checked(c).small) << kind << ", ends " << static_cast<int>(ends);
+                    if (HasFailure()) return;
+                }
+}
+
+/// Lines long enough for sweeps of 32 rows, by city blocks; grids that are just too large.
+TEST_F(ChessboardDevice, SmallOrNot) {
+    for (const border ends : {border::open, border::closed, border::periodic}) {
+        step_case c;
+        c.shape = {1025, 2047}, c.diagonal = false, c.options.sites = sites::nonzero, c.options.border = ends;
+        c.mask = make_random(c.shape, ends == border::closed ? 0.01 : 0.00001, 3);
+        EXPECT_TRUE(checked(c).small);
+    }
+    for (const shape_t& shape :
+         {shape_t{2049, 3}, shape_t{3, 2049}, shape_t{1, 5000}, shape_t{1025, 1025}, shape_t{65, 64, 64}}) {
+        step_case c;
+        c.shape = shape, c.mask = make_random(shape, 0.5, 3);
+        EXPECT_FALSE(checked(c).small);
+        c.diagonal = false;
+        EXPECT_EQ(checked(c).small, cells_of(shape) > 100000);
+    }
+}
+
+/// One kernel for all axes: volumes of up to 64 cells along each, alone or two of them.
+TEST_F(ChessboardDevice, Cubes) {
+    if (query_system().devices.front().compute_major < 9) GTEST_SKIP() << "no clusters of blocks";
+    for (const shape_t& shape : {shape_t{64, 64, 64}, shape_t{63, 61, 64}, shape_t{5, 64, 33}, shape_t{64, 7, 2},
+                                 shape_t{1, 1, 1}, shape_t{2, 3, 63}, shape_t{2, 40, 30, 50}})
+        for (const int kind : {0, 1, 2, 3, 4})
+            for (const border ends : {border::open, border::closed, border::periodic})
+                for (const bool diagonal : {true, false}) {
+                    step_case c;
+                    c.shape = shape, c.diagonal = diagonal;
+                    if (kind > 0) c.options.sites = sites::nonzero;
+                    const double densities[] = {1, 0, 0.0002, 0.01, 0.3};
+                    c.mask = make_random(shape, densities[kind], 3);
+                    if (kind == 0) c.mask.back() = 0;
+                    if (kind == 1) c.mask[c.mask.size() / 3] = 1;
+                    if (kind == 3) c.options.max_distance = 4;
+                    c.options.border = ends, c.options.batch_axes = shape.size() == 4 ? 1 : 0;
+                    EXPECT_TRUE(checked(c).cube) << kind << ", ends " << static_cast<int>(ends);
+                    if (HasFailure()) return;
+                }
+    step_case c;
+    c.shape = {65, 20, 20}, c.mask = make_random(c.shape, 0.9, 3);
+    const chessboard::ways taken = checked(c);
+    EXPECT_TRUE(taken.small && !taken.cube);
 }
 
 class FewSitesOfSteps : public ChessboardDevice {
 protected:
     void SetUp() override {
         ChessboardDevice::SetUp();
-        chessboard::limit_of_ways = {.least_of_sets = 1, .cells_a_site = 1, .sites_of_box = 4096};
+        chessboard::limit_of_ways = {.small = false, .least_of_sets = 1, .cells_a_site = 1, .sites_of_box = 4096};
     }
     void TearDown() override { chessboard::limit_of_ways = {}; }
 };
@@ -289,7 +378,7 @@ void check_layout(dtype type, dtype out_type, const shape_t& shape, const std::a
 }
 
 /// Gaps between elements, columns first, a negative stride.
-TEST_F(ChessboardDevice, TypesAndLayouts) {
+void check_layouts() {
     for (const dtype type : {dtype::uint8, dtype::int16, dtype::uint64, dtype::float16, dtype::float32, dtype::float64})
         for (const dtype out_type : {dtype::uint8, dtype::uint16, dtype::int32, dtype::uint32})
             for (const std::array<std::int64_t, 3> strides :
@@ -302,6 +391,8 @@ TEST_F(ChessboardDevice, TypesAndLayouts) {
             check_layout(dtype::uint8, dtype::uint16, {6, 130, 170}, strides, diagonal);
         }
 }
+TEST_F(ChessboardDevice, TypesAndLayouts) { check_layouts(); }
+TEST_F(ChessboardWays, TypesAndLayouts) { check_layouts(); }
 
 }  // namespace
 }  // namespace nearfield::test

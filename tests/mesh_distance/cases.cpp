@@ -25,6 +25,47 @@ mesh_case mesh_case_of(std::uint64_t seed) {
     return {m, g, o};
 }
 
+namespace {
+
+/// A cone with its tip at (11, 11, 11), or a disc; its tip has a vertex for each face if `apart`.
+mesh fan(int count, double height, bool apart, bool base) {
+    mesh m{{{11, 11, 11}}, {}};
+    for (int i = 0; i < count; ++i) {
+        const double a = 2 * 3.14159265358979 * i / count;
+        m.vertices.push_back({11 + 7.3 * std::cos(a), 11 + 7.1 * std::sin(a), 11 - height});
+    }
+    const int base_tip = count + 1;
+    if (base) m.vertices.push_back({11, 11, 11 - height});
+    for (int i = 0; i < count; ++i) {
+        const int b = 1 + i, c = 1 + (i + 1) % count;
+        if (apart) m.vertices.push_back({11, 11, 11});
+        const int a = apart ? static_cast<int>(m.vertices.size()) - 1 : 0;
+        const std::array<std::int32_t, 3> turned[] = {{a, b, c}, {c, a, b}, {b, c, a}};
+        m.faces.push_back(turned[mix(static_cast<std::uint64_t>(i)) % 3]);
+        if (base) m.faces.push_back({base_tip, c, b});
+    }
+    return m;
+}
+
+}  // namespace
+
+std::vector<mesh_case> crowded_cases() {
+    std::vector<mesh_case> all;
+    const auto add = [&](const mesh& m, double origin = 0) {
+        all.push_back({m, {{24, 22, 33}, {origin, origin, origin}, {1, 0.9, 1}}, {}});
+    };
+    for (const int count : {3, 40, 300})
+        for (const double height : {9.0, 2.0, 0.0})
+            for (const bool base : {false, true}) add(fan(count, height, count == 40, base && height > 0));
+    add(fan(70, 9, false, true), 0.37);
+    mesh copies, one{{{2, 3, 4}, {15, 6, 5}, {7, 17, 20}}, {{0, 1, 2}}}, dot{{{9, 9, 9}, {9, 9, 9}, {9, 9, 9}}, {}};
+    for (int i = 0; i < 12; ++i) append_mesh(copies, sphere_mesh({9, 9, 9}, 8, 9, 12));
+    for (int i = 0; i < 300; ++i) one.faces.push_back({0, i % 3 == 2 ? 2 : 1, i % 3 == 2 ? 1 : 2});
+    for (int i = 0; i < 200; ++i) dot.faces.push_back({0, 1, 2});
+    add(copies), add(one), add(dot);
+    return all;
+}
+
 mesh_case sampled_case_of(std::uint64_t seed) {
     mesh_case c = mesh_case_of(seed);
     if (seed % 4 == 1) c.of = random_triangles(seed, 60, 0.02);  // scattered dust, the worst case for samples
@@ -54,13 +95,14 @@ fields_of_mesh expected(const mesh& m, const mesh_grid& g, double most) {
     for (const auto& face : m.faces) {
         double at[3][3];
         for (std::size_t c = 0; c < 3; ++c)
-            for (std::size_t k = 0; k < 3; ++k) at[c][k] = m.vertices[static_cast<std::size_t>(face[c])][k] * scale;
+            for (std::size_t k = 0; k < 3; ++k)
+                at[c][k] = nearest_faces::snapped(m.vertices[static_cast<std::size_t>(face[c])][k] * scale);
         all.push_back(nearest_faces::triangle_of(at[0], at[1], at[2]));
     }
     fields_of_mesh out;
     double p[3];
     const auto place = [&](std::size_t k, std::int64_t i) {
-        p[k] = (g.origin[k] + g.pitch[k] * static_cast<double>(i)) * scale;
+        p[k] = nearest_faces::snapped((g.origin[k] + g.pitch[k] * static_cast<double>(i)) * scale);
     };
     for (std::int64_t i = 0; i < g.shape[0]; ++i)
         for (std::int64_t j = 0; j < g.shape[1]; ++j)

@@ -20,6 +20,10 @@ struct mesh_case {
 /// Draws balls, tori, boxes with ties at all edges, slivers, and triangles without area; in some cases all twice.
 mesh_case mesh_case_of(std::uint64_t seed);
 
+/// Fans from 3 to 300 faces around a tip, whose corners come in any order, alone and with a base; a fan around a point
+/// in a plane; copies of meshes, also with other vertices; one triangle many times; vertices that are all equal.
+std::vector<mesh_case> crowded_cases();
+
 /// A case with `samples`: the grid contains the whole mesh, and cells have equal or very different sides.
 mesh_case sampled_case_of(std::uint64_t seed);
 

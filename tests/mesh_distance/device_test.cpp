@@ -51,6 +51,16 @@ TEST_F(MeshDistanceDevice, EveryCellEqualsTheLoop) {
         ASSERT_EQ(found.distance, wanted.distance) << seed;
     }
 }
+TEST_F(MeshDistanceDevice, CrowdedMeshesEqualTheLoop) {
+    for (const mesh_case& c : crowded_cases()) {
+        const fields_of_mesh wanted = expected(c.of, c.grid, c.options.max_distance);
+        for (const std::int64_t room : {-1, 0}) {
+            const fields_of_mesh found = on_device(c, room, room == 0);
+            ASSERT_EQ(found.triangle, wanted.triangle) << c.of.faces.size();
+            ASSERT_EQ(found.distance, wanted.distance) << c.of.faces.size();
+        }
+    }
+}
 TEST_F(MeshDistanceDevice, ListsWithoutRoom) {
     mesh_case c{sphere_mesh({20, 20, 20}, 15, 20, 30), {{40, 37, 41}, {}, {1, 1, 1}}, {}};
     const fields_of_mesh wanted = on_host(c);

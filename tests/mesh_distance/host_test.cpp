@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mesh_distance/blocks.hpp"
 #include "mesh_distance/cases.hpp"
 #include "mesh_distance/core.hpp"
 #include "refused.hpp"
@@ -75,6 +76,40 @@ TEST(MeshDistance, EveryCellEqualsTheLoop) {
         ASSERT_EQ(found.triangle, wanted.triangle) << seed;
         ASSERT_EQ(found.distance, wanted.distance) << seed;
         ASSERT_EQ(found, solved(m, g, o, 1)) << seed;
+    }
+}
+
+TEST(MeshDistance, CrowdedMeshesEqualTheLoop) {
+    for (const auto& [m, g, o] : crowded_cases()) {
+        const fields_of_mesh found = solved(m, g, o), wanted = expected(m, g, o.max_distance);
+        ASSERT_EQ(found.triangle, wanted.triangle) << m.faces.size();
+        ASSERT_EQ(found.distance, wanted.distance) << m.faces.size();
+    }
+}
+
+/// Beyond the tip of a cone all faces are equally near, so the first one is the answer.
+TEST(MeshDistance, FirstFaceBeyondATip) {
+    for (const auto& [m, g, o] : crowded_cases()) {
+        if (m.vertices[0][2] != 11 || m.vertices[1][2] != 2) continue;
+        const fields_of_mesh found = solved(m, g, o);
+        const auto cell = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+            return static_cast<std::size_t>((i * g.shape[1] + j) * g.shape[2] + k);
+        };
+        for (std::int64_t k = 16; k < 33; ++k) {
+            ASSERT_EQ(found.triangle[cell(11, 12, k)], 0) << m.faces.size();
+            ASSERT_EQ(found.triangle[cell(10, 13, k)], 0) << m.faces.size();
+        }
+    }
+}
+
+TEST(MeshDistance, DistinctTriangles) {
+    for (const int copies : {1, 2, 7}) {
+        mesh m;
+        for (int i = 0; i < copies; ++i) append_mesh(m, random_triangles(5, 40, 3));
+        const auto triangles = nearest_faces::triangles_of(m, 0x1p-8);
+        const std::vector<std::int32_t> found = nearest_faces::distinct(triangles);
+        ASSERT_EQ(found.size(), 40);
+        for (std::size_t i = 0; i < 40; ++i) ASSERT_EQ(found[i], static_cast<std::int32_t>(i));
     }
 }
 
