@@ -107,14 +107,15 @@ private:
         w.queue = {control + controls, control + controls + ring_, reinterpret_cast<solver_counts*>(control),
                    static_cast<std::uint32_t>(ring_ - 1)};
         const bool by_sweeps = steps_.sweeps.reach > 0;
-        w.first_depth = static_cast<std::uint32_t>(rules_.first_depth);
+        // The search that follows another one knows that this one did not end soon.
+        w.first_depth = tried_ && by_sweeps ? 1 : static_cast<std::uint32_t>(rules_.first_depth);
         w.second_depth = depth_of(rules_.second_depth * (by_sweeps ? 2 : 1));
         w.thin = by_sweeps ? rules_.thin_for_sweeps : rules_.thin, w.middling = rules_.middling;
-        w.rough = is_even(3) ? std::numeric_limits<std::int32_t>::min() : rules_.rough,
-        w.waiting = by_sweeps ? static_cast<std::uint32_t>(rules_.waiting) : 0;
-        w.leaps = leaps_, w.leaps_first = leaps_ && rules_.leaps_first,
+        w.scattered = by_sweeps ? rules_.scattered_for_sweeps : rules_.scattered;
+        w.rough = is_even(3) ? std::numeric_limits<std::int32_t>::min() : rules_.rough;
+        w.waiting = by_sweeps ? static_cast<std::uint32_t>(rules_.waiting_for_elimination) : 0;
+        w.leaps = leaps_, w.leaps_first = leaps_ && rules_.leaps_first;
         w.few = static_cast<std::uint32_t>(rules_.waiting), w.leap_depth = depth_of(rules_.leap_depth);
-        // The search that follows another one knows that this one did not end soon.
         if (tried_) w.waiting = w.few = ~0U, w.leap_depth = w.first_depth;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
         w.crossing = memory_.get<std::uint32_t>(crossing_);
@@ -265,7 +266,7 @@ private:
         elimination<Word> e;
         split_tiles(e);
         e.parts = cells_ >> part_bits, e.rules = rules_, e.rules.thin = w.thin, e.rules.leaps_first = w.leaps_first,
-        e.rules.most_degree = capacity();
+        e.rules.scattered = w.scattered, e.rules.most_degree = capacity();
         e.counts = reinterpret_cast<solver_counts*>(memory_.get<std::uint32_t>(control_));
         e.record = memory_.get<std::uint32_t>(record_), e.words = memory_.get<std::uint32_t>(lists_);
         e.first_node = memory_.get<std::uint32_t>(first_node_), e.most_nodes = static_cast<std::uint32_t>(nodes_);

@@ -53,7 +53,8 @@ struct elimination {
         return (narrower >> (low_bit + 1) << low_bit) | (narrower & ((1U << low_bit) - 1));
     }
     [[nodiscard]] __device__ bool wanted() const {
-        return eliminates(*counts, rules.thin, rules.leaps_first && !is_scattered(*counts) ? -1 : rules.middling);
+        return eliminates(*counts, rules.thin,
+                          rules.leaps_first && !is_scattered(*counts, rules.scattered) ? -1 : rules.middling);
     }
 };
 

@@ -236,8 +236,10 @@ __device__ inline bool misses_few_steps(const solver_counts& c, std::int32_t sha
     const std::int64_t steps = c.steps, missing = c.missing;
     return missing * 1000 < (steps + missing) * share;
 }
-/// True if more steps are missing than in corridors of three cells.
-__device__ inline bool is_scattered(const solver_counts& c) { return !misses_few_steps(c, 300); }
+/// True if more steps are missing than in corridors; as in solver_rules.
+__device__ inline bool is_scattered(const solver_counts& c, std::int32_t share = 300) {
+    return !misses_few_steps(c, share);
+}
 /// True if elimination leaves at most this share of the sample's free cells, in thousandths.
 __device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share) {
     const std::int64_t sampled = c.sampled, left = c.left;
@@ -314,11 +316,11 @@ struct work {
     const std::uint64_t* total = nullptr;  ///< for `tight`: the known keys, without seeds
     waiting_tiles queue{};
     stage from = stage::only;
-    std::uint32_t first_depth = 0, second_depth = 0;  ///< depths at which the stages end
-    std::int32_t thin = 0, middling = 0, rough = 0;   ///< as in solver_rules
-    std::uint32_t waiting = 0;                        ///< where no more tiles wait, the second depth is the first
-    bool leaps = false, leaps_first = false;          ///< leaps serve the call if cells are not eliminated, or first
-    std::uint32_t leap_depth = 0, few = 0;            ///< it begins here where at most so many tiles wait
+    std::uint32_t first_depth = 0, second_depth = 0;                ///< depths at which the stages end
+    std::int32_t thin = 0, middling = 0, rough = 0, scattered = 0;  ///< as in solver_rules
+    std::uint32_t waiting = 0;                ///< where no more tiles wait, the second depth is the first
+    bool leaps = false, leaps_first = false;  ///< leaps serve the call if cells are not eliminated, or first
+    std::uint32_t leap_depth = 0, few = 0;    ///< it begins here where at most so many tiles wait
     const device_step* steps = nullptr;
     const device_between* between = nullptr;
     std::uint32_t* boards = nullptr;  ///< bits of open cells and of seeds, if tiles are flooded; else null

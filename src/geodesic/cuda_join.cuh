@@ -5,7 +5,6 @@
 
 #include <cooperative_groups.h>
 
-#include "geodesic/cuda_contract.cuh"
 #include "geodesic/cuda_leap.cuh"
 
 namespace nearfield::geodesics {
@@ -39,10 +38,23 @@ struct joined_pieces {
     }
 };
 
-/// Facts about the pieces that a block joins, which its threads share.
+/// Facts about the pieces that a team joins, which its threads share.
 struct joined_counts {
     int pivots, kept, gone;
     std::uint32_t piece, record;
+};
+
+/// The threads that join a pair of pieces: a warp, if the pair has few gates, or a block.
+template <int Threads>
+struct team {
+    static constexpr int warps = Threads / cuda::warp;
+
+    [[nodiscard]] static __device__ int thread() { return static_cast<int>(threadIdx.x) % Threads; }
+    [[nodiscard]] static __device__ int warp() { return thread() / cuda::warp; }
+    static __device__ void meet() { warps == 1 ? __syncwarp() : __syncthreads(); }
+    [[nodiscard]] static __device__ bool any(bool is) {
+        return (warps == 1 ? __any_sync(cuda::every_lane, is ? 1 : 0) : __syncthreads_or(is ? 1 : 0)) != 0;
+    }
 };
 
 template <class Word>
@@ -55,18 +67,28 @@ public:
         : g_(g), c_(c), seed_bits_(seed_bits), most_gates_(most_gates) {}
 
     /// Joins pieces until few pairs are found; returns the number of rounds. All threads call it.
-    __device__ int join(const joined_pieces<Word>& m) {
-        __shared__ joined_counts n;
+    __device__ int join(std::uint64_t* memory) {
+        using each = team<join_threads>;
+        __shared__ joined_counts n[each::warps];
+        constexpr std::size_t bytes = joined_pieces<Word>::bytes(cuda::warp);
+        const auto warps = min(each::warps, static_cast<int>(joined_pieces<Word>::bytes(most_gates_) / bytes));
+        const joined_pieces<Word> all(memory, most_gates_),
+            own(memory + each::warp() * bytes / sizeof(std::uint64_t), cuda::warp);
         int turn = 0;
         for (std::uint32_t count = fresh(c_.alive); turn < most_rounds - 1 && count > 1; ++turn) {
             const std::uint32_t before = fresh(&c_.gone);
-            if (first() == 0) g_.start[turn] = before, c_.alive[~turn & 1] = 0, c_.front[turn & 1] = 0;
+            if (first() == 0) g_.start[turn] = before, c_.alive[~turn & 1] = 0, c_.front[turn & 1] = c_.front[2] = 0;
             choose(turn, count);
             meet();
             pair_up(turn, count);
             meet();
-            const std::uint32_t pairs = fresh(c_.front + (turn & 1));
-            for (std::uint32_t i = blockIdx.x; i < pairs; i += gridDim.x) join_pair(m, n, g_.front[0][i], turn);
+            const std::uint32_t pairs = fresh(c_.front + (turn & 1)), small = fresh(c_.front + 2);
+            for (std::uint32_t i = blockIdx.x; i < pairs; i += gridDim.x)
+                join_pair<each>(all, n[0], g_.front[0][i], turn);
+            __syncthreads();
+            for (std::uint32_t i = each::warp() * gridDim.x + blockIdx.x; each::warp() < warps && i < small;
+                 i += warps * gridDim.x)
+                join_pair<team<cuda::warp>>(own, n[each::warp()], g_.front[1][i], turn);
             meet();
             const std::uint32_t made = fresh(&c_.gone) - before;
             count = fresh(c_.alive + (~turn & 1));
@@ -184,51 +206,54 @@ private:
             const std::uint32_t own = is ? g_.living[turn & 1][i + lane()] : 0;
             const std::uint32_t other = is ? g_.partner(own) : 0;
             const bool joins = is && other != 0 && other != final_piece && g_.partner(other) == own;
-            append(g_.front[0], c_.front + (turn & 1), own, joins && own < other);
+            const bool small = joins && g_.gates(own) + g_.gates(other) <= std::uint32_t{cuda::warp};
+            append(g_.front[0], c_.front + (turn & 1), own, joins && own < other && !small);
+            append(g_.front[1], c_.front + 2, own, joins && own < other && small);
             append(g_.living[~turn & 1], c_.alive + (~turn & 1), own, is && !joins);
         }
     }
 
-    /// Joins a piece and its partner, or notes that they remain. All threads of the block call it.
+    /// Joins a piece and its partner, or notes that they remain. All threads of the team call it.
+    template <class Team>
     __device__ void join_pair(const joined_pieces<Word>& m, joined_counts& n, std::uint32_t piece, int turn) const {
         const std::uint32_t other = g_.partner(piece);
         const int own = static_cast<int>(g_.gates(piece)), count = own + static_cast<int>(g_.gates(other));
-        read_pair(m, n, piece, other, own, count);
-        __syncthreads();
-        close(m, n.pivots, count);
-        const auto of_any = [&](bool is) { return __syncthreads_or(is ? 1 : 0) != 0; };
-        const int thread = static_cast<int>(threadIdx.x);
+        read_pair<Team>(m, n, piece, other, own, count);
+        Team::meet();
+        close<Team>(m, n.pivots, count);
+        const int thread = Team::thread();
         // All gates reach each other. If costs do not fit, one from the first gate is at least half of what does.
-        const bool dear = of_any(thread < count && m.cost[thread] >= far / 2),
-                   reached = of_any(thread < count && m.key[thread] < key_far);
+        const bool dear = Team::any(thread < count && m.cost[thread] >= far / 2),
+                   reached = Team::any(thread < count && m.key[thread] < key_far);
         if (thread == 0) reserve(n, dear, turn);
-        __syncthreads();
+        Team::meet();
         if (n.piece == none) {
             if (thread != 0) return;
             for (const std::uint32_t each : {piece, other})
                 g_.partner(each) = final_piece, g_.living[~turn & 1][atomicAdd(c_.alive + (~turn & 1), 1U)] = each;
             return;
         }
-        if (reached) spread_keys(m, count);
-        write_pair(m, n, piece, other, count);
-        __syncthreads();
+        if (reached) spread_keys<Team>(m, count);
+        write_pair<Team>(m, n, piece, other, count);
+        Team::meet();
     }
+    template <class Team>
     __device__ void read_pair(const joined_pieces<Word>& m, joined_counts& n, std::uint32_t piece, std::uint32_t other,
                               int own, int count) const {
-        const int thread = static_cast<int>(threadIdx.x);
+        const int thread = Team::thread();
         if (thread == 0) n.pivots = n.kept = n.gone = 0;
         if (thread < count) {
             const std::uint32_t gate = thread < own ? g_.gate(piece)[thread] : g_.gate(other)[thread - own];
             m.gate[thread] = gate, m.key[thread] = g_.key[gate];
         }
-        for (int i = thread / cuda::warp; i < count; i += join_threads / cuda::warp)
+        for (int i = Team::warp(); i < count; i += Team::warps)
             for (int j = static_cast<int>(lane()); j < count; j += cuda::warp) {
                 const bool low = i < own, same = low == (j < own);
                 const std::uint32_t* const table = g_.table(low ? piece : other);
                 const int first = low ? 0 : own, width = low ? own : count - own;
                 m.cost[i * m.row + j] = same ? table[(i - first) * width + j - first] : far;
             }
-        __syncthreads();
+        Team::meet();
         if (thread >= count) return;
         bool pivot = false, stays = false;
         for (int k = 0; k < g_.most_crossings; ++k) {
@@ -247,10 +272,11 @@ private:
         m.at[thread] = static_cast<std::uint32_t>(atomicAdd(stays ? &n.kept : &n.gone, 1));
     }
     /// Closes the costs over the gates between both pieces.
+    template <class Team>
     __device__ void close(const joined_pieces<Word>& m, int pivots, int count) const {
         for (int p = 0; p < pivots; ++p) {
             const int k = m.pivots[p];
-            for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < count; i += join_threads / cuda::warp) {
+            for (int i = Team::warp(); i < count; i += Team::warps) {
                 const std::uint32_t to = m.cost[i * m.row + k];
                 if (to == 0 || to == far) continue;
                 for (int j = static_cast<int>(lane()); j < count; j += cuda::warp) {
@@ -258,7 +284,7 @@ private:
                     if (by < m.cost[i * m.row + j]) m.cost[i * m.row + j] = by;
                 }
             }
-            __syncthreads();
+            Team::meet();
         }
     }
     /// Reserves memory for a piece and for the record of its joining. One thread calls it.
@@ -275,8 +301,9 @@ private:
         if (kept > 0) g_.living[~turn & 1][atomicAdd(c_.alive + (~turn & 1), 1U)] = n.piece;
     }
     /// Lowers the keys of all gates to what the others offer. A warp owns a gate.
+    template <class Team>
     __device__ void spread_keys(const joined_pieces<Word>& m, int count) const {
-        for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < count; i += join_threads / cuda::warp) {
+        for (int i = Team::warp(); i < count; i += Team::warps) {
             Word best = key_far;
             for (int j = static_cast<int>(lane()); j < count; j += cuda::warp)
                 best = min(best, sum(m.key[j], way(m.cost[i * m.row + j])));
@@ -285,12 +312,13 @@ private:
             if (lane() == 0) g_.key[m.gate[i]] = best;
         }
     }
+    template <class Team>
     __device__ void write_pair(const joined_pieces<Word>& m, const joined_counts& n, std::uint32_t piece,
                                std::uint32_t other, int count) const {
         const auto kept = static_cast<std::uint32_t>(n.kept), gone = static_cast<std::uint32_t>(n.gone);
         std::uint32_t* const record = g_.pool + n.record + 2;
         std::uint32_t *const inner = record + kept + gone, *const table = g_.gate(n.piece) + kept;
-        if (const int i = static_cast<int>(threadIdx.x); i < count) {
+        if (const int i = Team::thread(); i < count) {
             const std::uint32_t gate = m.gate[i];
             record[(m.stays[i] != 0 ? 0 : kept) + m.at[i]] = gate;
             for (int k = 0; k < g_.most_crossings && m.stays[i] != 0; ++k) {
@@ -299,10 +327,10 @@ private:
                 if (there == piece || there == other) step.x = none;
             }
         }
-        __syncthreads();
-        if (const int i = static_cast<int>(threadIdx.x); i < count && m.stays[i] != 0)
+        Team::meet();
+        if (const int i = Team::thread(); i < count && m.stays[i] != 0)
             g_.gate(n.piece)[m.at[i]] = m.gate[i], g_.piece[m.gate[i]] = n.piece, g_.slot[m.gate[i]] = m.at[i];
-        for (int i = static_cast<int>(threadIdx.x) / cuda::warp; i < count; i += join_threads / cuda::warp)
+        for (int i = Team::warp(); i < count; i += Team::warps)
             for (int j = static_cast<int>(lane()); j < count && m.stays[i] != 0; j += cuda::warp)
                 (m.stays[j] != 0 ? table + m.at[i] * kept : inner + m.at[i] * gone)[m.at[j]] = m.cost[i * m.row + j];
     }
@@ -331,24 +359,6 @@ private:
     int seed_bits_, most_gates_;
 };
 
-/// Lists the steps between pieces. A thread owns a gate.
-template <class Word>
-__device__ void link_gates(const work<Word, few_axes>& w, const gate_graph<Word>& g) {
-    for (std::uint32_t gate = joiner<Word>::first(); gate < w.queue.counts->gates; gate += joiner<Word>::stride()) {
-        const auto own = static_cast<std::int64_t>(g.place[gate]);
-        int count = 0;
-        for_steps(w, own, [&](std::int64_t to, std::uint32_t price) {
-            if ((own ^ to) >> device_tile_bits == 0) return;
-            const uint2 more{g.number[to], price};
-            int k = 0;
-            while (k < count && g.crossing(gate, k).x != more.x) ++k;
-            if (k == count || g.crossing(gate, k).y > price) g.crossing(gate, k) = more;
-            count = max(count, k + 1);
-        });
-        for (; count < g.most_crossings; ++count) g.crossing(gate, count) = {gate_graph<Word>::none, 0};
-    }
-}
-
 /// Computes the keys of all gates from those that are known.
 template <class Word>
 __global__ void __launch_bounds__(join_threads, 2)
@@ -365,7 +375,7 @@ __global__ void __launch_bounds__(join_threads, 2)
     link_gates(w, g);
     joiner<Word>::meet();
     joiner<Word> j(g, c, w.seed_bits, most_gates);
-    const int turns = j.join(joined_pieces<Word>(memory, most_gates));
+    const int turns = j.join(memory);
     if (j.first() == 0) c.front[0] = c.front[1] = c.front[2] = 0;
     j.meet();
     j.relax_rest(turns);

@@ -4,6 +4,7 @@
 // which visits every tile once.
 #pragma once
 
+#include "geodesic/cuda_contract.cuh"
 #include "geodesic/cuda_relax.cuh"
 
 namespace nearfield::geodesics {
@@ -308,6 +309,25 @@ __global__ void __launch_bounds__(threads_of_tile, 2)
     const tile_memory<Pricing, std::uint32_t> m(memory, device_tile_bits);
     for (std::int64_t tile = blockIdx.x; tile < w.where.tiles; tile += gridDim.x)
         close_tile(w, flat, m, c, tile, graph);
+}
+
+/// Lists the steps between pieces. A thread owns a gate.
+template <class Word>
+__device__ void link_gates(const work<Word, few_axes>& w, const gate_graph<Word>& g) {
+    for (std::uint32_t gate = blockIdx.x * blockDim.x + threadIdx.x; gate < w.queue.counts->gates;
+         gate += gridDim.x * blockDim.x) {
+        const auto own = static_cast<std::int64_t>(g.place[gate]);
+        int count = 0;
+        for_steps(w, own, [&](std::int64_t to, std::uint32_t price) {
+            if ((own ^ to) >> device_tile_bits == 0) return;
+            const uint2 more{g.number[to], price};
+            int k = 0;
+            while (k < count && g.crossing(gate, k).x != more.x) ++k;
+            if (k == count || g.crossing(gate, k).y > price) g.crossing(gate, k) = more;
+            count = max(count, k + 1);
+        });
+        for (; count < g.most_crossings; ++count) g.crossing(gate, count) = {gate_graph<Word>::none, 0};
+    }
 }
 
 }  // namespace nearfield::geodesics

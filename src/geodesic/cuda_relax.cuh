@@ -111,11 +111,12 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::second:
             if (c.parked[0] == 0 || is_thin(c, w.thin)) return -1;
             if (leaves_at_most(c, w.middling))
-                return c.parked[0] <= (w.leaps_first && !is_scattered(c) ? w.few : w.waiting) ? w.first_depth
-                                                                                              : w.second_depth;
-            if (!w.leaps || is_scattered(c)) return all;
+                return c.parked[0] <= (w.leaps_first && !is_scattered(c, w.scattered) ? w.few : w.waiting)
+                           ? w.first_depth
+                           : w.second_depth;
+            if (!w.leaps || is_scattered(c, w.scattered)) return all;
             return c.parked[0] <= w.few ? w.leap_depth : w.second_depth;
-        case stage::leap: return goes_on(c, w.thin) && c.solved == 0 && !is_scattered(c) ? all : -1;
+        case stage::leap: return goes_on(c, w.thin) && c.solved == 0 && !is_scattered(c, w.scattered) ? all : -1;
         // The inner cells of squares have no keys yet, nor have those within tiles that were leapt over.
         default: return goes_on(c, w.thin) && (c.solved == 0 || c.squares > 0) ? all : -1;
     }

@@ -13,6 +13,8 @@ struct solver_rules {
     /// Depth for a middling `left`, in multiples of the image's sides in tiles; twice as deep if sweeps relax tiles.
     std::int32_t second_depth = 4;
     std::int32_t waiting = 4;  ///< where at most this number of tiles wait for sweeps, the second depth is the first
+    /// The same if cells are to be eliminated: 12 to 23 wait in perfect mazes, more where short ways lead around.
+    std::int32_t waiting_for_elimination = 24;
     /// Depth at which leaps over the pieces of corridors begin, in multiples of the image's sides in tiles, if at most
     /// `waiting` tiles wait; if more do, they begin at the second depth.
     std::int32_t leap_depth = 1;
@@ -21,6 +23,9 @@ struct solver_rules {
     std::int32_t thin_for_sweeps = -1;
     /// Leaps take the place of elimination for a middling `left`, except among scattered obstacles.
     bool leaps_first = true;
+    /// Obstacles are scattered if more steps are missing, in thousandths: corridors of three cells lack 230, of two 340
+    /// to 380. Sweeps serve steps to eight neighbours, of which corridors of one cell lack 640.
+    std::int32_t scattered = 300, scattered_for_sweeps = 500;
     std::int32_t middling = 110;  ///< up to this `left`, after `second_depth`; above it, never
     /// A sample is taken if obstacles and borders close at least this share of the steps of free cells, in thousandths:
     /// corridors of width 6 lack 83, caves and blobs less than 70.

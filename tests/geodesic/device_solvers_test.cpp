@@ -229,7 +229,7 @@ TEST_F(GeodesicSolvers, LeaveMazesToSweeps) {
     rules.thin = rules.thin_for_sweeps = -1, rules.second_depth = 1000;
     const auto check = [&](std::int32_t waiting, std::uint32_t solved) {
         const geodesic_result wanted = on_host(c, 1);
-        rules.waiting = waiting;
+        rules.waiting = rules.waiting_for_elimination = waiting;
         ASSERT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);
         EXPECT_EQ(counts_.solved, solved) << waiting << " may wait";
         EXPECT_EQ(counts_.parked[0], 1U) << "the tile of the seed";
@@ -239,6 +239,9 @@ TEST_F(GeodesicSolvers, LeaveMazesToSweeps) {
     check(0, 0), check(1, 1);
     rules.leaps_first = true, check(1, 0);
     EXPECT_GT(counts_.gone, 0U) << "pieces that were joined";
+    c.mask = maze(2, 150, 1).mask;
+    check(1, 1);  // corridors of one cell, whose cells are eliminated
+    EXPECT_EQ(counts_.gates, 0U);
 }
 
 /// If the queue ends before elimination is considered, or elimination declines, no sample is taken.
