@@ -29,8 +29,9 @@ struct natural_neighbor_options {
 /// sum can have: q <= 4 m c / 2^61, so a mean is off by at most 2^-34 m for 2^26 cells. Integers for which m c < 2^59
 /// are not rounded at all. Equal bits on host and device, whatever the number of threads.
 ///
-/// Time O(cells R^(axes - 1)) for balls of radius R. Workspace: that of distance_transform; 17 bytes a cell, and 4 for
-/// its site, 8 from 2^31 cells of an image on.
+/// Time O(cells R^(axes - 1)) for balls of radius R. Workspace: that of distance_transform; 1 byte a cell, and 4 for
+/// its site, 8 from 2^31 cells of an image on; for sums 16 bytes a cell on a device, and on the host, for each thread,
+/// 16 bytes and some padding for each cell of 16 planes, or of 4 R if that is more (of an image: of so many rows).
 ///
 /// Throws nearfield::error before any work is started: as distance_transform; closed borders; more than 3 axes.
 ///

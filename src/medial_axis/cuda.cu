@@ -168,7 +168,8 @@ public:
 
     void keep_owners(const device& on, const problem& p, const void* squared, dtype type, const void* index,
                      dtype index_type, const target& axis) const {
-        each_cell(on, p, clear_cells, p.where, axis);
+        if (p.where.batch == 0 && is_in_order(p.where, axis)) cuda::clear(on, axis.data, p.where.cells());
+        else each_cell(on, p, clear_cells, p.where, axis);
         each_cell(on, p, mark_owners, p.where, squared, type, source{index, index_type}, axis);
     }
 

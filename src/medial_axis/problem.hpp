@@ -195,8 +195,14 @@ NF_HD inline bool has_radius(const void* squared, dtype type, std::int64_t numbe
     return r2 != 0 && r2 != std::numeric_limits<std::uint64_t>::max();
 }
 
+/// Returns whether the cells of an image lie in the order of their numbers.
+NF_HD inline bool is_in_order(const grid& g, const target& a) {
+    return a.step[2] == 1 && (g.size[1] == 1 || a.step[1] == g.size[2]) &&
+           (g.size[0] == 1 || a.step[0] == g.size[1] * g.size[2]);
+}
 /// Offset of cell number `number` of an image in an array.
 NF_HD inline std::int64_t offset_of_number(const grid& g, const target& a, std::int64_t number) {
+    if (is_in_order(g, a)) return number;
     const std::int64_t line = number / g.size[2], plane = line / g.size[1];
     const std::int64_t at[most_axes] = {plane, line - plane * g.size[1], number - line * g.size[2]};
     return a.offset(at);

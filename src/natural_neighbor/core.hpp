@@ -35,18 +35,20 @@ void run(const device& on, const problem& p, const any_input<device>& values, co
 
 NF_HD inline bool is_finite(double x) { return x - x == 0; }
 
-/// Exponent of the unit 2^exponent in which sums count, given the bits of the largest absolute value.
+/// Exponent of the unit 2^exponent in which sums count, given the bits of the largest absolute value. All doubles are
+/// multiples of 2^-1074.
 NF_HD inline int exponent_of(const problem& p, std::uint64_t largest) {
     const int above = static_cast<int>(largest >> 52) - 1022;  // the value is below 2^above
-    const int exponent = above + p.count_bits - 61;
+    const int exponent = above + p.count_bits - 61 < -1074 ? -1074 : above + p.count_bits - 61;
     return exponent < 0 && p.whole ? 0 : exponent;
 }
 NF_HD inline std::int64_t counted(double value, int exponent) {
     return static_cast<std::int64_t>(std::rint(std::ldexp(value, -exponent)));
 }
-NF_HD inline double mean_of(std::int64_t sum, std::int64_t count, int exponent) {
+/// Returns a mean; `unit` is 2^exponent, so that the product is rounded as by std::ldexp.
+NF_HD inline double mean_of(std::int64_t sum, std::int64_t count, double unit) {
     if (count == 0) return std::numeric_limits<double>::quiet_NaN();
-    return std::ldexp(static_cast<double>(sum) / static_cast<double>(count), exponent);
+    return static_cast<double>(sum) / static_cast<double>(count) * unit;
 }
 
 NF_HD inline double squared(const problem& p, std::int64_t z, std::int64_t y, std::int64_t x) {

@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(threads_of_block)
                        line = (static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x) / cuda::warp;
     if (line * n >= p.cells()) return;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const int exponent = exponent_of(p, a.largest[cuda::quotient(line * n, p.image_cells())]);
+    const double unit = std::ldexp(1.0, exponent_of(p, a.largest[cuda::quotient(line * n, p.image_cells())]));
     std::int64_t sum = 0, count = 0;
     for (std::int64_t x = lane; x - lane < n; x += cuda::warp) {
         const std::int64_t i = line * n + x;
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(threads_of_block)
         }
         if (x < n) {
             const std::int64_t to = offset_of(i, a.size, a.out_step, a.rank);
-            const double mean = mean_of(sum, count, exponent);
+            const double mean = mean_of(sum, count, unit);
             if (a.doubles) static_cast<double*>(a.out)[to] = mean;
             else static_cast<float*>(a.out)[to] = static_cast<float>(mean);
         }

@@ -141,7 +141,7 @@ public:
 
     void solve() {
         fill_field();
-        cuda::clear(on_, painted_, cells_ * static_cast<std::int64_t>(sizeof(N)));
+        start_painting();
         if (p_.plain) paint_plain();
         else
             cuda::launch(on_, paint_cells_of<N>, blocks_for(cells_, cell_threads), dim3(cell_threads), 0,
@@ -198,6 +198,17 @@ private:
         if (p_.has_sizes || (inlets_.wanted() && p_.numbers == number::real))
             cuda::launch(on_, round_down<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, field_, cells_,
                          static_cast<const N*>(least_radius2_), p_.size_count());
+    }
+
+    /// Starts T2 with 0; or, if many centres may have equal radii, with every centre's own ball, and then drops the
+    /// centres that are surrounded.
+    void start_painting() const {
+        if (!p_.repeats(inlets_.wanted()))
+            return cuda::clear(on_, painted_, cells_ * static_cast<std::int64_t>(sizeof(N)));
+        const auto blocks = blocks_for(cells_, cell_threads);
+        cuda::launch(on_, keep_others<N>, blocks, dim3(cell_threads), 0, static_cast<const N*>(field_), painted_,
+                     p_.grid);
+        cuda::launch(on_, exchange<N>, blocks, dim3(cell_threads), 0, field_, painted_, cells_);
     }
 
     template <int Axes>

@@ -56,6 +56,30 @@ __device__ void paint_centre(N* painted, const centre<N>& c, const grid3& g, con
     }
 }
 
+/// Writes the radii of centres that are not surrounded. One thread handles one cell.
+template <class N>
+__global__ void __launch_bounds__(cell_threads) keep_others(const N* field, N* others, const grid3 g) {
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * cell_threads + threadIdx.x;
+    if (cell >= g.cells()) return;
+    const std::int64_t line = cuda::quotient(cell, g.size[2]), plane = cuda::quotient(line, g.size[1]),
+                       image = cuda::quotient(plane, g.size[0]);
+    const centre<N> c{
+        field + image * g.image_cells(),
+        {static_cast<std::int32_t>(plane - image * g.size[0]), static_cast<std::int32_t>(line - plane * g.size[1]),
+         static_cast<std::int32_t>(cell - line * g.size[2])},
+        cell - image * g.image_cells(),
+        field[cell]};
+    others[cell] = is_surrounded(c, g) ? N{0} : c.r2;
+}
+/// Exchanges both arrays where they differ.
+template <class N>
+__global__ void __launch_bounds__(cell_threads) exchange(N* field, N* others, std::int64_t cells) {
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * cell_threads + threadIdx.x;
+    if (cell >= cells) return;
+    const N own = field[cell], other = others[cell];
+    if (own != other) field[cell] = other, others[cell] = own;
+}
+
 /// Each lane computes the frame of one of 32 cells; then the warp paints one crescent after another.
 template <class N>
 __global__ void __launch_bounds__(cell_threads)

@@ -180,6 +180,26 @@ private:
                     to[i] = rounded_down(to[i], least_radius2_.data(), p_.size_count());
             std::copy(to + first, to + last, painted_ + first);
         });
+        if (p_.repeats(inlets_.wanted())) drop_surrounded(team);
+    }
+    /// Leaves the centres that are surrounded out of the field; T2 has their own balls already.
+    void drop_surrounded(workers& team) {
+        const grid3& g = p_.grid;
+        const std::int64_t width = g.size[2], lines = cells_ / width, in_image = g.image_cells() / width;
+        const std::int64_t at_once = std::max<std::int64_t>(1, cells_at_once / width);
+        team.for_each(lines, at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
+            for (std::int64_t line = first; line < last; ++line) {
+                const std::int64_t image = line / in_image * g.image_cells();
+                centre<N> c = centre_of<N>(field_.get() + image, g, line * width - image);
+                for (; c.at[2] < width; ++c.at[2], ++c.index) {
+                    c.r2 = c.field[c.index];
+                    painted_[image + c.index] = is_surrounded(c, g) ? N{0} : c.r2;
+                }
+            }
+        });
+        team.for_each(cells_, cells_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
+            std::swap_ranges(field_.get() + first, field_.get() + last, painted_ + first);
+        });
     }
 
     void paint(workers& team) {
@@ -208,24 +228,18 @@ private:
             one.paint(centre_of(field, g, start + x));
     }
 
-    /// Writes diameters in vectors: contiguous floats of squared radii below 2^24, whose roots are those of double.
+    /// Writes diameters in vectors: contiguous floats.
     bool write_roots(std::int64_t first, std::int64_t last) const {
         if constexpr (std::is_same_v<N, std::int32_t>) {
             const any_output<host>& to = out_.thickness;
             if (p_.has_sizes || p_.unit2 != 1 || to.type != dtype::float32 ||
                 !is_contiguous(to.shape.data(), to.stride.data(), to.rank))
                 return false;
-            constexpr std::int64_t some = 256;
+            constexpr std::int64_t some = 1024;
             for (std::int64_t i = first; i < last; i += some) {
-                std::int32_t most2 = 0, endless = 0;
                 const std::int64_t count = std::min(some, last - i);
                 float made[some];  // T2 may lie in the output itself
-                for (std::int64_t k = 0; k < count; ++k) {
-                    const std::int32_t r2 = painted_[i + k];
-                    most2 = std::max(most2, r2), endless |= field_.get()[i + k];
-                    made[k] = 2 * std::sqrt(static_cast<float>(std::max(r2, 0)));
-                }
-                if (most2 >= 1 << 24 || endless < 0) write(to, i, i + count, true);
+                if (!make_diameters(painted_ + i, made, count)) write(to, i, i + count, true);
                 else
                     std::memcpy(static_cast<float*>(to.data) + i, made,
                                 sizeof(float) * static_cast<std::size_t>(count));

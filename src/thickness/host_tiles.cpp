@@ -100,9 +100,19 @@ private:
             const std::int32_t* at = values(k) + row * row_cells_;
             const std::int32_t *up = at - row_cells_, *low = at + row_cells_;
             std::int32_t *face = ring(faces_, k) + row * row_cells_, *corner = ring(corners_, k) + row * row_cells_;
-            for (std::int64_t x = 1; x <= c_.g.size[2]; ++x) {
-                face[x] = std::max(std::max(at[x - 1], at[x + 1]), std::max(up[x], low[x]));
-                corner[x] = std::max(std::max(up[x - 1], up[x + 1]), std::max(low[x - 1], low[x + 1]));
+            constexpr std::int64_t some = 32;
+            for (std::int64_t first = 1; first <= c_.g.size[2]; first += some) {
+                const std::int64_t last = std::min(first + some, std::int64_t{c_.g.size[2]} + 1);
+                std::int32_t any = 0;
+                for (std::int64_t x = first - 1; x <= last; ++x) any |= at[x] | up[x] | low[x];
+                if (any == 0) {
+                    std::fill(face + first, face + last, 0), std::fill(corner + first, corner + last, 0);
+                    continue;
+                }
+                for (std::int64_t x = first; x < last; ++x) {
+                    face[x] = std::max(std::max(at[x - 1], at[x + 1]), std::max(up[x], low[x]));
+                    corner[x] = std::max(std::max(up[x - 1], up[x + 1]), std::max(low[x - 1], low[x + 1]));
+                }
             }
         }
     }
@@ -121,6 +131,8 @@ private:
         for (std::int32_t next = 0; next < width; next += lanes) {
             const std::int32_t x = std::min(next, width - lanes);
             alignas(64) std::int32_t index[16];
+            // A ball of one cell is there from the start.
+            if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, values(k) + start + x), hn::Set(d, lightest_)))) continue;
             const auto at = hn::Iota(d, start + x);
             auto kept = hn::And(is_kept(d, k, start + x), hn::Gt(at, hn::Set(d, start + next - 1)));
             if (c_.g.wraps[2])

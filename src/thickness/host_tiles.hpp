@@ -65,6 +65,10 @@ private:
 /// Balls of at least this squared radius whose centre has no earlier neighbour are painted whole, before crescents.
 inline constexpr std::int32_t lone_r2 = 36;
 
+/// Turns squared radii into diameters; returns false if one is 2^24 or more, so that the root of a float could have
+/// other bits than that of a double, or negative: a cell without any site.
+bool make_diameters(const std::int32_t* r2, float* made, std::int64_t count);
+
 /// Paints all such balls.
 void paint_lone(workers& team, const plain_call& call);
 /// Paints the crescents of the others.

@@ -140,7 +140,7 @@ inline std::uint32_t prepare(const std::int32_t* cover, std::int32_t r2, const t
     const auto set = [&](std::int32_t value) { return hn::Set(d, value); };
     const auto s = hn::Iota(d, first), rise = Unit ? s : hn::Mul(s, set(w.slice())), shift = hn::Add(rise, rise);
     const auto rest = hn::Sub(set(r2 - 1), hn::Mul(rise, s));
-    const auto bound = [&](int k) {
+    const auto bound = [&](int k) __attribute__((always_inline)) {
         const auto low = hn::Sub(set(cover[k]), shift), high = hn::Add(set(cover[18 + k]), shift);
         const auto all = hn::Max(hn::Max(low, high), set(cover[9 + k]));
         hn::Store(all, d, t.cover[k]);

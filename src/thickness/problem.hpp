@@ -27,6 +27,8 @@ struct problem {
     std::vector<double> sizes, least_radius2;  ///< ascending; smallest squared radius of each size, in units
     watershed_options moves;                   ///< of centres from the inlets
 
+    /// True if radii are rounded down to sizes or to the width of ways: many centres side by side may have equal ones.
+    [[nodiscard]] bool repeats(bool ways) const { return has_sizes || ways; }
     [[nodiscard]] bool wraps() const { return grid.wraps[0] || grid.wraps[1] || grid.wraps[2]; }
     /// Number of sizes; -1: radii are not rounded down.
     [[nodiscard]] int size_count() const { return has_sizes ? static_cast<int>(least_radius2.size()) : -1; }

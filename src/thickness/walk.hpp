@@ -58,6 +58,25 @@ NF_HD inline bool is_contained(const centre<N>& c, const grid3& g, const metric<
     }
 }
 
+/// Returns whether all cells beside a centre along the axes have balls as large as its own. Its ball then is needed for
+/// the centre's own cell alone: a step from the centre towards another cell of the ball leads to a centre that is
+/// nearer to that cell and whose ball is as large, until a centre is not surrounded or is the cell itself.
+template <class N>
+NF_HD inline bool is_surrounded(const centre<N>& c, const grid3& g) {
+    if (!(c.r2 > 0) || is_endless(c.r2)) return false;
+    for (int axis = 0; axis < 3; ++axis)
+        for (int way = -1; way <= 1; way += 2) {
+            const std::int32_t place = c.at[axis] + way;
+            std::int64_t apart = way;
+            if (place < 0 || place >= g.size[axis]) {
+                if (!g.wraps[axis]) continue;
+                apart += place < 0 ? g.size[axis] : -g.size[axis];
+            }
+            if (c.field[c.index + apart * g.step(axis)] < c.r2) return false;
+        }
+    return true;
+}
+
 template <class N>
 NF_HD inline std::int32_t half_of_row(const slice<N>& t, const turned<N, false>& w, const metric<N>& m, N r2, int axis,
                                       std::int32_t s, std::int32_t b) {

@@ -1,5 +1,6 @@
 // The medial axis and the shapes from balls on the host.
 #include "medial_axis/checks.hpp"
+#include "medial_axis/host_walks.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -60,6 +61,28 @@ TEST(MedialAxis, WalksAreTheGeneralPass) {
             }
             check_general(c);
         }
+}
+
+/// Walks in 16 bits, which end at sites 4095 cells away along an axis, beside others, of masks and of labels.
+TEST(MedialAxis, NearAndFarSites) {
+    medial_axes::small_walks& taken = medial_axes::small_walks_taken;
+    for (const bool labels : {false, true}) {
+        taken.done = 0, taken.too_far = 0;
+        for (const shape_t& shape : {shape_t{500, 300}, shape_t{64, 3000}, shape_t{90, 70, 66}, shape_t{2, 12000},
+                                     shape_t{12000, 3}, shape_t{8, 3, 4110}, shape_t{8200}})
+            for (std::uint64_t seed = 0; seed < 6; ++seed) {
+                axis_case c = seed == 0       ? case_of_corners(shape)
+                              : seed % 2 == 0 ? case_of_few_sites(shape, seed)
+                                              : large_case(shape, seed);
+                c.prune = pruning::constant, c.gamma = 1, c.labels = labels;
+                const std::int64_t width = shape.back();
+                for (std::int64_t i = 0; labels && i < c.cells(); ++i)
+                    c.value[static_cast<std::size_t>(i)] *= 1 + (i % width / 9000 + i / width / 90) % 3;
+                check_general(c);
+            }
+        EXPECT_GT(taken.done, 0);
+        EXPECT_GT(taken.too_far, 0);
+    }
 }
 
 TEST(MedialAxis, ThreadsDoNotShow) {

@@ -41,6 +41,25 @@ TEST(NaturalNeighbor, ThreadsAndLayoutsDoNotShow) {
     for (std::size_t i = 0; i < one.size(); ++i) ASSERT_EQ(out[2 * i], one[i]);
 }
 
+/// Parts of planes and of rows, whose sums have padded rows from 64 cells on; balls that reach into several parts, with
+/// kept shapes and, from squared radii of 400 on, without.
+TEST(NaturalNeighbor, PartsOfTheGridAreTheDefinition) {
+    struct {
+        shape_t shape;
+        std::uint64_t one_in;
+    } const cases[] = {{{8, 5, 66}, 7}, {{2, 20, 64}, 60}, {{21, 15, 5}, 7}, {{37, 67}, 2000}};
+    for (const auto& [shape, one_in] : cases) {
+        natural_case c;
+        c.shape = shape;
+        for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+            const std::uint64_t bits = mix(static_cast<std::uint64_t>(i) + one_in);
+            c.value.push_back(bits % one_in == 0 || i == 70 ? static_cast<double>(bits >> 40) : NAN);
+        }
+        const std::vector<double> wanted = expected(c);
+        for (const int threads : {1, 4}) EXPECT_EQ(on_host(c, threads), wanted) << shape[0] << ' ' << one_in;
+    }
+}
+
 /// Between two lines of equal values lies a ramp, except beside a line, where no ball of the other one reaches.
 TEST(NaturalNeighbor, RampBetweenLines) {
     natural_case c;
