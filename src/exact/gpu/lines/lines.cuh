@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(pivot_warps* cuda::warp)
     find_pivots(const __grid_constant__ line_pass<V> g, int blocks, bool halves) {
     using C = column<V, Stored, Rule, Bent, Values>;
     __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
-    if (are_few(g.many) || !is_ordered(g)) return;
+    if (are_few(g.many) || is_solved(g) || !is_ordered(g)) return;
     const std::int64_t tile = blockIdx.x / blocks;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, strips = (g.rows + strip - 1) / strip;
     const C c(g, tile * cuda::warp + lane);
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
     solve_lines(const __grid_constant__ line_pass<V> g, const tile_layout<Stored> layout, int windows) {
     extern __shared__ uint4 line_memory[];
     using C = column<V, Stored, Rule, Bent, Values>;
-    if (are_few(g.many)) return;
+    if (are_few(g.many) || is_solved(g)) return;
     const bool ordered = is_ordered(g);
     const auto is_left = [&](std::int64_t nth) {
         const int first = static_cast<int>(nth % windows) * layout.strips;
@@ -327,7 +327,7 @@ private:
     void mark_ends(const std::uint8_t* left = nullptr) const {
         if constexpr (Rule == rule::labels) {
             marked to = g_.ends;
-            to.left = left;
+            to.left = left, to.unsolved = g_.unsolved;
             mark_lines(on_, {g_.image, g_.image_bytes, g_.floating}, g_.by_zero ? mark::zero_changes : mark::changes,
                        to);
         }
