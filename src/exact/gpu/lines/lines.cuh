@@ -203,6 +203,7 @@ private:
                 if (!joins) return;
                 __syncthreads();
                 by.nth = warp_, by.parts = warps, rest = wide;
+                if (threadIdx.x == 0) count_solved(c_.g.solved, rung::shared, __popc(wide));
             }
             if (by.parts > 1) {
                 if (rest == 0) return;
@@ -271,7 +272,9 @@ public:
             mark_ends();
         }
         const int staged = most_staged();
-        const bool is_long = g_.rows > staged;
+        // Few lines leave multiprocessors without a tile, so they are searched in windows too.
+        const bool windowed = g_.rows > left_rows && 2 * tiles_ <= cuda::limits().multiprocessors,
+                   is_long = g_.rows > staged || windowed;
         if (is_long && g_.ordered) {
             const int blocks = pivot_blocks(g_.rows);
             const dim3 threads(pivot_warps * cuda::warp);
@@ -281,8 +284,8 @@ public:
                 cuda::launch(on_, find_pivots<V, Stored, Rule, Bent, Values>, tiles_ * blocks, threads, 0, g_, blocks,
                              true);
         }
-        const int window = is_long ? window_rows<Stored> : g_.rows;
-        const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
+        const int window = g_.rows > staged ? window_rows<Stored> : windowed ? left_rows : g_.rows;
+        const tile_layout<Stored> layout{std::min(g_.rows, staged), (window + strip - 1) / strip, is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
         // If there are few rows, use no more warps than strips, a power of two.
         const auto warps = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(layout.strips)), line_warps);
