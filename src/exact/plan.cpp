@@ -240,12 +240,27 @@ bool count_in_common_measure(plan& p, geometry& g) {
     return true;
 }
 
+/// Returns what `rows` beyond half of a joined line add to the largest value: the device searches 4 at once, bounds 32.
+double beyond_half(const plan& p, std::int64_t rows) {
+    double most = 0;
+    for (auto axis = static_cast<std::size_t>(p.first_axis); axis < static_cast<std::size_t>(p.rank); ++axis) {
+        if (p.borders[axis] != border::periodic) continue;
+        const auto square = [&](std::int64_t d) { return std::pow(static_cast<double>(reach(d, p.half_cell)), 2); };
+        most = std::max(most, p.weight[axis] * (square(p.size[axis] / 2 + rows) - square(p.size[axis] / 2)));
+    }
+    return most;
+}
+
 void choose_numbers(plan& p, bool whole, dtype weight_type) {
     const bool wide_key = p.sites_wanted && p.keys.total() > narrow_key_bits;
     const double heaviest = !p.weighted ? 0 : size_of(weight_type) < 8 ? largest_weight : double{most_wide_weight};
     const double largest = (p.largest + heaviest) * (1.0 + 1e-15);
-    if (!whole || largest >= int64_limit) p.numbers = tier::float64;
-    else p.numbers = largest < int32_limit && !wide_key && !p.weighted ? tier::int32 : tier::int64;
+    const auto fits = [&](double limit) {
+        return largest + beyond_half(p, 4) < limit && largest + beyond_half(p, 32) < 2 * limit;
+    };
+    if (!fits(int32_limit)) p.largest = std::max(p.largest, int32_limit);  // tells that values need more than int32
+    if (!whole || !fits(int64_limit)) p.numbers = tier::float64;
+    else p.numbers = fits(int32_limit) && !wide_key && !p.weighted ? tier::int32 : tier::int64;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(p.rank); ++axis)
         p.rows_ordered[axis] = p.numbers != tier::float64 || rows_ordered(p.largest, p.weight[axis]);
 }

@@ -62,13 +62,14 @@ inline void expect_same(double got, double expected, const char* what, std::int6
 }
 
 /// Checks all tables in one call, with room for three rows more than the longest expected table if the seed is odd. If
-/// the number of rows is not `known`, the call finds the largest label. Over 40 lines because it goes through the
-/// columns of one table.
+/// the number of rows is not `known`, the call finds the largest label; that of some images exceeds the rows of its
+/// first pass. Over 40 lines because it goes through the columns of one table.
 template <class Runner>
 void check_tables(const Runner& run, const drawn& d, std::optional<dtype> value_type, bool known = true) {
     SCOPED_TRACE(d.text() + (value_type ? std::string(", values of ") + nearfield::name_of(*value_type) : ""));
     const auto axes = static_cast<std::int64_t>(d.shape.size());
-    const oracle::label_image image = make_labels(d.kind, d.shape, d.type, d.seed);
+    oracle::label_image image = make_labels(d.kind, d.shape, d.type, d.seed);
+    if (!known && d.seed % 3 == 0 && !image.label.empty()) image.label[image.label.size() / 2] = 1 << 20;
     const std::int64_t rows =
         d.kind == pattern::each ? cells_of(d.shape) / 2 + 1 : 70 + static_cast<std::int64_t>(d.seed % 5);
     const dtype value = value_type.value_or(dtype::uint8);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "exact/device_engine.hpp"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/large.hpp"
 
 namespace nearfield::test {
@@ -273,8 +274,12 @@ TEST_P(DeviceBig, SampledCellsAgainstEverySite) {
     }
     {
         const device_memory index(8 * cells);
+        exact::gpu::trace counted;
         distance_transform(device{on.get()}, input, views<device>(shape, nullptr, index.data()));
         pick(got.index, index);
+        if (shape[0] == 1300) {
+            EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::few)], 0) << counted.text();
+        }
     }
     EXPECT_EQ(wrong_sample(shape, std::vector<double>(shape.size(), 1.0), sites, picked, got), "");
 }
@@ -331,7 +336,7 @@ TEST_P(DeviceBig, SampledCellsAmongManySites) {
 
 const std::vector<shape_case>& big_shapes() {
     static const std::vector<shape_case> list = {
-        {{1300, 1300, 1300}, "3-D, 2.197e9 cells"},
+        {{1300, 1300, 1300}, "3-D, 2.197e9 cells, few sites whose keys need 33 bits"},
         {{50000, 50000}, "2-D, 2.5e9 cells, squares beyond 2^32"},
         {{65536, 65536}, "2-D, the largest of words, 2^32 cells"},
         {{66000, 3, 11000}, "3-D slab, 2.178e9 cells"},

@@ -15,10 +15,12 @@ namespace {
 using exact::gpu::ladder;
 using exact::gpu::rung;
 
+constexpr double around = -1;
+
 struct ladder_case {
     rung which;
     shape_t shape;
-    double zeros;  ///< share of sites; 0: one row in the middle
+    double zeros;  ///< share of sites; 0: one row in the middle; `around`: all cells beyond a disc
     distance_options options{};
     bool index = false, bits = false;
 };
@@ -39,6 +41,9 @@ const std::vector<ladder_case>& ladder_cases() {
         {rung::strips, {60, 70}, 0.1, {.spacing = {real, 2}}, true},
         {rung::strips, {60, 40}, 0.1, {.border = border::periodic}, true},
         {rung::strips, {7, 8, 9, 5}, 0.1, {.spacing = {2, 1, 1, 1}}, true},
+        {rung::shared, {1100, 9}, around, {.spacing = {real, 2}}, true},
+        {rung::shared, {1100, 9}, around, {.spacing = {real, 2}, .sign = sign::inside_negative}},
+        {rung::shared, {1100, 9}, around, {.spacing = {real, 2}, .border = border::periodic}, true},
         {rung::halving, {300, 33}, 0, {.spacing = {heavy, 2}}, true},
         {rung::halving, {1100, 9}, 0, {.spacing = {real, 2}}, true},
         {rung::plain, {40, 35}, 0.05, {.spacing = {steep, 2}}, true},
@@ -51,8 +56,10 @@ codes_t image_of(const ladder_case& c) {
     const std::int64_t inner = cells_of(c.shape) / c.shape[0];
     for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
         const std::uint64_t bits = mix(static_cast<std::uint64_t>(i) + 5);
-        const bool zero =
-            c.zeros > 0 ? static_cast<double>(bits >> 11) * 0x1p-53 < c.zeros : i / inner == c.shape[0] / 2;
+        const std::int64_t y = 2 * (i / inner) - c.shape[0], x = 2 * (i % inner) - inner, most = c.shape[0] - 6;
+        const bool zero = c.zeros == around ? y * y + x * x >= most * most
+                          : c.zeros > 0     ? static_cast<double>(bits >> 11) * 0x1p-53 < c.zeros
+                                            : i / inner == c.shape[0] / 2;
         codes.push_back(zero ? 0 : 1 + static_cast<std::uint32_t>(i / inner / 6 + i % inner / 11) % 3);
     }
     return codes;

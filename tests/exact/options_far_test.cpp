@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
 
@@ -131,7 +132,7 @@ TEST(OptionsCircle, ABlockSolvesAStripWhoseWinnersAreFarApart) {
     if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
     static const double real[] = {1.4142135623730951, 1}, whole[] = {2, 3};
     std::uint64_t k = 0;
-    for (const shape_t& shape : {shape_t{1500, 40}, shape_t{2300, 70}})
+    for (const shape_t& shape : {shape_t{700, 33}, shape_t{1000, 40}, shape_t{1500, 40}, shape_t{2300, 70}})
         for (const double* spacing : {static_cast<const double*>(nullptr), real, whole})
             for (const border beyond : {border::open, border::closed, border::periodic})
                 for (const sites of : {sites::zero, sites::other_labels}) {
@@ -145,9 +146,17 @@ TEST(OptionsCircle, ABlockSolvesAStripWhoseWinnersAreFarApart) {
                     if (spacing != nullptr) options.spacing = {spacing, 2};
                     for (const wanted_fields& wanted :
                          {wanted_fields{.distance = dtype::float32},
-                          wanted_fields{.distance = dtype::float32, .index = dtype::int32, .coordinates = true}})
+                          wanted_fields{.distance = dtype::float32, .index = dtype::int32, .coordinates = true}}) {
+                        exact::gpu::trace counted;
                         ASSERT_EQ(differs(shape, dtype::uint8, codes, options, wanted), "")
                             << text_of(shape) << ", case " << ++k;
+                        const bool by_words =
+                            spacing == nullptr && beyond == border::open && of == sites::zero && !wanted.coordinates;
+                        if (!by_words && shape[0] > 1024) {
+                            EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::shared)], 0)
+                                << text_of(shape) << ", case " << k << ": " << counted.text();
+                        }
+                    }
                 }
 }
 

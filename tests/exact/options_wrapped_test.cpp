@@ -57,6 +57,30 @@ void check_all(const shape_t& shape, const std::vector<border>& beyond, std::uin
     }
 }
 
+/// Half of a line fits the numbers, all of it does not: ends of runs may be as far, and searches look a few rows beyond
+/// half of it.
+TEST_F(OptionsWrapped, CostsOfWholeLines) {
+    const std::pair<shape_t, std::vector<double>> grids[] = {
+        {{150, 33}, {3.0, 0.9765625}}, {{140, 5, 9}, {3.0, 0.9765625, 0.9765625}},
+        {{1900, 9}, {2.5, 0.7}},       {{100, 40}, {600, 1}},
+        {{70, 70}, {800, 1}},          {{9, 40}, {7900, 1}}};
+    for (const auto& [shape, lengths] : grids)
+        for (int k = 0; k < 12; ++k) {
+            const std::int64_t line = cells_of(shape) / shape[0];
+            codes_t codes = sited(shape, 0, k % 3 == 0 ? 0.003 : 0, static_cast<std::uint64_t>(k));
+            for (std::int64_t i = 0; i < line && k % 3 != 0; ++i)
+                for (std::int64_t y = 3 + k; y < 4 + k + (k % 3 - 1) * (3 + i % 5) && y < shape[0]; ++y)
+                    codes[static_cast<std::size_t>(y * line + i)] = 0;
+            const distance_options options{.spacing = {lengths.data(), lengths.size()},
+                                           .sites = k % 2 == 0 ? sites::zero : sites::other_labels,
+                                           .sign = k % 4 == 2 ? sign::inside_negative : sign::none,
+                                           .border = border::periodic};
+            wanted_fields wanted{.distance = dtype::float64};
+            if (k % 4 != 2) wanted.index = dtype::int64;
+            ASSERT_EQ(differs(shape, dtype::uint8, codes, options, wanted), "") << text_of(shape) << ", case " << k;
+        }
+}
+
 TEST_F(OptionsWrapped, SeamsOfImages) {
     constexpr border o = border::open, p = border::periodic;
     std::uint64_t k = 0;

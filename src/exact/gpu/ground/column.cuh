@@ -264,8 +264,12 @@ template <class C>
 struct run_word {
     std::uint32_t bits = 0, before = no_mark, after = no_mark;
     int first = 0;
+    /// Farther ends are left out: round a joined line the other end of the run is nearer, and the cost of the whole
+    /// line may exceed the numbers.
+    std::uint32_t most;
 
-    __device__ run_word(const C& c, int word) : first(word * mark_bits) {
+    __device__ run_word(const C& c, int word)
+        : first(word * mark_bits), most(static_cast<std::uint32_t>(c.joined() ? c.rows() / 2 : far_away)) {
         if constexpr (C::labels) {
             const std::int64_t at = word * c.g.ends.columns + c.number();
             bits = c.g.ends.bits[at], before = c.g.ends.to_before[at], after = c.g.ends.to_after[at];
@@ -275,8 +279,8 @@ struct run_word {
         run_ends found;
         if constexpr (C::labels) {
             const gaps g(bits, before, after, row - first, true);
-            if (g.left != no_mark) found.low = row - static_cast<int>(g.left);
-            if (g.right != no_mark) found.high = row + static_cast<int>(g.right);
+            if (g.left <= most) found.low = row - static_cast<int>(g.left);
+            if (g.right <= most) found.high = row + static_cast<int>(g.right);
         }
         return found;
     }

@@ -12,7 +12,7 @@
 
 namespace nearfield::exact::gpu {
 
-enum class rung : std::uint8_t { small, words, few, values, near, strips, halving, plain };
+enum class rung : std::uint8_t { small, words, few, values, near, strips, shared, halving, plain };
 
 struct rung_row {
     rung which;
@@ -34,6 +34,8 @@ inline constexpr rung_row ladder[] = {
     {rung::near, "near", "near windows in one word", "whole numbers and sites in one word", "a value reaches the cap"},
     {rung::strips, "strips", "strips of 32 rows between winners of pivot rows", "any number, key, class, ends",
      "never, given pivots"},
+    {rung::shared, "shared", "strips that all warps of a block solve", "the same, by all warps of a block",
+     "a strip's winners are less than 512 rows apart, or staged"},
     {rung::halving, "pivots", "pivots by halving", "any number, key, class, ends", "never"},
     {rung::plain, "plain", "all rows of the line", "spacings that fail the guard", "never"},
 };

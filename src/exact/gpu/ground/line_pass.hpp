@@ -53,7 +53,10 @@ struct marked {
     std::int32_t* lasts = nullptr;       ///< scratch of most_summaries()
     /// Unresolved strips of 32 columns each, in bytes for 256 rows; columns without any are not marked. Null: all are.
     const std::uint8_t* left = nullptr;
+    const std::int32_t* unsolved = nullptr;  ///< with `left`: see line_pass::unsolved
 
+    /// True if no column needs marks.
+    [[nodiscard]] __device__ bool is_solved() const { return left != nullptr && unsolved != nullptr && *unsolved == 0; }
     /// False if a column needs no marks.
     [[nodiscard]] __device__ bool wants(std::int64_t column) const {
         if (left == nullptr) return true;
@@ -222,11 +225,19 @@ struct line_pass {
 
     /// Strips that the near search leaves unresolved: a bit each, for windows of 256 rows; null: all.
     std::uint8_t* left = nullptr;
+    /// 0 on the device: `left` has no strips, so what follows the windows returns at once; null: it looks at each.
+    std::int32_t* unsolved = nullptr;
     // Workspace for lines that are longer than a block stages.
     std::int32_t* pivots = nullptr;  ///< winners of pivot rows, pivot_rows(rows) * 32 for each 32 columns
     float* least = nullptr;          ///< least values of groups of rows
     std::int32_t* far = nullptr;     ///< for each 32 columns: whether pivots are found by halving
 };
+
+/// True if near windows have left no strips of a pass.
+template <class V>
+__device__ bool is_solved(const line_pass<V>& g) {
+    return g.left != nullptr && g.unsolved != nullptr && *g.unsolved == 0;
+}
 
 /// Properties that select the kernels of a pass.
 struct line_form {

@@ -1,6 +1,7 @@
 // The rung for few sites: compares every cell with all sites that can win near it. See few.cu.
 #pragma once
 
+#include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/ground/line_pass.hpp"
@@ -11,8 +12,10 @@ constexpr std::int64_t few_box_cells = 4096;  // cells of a block
 
 /// True if the rung is tried, for a call whose fields are contiguous. The device decides whether sites are few.
 bool tries_few(const plan& p);
-/// True if it is tried for a call in unit spacing without options.
-inline bool tries_few_plainly(const plan& p) { return p.numbers == tier::int32 && tries_few(p); }
+/// True if it is tried for a call in unit spacing without options. Values fit 32 bits if only the keys of sites do not.
+inline bool tries_few_plainly(const plan& p) {
+    return p.numbers != tier::float64 && p.largest < largest_narrow && tries_few(p);
+}
 /// True if it is tried before words, which serve distances or indices alone.
 inline bool tries_few_alone(const plan& p) {
     return p.rank - p.first_axis == 3 && p.cells >= few_limit.least_alone && tries_few_plainly(p);

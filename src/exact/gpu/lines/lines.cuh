@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(pivot_warps* cuda::warp)
     find_pivots(const __grid_constant__ line_pass<V> g, int blocks, bool halves) {
     using C = column<V, Stored, Rule, Bent, Values>;
     __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
-    if (are_few(g.many) || !is_ordered(g)) return;
+    if (are_few(g.many) || is_solved(g) || !is_ordered(g)) return;
     const std::int64_t tile = blockIdx.x / blocks;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, strips = (g.rows + strip - 1) / strip;
     const C c(g, tile * cuda::warp + lane);
@@ -203,6 +203,7 @@ private:
                 if (!joins) return;
                 __syncthreads();
                 by.nth = warp_, by.parts = warps, rest = wide;
+                if (threadIdx.x == 0) count_solved(c_.g.solved, rung::shared, __popc(wide));
             }
             if (by.parts > 1) {
                 if (rest == 0) return;
@@ -241,7 +242,7 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
     solve_lines(const __grid_constant__ line_pass<V> g, const tile_layout<Stored> layout, int windows) {
     extern __shared__ uint4 line_memory[];
     using C = column<V, Stored, Rule, Bent, Values>;
-    if (are_few(g.many)) return;
+    if (are_few(g.many) || is_solved(g)) return;
     const bool ordered = is_ordered(g);
     const auto is_left = [&](std::int64_t nth) {
         const int first = static_cast<int>(nth % windows) * layout.strips;
@@ -271,7 +272,9 @@ public:
             mark_ends();
         }
         const int staged = most_staged();
-        const bool is_long = g_.rows > staged;
+        // Few lines leave multiprocessors without a tile, so they are searched in windows too.
+        const bool windowed = g_.rows > left_rows && 2 * tiles_ <= cuda::limits().multiprocessors,
+                   is_long = g_.rows > staged || windowed;
         if (is_long && g_.ordered) {
             const int blocks = pivot_blocks(g_.rows);
             const dim3 threads(pivot_warps * cuda::warp);
@@ -281,8 +284,8 @@ public:
                 cuda::launch(on_, find_pivots<V, Stored, Rule, Bent, Values>, tiles_ * blocks, threads, 0, g_, blocks,
                              true);
         }
-        const int window = is_long ? window_rows<Stored> : g_.rows;
-        const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
+        const int window = g_.rows > staged ? window_rows<Stored> : windowed ? left_rows : g_.rows;
+        const tile_layout<Stored> layout{std::min(g_.rows, staged), (window + strip - 1) / strip, is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
         // If there are few rows, use no more warps than strips, a power of two.
         const auto warps = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(layout.strips)), line_warps);
@@ -327,7 +330,7 @@ private:
     void mark_ends(const std::uint8_t* left = nullptr) const {
         if constexpr (Rule == rule::labels) {
             marked to = g_.ends;
-            to.left = left;
+            to.left = left, to.unsolved = g_.unsolved;
             mark_lines(on_, {g_.image, g_.image_bytes, g_.floating}, g_.by_zero ? mark::zero_changes : mark::changes,
                        to);
         }

@@ -256,7 +256,7 @@ template <class V, keys Stored, rule Rule, bool Bent, bool Sites, bool Last>
 __global__ void __launch_bounds__(near_threads<Sites>, Sites ? 3 : 2)
     search_near_windows(const __grid_constant__ line_pass<V> g, const __grid_constant__ near_plan plan, int windows) {
     __shared__ near_progress progress;
-    if (are_few(g.many)) return;
+    if (are_few(g.many) || (plan.goes_on && is_solved(g))) return;
     const auto from_of = [&](std::int64_t nth) { return static_cast<int>(nth % windows) * near_rows; };
     const auto search = [&](std::int64_t nth) {
         search_near_window<V, Stored, Rule, Bent, Sites, Last>(g, plan, nth / windows, from_of(nth), progress);

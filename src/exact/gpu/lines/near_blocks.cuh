@@ -128,6 +128,7 @@ struct near_progress {
         std::uint8_t* const words = g.left + tile * ((g.rows + left_rows - 1) / left_rows);
         for (int w = from / left_rows; w * left_rows < to; ++w)
             words[w] = static_cast<std::uint8_t>(left >> (w - from / left_rows) * (left_rows / strip));
+        if (left != 0 && g.unsolved != nullptr) *g.unsolved = 1;
         count_solved(g.solved, which, __popc(wanted & ~left));
     }
 };

@@ -143,8 +143,8 @@ private:
             needs.far = std::max(needs.far, of.far), needs.left = std::max(needs.left, of.left);
         }
         pivots_ = memory_.template reserve<std::int32_t>(needs.pivots);
-        least_ = memory_.template reserve<float>(needs.least);
-        far_ = memory_.template reserve<std::int32_t>(needs.far);
+        least_ = memory_.template reserve<float>(needs.least), far_ = memory_.template reserve<std::int32_t>(needs.far);
+        unsolved_ = memory_.template reserve<std::int32_t>(searched() > 1 ? max_rank : 0);  // of each axis
         left_ = memory_.template reserve<std::uint8_t>(std::is_same_v<V, std::int64_t> ? 0 : needs.left);
     }
 
@@ -230,6 +230,7 @@ private:
         if (image.floating) of.keep = static_cast<Bits>(of.keep >> 1);
         of.nonzero_is_site = p_.rule == sites::nonzero, of.by_zero = p_.by == classes::zero,
         of.background = p_.background, of.many = many();
+        of.unsolved = memory_.template get<std::int32_t>(unsolved_);
         const std::int64_t length = size(p_.rank - 1);
         write_narrow(on_, of, begins(), has_labels(), p_.cells / length, static_cast<int>(length),
                      by_.m.periodic[p_.rank - 1], static_cast<std::int16_t*>(current()));
@@ -284,6 +285,7 @@ private:
         g.pivots = memory_.template get<std::int32_t>(pivots_), g.least = memory_.template get<float>(least_);
         g.solved = trace::numbers(), g.many = many();
         g.far = memory_.template get<std::int32_t>(far_), g.left = memory_.template get<std::uint8_t>(left_);
+        if (stored_ == keys::narrow && !p_.weighted) g.unsolved = memory_.template get<std::int32_t>(unsolved_) + axis;
         return g;
     }
 
@@ -373,7 +375,7 @@ private:
     elements image_;       ///< contiguous: the call's, or a copy
     cuda::workspace memory_;
     std::int64_t table_ = 0, copy_ = 0, few_at_ = 0, marks_ = 0, begins_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0,
-                 least_ = 0, far_ = 0, left_ = 0;
+                 least_ = 0, far_ = 0, left_ = 0, unsolved_ = 0;
     std::int64_t keys_[2]{}, values_of_[2]{};
     int now_ = 0;
 };

@@ -127,6 +127,7 @@ struct row_image {
     bool by_zero;                        ///< for labels: the classes are zero and nonzero
     bool background;                     ///< for labels: cells of value zero are sites for all
     const std::int32_t* many = nullptr;  ///< see line_pass::many
+    std::int32_t* unsolved = nullptr;    ///< line_pass::unsolved of each axis, which rows set to 0
     begin_axis begins[noted_axes]{};     ///< axes whose runs a row notes on its way
     bool by_eights = false;              ///< rows of labels are read eight cells at a time
 

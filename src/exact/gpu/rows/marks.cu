@@ -110,6 +110,7 @@ __device__ std::int64_t after_stretch(const marked& to, std::int64_t s, const At
 /// Finds the last and first mark of each stretch, if lines have several. A thread owns a stretch; neighbouring threads
 /// have neighbouring columns or, along the last axis, neighbouring stretches.
 __global__ void __launch_bounds__(threads) note_stretches(const marked to) {
+    if (to.is_solved()) return;
     const bool rows = to.inner == 1;
     const std::int64_t stretches = to.stretches(), count = to.columns * stretches;
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(threads) carry_along_rows(const marked to) {
 /// neighbouring columns.
 __global__ void __launch_bounds__(threads) carry_along_columns(const marked to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, stretches = to.stretches();
-    if (nth >= to.columns * stretches) return;
+    if (nth >= to.columns * stretches || to.is_solved()) return;
     const std::int64_t stretch = quotient(nth, to.columns), column = nth - stretch * to.columns,
                        from = stretch * to.stretch, end = min(from + to.stretch, to.words);
     if (!to.wants(column)) return;
@@ -191,7 +192,7 @@ template <class Bits, int Count>
 __global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, const pass g, const marked to) {
     using group = neighbours<Bits, Count>;
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, across = to.columns / Count;
-    if (nth >= to.words * across) return;
+    if (nth >= to.words * across || to.is_solved()) return;
     const std::int64_t word = quotient(nth, across), column = (nth - word * across) * Count;
     if (!to.wants(column)) return;
     const std::int64_t first = g.first_cell(column), row = word * mark_bits;

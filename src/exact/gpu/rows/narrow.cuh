@@ -232,6 +232,7 @@ __global__ void __launch_bounds__(narrow_threads)
     auto* const row_memory = reinterpret_cast<std::uint32_t*>(turned_rows + blockDim.y * cuda::warp);
     const int warp = static_cast<int>(threadIdx.y), words = (length + mark_bits - 1) / mark_bits;
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + warp, start = line * length;
+    if (of.unsolved != nullptr && blockIdx.x == 0 && warp == 0 && threadIdx.x < max_rank) of.unsolved[threadIdx.x] = 0;
     if (line >= lines || are_few(of.many)) return;
     const row_words row(row_memory + warp * (row_words::bytes(words, Labels) / 4), words);
     if (Labels && of.by_eights) fill_changes_by_eights(row, of, line, length, periodic);
@@ -337,6 +338,7 @@ __global__ void __launch_bounds__(narrow_threads)
     const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * narrow_warps + warp) * lines_a_warp,
                        start = first * length;
+    if (of.unsolved != nullptr && blockIdx.x == 0 && threadIdx.x < max_rank) of.unsolved[threadIdx.x] = 0;
     if (first >= lines || are_few(of.many)) return;
     const short_rows<Labels> rows(memory + warp * (short_rows<Labels>::bytes / 4), length,
                                   static_cast<int>(min(lines - first, static_cast<std::int64_t>(lines_a_warp))));
