@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -61,8 +62,9 @@ pairs pairs_of(const std::string& path) {
 double number_of(const std::string& path, std::string_view key, const std::string& text) {
     double value = 0;
     const char* const end = text.data() + text.size();
-    if (const auto [rest, code] = std::from_chars(text.data(), end, value); code != std::errc() || rest != end)
-        refuse(path, fmt::format("has a {} of {}; give a number", key, text));
+    const auto [rest, code] = std::from_chars(text.data(), end, value);
+    if (code != std::errc() || rest != end || !std::isfinite(value))
+        refuse(path, fmt::format("{} is {}; give a finite number", key, text));
     return value;
 }
 

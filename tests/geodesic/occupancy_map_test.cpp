@@ -77,7 +77,8 @@ TEST_F(OccupancyMap, RefusesMalformedFiles) {
     expect_malformed((folder_ / "none.yaml").string(), "No such file");
     expect_malformed(put("a.yaml", "resolution: 1\n"), "image");
     expect_malformed(put("b.yaml", "image: map.pgm\n"), "resolution");
-    expect_malformed(put("c.yaml", "image: map.pgm\nresolution: one\n"), "resolution of one");
+    expect_malformed(put("c.yaml", "image: map.pgm\nresolution: one\n"), "resolution is one");
+    expect_malformed(put("l.yaml", "image: map.pgm\nresolution: inf\n"), "resolution is inf");
     expect_malformed(put("d.yaml", "image: map.pgm\nresolution: 1\norigin: [0, 0]\n"), "origin");
     expect_malformed(put("e.pgm", "P2 1 1 255 0"), "P5");
     expect_malformed(put("f.pgm", "P5 4 4 255\n123"), "ends before");
