@@ -10,7 +10,7 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// What a map's .yaml file says, with map_server's defaults.
+/// Contents of a map's .yaml file, with map_server's defaults.
 struct map_info {
     std::string image{};             ///< file of the image, as the .yaml names it: relative to the .yaml's folder
     std::string mode = "trinary";    ///< how grays become costs: trinary, scale or raw

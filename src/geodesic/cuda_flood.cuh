@@ -16,7 +16,7 @@ inline constexpr int level_bits = 12, levels_at_once = 4, levels_ahead = 32;
 /// Levels of one flood; a cell has `no_level` if the flood does not reach it.
 inline constexpr std::uint32_t flood_levels = (1U << level_bits) - levels_ahead, no_level = (1U << level_bits) - 1;
 
-/// What a block keeps of a tile in shared memory.
+/// A block keeps this of a tile in shared memory.
 struct flood_memory {
     static constexpr int margin = 8;  ///< words of no cells before the tile's first word and behind its last one
 

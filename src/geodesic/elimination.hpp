@@ -13,7 +13,7 @@ struct solver_rules {
     /// Depth for a middling `left`, in multiples of the image's sides in tiles; twice as deep if sweeps relax tiles.
     std::int32_t second_depth = 4;
     std::int32_t waiting = 4;  ///< where at most this number of tiles wait for sweeps, the second depth is the first
-    /// The same if cells are to be eliminated: 12 to 23 wait in perfect mazes, more where short ways lead around.
+    /// `waiting` where cells are to be eliminated: 12 to 23 wait in perfect mazes, more where short ways lead around.
     std::int32_t waiting_for_elimination = 24;
     /// Depth at which leaps over the pieces of corridors begin, in multiples of the image's sides in tiles, if at most
     /// `waiting` tiles wait; if more do, they begin at the second depth.
