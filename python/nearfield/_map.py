@@ -74,7 +74,8 @@ def write_map(
     place = [length_of("origin", each) for each in items_of(origin) or []]
     if len(place) != 3:
         raise ValueError(f"origin is {said(origin)}; give three numbers: x, y and the rotation")
-    _core.write_map(_name_of(path), image.tobytes(), *image.shape, size, place)
+    rows, columns = image.shape
+    _core.write_map(_name_of(path), image.tobytes(), rows, columns, size, place)
 
 
 def _name_of(path: Any) -> str:
