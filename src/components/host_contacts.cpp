@@ -263,6 +263,8 @@ void halve(workers& team, std::vector<std::span<const seen<Key>>>& lists,
     while (lists.size() > 2) {
         const std::size_t left = (lists.size() + 1) / 2;
         std::vector<host_scratch<seen<Key>>> merged(left);
+        const bool one_waits = lists.size() % 2 == 1 && !memory.empty();  // the list in the middle
+        if (one_waits) merged.back() = std::move(memory[left - 1]);
         team.for_each(static_cast<std::int64_t>(lists.size() / 2), 1, 0, [&](std::int64_t k, std::int64_t, int) {
             const auto at = static_cast<std::size_t>(k);
             const std::span x = lists[at], y = lists[left + at];

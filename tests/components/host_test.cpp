@@ -56,6 +56,16 @@ TEST_P(Components, ContactsOfLongLists) {
     check_contacts(run, {pattern::noise, {400, 450}, dtype::uint16, 1}, 1);
 }
 
+/// Lists of threads are merged in rounds; with an odd number of lists one waits, in later rounds a merged one.
+TEST(ContactsOfThreads, AnyNumberOfListsIsMerged) {
+    const extent<2> shape{1200, 600};
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(shape.cells()));
+    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = 1 + static_cast<std::int32_t>(i * 7919 % labels.size());
+    const view<const std::int32_t, 2, host> image{labels.data(), shape};
+    const std::vector<contact> expected = contacts(host{1}, image);
+    for (const int threads : {3, 5, 6, 9, 11, 75, 300}) EXPECT_EQ(contacts(host{threads}, image), expected) << threads;
+}
+
 TEST_P(Components, SmallOnesAreRemoved) {
     for_each_drawn({{50}, {9, 31}, {40, 41}, {5, 6, 7}, {3, 20, 33}}, [&](const drawn& d) { check_remove(run, d); });
 }
