@@ -21,7 +21,7 @@ struct map_info {
 };
 
 /// Reads a map's .yaml file: pairs of a key and a value, one on a line. Throws nearfield::error with error_code::io if
-/// it cannot be read, names no image or no resolution, or has a value that is not a number.
+/// it cannot be read, names no image or no resolution, or has a value that is not a finite number.
 [[nodiscard]] map_info read_map_info(const std::string& path);
 
 /// A map as a costmap: what inflate_costmap(), esdf() and plan_path() take.
