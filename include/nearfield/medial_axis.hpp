@@ -77,7 +77,7 @@ struct medial_axis_fields {
 /// common length. Other spacings: in double, axis_method::integer only. Equal bits on host and device.
 ///
 /// Time O(cells) after distance_transform, `reduced` after power_diagram too. Workspace besides theirs, bytes a cell: 4
-/// for the nearest sites (8 from 2^31 cells of an image on), unless out.index is given, and at most 3 on the host for
+/// for the nearest sites (8 from 2^31 cells of an image on), unless out.index is given, and some 2 on the host for
 /// masks in unit spacing with open borders and without pruning, of which no site is 8192 cells away; `balls` 4 or 8 for
 /// squared distances, unless out.squared serves; `reduced` 5 or 9 more.
 ///
