@@ -86,6 +86,22 @@ TEST(MedialAxis, NearAndFarSites) {
     }
 }
 
+TEST(MedialAxis, SlabsAreTheDefinition) {
+    medial_axes::slabs_taken = 0;
+    const auto cases = static_cast<std::uint64_t>(std::ceil(300 * std::min(1.0, test_scale())));
+    for (std::uint64_t seed = 70000; seed < 70000 + cases && !testing::Test::HasFailure(); ++seed) {
+        const auto drawn = [&](std::uint64_t which, std::uint64_t most) {
+            return 1 + static_cast<std::int64_t>(mix(seed * 31 + which) % most);
+        };
+        const std::int64_t width = 31 + drawn(0, 35);
+        const shape_t shape = seed % 2 == 0 ? shape_t{drawn(1, 20), width} : shape_t{drawn(2, 9), drawn(3, 4), width};
+        axis_case c = large_case(shape, seed);
+        c.prune = pruning::constant, c.gamma = 1;
+        check_axis(runner_of(c), c);
+    }
+    EXPECT_GT(medial_axes::slabs_taken, cases < 30 ? -1 : 0);
+}
+
 /// Calls without a field of sites: slabs and groups of several planes, batches, other fields, and sites too far away.
 TEST(MedialAxis, SlabsAreTheGeneralPass) {
     medial_axes::slabs_taken = 0;
