@@ -129,7 +129,7 @@ template <bool Sites>
 void plane_search<Sites>::solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image,
                                 std::int64_t row, std::int64_t rows) {
     constexpr std::int64_t tile = number<narrow>::columns, wide_tile = number<wide>::columns;
-    lines_ = rows * at_.lines, narrow_.ready = wide_.ready = false;
+    row_ = row, lines_ = rows * at_.lines, narrow_.ready = wide_.ready = false;
     // From plane to plane distances change by a cell at most.
     window_ = std::exchange(needed_, 0) + 1;
     if constexpr (Sites) number_columns(toward, row);
@@ -168,7 +168,9 @@ void plane_search<Sites>::solve(const std::uint16_t* steps, const std::int16_t* 
 
 template <bool Sites>
 void plane_search<Sites>::number_columns(const std::int16_t* toward, std::int64_t row) {
-    const cell_number& number = writer_.only_index() != nullptr ? terms_.linear : terms_.packed;
+    const cell_number& number = slab_ != nullptr                  ? terms_.words
+                                : writer_.only_index() != nullptr ? terms_.linear
+                                                                  : terms_.packed;
     for (std::int64_t y = 0; y < lines_; ++y) {
         const std::int64_t start = (row + y / at_.lines) * number.row + y % at_.lines * number.line;
         number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(start), number,
@@ -349,6 +351,8 @@ template <class N>
 void plane_search<Sites>::write(std::int64_t line, const N* best, std::int64_t first) {
     if constexpr (!Sites && sizeof(N) == 4) return writer_.write(first, at_.length, best, nullptr);
     if constexpr (Sites) {
+        if (slab_ != nullptr) give_ways(line, best);
+        if (slab_ != nullptr && writer_.only_index() != nullptr) return;
         if (const target* to = writer_.only_index()) {
             if (to->type == dtype::int64)
                 return write_index(line, best, reinterpret_cast<std::int64_t*>(to->data) + first);

@@ -55,7 +55,7 @@ public:
     /// results that large are beyond the limit.
     narrow trusted;
     bool unresolved = true;
-    cell_number packed, linear;  ///< numbers of sites
+    cell_number packed, linear, words{1 << 16, 1, 0};  ///< numbers of sites
 
     [[nodiscard]] const axis_terms<wide>& middle() const { return *wide_middle_; }
     /// Returns the lines to either side beyond which everything is farther than the value of `number`, a result along
@@ -116,6 +116,9 @@ public:
     /// results. `steps` and `toward` are those along the first axis, contiguous; `toward` only with sites.
     void solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image, std::int64_t row,
                std::int64_t rows);
+    /// Hands vectors to sites to `slab` from now on, instead of writing fields of sites.
+    void give_ways_to(slab_taker& slab) { slab_ = &slab; }
+    [[nodiscard]] bool far() const { return far_; }  ///< a vector was too long for it
 
 private:
     template <class N>
@@ -159,16 +162,26 @@ private:
     void write_roots(const std::uint16_t* squared, float* to) const;
     template <class N, class T>
     void write_index(std::int64_t line, const N* best, T* to) const;
+    template <class N>
+    void give_ways(std::int64_t line, const N* best) {
+        const std::int64_t row = row_ + line / at_.lines, of_row = line % at_.lines;
+        if (!ways_of(best, at_.length, terms_.cell_bits, sites_of(line), static_cast<std::int32_t>(row),
+                     static_cast<std::int32_t>(of_row), slab_->next()))
+            far_ = true;
+        slab_->take(row, of_row);
+    }
 
     const terms& terms_;
     const writer& writer_;
     const plane_layout at_;
     const bool negative_side_, past_caches_;
-    std::int64_t lines_ = 0;     ///< lines of the current call
-    std::int64_t window_ = 1;    ///< lines to either side that are searched in narrow numbers
-    std::int64_t needed_ = 1;    ///< lines to either side that the results so far needed
-    std::int64_t straight_ = 0;  ///< number of tiles still to search in wide numbers without trying narrow ones
+    std::int64_t row_ = 0, lines_ = 0;  ///< first row, and lines, of the current call
+    std::int64_t window_ = 1;           ///< lines to either side that are searched in narrow numbers
+    std::int64_t needed_ = 1;           ///< lines to either side that the results so far needed
+    std::int64_t straight_ = 0;         ///< number of tiles still to search in wide numbers without trying narrow ones
     std::optional<axis_terms<narrow>> middle_;  ///< within the window
+    slab_taker* slab_ = nullptr;
+    bool far_ = false;
     few_columns few_;
     line_buffers<narrow> narrow_;
     line_buffers<wide> wide_;

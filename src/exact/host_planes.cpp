@@ -1,15 +1,20 @@
 #include "exact/host_planes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
+#include "base/rehearsal.hpp"
 #include "base/scratch.hpp"
+#include "exact/host.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_plane.hpp"
 #include "exact/host_steps.hpp"
+#include "exact/room.hpp"
 #include "exact/sites.hpp"
 
 namespace nearfield::exact {
@@ -54,13 +59,14 @@ struct buffers {
 template <bool Sites>
 class plane_engine {
 public:
-    plane_engine(const host& on, const plan& p, const arrays<host>& a)
+    plane_engine(const host& on, const plan& p, const arrays<host>& a, way_taker* to)
         : p_(p),
           image_(a.image),
           shape_(p, thread_count(on)),
           terms_(p),
           writer_(p, a),
           crew_(on, 2 * p.cells),
+          ways_(to),
           bytes_(size_of(a.image.type) == 1 && p.image_stride[static_cast<std::size_t>(p.rank - 1)] == 1),
           ends_(shape_.image_a_thread ? static_cast<std::size_t>(crew_.threads()) : 1),
           mine_(static_cast<std::size_t>(crew_.threads())),
@@ -73,15 +79,18 @@ public:
         piece_ = shape_.plane() / pieces_;
     }
 
-    void solve() {
+    /// Returns false if a vector was too long; then not all slabs were searched.
+    bool solve() {
         if (shape_.image_a_thread) {
-            return crew_.for_each(shape_.images, 1, 2 * shape_.rows * shape_.plane(),
-                                  [&](std::int64_t first, std::int64_t last, int thread) {
-                                      for (std::int64_t image = first; image < last; ++image)
-                                          solve_by_one_thread(image, thread);
-                                  });
+            crew_.for_each(shape_.images, 1, 2 * shape_.rows * shape_.plane(),
+                           [&](std::int64_t first, std::int64_t last, int thread) {
+                               for (std::int64_t image = first; image < last; ++image)
+                                   solve_by_one_thread(image, thread);
+                           });
+        } else {
+            for (std::int64_t image = 0; image < shape_.images; ++image) solve_by_all_threads(image);
         }
-        for (std::int64_t image = 0; image < shape_.images; ++image) solve_by_all_threads(image);
+        return !far_;
     }
 
 private:
@@ -163,6 +172,9 @@ private:
         buffers& mine = buffers_of(thread);
         auto& search = search_[static_cast<std::size_t>(thread)];
         if (!search) search = std::make_unique<plane_search<Sites>>(p_, terms_, writer_);
+        slab_taker* const to = ways_ != nullptr ? &ways_->of_thread(thread) : nullptr;
+        if (to != nullptr && far_.load(std::memory_order_relaxed)) return;
+        if (to != nullptr) search->give_ways_to(*to), to->begin(image, slab);
         const std::int64_t plane = shape_.plane(), rows = shape_.rows_of(slab);
         const std::int64_t first = image * shape_.rows + slab * shape_.slab;
         const std::uint16_t* before = ends.above.get() + slab * plane;
@@ -178,11 +190,16 @@ private:
             std::uint16_t* const steps = mine.steps.get() + row * plane;
             const std::int64_t at = row % shape_.together;
             count_up(mine.after.get(), plane, steps, Sites ? mine.toward.get() + at * plane : nullptr);
-            if (at == 0)
-                search->solve(steps, mine.toward.get(), image * shape_.rows * plane, slab * shape_.slab + row,
-                              std::min(rows - row, shape_.together));
+            if (at != 0) continue;
+            const std::int64_t group = slab * shape_.slab + row, count = std::min(rows - row, shape_.together);
+            if (to != nullptr) to->begin_group(group, count);
+            search->solve(steps, mine.toward.get(), image * shape_.rows * plane, group, count);
+            if (to != nullptr) to->end_group();
         }
         end_roots16();
+        if (to == nullptr) return;
+        to->end();
+        if (search->far()) far_ = true;
     }
 
     const plan& p_;
@@ -191,6 +208,8 @@ private:
     const plane_terms<Sites> terms_;
     const output_writer<std::int32_t, std::int32_t> writer_;
     workers crew_;
+    way_taker* const ways_;
+    std::atomic<bool> far_{false};         ///< a vector was too long for it
     const bool bytes_;                     ///< the image's own bytes can be read
     std::int64_t pieces_ = 1, piece_ = 1;  ///< pieces of a plane, and cells of a piece
     std::vector<slab_ends> ends_;
@@ -237,8 +256,32 @@ bool suits_planes(const plan& p, int threads) {
 }
 
 void solve_planes(const host& on, const plan& p, const arrays<host>& a) {
-    if (p.sites_wanted) plane_engine<true>(on, p, a).solve();
-    else plane_engine<false>(on, p, a).solve();
+    if (p.sites_wanted) plane_engine<true>(on, p, a, nullptr).solve();
+    else plane_engine<false>(on, p, a, nullptr).solve();
+}
+
+bool take_ways(const host& on, const any_input<host>& image, const fields<host>& out, const distance_options& options,
+               way_taker& to) {
+    fields<host> with_sites = out;
+    const dtype type = image.cells() <= std::int64_t{1} << 31 ? dtype::int32 : dtype::int64;
+    with_sites.index = any_output<host>::contiguous(
+        nullptr, type, std::span(image.shape.data(), static_cast<std::size_t>(image.rank)));
+    const arrays<host> a{image, with_sites};
+    const plan p = make_plan(image, with_sites, {.options = options, .reads_data = false});
+    if (p.cells == 0 || !p.plain() ||
+        std::any_of(p.weight.begin() + p.first_axis, p.weight.begin() + p.rank,
+                    [](double weight) { return weight != 1; }))
+        return false;
+    const int threads = thread_count(host{threads_that_fit(on, p, a), {}});
+    if (!suits_planes(p, threads)) return false;
+    const plane_shape s(p, threads);
+    if (!to.prepare({s.images, s.rows, s.lines, s.length, s.slab, s.together, threads})) return false;
+    rehearsal* const now = rehearsing();
+    if (now == nullptr) return plane_engine<true>({threads, on.progress}, p, a, &to).solve();
+    now->note_part(describe(on, p, a));
+    if (p.largest <= double{most_way} * most_way) return true;
+    now->note_step("once more with a field of sites, if one is too far");
+    return false;
 }
 
 }  // namespace nearfield::exact

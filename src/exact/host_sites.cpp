@@ -72,6 +72,36 @@ void values16(const std::uint16_t* n, std::int64_t count, int bits, std::int32_t
 void values32(const std::int32_t* n, std::int64_t count, int bits, std::int32_t* v) { values(n, count, bits, v); }
 void values64(const std::int64_t* n, std::int64_t count, int bits, std::int32_t* v) { values(n, count, bits, v); }
 
+/// A batch of vectors to sites. Returns true if one is too long.
+template <class N>
+bool ways(const N* HWY_RESTRICT number, const std::int32_t* HWY_RESTRICT site, std::int64_t count, int bits,
+          std::int32_t first, std::int32_t row, std::int32_t line, const site_ways& to) {
+    constexpr N most = N{most_way} * most_way;
+    std::int16_t *HWY_RESTRICT rows = to.along[0], *HWY_RESTRICT lines = to.along[1], *HWY_RESTRICT cells = to.along[2],
+                               *HWY_RESTRICT squared = to.squared;
+    const N low = (N{1} << bits) - 1;
+    N far = 0;
+    for (std::int64_t x = 0; x < count; ++x) {
+        const N is = number[x] < unknown<N> ? N{-1} : N{0}, value = (number[x] >> bits) & is;
+        const auto some = static_cast<std::int32_t>(is);
+        far |= most - value;
+        rows[x] = static_cast<std::int16_t>(((site[x] >> 16) - row) & some);
+        lines[x] = static_cast<std::int16_t>(((site[x] & 65535) - line) & some);
+        const std::int32_t cell = static_cast<std::int32_t>(number[x] & low) - first - static_cast<std::int32_t>(x);
+        cells[x] = static_cast<std::int16_t>(cell & some);
+        squared[x] = static_cast<std::int16_t>(value);
+    }
+    return far < 0;
+}
+bool ways32(const std::int32_t* n, const std::int32_t* site, std::int64_t count, int bits, std::int32_t first,
+            std::int32_t row, std::int32_t line, const site_ways& to) {
+    return ways(n, site, count, bits, first, row, line, to);
+}
+bool ways64(const std::int64_t* n, const std::int32_t* site, std::int64_t count, int bits, std::int32_t first,
+            std::int32_t row, std::int32_t line, const site_ways& to) {
+    return ways(n, site, count, bits, first, row, line, to);
+}
+
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -86,6 +116,8 @@ HWY_EXPORT(cells64);
 HWY_EXPORT(values16);
 HWY_EXPORT(values32);
 HWY_EXPORT(values64);
+HWY_EXPORT(ways32);
+HWY_EXPORT(ways64);
 
 namespace {
 
@@ -112,6 +144,25 @@ void take(const N* number, std::int64_t count, int bits, const std::int32_t* col
             for (std::int64_t i = 0; i < n; ++i) out[from + i] = column[place[i]];
         }
     }
+}
+
+template <class N>
+bool turn_to_ways(const N* number, std::int64_t count, int bits, const std::int32_t* column, std::int32_t row,
+                  std::int32_t line, const site_ways& to) {
+    constexpr std::int64_t batch = 512;
+    std::int32_t place[batch];
+    bool far = false;
+    for (std::int64_t from = 0; from < count; from += batch) {
+        const std::int64_t n = std::min(batch, count - from);
+        places(number + from, n, bits, static_cast<std::int32_t>(count), place);
+        for (std::int64_t i = 0; i < n; ++i) place[i] = column[place[i]];
+        const site_ways part{{to.along[0] + from, to.along[1] + from, to.along[2] + from}, to.squared + from};
+        const auto first = static_cast<std::int32_t>(from);
+        if constexpr (sizeof(N) == 4)
+            far |= HWY_DYNAMIC_DISPATCH(ways32)(number + from, place, n, bits, first, row, line, part);
+        else far |= HWY_DYNAMIC_DISPATCH(ways64)(number + from, place, n, bits, first, row, line, part);
+    }
+    return !far;
 }
 
 }  // namespace
@@ -154,6 +205,14 @@ void take_cells(const std::int64_t* number, std::int64_t count, int bits, const 
 void take_cells(const std::int64_t* number, std::int64_t count, int bits, const std::int32_t* column,
                 std::int64_t absent, bool past_caches, std::int64_t* out) {
     take(number, count, bits, column, absent, past_caches, out);
+}
+bool ways_of(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column, std::int32_t row,
+             std::int32_t line, const site_ways& to) {
+    return turn_to_ways(number, count, bits, column, row, line, to);
+}
+bool ways_of(const std::int64_t* number, std::int64_t count, int bits, const std::int32_t* column, std::int32_t row,
+             std::int32_t line, const site_ways& to) {
+    return turn_to_ways(number, count, bits, column, row, line, to);
 }
 
 }  // namespace nearfield::exact

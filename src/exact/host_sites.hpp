@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "exact/room.hpp"
+
 namespace nearfield::exact {
 
 /// Numbering of cells: the linear index in the image, or packed coordinates.
@@ -37,5 +39,12 @@ void take_cells(const std::int64_t* number, std::int64_t count, int bits, const 
                 std::int64_t absent, bool past_caches, std::int32_t* out);
 void take_cells(const std::int64_t* number, std::int64_t count, int bits, const std::int32_t* column,
                 std::int64_t absent, bool past_caches, std::int64_t* out);
+
+/// Turns numbers into vectors to sites. `column` holds sites as take_cells() takes them, with the row above 16 bits of
+/// the line; the cells are those of line `line` of row `row`. Returns false if a vector is longer than most_way.
+bool ways_of(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column, std::int32_t row,
+             std::int32_t line, const site_ways& to);
+bool ways_of(const std::int64_t* number, std::int64_t count, int bits, const std::int32_t* column, std::int32_t row,
+             std::int32_t line, const site_ways& to);
 
 }  // namespace nearfield::exact

@@ -7,6 +7,7 @@
 
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
+#include "medial_axis/host_slabs.hpp"
 #include "medial_axis/host_walks.hpp"
 #include "medial_axis/steps.hpp"
 
@@ -303,7 +304,11 @@ private:
 
 void run(const host& on, const problem& p, const any_input<host>& image, const medial_axis_fields<host>& out) {
     backend here;
-    steps<host, backend>(on, p, here).axis(image, out);
+    if (!suits_slabs(p, out)) return steps<host, backend>(on, p, here).axis(image, out);
+    const bool sure = p.largest <= longest2_of_slabs;  // no site can be too far
+    if (mark_slabs(sure ? on : part_of(on, 0, 2), p, image, out)) return workers(on, 1).go_on(1);
+    const host rest = sure ? on : part_of(on, 1, 2);
+    steps<host, backend>(rest, p, here).axis(image, out);
 }
 
 void rebuild(const host& on, const problem& p, const any_input<host>& axis, const any_input<host>& squared,

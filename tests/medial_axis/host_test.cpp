@@ -1,5 +1,6 @@
 // The medial axis and the shapes from balls on the host.
 #include "medial_axis/checks.hpp"
+#include "medial_axis/host_slabs.hpp"
 #include "medial_axis/host_walks.hpp"
 
 namespace nearfield::test {
@@ -83,6 +84,61 @@ TEST(MedialAxis, NearAndFarSites) {
         EXPECT_GT(taken.done, 0);
         EXPECT_GT(taken.too_far, 0);
     }
+}
+
+TEST(MedialAxis, SlabsAreTheDefinition) {
+    medial_axes::slabs_taken = 0;
+    const auto cases = static_cast<std::uint64_t>(std::ceil(300 * std::min(1.0, test_scale())));
+    for (std::uint64_t seed = 70000; seed < 70000 + cases && !testing::Test::HasFailure(); ++seed) {
+        const auto drawn = [&](std::uint64_t which, std::uint64_t most) {
+            return 1 + static_cast<std::int64_t>(mix(seed * 31 + which) % most);
+        };
+        const std::int64_t width = 31 + drawn(0, 35);
+        const shape_t shape = seed % 2 == 0 ? shape_t{drawn(1, 20), width} : shape_t{drawn(2, 9), drawn(3, 4), width};
+        axis_case c = large_case(shape, seed);
+        c.prune = pruning::constant, c.gamma = 1;
+        check_axis(runner_of(c), c);
+    }
+    EXPECT_GT(medial_axes::slabs_taken, cases < 30 ? -1 : 0);
+}
+
+/// Calls without a field of sites: slabs and groups of several planes, batches, other fields, and sites too far away.
+TEST(MedialAxis, SlabsAreTheGeneralPass) {
+    medial_axes::slabs_taken = 0;
+    std::int64_t calls = 0;
+    const auto check = [&](axis_case c, bool served) {
+        SCOPED_TRACE(c.text());
+        c.prune = pruning::constant, c.gamma = 1;
+        guarded image = c.image(), axis = c.array(dtype::uint8, 2), squared = c.array(dtype::uint32, 3);
+        check_general(c);
+        runner_of(c)({}, [&](const host& on, const auto& at) {
+            medial_axis_fields<host> out;
+            out.axis = at(axis), out.squared = at(squared);
+            medial_axis(on, at(image), out, c.options());
+        });
+        guarded plain = c.array(dtype::uint8, 2), wanted = c.array(dtype::uint32, 3), index = c.array(dtype::int32, 4);
+        runner_of(c)({}, [&](const host& on, const auto& at) {
+            medial_axis_fields<host> out;
+            out.axis = at(plain), out.squared = at(wanted), out.index = at(index);
+            medial_axis(on, at(image), out, c.options());
+        });
+        EXPECT_TRUE(axis.bytes() == plain.bytes() && squared.bytes() == wanted.bytes());
+        calls += served ? 2 : 0;
+        EXPECT_EQ(medial_axes::slabs_taken, calls);
+    };
+    for (const shape_t& shape : {shape_t{70, 95}, shape_t{300, 33}, shape_t{100, 37, 41}, shape_t{140, 5, 40},
+                                 shape_t{90, 1, 64}, shape_t{97, 40, 32}, shape_t{40, 3000}})
+        for (std::uint64_t seed = 0; seed < 7; ++seed) {
+            axis_case c = seed % 3 == 0 ? case_of_few_sites(shape, seed) : large_case(shape, seed);
+            check(c, true);
+            c.images = 3;
+            const std::vector<std::int64_t> one = c.value;
+            for (int k = 1; k < 3; ++k) c.value.insert(c.value.end(), one.rbegin(), one.rend());
+            check(c, true);
+        }
+    check(case_of_corners({40, 16000}), true);
+    check(case_of_corners({40, 20000}), false);
+    check(case_of_corners({70, 20}), false);
 }
 
 TEST(MedialAxis, ThreadsDoNotShow) {
