@@ -311,7 +311,7 @@ private:
                 if (runs_ && rounds_steps_away_) drop_own_class(s, axis, tile, row, t);
         }
         if constexpr (!number<T>::wide)
-            if (few) relax_axis(t, apart, s.rows, r.site_shift, value, firsts ? mine.first.get() : nullptr, best);
+            if (few) relax_axis(t, s.rows, r.site_shift, value, firsts ? mine.first.get() : nullptr, best);
         return best;
     }
 

@@ -35,24 +35,6 @@ void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, 
 template <class V>
 void add_coordinates(wide_site<V>* value, std::int64_t rows, std::int64_t pitch, int shift);
 
-/// Solves the lines of a tile like `t`, whose rows are `apart` rows of the tile apart, if they are few: each row
-/// relaxes all. `first`: values without any row, or null.
-template <class T>
-void relax_axis(const line_tile<T>& t, std::int64_t apart, std::int64_t rows, int shift, T* value, const T* first,
-                T* best) {
-    using lane = lane_of_number<T>;
-    constexpr std::int64_t columns = number<T>::columns;
-    lane term[few_rows];
-    for (std::int64_t k = 0; k < t.rows; ++k) term[k] = t.terms->get()[t.periodic ? std::min(k, t.rows - k) : k];
-    for (std::int64_t at = 0; at < rows * columns; at += t.rows * t.pitch) {
-        if constexpr (number<T>::sited)
-            for (std::int64_t i = 0; i < apart; ++i) add_coordinates(value + at + i * columns, t.rows, t.pitch, shift);
-        loops_of_runs().relax(reinterpret_cast<const lane*>(value + at), t.rows, t.pitch, term,
-                              reinterpret_cast<const lane*>(first == nullptr ? nullptr : first + at),
-                              reinterpret_cast<lane*>(best + at));
-    }
-}
-
 /// Rows of at most this many cells have steps of 16 bits; the largest number means that there is no mark.
 inline constexpr std::int64_t most_short_row = 65000;
 /// Writes a row's steps in 16 bits, from which the costs of a tile are computed.
@@ -106,5 +88,23 @@ struct site_loops {
     void (*shorten)(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, std::uint16_t* to);
 };
 const site_loops& loops_of_sites();
+
+/// Solves the lines of a tile of `rows` rows like `t`, if they are few: each row relaxes all. `first`: values without
+/// any row, or null.
+template <class T>
+void relax_axis(const line_tile<T>& t, std::int64_t rows, int shift, T* value, const T* first, T* best) {
+    using lane = lane_of_number<T>;
+    lane term[few_rows];
+    for (std::int64_t k = 0; k < t.rows; ++k) term[k] = t.terms->get()[t.periodic ? std::min(k, t.rows - k) : k];
+    for (std::int64_t at = 0; at < rows * number<T>::columns; at += t.rows * t.pitch) {
+        lane* const from = reinterpret_cast<lane*>(value + at);
+        if constexpr (number<T>::sited)
+            for (std::int64_t r = 1; r < t.rows; ++r)
+                loops_of_sites().add(from + r * t.pitch, t.pitch, static_cast<double>(r << shift));
+        loops_of_runs().relax(from, t.rows, t.pitch, term,
+                              reinterpret_cast<const lane*>(first == nullptr ? nullptr : first + at),
+                              reinterpret_cast<lane*>(best + at));
+    }
+}
 
 }  // namespace nearfield::exact
