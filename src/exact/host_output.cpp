@@ -259,12 +259,12 @@ template <class V, class K>
 template <class T>
 void output_writer<V, K>::linear(const K* site, std::int64_t count, T* to) const {
     const site_steps steps{p_.keys, linear_.data(), p_.first_axis, p_.rank};
-    if constexpr (std::is_same_v<K, T>) return offsets_of(site, count, steps, to);
+    if constexpr (std::is_same_v<K, T>) return loops_of_sites().offsets(site, count, steps, to);
     // Sites of 32 bits are of at most 2^31 cells; numbers in 32 bits are of no more.
     K part[batch];
     for (std::int64_t from = 0; from < count; from += batch) {
         const std::int64_t n = std::min(batch, count - from);
-        offsets_of(site + from, n, steps, part);
+        loops_of_sites().offsets(site + from, n, steps, part);
         for (std::int64_t i = 0; i < n; ++i) to[from + i] = static_cast<T>(part[i]);
     }
 }
@@ -279,7 +279,8 @@ void output_writer<V, K>::write_sites(const cells& c) const {
         const int axis = problem_axis_[source];
         put<std::int32_t>(coordinate_[source], c, [&](std::int64_t from, std::int64_t n, std::int32_t* to) {
             // Along an axis of one cell the coordinate has no bits.
-            coordinates_of(c.key + from, n, axis < 0 ? 0 : p_.keys.shift[axis], axis < 0 ? 0 : p_.keys.bits[axis], to);
+            loops_of_sites().coordinates(c.key + from, n, axis < 0 ? 0 : p_.keys.shift[axis],
+                                         axis < 0 ? 0 : p_.keys.bits[axis], to);
         });
     }
 }
@@ -295,11 +296,12 @@ void output_writer<V, K>::write_label(const cells& c) const {
     }
     const auto carry_over = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
         const T* const image = static_cast<const T*>(image_.data) + start;
+        const site_steps from_image{p_.keys, p_.image_stride.data(), p_.first_axis, p_.rank};
         std::int64_t offset[batch];
         for (std::int64_t done = 0; done < n; done += batch) {
             const std::int64_t some = std::min(batch, n - done);
             const K* const site = c.key + from + done;
-            offsets_of(site, some, {p_.keys, p_.image_stride.data(), p_.first_axis, p_.rank}, offset);
+            loops_of_sites().offsets(site, some, from_image, offset);
             for (std::int64_t i = 0; i < some; ++i) to[done + i] = site[i] == no_key<K> ? T{0} : image[offset[i]];
         }
     };

@@ -8,7 +8,6 @@
 #include "exact/fit.hpp"
 #include "exact/host.hpp"
 #include "exact/host/buffers.hpp"
-#include "exact/host_classes.hpp"
 #include "exact/host_planes.hpp"
 #include "exact/host_sides.hpp"
 
@@ -50,8 +49,7 @@ void describe_lines(const plan& p, const any_input<host>& image, call_plan& what
     const pass_layout s(p, what.threads, narrow ? 32 : 16, twice ? bytes / 2 : bytes), wide(p, what.threads, 16, bytes);
     const std::int64_t of_lines =
         std::max(s.workspace_bytes(p, what.threads, sited), wide.workspace_bytes(p, what.threads, sited));
-    what.workspace_bytes =
-        std::max(what.workspace_bytes, of_lines + class_rows::bytes(p, image) + class_field::workspace_bytes(p, image));
+    what.workspace_bytes = std::max(what.workspace_bytes, of_lines + class_rows::workspace_bytes(p, image));
     const auto axis_of = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const std::int64_t lines = p.cells / s.length;
     const char* const rows = p.weighted                ? "rows of powers, side by side in SIMD"

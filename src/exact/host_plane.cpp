@@ -27,14 +27,6 @@ constexpr std::int64_t least_outward = 48;
 constexpr double few_a_cell = 2.0 / 3;
 /// Lines of a tile, and lines of a volume that are searched together: few lanes of the last tile are idle.
 constexpr std::int64_t tile_lines = plane_layout::lines_of_tile, lines_together = 128, numbers_together = 1 << 17;
-/// Cells converted at a time if other fields than one are wanted.
-constexpr std::int64_t batch = 512;
-
-template <class Piece>
-void in_batches(std::int64_t count, const Piece& piece) {
-    for (std::int64_t from = 0; from < count; from += batch) piece(from, std::min(batch, count - from));
-}
-
 int bits_of(std::int64_t size) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size - 1))); }
 
 }  // namespace
@@ -103,7 +95,7 @@ plane_search<Sites>::plane_search(const plan& p, const terms& t, const writer& t
       writer_(to),
       at_(p),
       negative_side_(p.negative_side),
-      past_caches_(p.cells * (Sites ? 8 : 4) >= past_caches_bytes) {
+      past_caches_(!p.negative_side && p.cells * (Sites ? 8 : 4) >= past_caches_bytes) {
     if (at_.middle) {
         const auto axis = static_cast<std::size_t>(p.first_axis + 1);
         middle_.emplace(std::ldexp(p.weight[axis], t.line_bits), p.half_cell, at_.lines, 1);
@@ -173,8 +165,8 @@ void plane_search<Sites>::number_columns(const std::int16_t* toward, std::int64_
                                                                   : terms_.packed;
     for (std::int64_t y = 0; y < lines_; ++y) {
         const std::int64_t start = (row + y / at_.lines) * number.row + y % at_.lines * number.line;
-        number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(start), number,
-                     site_.get() + y * (at_.length + 1));
+        loops_.number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(start), number,
+                            site_.get() + y * (at_.length + 1));
     }
 }
 
@@ -193,8 +185,8 @@ void plane_search<Sites>::search(const axis_terms<N>& along, std::int64_t rows, 
     t.far = few_.all, t.outward = std::max(t.outward, least_outward);
     t.value = value, t.best = best;
     if constexpr (sizeof(N) < 8)
-        if (rows <= few_rows) return relax_lines(value, rows, number<N>::columns, along.get(), best);
-    solve_lines(t);
+        if (rows <= few_rows) return loops_of_runs().relax(value, rows, number<N>::columns, along.get(), nullptr, best);
+    line_solver()(t);
 }
 
 /// Searches all lines along the middle axis, with cells in the lanes, in place.
@@ -223,7 +215,7 @@ void plane_search<Sites>::prepare(const std::uint16_t* steps, line_buffers<N>& b
     for (std::int64_t y = 0; y < lines_; ++y) {
         N* const row = b.plane.get() + y * pitch;
         if (Sites && at_.middle) low.first = static_cast<std::int32_t>(y % at_.lines);
-        numbers_of(steps + y * length, length, terms_.first, low, row);
+        loops<N>().numbers_of(steps + y * length, length, terms_.first, low, row);
         std::fill(row + length, row + (length + tile_lines - 1) / tile_lines * tile_lines, row[length - 1]);
     }
     if (at_.middle) {
@@ -283,7 +275,7 @@ bool plane_search<Sites>::solve_by_few(const std::uint16_t* steps, std::int64_t 
         if (i == few.count) few.cell[few.count] = from.cell, few.number[few.count++] = number<N>::infinite;
         few_number(steps, line, from, few.number[i]);
     }
-    relax_by_cells(few, terms_.template both_ways<N>(), at_.length, b.tile.get());
+    loops<N>().relax_by_cells(few, terms_.template both_ways<N>(), at_.length, b.tile.get());
     if constexpr (sizeof(N) == sizeof(narrow))
         return !terms_.unresolved || largest(b.tile.get(), at_.length) < terms_.trusted;
     else return true;
@@ -313,16 +305,20 @@ N plane_search<Sites>::search_cells(const std::uint16_t* steps, std::int64_t lin
     if (!few_.all && !b.ready) prepare(steps, b);
     N *const lines = b.plane.get() + line * pitch, *const tile = b.tile.get() + at_.margin * columns;
     if constexpr (Sites)
-        for (std::int64_t y = line; at_.middle && !few_.all && y < std::min(line + columns, lines_); ++y)
-            take_lines(b.plane.get() + y * pitch, length, terms_.line_bits, terms_.cell_bits,
-                       site_.get() + y / at_.lines * at_.lines * (length + 1), length + 1, column_of(y));
+        for (std::int64_t y = line; at_.middle && !few_.all && y < std::min(line + columns, lines_); ++y) {
+            std::int32_t* const column = column_of(y);
+            loops<N>().take_lines(b.plane.get() + y * pitch, length, terms_.line_bits, terms_.cell_bits,
+                                  static_cast<std::int32_t>(length + 1), column);
+            const std::int32_t* const site = site_.get() + y / at_.lines * at_.lines * (length + 1);
+            for (std::int64_t x = 0; x < length; ++x) column[x] = site[column[x]];
+        }
     for (std::int64_t y = lines_; !few_.all && y < line + columns; ++y)
         std::copy_n(b.plane.get() + (lines_ - 1) * pitch, pitch, b.plane.get() + y * pitch);
     if (few_.all) relax_by_few(steps, line, tile);
-    else transpose(lines, columns, length, pitch, tile, columns);
+    else loops<N>().transpose(lines, columns, length, pitch, tile, columns);
     const std::int64_t used = std::min(columns, lines_ - line);
     search(terms_.template last<N>(), length, used, tile, lines);
-    transpose(lines, length, columns, columns, b.tile.get(), pitch);
+    loops<N>().transpose(lines, length, columns, columns, b.tile.get(), pitch);
     N most{};
     if constexpr (sizeof(N) == sizeof(narrow)) {
         if (used == columns) return largest(lines, length * columns);
@@ -361,20 +357,21 @@ void plane_search<Sites>::write(std::int64_t line, const N* best, std::int64_t f
     }
     if constexpr (sizeof(N) == 2)
         if (float* to = writer_.only_distances()) return write_roots(best, to + first);
-    in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
+    in_batches([&](std::int64_t from, std::int64_t n) {
         std::int32_t value[batch], key[batch];
-        values_of(best + from, n, terms_.cell_bits, value);
-        if constexpr (Sites) take_cells(best + from, n, terms_.cell_bits, sites_of(line), at_.length, false, key);
+        loops<N>().values_of(best + from, n, terms_.cell_bits, value);
+        if constexpr (Sites) take_sites(sites_of(line), best + from, n, key);
         writer_.write(first + from, n, value, Sites ? key : nullptr);
     });
 }
 
 template <bool Sites>
 void plane_search<Sites>::write_roots(const std::uint16_t* squared, float* to) const {
-    if (!negative_side_) return roots16(squared, at_.length, past_caches_, to);
-    in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
+    const auto roots = loops_.roots;
+    if (!negative_side_) return roots(squared, at_.length, past_caches_, to);
+    in_batches([&](std::int64_t from, std::int64_t n) {
         float root[batch];
-        roots16(squared + from, n, false, root);
+        roots(squared + from, n, false, root);
         put_negative(root, n, to + from);
     });
 }
@@ -382,11 +379,10 @@ void plane_search<Sites>::write_roots(const std::uint16_t* squared, float* to) c
 template <bool Sites>
 template <class N, class T>
 void plane_search<Sites>::write_index(std::int64_t line, const N* best, T* to) const {
-    const std::int32_t* const column = sites_of(line);
-    if (!negative_side_) return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_, to);
-    in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
+    in_batches([&](std::int64_t from, std::int64_t n) {
         T index[batch];
-        take_cells(best + from, n, terms_.cell_bits, column, at_.length, false, index);
+        take_sites(sites_of(line), best + from, n, index);
+        if (!negative_side_) return leave(index, n, to + from);
         for (std::int64_t i = 0; i < n; ++i)
             to[from + i] = best[from + i] >> terms_.cell_bits == 0 ? to[from + i] : index[i];
     });

@@ -10,7 +10,6 @@
 #include "base/scratch.hpp"
 #include "exact/host/lines.hpp"
 #include "exact/host_output.hpp"
-#include "exact/host_sites.hpp"
 #include "exact/host_steps.hpp"
 #include "exact/plan.hpp"
 
@@ -121,6 +120,8 @@ public:
     [[nodiscard]] bool far() const { return far_; }  ///< a vector was too long for it
 
 private:
+    static constexpr std::int64_t batch = 512;  ///< cells converted at a time
+
     template <class N>
     struct line_buffers {
         host_scratch<N> plane;  ///< numbers of all lines
@@ -160,18 +161,46 @@ private:
         return column_.get() + line % at_.lines_of_tile * (at_.length + 1);
     }
     void write_roots(const std::uint16_t* squared, float* to) const;
+    template <class N>
+    [[nodiscard]] const number_loops<N>& loops() const {
+        return loops_;
+    }
+    /// Calls piece(from, count) for batches of a line's cells.
+    template <class Piece>
+    void in_batches(const Piece& piece) const {
+        for (std::int64_t from = 0; from < at_.length; from += batch) piece(from, std::min(batch, at_.length - from));
+    }
+    /// Copies a batch of results to their place.
+    template <class T>
+    void leave(const T* from, std::int64_t count, T* to) const {
+        if (past_caches_) copy_past_caches(from, count * static_cast<std::int64_t>(sizeof(T)), to);
+        else std::copy_n(from, count, to);
+    }
+    /// to[x] = the site that the winner best[x] names, for a batch of cells.
+    template <class N, class T>
+    void take_sites(const std::int32_t* column, const N* best, std::int64_t count, T* to) const {
+        std::int32_t place[batch];
+        loops<N>().take_cells(best, count, terms_.cell_bits, static_cast<std::int32_t>(at_.length), place);
+        for (std::int64_t i = 0; i < count; ++i) to[i] = column[place[i]];
+    }
     template <class N, class T>
     void write_index(std::int64_t line, const N* best, T* to) const;
     template <class N>
     void give_ways(std::int64_t line, const N* best) {
         const std::int64_t row = row_ + line / at_.lines, of_row = line % at_.lines;
-        if (!ways_of(best, at_.length, terms_.cell_bits, sites_of(line), static_cast<std::int32_t>(row),
-                     static_cast<std::int32_t>(of_row), slab_->next()))
-            far_ = true;
+        const site_ways to = slab_->next();
+        in_batches([&](std::int64_t from, std::int64_t n) {
+            std::int32_t site[batch];
+            take_sites(sites_of(line), best + from, n, site);
+            const site_ways part{{to.along[0] + from, to.along[1] + from, to.along[2] + from}, to.squared + from};
+            far_ |= loops<N>().ways(best + from, site, n, terms_.cell_bits, static_cast<std::int32_t>(from),
+                                    static_cast<std::int32_t>(row), static_cast<std::int32_t>(of_row), part);
+        });
         slab_->take(row, of_row);
     }
 
     const terms& terms_;
+    const plane_loops& loops_ = loops_of_planes();
     const writer& writer_;
     const plane_layout at_;
     const bool negative_side_, past_caches_;

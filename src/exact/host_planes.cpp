@@ -152,7 +152,8 @@ private:
                 std::fill_n(to_first, count, no_site16);
                 std::fill_n(from_last, count, no_site16);
                 for (int row = 0; row < rows; ++row)
-                    note_ends(cells_of(first + row, piece, from, count, thread), count, row, rows, to_first, from_last);
+                    loops_.note_ends(cells_of(first + row, piece, from, count, thread), count, row, rows, to_first,
+                                     from_last);
             }
     }
 
@@ -163,9 +164,9 @@ private:
         std::fill_n(above, count, no_site16);
         std::fill_n(below + slabs * plane, count, no_site16);
         for (std::int64_t k = 0; k < slabs; ++k)
-            carry_ends(above + k * plane, count, static_cast<int>(shape_.rows_of(k)), above + (k + 1) * plane);
+            loops_.carry_ends(above + k * plane, count, static_cast<int>(shape_.rows_of(k)), above + (k + 1) * plane);
         for (std::int64_t k = slabs - 1; k > 0; --k)
-            carry_ends(below + (k + 1) * plane, count, static_cast<int>(shape_.rows_of(k)), below + k * plane);
+            loops_.carry_ends(below + (k + 1) * plane, count, static_cast<int>(shape_.rows_of(k)), below + k * plane);
     }
 
     void search_slab(std::int64_t image, std::int64_t slab, const slab_ends& ends, int thread) {
@@ -181,22 +182,22 @@ private:
         for (std::int64_t row = 0; row < rows; ++row) {
             std::uint16_t* const steps = mine.steps.get() + row * plane;
             for (std::int64_t piece = 0; piece < pieces_; ++piece)
-                count_down(cells_of(first + row, piece, 0, piece_, thread), before + piece * piece_, piece_,
-                           steps + piece * piece_);
+                loops_.count_down(cells_of(first + row, piece, 0, piece_, thread), before + piece * piece_, piece_,
+                                  steps + piece * piece_);
             before = steps;
         }
         std::copy_n(ends.below.get() + (slab + 1) * plane, plane, mine.after.get());
         for (std::int64_t row = rows - 1; row >= 0; --row) {
             std::uint16_t* const steps = mine.steps.get() + row * plane;
             const std::int64_t at = row % shape_.together;
-            count_up(mine.after.get(), plane, steps, Sites ? mine.toward.get() + at * plane : nullptr);
+            loops_.count_up(mine.after.get(), plane, steps, Sites ? mine.toward.get() + at * plane : nullptr);
             if (at != 0) continue;
             const std::int64_t group = slab * shape_.slab + row, count = std::min(rows - row, shape_.together);
             if (to != nullptr) to->begin_group(group, count);
             search->solve(steps, mine.toward.get(), image * shape_.rows * plane, group, count);
             if (to != nullptr) to->end_group();
         }
-        end_roots16();
+        end_copies();
         if (to == nullptr) return;
         to->end();
         if (search->far()) far_ = true;
@@ -204,6 +205,7 @@ private:
 
     const plan& p_;
     const any_input<host>& image_;
+    const step_loops& loops_ = loops_of_planes();
     const plane_shape shape_;
     const plane_terms<Sites> terms_;
     const output_writer<std::int32_t, std::int32_t> writer_;

@@ -78,21 +78,22 @@ constexpr std::int64_t short_line = 32, long_line = 64, most_apart = 1024;
 /// If the last axis is short, the nearest long axis becomes the last: lines of two cells took 70 times as long as a
 /// square with as many cells. The axes behind it become the first, in reverse order, so that the last pass writes cells
 /// that are neighbours in memory: coordinates of (100, 1000, 20) took three times as long with the first axis in front.
-/// Packed sites keep their bits, so that ties do not change.
+/// Packed sites keep their bits, so that ties do not change. Sums of three rounded terms depend on their order, but not
+/// on which of the last two axes comes first.
 plan with_long_lines(plan p) {
     const int last = p.rank - 1;
     const auto size_of_axis = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
-    if (!p.any_order() || p.weighted || size_of_axis(last) >= short_line) return p;
+    if (!(p.any_order() || keeps_steps(p)) || p.weighted || size_of_axis(last) >= short_line) return p;
     int from = last;
     for (std::int64_t apart = 1; from >= p.first_axis && size_of_axis(from) < long_line; --from) {
         apart *= size_of_axis(from);
         if (apart > most_apart) return p;
     }
-    if (from < p.first_axis) return p;
+    if (from < (p.any_order() ? p.first_axis : std::max(p.first_axis, last - 1))) return p;
     std::array<std::size_t, max_rank> order{};
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::reverse(order.begin() + from, order.begin() + last + 1);
-    std::rotate(order.begin() + p.first_axis, order.begin() + from, order.begin() + last);
+    if (p.any_order()) std::rotate(order.begin() + p.first_axis, order.begin() + from, order.begin() + last);
     p.put_axes(order);
     p.turned = true;
     return p;

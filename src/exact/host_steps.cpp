@@ -1,6 +1,5 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exact/host_steps.cpp"
-#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
@@ -96,12 +95,12 @@ void up(std::uint16_t* HWY_RESTRICT after, std::int64_t count, std::uint16_t* HW
         if constexpr (Toward) toward[x] = static_cast<std::int16_t>(out[x] == down ? -down : after[x]);
     }
 }
-void up_steps(std::uint16_t* after, std::int64_t count, std::uint16_t* out) { up<false>(after, count, out, nullptr); }
-void up_toward(std::uint16_t* after, std::int64_t count, std::uint16_t* out, std::int16_t* toward) {
-    up<true>(after, count, out, toward);
+void up_either(std::uint16_t* after, std::int64_t count, std::uint16_t* out, std::int16_t* toward) {
+    if (toward == nullptr) up<false>(after, count, out, nullptr);
+    else up<true>(after, count, out, toward);
 }
 
-void numbers16(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t,
+void numbers16(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, low_bits,
                std::uint16_t* HWY_RESTRICT value) {
     const steps most = hn::Set(tag, t.most), none = hn::Set(tag, no_site16), one = hn::Set(tag, 1);
     const steps weight = hn::Set(tag, t.weight);
@@ -134,12 +133,6 @@ void numbers(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_te
         const bool beyond = (away == no_site16) | (value >= end);
         number[x] = beyond ? no_site<N>() : static_cast<N>(static_cast<U>(value) << low.bits | place);
     }
-}
-void numbers32(const std::uint16_t* from, std::int64_t count, step_term t, low_bits low, std::int32_t* number) {
-    numbers(from, count, t, low, number);
-}
-void numbers64(const std::uint16_t* from, std::int64_t count, step_term t, low_bits low, std::int64_t* number) {
-    numbers(from, count, t, low, number);
 }
 
 /// Transposes squares of as many cells as 16 bytes hold, by rounds of interleaving; two side by side where vectors are
@@ -176,19 +169,6 @@ void turn(const N* from, std::int64_t rows, std::int64_t cells, std::int64_t fro
             }
         }
 }
-void turn16(const std::uint16_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
-            std::uint16_t* to, std::int64_t to_pitch) {
-    turn(from, rows, cells, from_pitch, to, to_pitch);
-}
-void turn32(const std::int32_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch, std::int32_t* to,
-            std::int64_t to_pitch) {
-    turn(from, rows, cells, from_pitch, to, to_pitch);
-}
-
-void turn64(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch, std::int64_t* to,
-            std::int64_t to_pitch) {
-    turn(from, rows, cells, from_pitch, to, to_pitch);
-}
 
 template <class N>
 void by_cells(const few_cells<N>& few, const N* term, std::int64_t count, N* best) {
@@ -205,15 +185,71 @@ void by_cells(const few_cells<N>& few, const N* term, std::int64_t count, N* bes
         hn::StoreU(least, of_number, best + x);
     }
 }
-void by_cells16(const few_cells<std::uint16_t>& few, const std::uint16_t* term, std::int64_t count,
-                std::uint16_t* best) {
-    by_cells(few, term, count, best);
+
+// Plain loops, which the compiler vectorises for this instruction set.
+
+void sites_by_number(const std::int16_t* HWY_RESTRICT toward, std::int64_t count, std::int32_t start,
+                     const cell_number& n, std::int32_t* HWY_RESTRICT site) {
+    // Columns without a site hold arbitrary numbers and are never chosen; unsigned numbers may overflow.
+    const auto row = static_cast<std::uint32_t>(n.row), cell = static_cast<std::uint32_t>(n.cell);
+    for (std::int64_t x = 0; x < count; ++x) {
+        const auto by = static_cast<std::uint32_t>(std::int32_t{toward[x]});
+        site[x] = static_cast<std::int32_t>(static_cast<std::uint32_t>(start) + by * row +
+                                            static_cast<std::uint32_t>(x) * cell);
+    }
 }
-void by_cells32(const few_cells<std::int32_t>& few, const std::int32_t* term, std::int64_t count, std::int32_t* best) {
-    by_cells(few, term, count, best);
+
+// Vectors compute the places here, and the callers load from them one by one: gather instructions take 40 cycles for 16
+// cells on Zen 4, single loads 16, and compilers turn loops of single loads into gathers if the instruction set has
+// them.
+
+template <class N>
+void lines(N* HWY_RESTRICT numbers, std::int64_t count, int from, int to, std::int32_t length,
+           std::int32_t* HWY_RESTRICT place) {
+    const N low = (N{1} << from) - 1;
+    const N end = sizeof(N) == 4 ? N{1} << (30 - to) : N{1} << 30;
+    for (std::int64_t x = 0; x < count; ++x) {
+        // Numbers that do not exist have no line; any line is correct.
+        const N found = numbers[x], line = found < unknown<N> ? found & low : N{0}, value = found >> from;
+        place[x] = static_cast<std::int32_t>(line) * length + static_cast<std::int32_t>(x);
+        const bool beyond = (found >= unknown<N>) | (value >= end);
+        numbers[x] = beyond ? no_site<N>() : static_cast<N>(value << to | static_cast<N>(x));
+    }
 }
-void by_cells64(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count, std::int64_t* best) {
-    by_cells(few, term, count, best);
+
+template <class N>
+void cells(const N* HWY_RESTRICT number, std::int64_t count, int bits, std::int32_t absent,
+           std::int32_t* HWY_RESTRICT place) {
+    const N low = (N{1} << bits) - 1;
+    for (std::int64_t x = 0; x < count; ++x)
+        place[x] = number[x] < unknown<N> ? static_cast<std::int32_t>(number[x] & low) : absent;
+}
+
+template <class N>
+void values(const N* HWY_RESTRICT number, std::int64_t count, int bits, std::int32_t* HWY_RESTRICT value) {
+    for (std::int64_t x = 0; x < count; ++x)
+        value[x] = number[x] < unknown<N> ? static_cast<std::int32_t>(number[x] >> bits) : no_site<std::int32_t>();
+}
+
+template <class N>
+bool ways(const N* HWY_RESTRICT number, const std::int32_t* HWY_RESTRICT site, std::int64_t count, int bits,
+          std::int32_t first, std::int32_t row, std::int32_t line, const site_ways& to) {
+    constexpr N most = N{most_way} * most_way;
+    std::int16_t *HWY_RESTRICT rows = to.along[0], *HWY_RESTRICT lines = to.along[1], *HWY_RESTRICT cells = to.along[2],
+                               *HWY_RESTRICT squared = to.squared;
+    const N low = (N{1} << bits) - 1;
+    N far = 0;
+    for (std::int64_t x = 0; x < count; ++x) {
+        const N is = number[x] < unknown<N> ? N{-1} : N{0}, value = (number[x] >> bits) & is;
+        const auto some = static_cast<std::int32_t>(is);
+        far |= most - value;
+        rows[x] = static_cast<std::int16_t>(((site[x] >> 16) - row) & some);
+        lines[x] = static_cast<std::int16_t>(((site[x] & 65535) - line) & some);
+        const std::int32_t cell = static_cast<std::int32_t>(number[x] & low) - first - static_cast<std::int32_t>(x);
+        cells[x] = static_cast<std::int16_t>(cell & some);
+        squared[x] = static_cast<std::int16_t>(value);
+    }
+    return far < 0;
 }
 
 void roots(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool past_caches, float* HWY_RESTRICT out) {
@@ -236,79 +272,28 @@ void roots(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool p
     for (; x < count; ++x) one(x);
 }
 
+/// Numbers with sites have 32 bits at least.
+template <class N>
+constexpr number_loops<N> loops_for() {
+    if constexpr (sizeof(N) == 2) return {numbers16, turn<N>, by_cells<N>, values<N>, nullptr, nullptr, nullptr};
+    else return {numbers<N>, turn<N>, by_cells<N>, values<N>, lines<N>, cells<N>, ways<N>};
+}
+const plane_loops& plane_table() {
+    static constexpr plane_loops every{{note, carry, down, up_either, sites_by_number, roots},
+                                       loops_for<std::uint16_t>(),
+                                       loops_for<std::int32_t>(),
+                                       loops_for<std::int64_t>()};
+    return every;
+}
+
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace nearfield::exact {
 
-HWY_EXPORT(note);
-HWY_EXPORT(carry);
-HWY_EXPORT(down);
-HWY_EXPORT(up_steps);
-HWY_EXPORT(up_toward);
-HWY_EXPORT(numbers16);
-HWY_EXPORT(numbers32);
-HWY_EXPORT(numbers64);
-HWY_EXPORT(turn16);
-HWY_EXPORT(turn32);
-HWY_EXPORT(turn64);
-HWY_EXPORT(by_cells16);
-HWY_EXPORT(by_cells32);
-HWY_EXPORT(by_cells64);
-HWY_EXPORT(roots);
-
-void note_ends(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* to_first,
-               std::uint16_t* from_last) {
-    HWY_DYNAMIC_DISPATCH(note)(line, count, row, rows, to_first, from_last);
-}
-void carry_ends(const std::uint16_t* steps, std::int64_t count, int rows, std::uint16_t* further) {
-    HWY_DYNAMIC_DISPATCH(carry)(steps, count, rows, further);
-}
-void count_down(site_bytes line, const std::uint16_t* before, std::int64_t count, std::uint16_t* steps) {
-    HWY_DYNAMIC_DISPATCH(down)(line, before, count, steps);
-}
-void count_up(std::uint16_t* after, std::int64_t count, std::uint16_t* steps, std::int16_t* toward) {
-    if (toward == nullptr) HWY_DYNAMIC_DISPATCH(up_steps)(after, count, steps);
-    else HWY_DYNAMIC_DISPATCH(up_toward)(after, count, steps, toward);
-}
-void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits, std::uint16_t* number) {
-    HWY_DYNAMIC_DISPATCH(numbers16)(steps, count, term, number);
-}
-void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int32_t* number) {
-    HWY_DYNAMIC_DISPATCH(numbers32)(steps, count, term, low, number);
-}
-void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int64_t* number) {
-    HWY_DYNAMIC_DISPATCH(numbers64)(steps, count, term, low, number);
-}
-void transpose(const std::uint16_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
-               std::uint16_t* to, std::int64_t to_pitch) {
-    HWY_DYNAMIC_DISPATCH(turn16)(from, rows, cells, from_pitch, to, to_pitch);
-}
-void transpose(const std::int32_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
-               std::int32_t* to, std::int64_t to_pitch) {
-    HWY_DYNAMIC_DISPATCH(turn32)(from, rows, cells, from_pitch, to, to_pitch);
-}
-void transpose(const std::int64_t* from, std::int64_t rows, std::int64_t cells, std::int64_t from_pitch,
-               std::int64_t* to, std::int64_t to_pitch) {
-    HWY_DYNAMIC_DISPATCH(turn64)(from, rows, cells, from_pitch, to, to_pitch);
-}
-void relax_by_cells(const few_cells<std::uint16_t>& few, const std::uint16_t* term, std::int64_t count,
-                    std::uint16_t* best) {
-    HWY_DYNAMIC_DISPATCH(by_cells16)(few, term, count, best);
-}
-void relax_by_cells(const few_cells<std::int32_t>& few, const std::int32_t* term, std::int64_t count,
-                    std::int32_t* best) {
-    HWY_DYNAMIC_DISPATCH(by_cells32)(few, term, count, best);
-}
-void relax_by_cells(const few_cells<std::int64_t>& few, const std::int64_t* term, std::int64_t count,
-                    std::int64_t* best) {
-    HWY_DYNAMIC_DISPATCH(by_cells64)(few, term, count, best);
-}
-void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out) {
-    HWY_DYNAMIC_DISPATCH(roots)(squared, count, past_caches, out);
-}
-void end_roots16() { hwy::FlushStream(); }
+HWY_EXPORT(plane_table);
+const plane_loops& loops_of_planes() { return HWY_DYNAMIC_DISPATCH(plane_table)(); }
 
 }  // namespace nearfield::exact
 #endif

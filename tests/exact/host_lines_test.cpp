@@ -30,6 +30,7 @@ const std::vector<lines_case>& lines_cases() {
         {{3, 2, 2, 2, 2, 2, 40}, "all axes but the last in one tile"},
         {{600, 3}, "rows of cells that lie apart"},
         {{9, 5, 6}, "rows of two axes"},
+        {{4, 90, 5}, "volumes in doubles whose last two axes change places"},
         {{4, 7}, "one row of all axes"},
         {{2, 9000}, "rows in pieces, and steps beyond bytes"},
         {{130, 65}, "three tiles of 32 columns"},

@@ -25,8 +25,11 @@ TEST(ShortAxes, TheLongAxisIsScanned) {
     EXPECT_EQ(plan_for({5, 700, 3}).passes.front().axis, 1) << "the nearest long one";
     EXPECT_EQ(plan_for({64, 20}).passes.front().axis, 0);
     EXPECT_EQ(plan_for({63, 20}).passes.front().axis, 1) << "none is long";
-    EXPECT_EQ(plan_for({700, 300, 3}, {.spacing = {0.7071, 0.6, 0.31}}).passes.front().axis, 2)
+    EXPECT_EQ(plan_for({700, 20, 3}, {.spacing = {0.7071, 0.6, 0.31}}).passes.front().axis, 2)
         << "double rounds in order";
+    const call_plan last_two = plan_for({700, 300, 3}, {.spacing = {0.7071, 0.6, 0.31}});
+    EXPECT_EQ(last_two.passes.front().axis, 1) << "but not the first sum";
+    EXPECT_EQ(last_two.passes[1].axis, 2);
     EXPECT_EQ(plan_for({700, 3}, {.spacing = {0.7071, 0.6}}).passes.front().axis, 0) << "a sum of two has no order";
     EXPECT_EQ(plan_for({700, 3}, {.spacing = {1e-9, 1}}).passes.front().axis, 1) << "where it loses no step";
 }

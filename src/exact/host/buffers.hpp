@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,6 @@
 #include "exact/host/lines.hpp"
 #include "exact/host/rows.hpp"
 #include "exact/host/short_rows.hpp"
-#include "exact/host_classes.hpp"
 #include "exact/sites.hpp"
 
 namespace nearfield::exact {
@@ -46,78 +46,108 @@ struct thread_buffers {
     host_scratch<std::uint8_t> classes;  ///< two rows of classes, flags and bits
 };
 
-/// The rows of the image as classes of cells.
+/// The rows of the image as classes of cells: labels, else a byte, for sites (1) and other cells, or in a signed field
+/// for zero and other cells. Labels whose memory is not contiguous are copied first, and so are rows whose cells lie
+/// far apart.
 class class_rows {
 public:
-    class_rows(const plan& p, const any_input<host>& image, const class_field& labels, const pass_layout& shape)
+    class_rows(const plan& p, const any_input<host>& image, const pass_layout& shape)
         : p_(p),
           image_(image),
-          labels_(labels),
           row_axis_(shape.row_axis),
           length_(shape.length),
-          step_(p.image_stride[static_cast<std::size_t>(p.rank - 1)]) {
+          step_(p.image_stride[static_cast<std::size_t>(p.rank - 1)]),
+          bytes_(bytes_of(p, image)),
+          rows_(p.by == classes::values ? static_cast<const std::uint8_t*>(image.data) : nullptr) {
         for (auto axis = static_cast<std::size_t>(row_axis_) + 1; axis < static_cast<std::size_t>(p.rank); ++axis)
             even_ = even_ && p.image_stride[axis - 1] == p.image_stride[axis] * p.size[axis];
-        if (copies(p, image)) copy_ = host_scratch<std::uint8_t>(p.cells);
+        if (copies(p, image)) copy_ = host_scratch<std::uint8_t>(workspace_bytes(p, image)), rows_ = copy_.get();
     }
-    /// Returns the bytes of a copy of classes, for rows that are not contiguous.
-    static std::int64_t bytes(const plan& p, const any_input<host>& image) { return copies(p, image) ? p.cells : 0; }
-    static bool copies(const plan& p, const any_input<host>& image) {
-        const std::int64_t step = p.image_stride[static_cast<std::size_t>(p.rank - 1)];
-        return p.by != classes::values && !p.weighted && std::abs(step) * size_of(image.type) >= least_copied_step;
+    static std::int64_t workspace_bytes(const plan& p, const any_input<host>& image) {
+        return copies(p, image) ? p.cells * bytes_of(p, image) : 0;
     }
 
-    /// Returns the bytes of an element: those of a label; or one, for sites (1) and other cells, or in a signed field
-    /// for zero and other cells.
-    [[nodiscard]] int bytes() const { return by_value() ? static_cast<int>(size_of(image_.type)) : 1; }
-    /// Returns row `line`: the labels' own memory or `buffer`.
+    /// Returns the bytes of a class.
+    [[nodiscard]] int bytes() const { return bytes_; }
+    /// Returns row `line`: the labels' own memory, its copy, or `buffer`.
     const void* row(std::int64_t line, std::uint8_t* buffer) const {
-        if (by_value()) return labels_.elements(line * length_);
-        if (copy_.get() != nullptr) return copy_.get() + line * length_;
+        if (rows_ != nullptr) return rows_ + line * length_ * bytes_;
         read(line, 0, length_, buffer);
         return buffer;
     }
+    /// True if cells a and b have one label.
+    [[nodiscard]] bool same(std::int64_t a, std::int64_t b) const {
+        return std::memcmp(rows_ + a * bytes_, rows_ + b * bytes_, static_cast<std::size_t>(bytes_)) == 0;
+    }
 
-    /// Number of copy jobs. Rows whose cells lie far apart are first copied in parts, many rows at a time, so that each
-    /// cache line is read once.
+    /// Returns `cell` with the coordinates that a site has after a pass along `axis`.
+    [[nodiscard]] std::int64_t cell_of(std::int64_t cell, int axis, std::int64_t site) const {
+        for (int k = axis; k < p_.rank; ++k) {
+            const std::int64_t step = cells_between(p_.size.data(), k + 1, p_.rank);
+            const std::int64_t own = cell / step % p_.size[static_cast<std::size_t>(k)];
+            cell += (p_.keys.coordinate(site, k) - own) * step;
+        }
+        return cell;
+    }
+
+    /// Number of copy jobs. Rows are copied in parts, many rows at a time, so that each cache line is read once.
     [[nodiscard]] std::int64_t copy_jobs() const {
         return copy_.get() == nullptr ? 0 : parts() * ((lines() + most_lines - 1) / most_lines);
     }
     void copy(std::int64_t job) const {
         const std::int64_t from = job % parts() * part, first = job / parts() * most_lines;
         for (std::int64_t line = first; line < std::min(first + most_lines, lines()); ++line)
-            read(line, from, std::min(part, length_ - from), copy_.get() + line * length_ + from);
+            read(line, from, std::min(part, length_ - from), copy_.get() + (line * length_ + from) * bytes_);
     }
 
 private:
     static constexpr std::int64_t least_copied_step = 16, part = 512, most_lines = 128;
 
-    [[nodiscard]] bool by_value() const { return p_.by == classes::values; }
+    static bool copies(const plan& p, const any_input<host>& image) {
+        if (p.by == classes::values) return !is_contiguous(p.size.data(), p.image_stride.data(), p.rank);
+        const std::int64_t step = p.image_stride[static_cast<std::size_t>(p.rank - 1)];
+        return !p.weighted && std::abs(step) * size_of(image.type) >= least_copied_step;
+    }
+    static int bytes_of(const plan& p, const any_input<host>& image) {
+        return p.by == classes::values ? static_cast<int>(size_of(image.type)) : 1;
+    }
     [[nodiscard]] std::int64_t parts() const { return (length_ + part - 1) / part; }
     [[nodiscard]] std::int64_t lines() const { return p_.cells / length_; }
     void read(std::int64_t line, std::int64_t from, std::int64_t count, std::uint8_t* to) const {
-        const sites rule = p_.by == classes::zero ? sites::nonzero : p_.rule;
-        const auto take = [&](std::int64_t offset, std::int64_t n, std::uint8_t* site) {
-            read_sites(static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type), image_.type, step_,
-                       n, rule, site);
-        };
         if (even_)
             return take(offset_of(line, p_.size.data(), p_.image_stride.data(), row_axis_) + from * step_, count, to);
         const std::int64_t last = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         for (std::int64_t cell = from; cell < from + count;) {
             const std::int64_t n = std::min(from + count - cell, last - cell % last);
             take(offset_of(line * length_ + cell, p_.size.data(), p_.image_stride.data(), p_.rank), n,
-                 to + cell - from);
+                 to + (cell - from) * bytes_);
             cell += n;
+        }
+    }
+    /// Reads `count` cells from element `offset` of the image on.
+    void take(std::int64_t offset, std::int64_t count, std::uint8_t* to) const {
+        const auto* const from = static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type);
+        if (p_.by != classes::values)
+            return read_sites(from, image_.type, step_, count, p_.by == classes::zero ? sites::nonzero : p_.rule, to);
+        const auto as = [&]<class T>(T) {
+            for (std::int64_t i = 0; i < count; ++i)
+                reinterpret_cast<T*>(to)[i] = reinterpret_cast<const T*>(from)[i * step_];
+        };
+        switch (bytes_) {
+            case 1: return as(std::uint8_t{});
+            case 2: return as(std::uint16_t{});
+            case 4: return as(std::uint32_t{});
+            default: return as(std::uint64_t{});
         }
     }
 
     const plan& p_;
     const any_input<host>& image_;
-    const class_field& labels_;
     const int row_axis_;
     const std::int64_t length_, step_;
-    bool even_ = true;  ///< the cells of a row have one stride
+    const int bytes_;
+    bool even_ = true;                    ///< the cells of a row have one stride
+    const std::uint8_t* rows_ = nullptr;  ///< all rows, if they are in memory
     host_scratch<std::uint8_t> copy_;
 };
 

@@ -25,8 +25,7 @@ public:
     line_engine(const host& on, const plan& p, const arrays<host>& a, const initial_values* initial = nullptr)
         : p_(p),
           shape_(p, thread_count(on), columns, sizeof(T), lead_of(p, a)),
-          labels_(p, a.image),
-          rows_(p, a.image, labels_, shape_),
+          rows_(p, a.image, shape_),
           initial_(initial),
           epilogue_(p, a, shape_, packed && initial != nullptr ? static_cast<std::int64_t>(initial->base()) : 0),
           crew_(on, p.cells * static_cast<std::int64_t>(shape_.passes.size() + 1)),
@@ -58,7 +57,7 @@ public:
         left_ = left;
         if (only != nullptr) chosen_.emplace(only->tile, shape_.tiles, only_columns / columns);
         if (left != nullptr) left->tile.assign(static_cast<std::size_t>(tiles_of(shape_.passes.back())), 0);
-        read_classes();
+        crew_.for_each(rows_.copy_jobs(), 1, 0, [&](std::int64_t job, std::int64_t, int) { rows_.copy(job); });
         const std::int64_t planes = shape_.passes.front().before;
         for (std::int64_t first = 0; first < planes; first += shape_.together) {
             const std::int64_t end = std::min(planes, first + shape_.together);
@@ -82,15 +81,6 @@ private:
     }
 
     // ---- rows -------------------------------------------------------------------------------------------------------
-
-    /// Copies rows that cannot be read in place.
-    void read_classes() {
-        crew_.for_each(rows_.copy_jobs(), 1, 0, [&](std::int64_t job, std::int64_t, int) { rows_.copy(job); });
-        if (p_.by != classes::values) return;
-        const std::int64_t line = p_.size[static_cast<std::size_t>(p_.rank - 1)];
-        crew_.for_each(p_.cells / line, std::max<std::int64_t>(1, cells_a_block / line), 0,
-                       [&](std::int64_t first, std::int64_t end, int) { labels_.read_lines(first, end); });
-    }
 
     /// Solves the rows of planes [first, end) of the first pass.
     void rows(std::int64_t first, std::int64_t end) {
@@ -125,25 +115,41 @@ private:
                     buffers& mine) {
         const std::int64_t rows = shape_.passes.front().rows, bytes = shape_.columns_of_rows * shape_.bytes_of_rows;
         const bool past_caches = !shape_.planes && p_.cells >= least_streamed_cells;
-        for (; line < stop && !p_.weighted; ++line)
+        for (std::int64_t next = line; line < stop && !p_.weighted; ++line) {
+            if (short_rows_ && line == next) next = solve_short_rows(base + line, base + stop, mine) - base;
             copy_rows_out(solve_row(base + line, mine), bytes, bytes, shape_.tiles_of_rows,
                           reinterpret_cast<std::byte*>(field) + place(line) * shape_.bytes_of_rows, rows * bytes,
                           past_caches);
+        }
         if constexpr (sited)
             for (; line < stop; line += columns)
                 solve_power_rows(base, line, std::min(line + columns, stop), field, place, mine);
+    }
+
+    /// Solves short rows from `line` on together; returns the row before which they end.
+    std::int64_t solve_short_rows(std::int64_t line, std::int64_t end, buffers& mine) {
+        const std::int64_t n = shape_.length, bytes = n * rows_.bytes();
+        const std::int64_t count = std::min(rows_together(n), end - line);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const void* const row = rows_.row(line + i, mine.class_row(0, n));
+            if (runs_) put_bits(line + i, row, mine);
+            std::memcpy(mine.short_row.classes.get() + i * bytes, row, static_cast<std::size_t>(bytes));
+        }
+        short_rows_->solve(count, rows_.bytes(), runs_, mine.short_row);
+        mine.short_row.first = line;
+        return line + count;
     }
 
     /// Returns the row's values, or its cells' nearest sites along the row, or steps to these.
     const void* solve_row(std::int64_t line, buffers& mine) {
         const std::int64_t n = shape_.length;
         T* const to = mine.best.get();
+        if (short_rows_) return short_rows_->put(line - mine.short_row.first, mine.short_row, to, columns), to;
         border ends = p_.borders[static_cast<std::size_t>(p_.rank - 1)];
         if (sited && ends == border::closed) ends = border::open;  // the epilogue handles borders
         const bool periodic = ends == border::periodic;
         const void* const row = rows_.row(line, mine.class_row(0, n));
         if (runs_) put_bits(line, row, mine);
-        if (short_rows_) return short_rows_->solve(row, rows_.bytes(), runs_, mine.short_row, to, columns), to;
         if (runs_) mark_runs(row, rows_.bytes(), n, ends, mine.row);
         else mark_sites(static_cast<const std::uint8_t*>(row), n, ends == border::closed, mine.row);
         row_kind kind = steps_of_row(n, periodic, mine.row);
@@ -186,7 +192,7 @@ private:
         put_powers(*initial_, base + line, stop - line, n, scale_, mine.best.get());
         add_coordinates(mine.best.get(), n, columns, shift);
         t.value = mine.best.get(), t.best = mine.other.get();
-        solve_lines(t);
+        line_solver()(t);
         for (int c = 0; c < stop - line; ++c) put_column(t.best, c, n, field + place(line + c), pitch);
     }
     /// Writes bits: the class differs from that of the rows before along the other axes; the class is zero.
@@ -199,18 +205,13 @@ private:
             if (at > 0 || p_.borders[static_cast<std::size_t>(axis)] == border::periodic) {
                 const std::int64_t before = at > 0 ? line - step : line + (size - 1) * step;
                 differing(row, rows_.row(before, mine.class_row(1, n)), rows_.bytes(), n, shape_.lead, flags, bits);
-                scatter(pass_of(axis), line, bits, cut_[axis].get());
+                scatter(shape_.pass_of(axis), line, bits, cut_[axis].get());
             }
             step *= size;
         }
         if (zero_.get() == nullptr) return;
         zeros(row, rows_.bytes(), n, shape_.lead, flags, bits);
         scatter(shape_.passes.back(), line, bits, zero_.get());
-    }
-    [[nodiscard]] const line_pass& pass_of(int axis) const {
-        std::size_t k = 0;
-        while (axis < shape_.passes[k].first) ++k;
-        return shape_.passes[k];
     }
     /// Copies a row's bits to the tiles of a pass.
     void scatter(const line_pass& s, std::int64_t line, const std::uint8_t* bits, std::uint8_t* to) const {
@@ -247,14 +248,15 @@ private:
             k == 0 && (shape_.sites_of_rows || shape_.steps_of_rows) ? mine.other.get() : field + at * s.rows * columns;
         if constexpr (sited) {
             if (k == 0 && shape_.sites_of_rows)
-                put_sites(reinterpret_cast<const std::int32_t*>(field) + at * s.rows * columns, s.rows, row_sites_,
-                          column * columns, row_cost_, value);
+                loops_of_sites().put(reinterpret_cast<const std::int32_t*>(field) + at * s.rows * columns, s.rows,
+                                     row_sites_, column * columns, row_cost_, value);
         } else if constexpr (sizeof(T) > 2) {
             if (k == 0 && shape_.steps_of_rows) {
                 const std::int64_t pitch = shape_.columns_of_rows, cell = column * columns;
                 const std::int64_t line = at / shape_.tiles * shape_.tiles_of_rows + cell / pitch;
-                costs_of_steps(reinterpret_cast<const std::uint16_t*>(field) + line * s.rows * pitch + cell % pitch,
-                               s.rows, pitch, row_cost_, value);
+                loops_of_sites().costs(
+                    reinterpret_cast<const std::uint16_t*>(field) + line * s.rows * pitch + cell % pitch, s.rows, pitch,
+                    row_cost_, value);
             }
         }
         for (int axis = s.last; axis >= s.first; --axis) value = solve_axis(s, axis, tile, value, mine);
@@ -284,31 +286,32 @@ private:
         const auto i = static_cast<std::size_t>(axis);
         const std::int64_t apart = cells_between(p_.size.data(), axis + 1, s.last + 1), size = p_.size[i];
         T* const best = value == mine.best.get() ? mine.other.get() : mine.best.get();
-        const bool closed = p_.borders[i] == border::closed && !sited;
+        const bool closed = p_.borders[i] == border::closed && !sited, firsts = runs_ || closed;
         line_tile<T> t = tile_of(axis, size, apart * columns, mine);
-        if constexpr (!number<T>::wide)
-            if (size <= few_rows && !runs_ && !closed && !t.periodic)
-                return relax_axis(value, size, apart, s.rows, *terms_[i], p_.keys.shift[i], best), best;
+        const bool few = !number<T>::wide && size <= few_rows;
         run_ends<T> r;
         r.rows = size, r.pitch = t.pitch, r.cut_pitch = apart * row_bytes;
         r.closed = closed, r.periodic = t.periodic, r.cost = &t.terms->cost();
         r.column_site = mine.column_site, r.site_shift = p_.keys.shift[i];
-        for (std::int64_t line = 0; line < s.rows / size; ++line) {
+        for (std::int64_t line = 0; (!few || firsts) && line < s.rows / size; ++line) {
             const std::int64_t row = line / apart * size * apart + line % apart;
             if constexpr (sited) {
-                add_coordinates(value + row * columns, size, t.pitch, r.site_shift);
+                if (!few) add_coordinates(value + row * columns, size, t.pitch, r.site_shift);
                 if (runs_) find_column_sites(s, axis, tile, line % apart, mine);
             }
-            if (runs_ || closed) {
+            if (firsts) {
                 r.cut = runs_ ? cut_[i].get() + (tile * s.rows + row) * row_bytes : nullptr;
                 r.first = mine.first.get() + row * columns, t.first = r.first;
-                first_values(r);
+                loops_of_runs().first_values(r);
             }
+            if (few) continue;
             t.value = value + row * columns, t.best = best + row * columns;
-            solve_lines(t);
+            line_solver()(t);
             if constexpr (number<T>::wide)
                 if (runs_ && rounds_steps_away_) drop_own_class(s, axis, tile, row, t);
         }
+        if constexpr (!number<T>::wide)
+            if (few) relax_axis(t, s.rows, r.site_shift, value, firsts ? mine.first.get() : nullptr, best);
         return best;
     }
 
@@ -343,19 +346,10 @@ private:
                 const std::int64_t line = row + m * (t.pitch / columns);
                 const std::int64_t cell =
                     ((place / s.after * s.rows + line) * s.after + place % s.after) * shape_.length + x + c;
-                if (labels_.same(cell, cell_of(cell, axis, site(best))))
+                if (rows_.same(cell, rows_.cell_of(cell, axis, site(best))))
                     copy_number(first, static_cast<int>(c), best, static_cast<int>(c));
             }
         }
-    }
-    /// Returns `cell` with the coordinates that a site has after a pass along `axis`.
-    [[nodiscard]] std::int64_t cell_of(std::int64_t cell, int axis, std::int64_t site) const {
-        for (int k = axis; k < p_.rank; ++k) {
-            const std::int64_t step = cells_between(p_.size.data(), k + 1, p_.rank);
-            const std::int64_t own = cell / step % p_.size[static_cast<std::size_t>(k)];
-            cell += (p_.keys.coordinate(site, k) - own) * step;
-        }
-        return cell;
     }
 
     void put(const line_pass& s, std::int64_t tile, std::int64_t line, std::int64_t column, const T* value,
@@ -376,8 +370,7 @@ private:
 
     const plan& p_;
     const pass_layout shape_;
-    class_field labels_;
-    class_rows rows_;
+    const class_rows rows_;
     const initial_values* const initial_;  ///< for a power diagram; else null
     const epilogue<T, V> epilogue_;
     workers crew_;

@@ -92,7 +92,9 @@ private:
         V* const value = reinterpret_cast<V*>(mine.value.get());
         K* const site = reinterpret_cast<K*>(mine.site.get());
         if constexpr (number<T>::wide) split_sites(tile, s_.rows, value, site);
-        else split_sites(tile, s_.rows, p_.keys.total(), base_, value, site);
+        else
+            loops_of_sites().split(reinterpret_cast<const double*>(tile), s_.rows * columns, p_.keys.total(), base_,
+                                   value, site);
         if (whole_tiles_) return put_tile(value, site, count, first, zero, mine);
         for (std::int64_t r = 0; r < s_.rows; ++r, first += step_) {
             std::int8_t sign[columns];
@@ -118,7 +120,7 @@ private:
         for (int axis = p_.first_axis; axis < p_.rank; ++axis)
             if (const target& to = writer_.coordinate(axis); to.data != nullptr) {
                 auto* const part = reinterpret_cast<std::int32_t*>(mine.root.get());
-                coordinates_of(site, cells, p_.keys.shift[axis], p_.keys.bits[axis], part);
+                loops_of_sites().coordinates(site, cells, p_.keys.shift[axis], p_.keys.bits[axis], part);
                 leave(part, count, first, to);
             }
         if (const target& to = writer_.index(); to.data != nullptr) {

@@ -114,7 +114,8 @@ std::int64_t pass_layout::workspace_bytes(const plan& p, int threads, bool sited
     for (int k = 0; k < 2; ++k) all += needs_field(k) ? field_elements(k) * element_bytes_ : 0;
     if (p.by != classes::none) all += bits * (p.rank - 1 - p.first_axis) + (p.is_signed() ? bits : 0);
     for (const line_pass& s : passes) rows = std::max(rows, s.rows);
-    if (row_axis < p.rank - 1) all += short_rows<double>::bytes(p, row_axis) + 64 * length * threads;
+    if (row_axis < p.rank - 1)
+        all += short_rows<double>::bytes(p, row_axis) + 64 * length * rows_together(length) * threads;
     if (p.weighted) all += 8 * p.cells, rows = std::max(rows, length);
     for (int axis = p.first_axis; axis < p.rank; ++axis)
         all += axis_terms<double>::entries(p.size[static_cast<std::size_t>(axis)]) *

@@ -48,6 +48,11 @@ struct pass_layout {
     std::int64_t bytes_of_rows = 0;                       ///< bytes of a cell that rows leave
     std::int64_t columns_of_rows = 0, tiles_of_rows = 0;  ///< pieces of what a row leaves: cache lines at least
 
+    [[nodiscard]] const line_pass& pass_of(int axis) const {
+        std::size_t k = 0;
+        while (axis < passes[k].first) ++k;
+        return passes[k];
+    }
     [[nodiscard]] std::int64_t plane_elements() const { return passes.front().rows * tiles * columns_; }
     /// Returns the cells of a plane that rows leave.
     [[nodiscard]] std::int64_t plane_of_rows() const { return passes.front().rows * tiles_of_rows * columns_of_rows; }

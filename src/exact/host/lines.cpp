@@ -313,13 +313,13 @@ void lines_of(const line_tile<T>& t) {
         else one.template solve<false>();
     }
 }
-void lines16(const line_tile<std::uint16_t>& t) { lines_of(t); }
-void lines32(const line_tile<std::int32_t>& t) { lines_of(t); }
-void lines64(const line_tile<double>& t) { lines_of(t); }
-void long_lines(const line_tile<std::int64_t>& t) { lines_of(t); }
-void packed(const line_tile<packed_site>& t) { lines_of(t); }
-void wide_whole(const line_tile<wide_site<std::int64_t>>& t) { lines_of(t); }
-void wide_real(const line_tile<wide_site<double>>& t) { lines_of(t); }
+const line_solvers& line_table() {
+    static constexpr line_solvers every{lines_of<std::uint16_t>,    lines_of<std::int32_t>,
+                                        lines_of<double>,           lines_of<std::int64_t>,
+                                        lines_of<packed_site>,      lines_of<wide_site<std::int64_t>>,
+                                        lines_of<wide_site<double>>};
+    return every;
+}
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -327,20 +327,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace nearfield::exact {
 
-HWY_EXPORT(lines16);
-HWY_EXPORT(lines32);
-HWY_EXPORT(lines64);
-HWY_EXPORT(long_lines);
-HWY_EXPORT(packed);
-HWY_EXPORT(wide_whole);
-HWY_EXPORT(wide_real);
+HWY_EXPORT(line_table);
+const line_solvers& line_solver() { return HWY_DYNAMIC_DISPATCH(line_table)(); }
 
-void solve_lines(const line_tile<std::uint16_t>& t) { HWY_DYNAMIC_DISPATCH(lines16)(t); }
-void solve_lines(const line_tile<std::int32_t>& t) { HWY_DYNAMIC_DISPATCH(lines32)(t); }
-void solve_lines(const line_tile<double>& t) { HWY_DYNAMIC_DISPATCH(lines64)(t); }
-void solve_lines(const line_tile<std::int64_t>& t) { HWY_DYNAMIC_DISPATCH(long_lines)(t); }
-void solve_lines(const line_tile<packed_site>& t) { HWY_DYNAMIC_DISPATCH(packed)(t); }
-void solve_lines(const line_tile<wide_site<std::int64_t>>& t) { HWY_DYNAMIC_DISPATCH(wide_whole)(t); }
-void solve_lines(const line_tile<wide_site<double>>& t) { HWY_DYNAMIC_DISPATCH(wide_real)(t); }
 }  // namespace nearfield::exact
 #endif

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/overloads.hpp"
 #include "exact/host/terms.hpp"
 
 namespace nearfield {
@@ -49,24 +50,16 @@ struct line_tile {
     workers* team = nullptr;  ///< tested for cancellation during long searches; may be null
 };
 
-void solve_lines(const line_tile<std::uint16_t>& t);
-void solve_lines(const line_tile<std::int32_t>& t);
-void solve_lines(const line_tile<double>& t);
-void solve_lines(const line_tile<std::int64_t>& t);
-void solve_lines(const line_tile<packed_site>& t);
-void solve_lines(const line_tile<wide_site<std::int64_t>>& t);
-void solve_lines(const line_tile<wide_site<double>>& t);
+template <class T>
+using tile_solver = void (*)(const line_tile<T>& t);
+/// Solves the lines of a tile, for this machine's instruction set.
+using line_solvers =
+    overloads<tile_solver<std::uint16_t>, tile_solver<std::int32_t>, tile_solver<double>, tile_solver<std::int64_t>,
+              tile_solver<packed_site>, tile_solver<wide_site<std::int64_t>>, tile_solver<wide_site<double>>>;
+const line_solvers& line_solver();
 
 /// Lines of at most this many rows are solved by relaxing every row with every other one.
 inline constexpr std::int64_t few_rows = 8;
-/// best(q, i) = min over the rows r of value(r, i) + term(|q - r|), for `count` neighbouring lines, a multiple of
-/// columns.
-void relax_lines(const std::uint16_t* value, std::int64_t rows, std::int64_t count, const std::uint16_t* term,
-                 std::uint16_t* best);
-void relax_lines(const std::int32_t* value, std::int64_t rows, std::int64_t count, const std::int32_t* term,
-                 std::int32_t* best);
-void relax_lines(const double* value, std::int64_t rows, std::int64_t count, const double* term, double* best);
-
 /// First values of a tile's lines: a cell's steps to the end of its run of equal classes, and to a closed border, are
 /// upper bounds of its distance to another class. A row of another class costs at least as much as the end of the run,
 /// so that the search along a line needs no classes.
@@ -83,11 +76,21 @@ struct run_ends {
     T* first = nullptr;
 };
 
-void first_values(const run_ends<std::uint16_t>& r);
-void first_values(const run_ends<std::int32_t>& r);
-void first_values(const run_ends<double>& r);
-void first_values(const run_ends<packed_site>& r);
-void first_values(const run_ends<wide_site<std::int64_t>>& r);
-void first_values(const run_ends<wide_site<double>>& r);
+template <class T>
+using row_relaxer = void (*)(const T* value, std::int64_t rows, std::int64_t count, const T* term, const T* first,
+                             T* best);
+template <class T>
+using run_loop = void (*)(const run_ends<T>& r);
+
+/// Loops over lines without a search, for this machine's instruction set.
+struct run_loops {
+    /// best(q, i) = min(first(q, i), min over the rows r of value(r, i) + term(|q - r|)), for `count` neighbouring
+    /// lines, a multiple of columns. `first` may be null.
+    overloads<row_relaxer<std::uint16_t>, row_relaxer<std::int32_t>, row_relaxer<double>> relax;
+    overloads<run_loop<std::uint16_t>, run_loop<std::int32_t>, run_loop<double>, run_loop<packed_site>,
+              run_loop<wide_site<std::int64_t>>, run_loop<wide_site<double>>>
+        first_values;
+};
+const run_loops& loops_of_runs();
 
 }  // namespace nearfield::exact

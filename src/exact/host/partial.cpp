@@ -123,7 +123,7 @@ private:
         line_tile<T> t;
         t.rows = p_.rows, t.periodic = p_.periodic, t.ordered = ordered_, t.terms = &terms_;
         t.value = mine.value.get(), t.best = mine.best.get(), t.lists = &mine.lists, t.team = &crew_;
-        solve_lines(t);
+        line_solver()(t);
         for (std::int64_t r = 0; r < p_.rows; ++r) write_row(base + r * p_.after, count, r, mine);
     }
 

@@ -64,7 +64,7 @@ bool one_by_one(const line_tile<T>& t, std::int64_t lines, const weight_field<V>
 constexpr std::int64_t rows_between_asking = 1 << 16;
 
 /// The lower envelope of the parabolas of one row's sites, site by site: a site leaves the list if the next one beats
-/// it in the first cell that it wins. Costs and ties are those of solve_lines(); the row may not be periodic, and its
+/// it in the first cell that it wins. Costs and ties are those of line_solver(); the row may not be periodic, and its
 /// winners are in order (line_tile::ordered). Felzenszwalb, Huttenlocher, "Distance transforms of sampled functions",
 /// 2012.
 template <class T, class V>

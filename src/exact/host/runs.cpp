@@ -13,13 +13,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
-template <class T, int Rows>
-void relax_rows(const T* HWY_RESTRICT value, std::int64_t count, const T* term, T* HWY_RESTRICT best) {
+template <class T, int Rows, bool First>
+void relax_rows(const T* HWY_RESTRICT value, std::int64_t count, const T* term, const T* first, T* HWY_RESTRICT best) {
     const hn::CappedTag<T, 64 / sizeof(T)> tag;
     for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
 #pragma GCC unroll 8
         for (int q = 0; q < Rows; ++q) {
             auto least = hn::LoadU(tag, value + q * count + i);
+            if constexpr (First) least = hn::Min(least, hn::LoadU(tag, first + q * count + i));
 #pragma GCC unroll 8
             for (int r = 0; r < Rows; ++r) {
                 if (r == q) continue;
@@ -31,26 +32,22 @@ void relax_rows(const T* HWY_RESTRICT value, std::int64_t count, const T* term, 
         }
     }
 }
-template <class T>
-void relax(const T* value, std::int64_t rows, std::int64_t count, const T* term, T* best) {
+template <class T, bool First>
+void relax_all(const T* value, std::int64_t rows, std::int64_t count, const T* term, const T* first, T* best) {
     switch (rows) {
-        case 2: return relax_rows<T, 2>(value, count, term, best);
-        case 3: return relax_rows<T, 3>(value, count, term, best);
-        case 4: return relax_rows<T, 4>(value, count, term, best);
-        case 5: return relax_rows<T, 5>(value, count, term, best);
-        case 6: return relax_rows<T, 6>(value, count, term, best);
-        case 7: return relax_rows<T, 7>(value, count, term, best);
-        default: return relax_rows<T, 8>(value, count, term, best);
+        case 2: return relax_rows<T, 2, First>(value, count, term, first, best);
+        case 3: return relax_rows<T, 3, First>(value, count, term, first, best);
+        case 4: return relax_rows<T, 4, First>(value, count, term, first, best);
+        case 5: return relax_rows<T, 5, First>(value, count, term, first, best);
+        case 6: return relax_rows<T, 6, First>(value, count, term, first, best);
+        case 7: return relax_rows<T, 7, First>(value, count, term, first, best);
+        default: return relax_rows<T, 8, First>(value, count, term, first, best);
     }
 }
-void relax16(const std::uint16_t* v, std::int64_t rows, std::int64_t count, const std::uint16_t* t, std::uint16_t* b) {
-    relax(v, rows, count, t, b);
-}
-void relax32(const std::int32_t* v, std::int64_t rows, std::int64_t count, const std::int32_t* t, std::int32_t* b) {
-    relax(v, rows, count, t, b);
-}
-void relax64(const double* v, std::int64_t rows, std::int64_t count, const double* t, double* b) {
-    relax(v, rows, count, t, b);
+template <class T>
+void relax(const T* value, std::int64_t rows, std::int64_t count, const T* term, const T* first, T* best) {
+    if (first == nullptr) relax_all<T, false>(value, rows, count, term, first, best);
+    else relax_all<T, true>(value, rows, count, term, first, best);
 }
 
 // ---- first values: plain loops, which the compiler vectorises for this instruction set ------------------------------
@@ -212,12 +209,18 @@ private:
     double column_[columns];
 };
 
-void first16(const run_ends<std::uint16_t>& r) { run_sweep<std::uint16_t>(r).solve(); }
-void first32(const run_ends<std::int32_t>& r) { run_sweep<std::int32_t>(r).solve(); }
-void first64(const run_ends<double>& r) { run_sweep<double>(r).solve(); }
-void first_packed(const run_ends<packed_site>& r) { site_sweep<packed_site>(r).solve(); }
-void first_whole(const run_ends<wide_site<std::int64_t>>& r) { site_sweep<wide_site<std::int64_t>>(r).solve(); }
-void first_real(const run_ends<wide_site<double>>& r) { site_sweep<wide_site<double>>(r).solve(); }
+template <class T>
+void first(const run_ends<T>& r) {
+    if constexpr (number<T>::sited) site_sweep<T>(r).solve();
+    else run_sweep<T>(r).solve();
+}
+
+const run_loops& run_table() {
+    static constexpr run_loops every{{relax<std::uint16_t>, relax<std::int32_t>, relax<double>},
+                                     {first<std::uint16_t>, first<std::int32_t>, first<double>, first<packed_site>,
+                                      first<wide_site<std::int64_t>>, first<wide_site<double>>}};
+    return every;
+}
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -225,33 +228,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace nearfield::exact {
 
-HWY_EXPORT(relax16);
-HWY_EXPORT(relax32);
-HWY_EXPORT(relax64);
-HWY_EXPORT(first16);
-HWY_EXPORT(first32);
-HWY_EXPORT(first64);
-HWY_EXPORT(first_packed);
-HWY_EXPORT(first_whole);
-HWY_EXPORT(first_real);
-
-void relax_lines(const std::uint16_t* value, std::int64_t rows, std::int64_t count, const std::uint16_t* term,
-                 std::uint16_t* best) {
-    HWY_DYNAMIC_DISPATCH(relax16)(value, rows, count, term, best);
-}
-void relax_lines(const std::int32_t* value, std::int64_t rows, std::int64_t count, const std::int32_t* term,
-                 std::int32_t* best) {
-    HWY_DYNAMIC_DISPATCH(relax32)(value, rows, count, term, best);
-}
-void relax_lines(const double* value, std::int64_t rows, std::int64_t count, const double* term, double* best) {
-    HWY_DYNAMIC_DISPATCH(relax64)(value, rows, count, term, best);
-}
-void first_values(const run_ends<std::uint16_t>& r) { HWY_DYNAMIC_DISPATCH(first16)(r); }
-void first_values(const run_ends<std::int32_t>& r) { HWY_DYNAMIC_DISPATCH(first32)(r); }
-void first_values(const run_ends<double>& r) { HWY_DYNAMIC_DISPATCH(first64)(r); }
-void first_values(const run_ends<packed_site>& r) { HWY_DYNAMIC_DISPATCH(first_packed)(r); }
-void first_values(const run_ends<wide_site<std::int64_t>>& r) { HWY_DYNAMIC_DISPATCH(first_whole)(r); }
-void first_values(const run_ends<wide_site<double>>& r) { HWY_DYNAMIC_DISPATCH(first_real)(r); }
+HWY_EXPORT(run_table);
+const run_loops& loops_of_runs() { return HWY_DYNAMIC_DISPATCH(run_table)(); }
 
 }  // namespace nearfield::exact
 #endif

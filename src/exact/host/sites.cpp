@@ -42,14 +42,6 @@ void sites_of(const Steps* steps, const std::uint8_t* changed, std::int64_t coun
     if (!periodic) return sites_from<Steps, true, false>(steps, changed, count, site);
     sites_from<Steps, true, true>(steps, changed, count, site);
 }
-void near_sites(const std::uint8_t* steps, const std::uint8_t* changed, std::int64_t count, bool periodic,
-                std::int32_t* site) {
-    sites_of(steps, changed, count, periodic, site);
-}
-void far_sites(const std::int32_t* steps, const std::uint8_t* changed, std::int64_t count, bool periodic,
-               std::int32_t* site) {
-    sites_of(steps, changed, count, periodic, site);
-}
 
 template <class T>
 void put(const std::int32_t* HWY_RESTRICT site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
@@ -85,18 +77,6 @@ void put(const std::int32_t* HWY_RESTRICT site, std::int64_t rows, const row_of_
         }
     }
 }
-void put_packed(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
-                const step_cost<double>& cost, packed_site* to) {
-    put(site, rows, r, first, cost, to);
-}
-void put_whole(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
-               const step_cost<std::int64_t>& cost, wide_site<std::int64_t>* to) {
-    put(site, rows, r, first, cost, to);
-}
-void put_real(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
-              const step_cost<double>& cost, wide_site<double>* to) {
-    put(site, rows, r, first, cost, to);
-}
 
 void add_packed(double* HWY_RESTRICT value, std::int64_t count, double step) {
     for (std::int64_t i = 0; i < count; ++i) value[i] += step;
@@ -109,12 +89,11 @@ auto whole_of(hn::Vec<hn::CappedTag<double, 8>> number) {
     else return hn::ConvertTo(tag, number);
 }
 /// Computes in doubles, which is exact, and converts at the end: compilers leave the loop scalar.
-template <class V, class K>
+template <class V>
 void split(const double* HWY_RESTRICT cell, std::int64_t count, int bits, std::int64_t base, V* HWY_RESTRICT value,
-           K* HWY_RESTRICT site) {
+           V* HWY_RESTRICT site) {
     const hn::CappedTag<double, 8> tag;
-    const hn::Rebind<V, decltype(tag)> of_value;
-    const hn::Rebind<K, decltype(tag)> of_site;
+    const hn::Rebind<V, decltype(tag)> whole_tag;
     const double step = static_cast<double>(std::int64_t{1} << bits);
     const auto unit = hn::Set(tag, step), share = hn::Set(tag, 1 / step), one = hn::Set(tag, 1.0);
     const auto whole_from = hn::Set(tag, 0x1p52), least = hn::Set(tag, static_cast<double>(base));
@@ -126,63 +105,37 @@ void split(const double* HWY_RESTRICT cell, std::int64_t count, int bits, std::i
         const auto whole = hn::IfThenElse(hn::Lt(parts, nearest), hn::Sub(nearest, one), nearest);
         const auto rest = hn::Sub(some, hn::Mul(whole, unit)), kept = hn::Add(whole, least);
         const auto found = hn::Lt(some, infinite);
-        hn::StoreU(whole_of<V>(hn::IfThenElse(found, kept, absent)), of_value, value + i);
-        hn::StoreU(whole_of<K>(hn::IfThenElse(found, rest, no_one)), of_site, site + i);
+        hn::StoreU(whole_of<V>(hn::IfThenElse(found, kept, absent)), whole_tag, value + i);
+        hn::StoreU(whole_of<V>(hn::IfThenElse(found, rest, no_one)), whole_tag, site + i);
     }
 }
-void split_narrow(const double* cell, std::int64_t count, int bits, std::int64_t base, std::int32_t* value,
-                  std::int32_t* site) {
-    split(cell, count, bits, base, value, site);
-}
-void split_long(const double* cell, std::int64_t count, int bits, std::int64_t base, std::int64_t* value,
-                std::int64_t* site) {
-    split(cell, count, bits, base, value, site);
-}
 
-void narrow_coordinates(const std::int32_t* HWY_RESTRICT site, std::int64_t count, int shift, int bits,
-                        std::int32_t* HWY_RESTRICT to) {
-    const auto mask = static_cast<std::int32_t>((std::int64_t{1} << bits) - 1);
-    for (std::int64_t i = 0; i < count; ++i) to[i] = site[i] < 0 ? -1 : site[i] >> shift & mask;
-}
-void long_coordinates(const std::int64_t* HWY_RESTRICT site, std::int64_t count, int shift, int bits,
-                      std::int32_t* HWY_RESTRICT to) {
-    const std::int64_t mask = (std::int64_t{1} << bits) - 1;
+template <class K>
+void coordinates(const K* HWY_RESTRICT site, std::int64_t count, int shift, int bits, std::int32_t* HWY_RESTRICT to) {
+    const K mask = static_cast<K>((std::int64_t{1} << bits) - 1);
     for (std::int64_t i = 0; i < count; ++i)
         to[i] = site[i] < 0 ? -1 : static_cast<std::int32_t>(site[i] >> shift & mask);
 }
 
 /// Unsigned, because a number is right modulo 2^32 although sums on the way to it may pass 2^31.
 template <class K, class T>
-void offsets(const K* HWY_RESTRICT site, std::int64_t count, const key_layout& keys, const std::int64_t* step,
-             int first, int end, T* HWY_RESTRICT to) {
+void offsets(const K* HWY_RESTRICT site, std::int64_t count, const site_steps& s, T* HWY_RESTRICT to) {
     using U = std::make_unsigned_t<T>;
     using bits = std::make_unsigned_t<K>;
     constexpr std::int64_t batch = 512;  // few enough for the first-level cache
     for (std::int64_t from = 0; from < count; from += batch, site += batch, to += batch) {
         const std::int64_t n = std::min(batch, count - from);
         std::fill_n(to, n, T{0});
-        for (int axis = first; axis < end; ++axis) {
-            const int shift = keys.shift[axis];
-            const auto mask = static_cast<bits>((bits{1} << keys.bits[axis]) - 1);
-            const auto by = static_cast<U>(step[axis]);
+        for (int axis = s.first; axis < s.end; ++axis) {
+            const int shift = s.keys.shift[axis];
+            const auto mask = static_cast<bits>((bits{1} << s.keys.bits[axis]) - 1);
+            const auto by = static_cast<U>(s.step[axis]);
             for (std::int64_t i = 0; i < n; ++i)
                 to[i] = static_cast<T>(static_cast<U>(to[i]) +
                                        static_cast<U>(static_cast<bits>(site[i]) >> shift & mask) * by);
         }
         for (std::int64_t i = 0; i < n; ++i) to[i] = site[i] < 0 ? T{-1} : to[i];
     }
-}
-void narrow_offsets(const std::int32_t* site, std::int64_t count, const key_layout& keys, const std::int64_t* step,
-                    int first, int end, std::int32_t* to) {
-    offsets(site, count, keys, step, first, end, to);
-}
-void wide_offsets(const std::int32_t* site, std::int64_t count, const key_layout& keys, const std::int64_t* step,
-                  int first, int end, std::int64_t* to) {
-    offsets(site, count, keys, step, first, end, to);
-}
-void long_offsets(const std::int64_t* site, std::int64_t count, const key_layout& keys, const std::int64_t* step,
-                  int first, int end, std::int64_t* to) {
-    offsets(site, count, keys, step, first, end, to);
 }
 
 /// Compilers leave this loop scalar.
@@ -225,28 +178,27 @@ void shorten(const std::uint8_t* HWY_RESTRICT near, const std::int32_t* HWY_REST
         for (std::int64_t x = 0; x < count; ++x) to[x] = static_cast<std::uint16_t>(far[x]);
 }
 
+const site_loops& site_table() {
+    static constexpr site_loops every{
+        {sites_of<std::uint8_t>, sites_of<std::int32_t>},
+        {put<packed_site>, put<wide_site<std::int64_t>>, put<wide_site<double>>},
+        add_packed,
+        {split<std::int32_t>, split<std::int64_t>},
+        {coordinates<std::int32_t>, coordinates<std::int64_t>},
+        {offsets<std::int32_t, std::int32_t>, offsets<std::int32_t, std::int64_t>, offsets<std::int64_t, std::int64_t>},
+        {tile32, tile64},
+        shorten};
+    return every;
+}
+
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace nearfield::exact {
 
-HWY_EXPORT(near_sites);
-HWY_EXPORT(far_sites);
-HWY_EXPORT(put_packed);
-HWY_EXPORT(put_whole);
-HWY_EXPORT(put_real);
-HWY_EXPORT(add_packed);
-HWY_EXPORT(split_narrow);
-HWY_EXPORT(split_long);
-HWY_EXPORT(narrow_coordinates);
-HWY_EXPORT(long_coordinates);
-HWY_EXPORT(narrow_offsets);
-HWY_EXPORT(wide_offsets);
-HWY_EXPORT(long_offsets);
-HWY_EXPORT(tile32);
-HWY_EXPORT(tile64);
-HWY_EXPORT(shorten);
+HWY_EXPORT(site_table);
+const site_loops& loops_of_sites() { return HWY_DYNAMIC_DISPATCH(site_table)(); }
 
 void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::uint8_t* changed, row_scratch& r) {
     constexpr std::int64_t columns = number<packed_site>::columns;
@@ -259,10 +211,10 @@ void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::u
     };
     if (kind == row_kind::near) {
         surround(r.steps, std::uint8_t{255});
-        HWY_DYNAMIC_DISPATCH(near_sites)(r.steps, changed, count, periodic, r.site);
+        loops_of_sites().share(r.steps, changed, count, periodic, r.site);
     } else {
         surround(r.far_steps, std::numeric_limits<std::int32_t>::max());
-        HWY_DYNAMIC_DISPATCH(far_sites)(r.far_steps, changed, count, periodic, r.site);
+        loops_of_sites().share(r.far_steps, changed, count, periodic, r.site);
     }
     std::fill_n(r.site + count, columns, r.site[count - 1]);
 }
@@ -281,25 +233,11 @@ void changes_of_row(const void* classes, int bytes, std::int64_t count, bool per
     }
 }
 
-template <class T>
-void put_sites(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
-               const step_cost<lane_of_number<T>>& cost, T* to) {
-    if constexpr (!number<T>::wide) HWY_DYNAMIC_DISPATCH(put_packed)(site, rows, r, first, cost, to);
-    else if constexpr (std::is_same_v<T, wide_site<double>>)
-        HWY_DYNAMIC_DISPATCH(put_real)(site, rows, r, first, cost, to);
-    else HWY_DYNAMIC_DISPATCH(put_whole)(site, rows, r, first, cost, to);
-}
-template void put_sites(const std::int32_t*, std::int64_t, const row_of_sites&, std::int64_t, const step_cost<double>&,
-                        packed_site*);
-template void put_sites(const std::int32_t*, std::int64_t, const row_of_sites&, std::int64_t,
-                        const step_cost<std::int64_t>&, wide_site<std::int64_t>*);
-template void put_sites(const std::int32_t*, std::int64_t, const row_of_sites&, std::int64_t, const step_cost<double>&,
-                        wide_site<double>*);
-
 void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, int shift) {
-    for (std::int64_t r = 1; r < rows; ++r) HWY_DYNAMIC_DISPATCH(add_packed)
-    (reinterpret_cast<double*>(value + r * pitch), number<packed_site>::columns,
-     static_cast<double>(r) * static_cast<double>(std::int64_t{1} << shift));
+    const auto add = loops_of_sites().add;
+    for (std::int64_t r = 1; r < rows; ++r)
+        add(reinterpret_cast<double*>(value + r * pitch), number<packed_site>::columns,
+            static_cast<double>(r) * static_cast<double>(std::int64_t{1} << shift));
 }
 template <class V>
 void add_coordinates(wide_site<V>* value, std::int64_t rows, std::int64_t pitch, int shift) {
@@ -312,16 +250,6 @@ void add_coordinates(wide_site<V>* value, std::int64_t rows, std::int64_t pitch,
 template void add_coordinates(wide_site<std::int64_t>*, std::int64_t, std::int64_t, int);
 template void add_coordinates(wide_site<double>*, std::int64_t, std::int64_t, int);
 
-void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int64_t base, std::int32_t* value,
-                 std::int32_t* site) {
-    HWY_DYNAMIC_DISPATCH(split_narrow)
-    (reinterpret_cast<const double*>(tile), rows * number<packed_site>::columns, bits, base, value, site);
-}
-void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int64_t base, std::int64_t* value,
-                 std::int64_t* site) {
-    HWY_DYNAMIC_DISPATCH(split_long)
-    (reinterpret_cast<const double*>(tile), rows * number<packed_site>::columns, bits, base, value, site);
-}
 template <class L, class V, class K>
 void split_sites(const wide_site<L>* tile, std::int64_t rows, V* value, K* site) {
     constexpr int columns = number<wide_site<L>>::columns;
@@ -339,33 +267,9 @@ template void split_sites(const wide_site<std::int64_t>*, std::int64_t, std::int
 template void split_sites(const wide_site<std::int64_t>*, std::int64_t, std::int64_t*, std::int64_t*);
 template void split_sites(const wide_site<double>*, std::int64_t, double*, std::int64_t*);
 
-void coordinates_of(const std::int32_t* site, std::int64_t count, int shift, int bits, std::int32_t* to) {
-    HWY_DYNAMIC_DISPATCH(narrow_coordinates)(site, count, shift, bits, to);
-}
-void coordinates_of(const std::int64_t* site, std::int64_t count, int shift, int bits, std::int32_t* to) {
-    HWY_DYNAMIC_DISPATCH(long_coordinates)(site, count, shift, bits, to);
-}
-void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& s, std::int32_t* to) {
-    HWY_DYNAMIC_DISPATCH(narrow_offsets)(site, count, s.keys, s.step, s.first, s.end, to);
-}
-void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& s, std::int64_t* to) {
-    HWY_DYNAMIC_DISPATCH(wide_offsets)(site, count, s.keys, s.step, s.first, s.end, to);
-}
-void offsets_of(const std::int64_t* site, std::int64_t count, const site_steps& s, std::int64_t* to) {
-    HWY_DYNAMIC_DISPATCH(long_offsets)(site, count, s.keys, s.step, s.first, s.end, to);
-}
-
 void put_steps(const row_scratch& r, row_kind kind, std::int64_t count, std::uint16_t* to) {
     if (kind == row_kind::none) return (void)std::fill_n(to, count, number<std::uint16_t>::infinite);
-    HWY_DYNAMIC_DISPATCH(shorten)(kind == row_kind::near ? r.steps : nullptr, r.far_steps, count, to);
-}
-void costs_of_steps(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch,
-                    const step_cost<std::int32_t>& cost, std::int32_t* to) {
-    HWY_DYNAMIC_DISPATCH(tile32)(steps, rows, pitch, cost, to);
-}
-void costs_of_steps(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<double>& cost,
-                    double* to) {
-    HWY_DYNAMIC_DISPATCH(tile64)(steps, rows, pitch, cost, to);
+    loops_of_sites().shorten(kind == row_kind::near ? r.steps : nullptr, r.far_steps, count, to);
 }
 
 }  // namespace nearfield::exact

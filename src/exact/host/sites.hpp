@@ -6,8 +6,10 @@
 // largest value * 2^(bits of a site) is below 2^53, else wide_site.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "base/overloads.hpp"
 #include "exact/host/lines.hpp"
 #include "exact/host/rows.hpp"
 #include "exact/host/terms.hpp"
@@ -28,54 +30,19 @@ struct row_of_sites {
     int shift;
 };
 
-/// Computes the values and sites of a tile, number<T>::columns cells of each row from cell `first` on, from the sites
-/// of sites_of_row().
-template <class T>
-void put_sites(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
-               const step_cost<lane_of_number<T>>& cost, T* to);
-
 /// Adds r << shift to the sites of row r, for `rows` rows of a tile.
 void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, int shift);
 template <class V>
 void add_coordinates(wide_site<V>* value, std::int64_t rows, std::int64_t pitch, int shift);
 
-/// Solves lines of `size` rows that are `apart` rows of a tile apart, if they are few: each row relaxes all.
-template <class T>
-void relax_axis(T* value, std::int64_t size, std::int64_t apart, std::int64_t rows,
-                const axis_terms<lane_of_number<T>>& terms, int shift, T* best) {
-    using lane = lane_of_number<T>;
-    constexpr std::int64_t columns = number<T>::columns;
-    for (std::int64_t at = 0; at < rows; at += size * apart) {
-        T *const from = value + at * columns, *const to = best + at * columns;
-        if constexpr (number<T>::sited)
-            for (std::int64_t i = 0; i < apart; ++i) add_coordinates(from + i * columns, size, apart * columns, shift);
-        relax_lines(reinterpret_cast<const lane*>(from), size, apart * columns, terms.get(),
-                    reinterpret_cast<lane*>(to));
-    }
-}
-
 /// Rows of at most this many cells have steps of 16 bits; the largest number means that there is no mark.
 inline constexpr std::int64_t most_short_row = 65000;
-/// Writes a row's steps in 16 bits, from which costs_of_steps() computes the costs of a tile: `rows` groups of
-/// number<T>::columns cells, whose steps are `pitch` apart.
+/// Writes a row's steps in 16 bits, from which the costs of a tile are computed.
 void put_steps(const row_scratch& r, row_kind kind, std::int64_t count, std::uint16_t* to);
-void costs_of_steps(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch,
-                    const step_cost<std::int32_t>& cost, std::int32_t* to);
-void costs_of_steps(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<double>& cost,
-                    double* to);
 
 /// Splits a tile's rows into values and sites; -1 for cells without a site.
 template <class L, class V, class K>
 void split_sites(const wide_site<L>* tile, std::int64_t rows, V* value, K* site);
-/// Does the same for values from which `base` was subtracted.
-void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int64_t base, std::int32_t* value,
-                 std::int32_t* site);
-void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int64_t base, std::int64_t* value,
-                 std::int64_t* site);
-
-/// Returns the coordinates of sites along an axis, -1 without one.
-void coordinates_of(const std::int32_t* site, std::int64_t count, int shift, int bits, std::int32_t* to);
-void coordinates_of(const std::int64_t* site, std::int64_t count, int shift, int bits, std::int32_t* to);
 
 /// Strides over axes [first, end) of a problem, by which the coordinates of a site become the number of a cell.
 struct site_steps {
@@ -83,9 +50,61 @@ struct site_steps {
     const std::int64_t* step;
     int first, end;
 };
-/// Returns sums of coordinates times strides, -1 without a site. A number in 32 bits is computed modulo 2^32.
-void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& s, std::int32_t* to);
-void offsets_of(const std::int32_t* site, std::int64_t count, const site_steps& s, std::int64_t* to);
-void offsets_of(const std::int64_t* site, std::int64_t count, const site_steps& s, std::int64_t* to);
+
+template <class Steps>
+using row_loop = void (*)(const Steps* steps, const std::uint8_t* changed, std::int64_t count, bool periodic,
+                          std::int32_t* site);
+template <class T>
+using tile_loop = void (*)(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
+                           const step_cost<lane_of_number<T>>& cost, T* to);
+template <class T>
+using cost_loop = void (*)(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<T>& cost,
+                           T* to);
+template <class V>
+using split_loop = void (*)(const double* cell, std::int64_t count, int bits, std::int64_t base, V* value, V* site);
+template <class K>
+using coordinate_loop = void (*)(const K* site, std::int64_t count, int shift, int bits, std::int32_t* to);
+template <class K, class T>
+using offset_loop = void (*)(const K* site, std::int64_t count, const site_steps& s, T* to);
+
+/// Loops over sites, for this machine's instruction set.
+struct site_loops {
+    /// Computes the sites of a row's cells from their steps and those of the cells beside the row (sites_of_row()).
+    overloads<row_loop<std::uint8_t>, row_loop<std::int32_t>> share;
+    /// Computes the values and sites of a tile, number<T>::columns cells of each row from cell `first` on, from the
+    /// sites of sites_of_row().
+    overloads<tile_loop<packed_site>, tile_loop<wide_site<std::int64_t>>, tile_loop<wide_site<double>>> put;
+    void (*add)(double* value, std::int64_t count, double step);
+    /// Splits packed sites, from whose values `base` was subtracted, into values and sites; -1 without a site.
+    overloads<split_loop<std::int32_t>, split_loop<std::int64_t>> split;
+    /// Computes the coordinates of sites along an axis, -1 without one.
+    overloads<coordinate_loop<std::int32_t>, coordinate_loop<std::int64_t>> coordinates;
+    /// Computes sums of coordinates times strides, -1 without a site. A number in 32 bits is computed modulo 2^32.
+    overloads<offset_loop<std::int32_t, std::int32_t>, offset_loop<std::int32_t, std::int64_t>,
+              offset_loop<std::int64_t, std::int64_t>>
+        offsets;
+    /// Computes the costs of a tile: `rows` groups of number<T>::columns cells, whose steps are `pitch` apart.
+    overloads<cost_loop<std::int32_t>, cost_loop<double>> costs;
+    void (*shorten)(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, std::uint16_t* to);
+};
+const site_loops& loops_of_sites();
+
+/// Solves the lines of a tile of `rows` rows like `t`, if they are few: each row relaxes all. `first`: values without
+/// any row, or null.
+template <class T>
+void relax_axis(const line_tile<T>& t, std::int64_t rows, int shift, T* value, const T* first, T* best) {
+    using lane = lane_of_number<T>;
+    lane term[few_rows];
+    for (std::int64_t k = 0; k < t.rows; ++k) term[k] = t.terms->get()[t.periodic ? std::min(k, t.rows - k) : k];
+    for (std::int64_t at = 0; at < rows * number<T>::columns; at += t.rows * t.pitch) {
+        lane* const from = reinterpret_cast<lane*>(value + at);
+        if constexpr (number<T>::sited)
+            for (std::int64_t r = 1; r < t.rows; ++r)
+                loops_of_sites().add(from + r * t.pitch, t.pitch, static_cast<double>(r << shift));
+        loops_of_runs().relax(from, t.rows, t.pitch, term,
+                              reinterpret_cast<const lane*>(first == nullptr ? nullptr : first + at),
+                              reinterpret_cast<lane*>(best + at));
+    }
+}
 
 }  // namespace nearfield::exact
