@@ -135,8 +135,8 @@ struct cut_options {
 /// The basins of an image and the lowest passes between them: computed once, queried many times. A query costs its
 /// output and some steps for each basin; an area or a volume costs one more pass over the cells.
 ///
-/// Basins made on a device keep their cells there, in 45 bytes each (70 for types of 8 bytes), and their tree on the
-/// host. Queries with an output go to the place of the basins; all of them wait, also on a device.
+/// Basins made on a device keep their cells there, in 45 bytes each (70 for types of 8 bytes), and their tree there and
+/// on the host. Queries with an output go to the place of the basins; all of them wait, also on a device.
 class basins {
 public:
     /// Arguments as those of watershed(), on a device of 1 to 3 axes; options for markers are ignored. The image is not

@@ -74,8 +74,8 @@ class Basins:
         """Coordinates of the extrema of height `h`, ``(n, axes)``: the lowest minimum or highest maximum first."""
         check_flags(squared=squared)
         with words(self._work.name):
-            rows = np.frombuffer(self._graph.peaks(length_of("h", h), bool(squared)), PEAK)
-        return self._coordinates(rows["cell"])
+            rows = self._graph.peaks(length_of("h", h), bool(squared), self.shape)
+        return np.frombuffer(rows, np.int64).reshape(-1, len(self.shape)).copy()
 
     def marks(self, h: float = 0, *, squared: bool = False) -> Any:
         """Marks all cells of the minima (maxima) of height `h`, as bool. Equal ones that merge are all marked."""

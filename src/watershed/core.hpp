@@ -67,15 +67,23 @@ NF_HD constexpr Key turned(Key key, bool maxima) {
     return maxima ? static_cast<Key>(~key) : key;
 }
 
+/// Returns sqrt(a) - sqrt(b) for a >= b, rounded a few times; NaN if both are 0.
+NF_HD inline double roots_apart(std::uint64_t a, std::uint64_t b) {
+    return static_cast<double>(a - b) / (std::sqrt(static_cast<double>(a)) + std::sqrt(static_cast<double>(b)));
+}
+/// A limit that rounded numbers are compared with: between these two the roundings may decide.
+struct limits_beside {
+    double below, above;
+    NF_HD constexpr explicit limits_beside(double limit) : below(limit * (1 - 0x1p-40)), above(limit * (1 + 0x1p-40)) {}
+};
 /// Exact test of sqrt(a) - sqrt(b) >= p / 2^16 by squaring: with D = 2^32 (a - b) - p^2, D >= 2^17 p sqrt(b).
 NF_HD constexpr bool roots_differ(std::uint64_t a, std::uint64_t b, std::uint64_t p) {
     if (a < b) return false;
     if (!std::is_constant_evaluated()) {  // roots in floating point decide unless they are close
-        const double apart = static_cast<double>(a - b) /
-                             (std::sqrt(static_cast<double>(a)) + std::sqrt(static_cast<double>(b))),
-                     least = static_cast<double>(p) / (1 << height_bits);
-        if (apart > least * (1 + 0x1p-40)) return true;
-        if (apart < least * (1 - 0x1p-40)) return false;
+        const double apart = roots_apart(a, b);
+        const limits_beside least(static_cast<double>(p) / (1 << height_bits));
+        if (apart > least.above) return true;
+        if (apart < least.below) return false;
     }
     const uint128 first = static_cast<uint128>(a - b) << (2 * height_bits), p2 = static_cast<uint128>(p) * p;
     if (first < p2) return false;
@@ -107,6 +115,22 @@ struct height {
             const auto whole = static_cast<std::uint64_t>(h);
             return apart >= whole + (static_cast<double>(whole) < h ? 1 : 0);
         }
+    }
+    /// Returns how far a pass lies above a minimum, rounded, and the limit to compare it with.
+    template <class Value, class Key>
+    NF_HD double apart(Key minimum, Key pass) const {
+        const auto a = value_of<Value>(turned(minimum, maxima)), b = value_of<Value>(turned(pass, maxima));
+        const Value more = maxima ? a : b, less = maxima ? b : a;
+        if constexpr (std::is_floating_point_v<Value>)
+            return roots ? std::sqrt(static_cast<double>(more)) - std::sqrt(static_cast<double>(less))
+                         : static_cast<double>(more) - static_cast<double>(less);
+        else
+            return roots ? roots_apart(static_cast<std::uint64_t>(more), static_cast<std::uint64_t>(less))
+                         : static_cast<double>(static_cast<std::uint64_t>(more) - static_cast<std::uint64_t>(less));
+    }
+    template <class Value>
+    [[nodiscard]] NF_HD double limit() const {
+        return roots && !std::is_floating_point_v<Value> ? static_cast<double>(p) / (1 << height_bits) : h;
     }
     /// Returns the greatest key of a value that is no such pass; all passes above it are.
     template <class Value, class Key>

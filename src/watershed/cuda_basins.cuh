@@ -171,6 +171,24 @@ __device__ inline lowest shuffled(const lowest& of, int from) {
     return {__shfl_sync(cuda::every_lane, of.key, from), __shfl_sync(cuda::every_lane, of.way, from)};
 }
 
+/// Finds the lowest places of the columns beside the warp: some lanes do so for one column each, and of three lanes the
+/// first gets the lowest. `before` is the corner of the places around the lane's column.
+template <nearby Which>
+__device__ lowest lowest_beyond(const work& w, const own_cells& own, std::int32_t before, int depth, int lane) {
+    using planes = column<Which>;
+    constexpr int rows = planes::deep ? 3 : 1, of_side = cells_of_thread * rows;
+    const std::int32_t by = planes::pitch(w.where);
+    const int side = lane / of_side, cell = lane % of_side / rows, y = lane % rows;
+    lowest beyond;
+    if (lane < 2 * of_side && cell < depth && (side == 0 || own.at[2] - lane + 32 <= w.where.size[2])) {
+        const std::int32_t at = before - lane + (side == 0 ? -1 : 32) + cell * by + y * w.where.pitch[1];
+        beyond = lowest_of(w.key[at], w.key[at + by], w.key[at + 2 * by], planes::way_of_row(y));
+    }
+    for (int next = 1; next < rows; ++next)
+        if (const lowest other = shuffled(beyond, (lane + next) % 32); other.key < beyond.key && y == 0) beyond = other;
+    return beyond;
+}
+
 /// Does what find_lowest() does for neighbours at corners. A lane finds the lowest places of its own column and, in a
 /// volume, of the two beside it along the second axis, and lanes exchange them along the last axis. Some lanes do so
 /// for the columns beside the warp.
@@ -183,30 +201,29 @@ __device__ void find_lowest_in_warp(const work& w, const own_cells& own, const s
     bool some = false;
     for (const std::int32_t each : place) some |= each != nowhere;
     if (__any_sync(cuda::every_lane, some ? 1 : 0) == 0) return;
+    // Lanes behind the row's end read the place there, which holds no cell, and columns that end in the tile their last
+    // plane again. Sums of 32 bits take fewer instructions than addresses.
     const std::int32_t by = planes::pitch(w.where), row = w.where.pitch[1];
-    const int depth = min(w.where.size[axis] - own.at[axis], cells_of_thread), lane = cuda::lane_of_thread(),
-              read = own.at[2] < w.where.size[2] ? depth + 2 : 0;
-    const std::int32_t* const before = w.key + own.place - by - (planes::deep ? row : 0);
+    const int depth = min(w.where.size[axis] - own.at[axis], cells_of_thread),
+              lane = static_cast<int>(threadIdx.x & 31);  // which has no sign to be divided with
+    const std::int32_t before = own.place - by - (planes::deep ? row : 0),
+                       first = before - max(own.at[2] - w.where.size[2], 0);
+    std::int32_t plane[cells_of_thread + 2];
+#pragma unroll
+    for (int p = 0; p < cells_of_thread + 2; ++p) plane[p] = min(p, depth + 1) * by;
 #pragma unroll
     for (int y = 0; y < rows; ++y) {
+        const std::int32_t* const at = w.key + (first + y * row);
         std::int32_t key[cells_of_thread + 2];
 #pragma unroll
-        for (int p = 0; p < cells_of_thread + 2; ++p)
-            key[p] = p < read ? before[y * row + p * by] : outside<std::int32_t>;
+        for (int p = 0; p < cells_of_thread + 2; ++p) key[p] = at[plane[p]];
 #pragma unroll
         for (int i = 0; i < cells_of_thread; ++i) {
             const lowest here = lowest_of(key[i], key[i + 1], key[i + 2], planes::way_of_row(y));
             if (here.key < found[i].key) found[i] = here;
         }
     }
-    const int side = lane / of_side, cell = lane % of_side / rows, y = lane % rows;
-    lowest beyond;
-    if (lane < 2 * of_side && cell < depth && (side == 0 || own.at[2] - lane + 32 <= w.where.size[2])) {
-        const std::int32_t* const at = before - lane + (side == 0 ? -1 : 32) + cell * by + y * row;
-        beyond = lowest_of(at[0], at[by], at[2 * by], planes::way_of_row(y));
-    }
-    for (int next = 1; next < rows; ++next)  // of three lanes the first gets the lowest
-        if (const lowest other = shuffled(beyond, (lane + next) % 32); other.key < beyond.key && y == 0) beyond = other;
+    const lowest beyond = lowest_beyond<Which>(w, own, before, depth, lane);
 #pragma unroll
     for (int i = 0; i < cells_of_thread; ++i) {
         lowest left = shuffled(found[i], (lane + 31) % 32), right = shuffled(found[i], (lane + 1) % 32);

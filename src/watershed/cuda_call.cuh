@@ -57,6 +57,12 @@ public:
         each_basin(clear_tops);
         with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, w_); });
     }
+    /// Merges basins along the edges of a list, those with markers or high enough minima with the root.
+    void merge_with_root(const work& w) const {
+        with_number(w_.image.type, [&]<class Value>(Value) { together(merge<Value>, w); });
+        each_basin(find_levels);
+        if (w_.heights) number();
+    }
     /// Finds the lowest marker of each basin, whose cells have been found before.
     void find_markers() {
         with_number(w_.image.type, [&]<class Value>(Value) { each_tile(find_basins<Value>); });

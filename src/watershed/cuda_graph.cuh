@@ -59,7 +59,7 @@ public:
     kept_basins(const device& on, const problem& p) : asked_(p), stream_(on), home_(stream_.get()), call_(home_, p) {
         const cuda::device_guard current(home_);
         call_.find_passes();
-        take_tree();
+        take_tree(), keep_tree();
         const std::int64_t places = p.where.places;
         kept_ = std::make_unique<device_list<std::int32_t>>(home_, 2 * places);
         cuda::copy(home_, keys(), arrays().key, 4 * places);
@@ -76,7 +76,7 @@ public:
     }
     [[nodiscard]] std::vector<extinction> extinctions(attribute by, bool roots) const override {
         const cuda::device_guard current(home_);
-        return with_tree([&](const auto& tree) { return tree.extinctions(asked_.where, regions_by(by, roots)); });
+        return with_tree([&](const auto& tree) { return tree.extinctions(asked_.where, *regions_by(by, roots)); });
     }
     void mark(const device& on, const height& least, const target& out) const override;
     void flood(const device& on, const problem& p) override;
@@ -113,9 +113,11 @@ private:
         cuda::fetch(home_, to.data(), from, std::ssize(to) * static_cast<std::int64_t>(sizeof(T)));
     }
     void take_tree();
+    void keep_tree();
+    void label_minima();
     [[nodiscard]] edges merged() const;
     [[nodiscard]] list<std::int64_t> exact_of(const list<std::int32_t>& ranks) const;
-    [[nodiscard]] region_tree regions_by(attribute by, bool roots) const;
+    [[nodiscard]] std::shared_ptr<const region_tree> regions_by(attribute by, bool roots) const;
     [[nodiscard]] double fill(lakes_of_tree& lakes, bool volumes) const;
     [[nodiscard]] double factor() const;
 
@@ -123,10 +125,14 @@ private:
     own_stream stream_;
     const device& home_;
     call call_;
-    std::unique_ptr<device_list<std::int32_t>> kept_;  ///< keys, then labels of the watershed from all minima
-    bool labelled_ = false;
+    std::unique_ptr<device_list<std::int32_t>> kept_;    ///< keys, then labels of the watershed from all minima
+    std::unique_ptr<device_list<std::int32_t>> minima_;  ///< their basins, which the kept labels number
+    std::int64_t count_of_minima_ = 0;
     merge_tree<std::int32_t> tree_;
-    merge_tree<std::int64_t> exact_;  ///< of 8-byte types, whose keys on the device are ranks
+    merge_tree<std::int64_t> exact_;                            ///< of 8-byte types, whose keys on the device are ranks
+    std::unique_ptr<device_list<std::int32_t>> into_, passes_;  ///< those of the tree
+    std::unique_ptr<device_list<std::uint64_t>> tops_;          ///< key and place of each basin's lowest cell
+    mutable kept_regions regions_;
 };
 
 // ---- building -------------------------------------------------------------------------------------------------------
@@ -176,6 +182,16 @@ inline void kept_basins::take_tree() {
     exact_.low = exact_of(tree_.low), exact_.pass = exact_of(pass);
 }
 
+/// Keeps on the device what merging begins with.
+inline void kept_basins::keep_tree() {
+    list<std::uint64_t> top(tree_.cell.size());
+    for (std::size_t i = 0; i < top.size(); ++i)
+        top[i] = packed(tree_.low[i], static_cast<std::uint32_t>(tree_.cell[i]));
+    into_ = std::make_unique<device_list<std::int32_t>>(home_, tree_.into);
+    passes_ = std::make_unique<device_list<std::int32_t>>(home_, tree_.pass);
+    tops_ = std::make_unique<device_list<std::uint64_t>>(home_, top);
+}
+
 inline list<std::int64_t> kept_basins::exact_of(const list<std::int32_t>& ranks) const {
     list<std::int64_t> found(ranks.size());
     if (ranks.empty()) return found;
@@ -190,11 +206,10 @@ inline list<std::int64_t> kept_basins::exact_of(const list<std::int32_t>& ranks)
 
 inline void kept_basins::mark(const device& on, const height& least, const target& out) const {
     const cuda::device_guard current(after(on));
-    const device_list<std::int32_t> low(home_, tree_.low);
     const device_list<std::uint8_t> marked(home_, with_tree([&](const auto& tree) { return tree.marked(least); }));
     work w = call_.arrays();
     w.extrema = {out, asked_.where.axes};
-    each_of(w.where.quads, mark_lowest, w, keys(), low.get(), marked.get());
+    each_of(w.where.quads, mark_lowest, w, keys(), tops_->get(), marked.get());
     wait();
 }
 
@@ -205,48 +220,52 @@ inline void kept_basins::flood(const device& on, const problem& p) {
     work& w = arrays();
     cuda::copy(home_, w.key, keys(), 4 * p.where.places);
     call_.take(p), call_.clear();
-    const std::size_t basins = tree_.cell.size();
-    list<std::int32_t> level(basins, outside<std::int32_t>), number(basins, nowhere);
-    list<std::uint8_t> reached(basins, 0);
-    std::int32_t last = 0;
-    if (w.heights) {
-        for (std::size_t i = 0; i < basins; ++i)
-            if (with_tree([&](const auto& tree) { return tree.stays(i, p.least); }))
-                number[i] = ++last, level[i] = tree_.low[i], reached[i] = 1;
-        cuda::send(home_, w.count + counters, &last, sizeof last);
-    } else {
-        list<std::uint64_t> top(basins, no_key);
-        cuda::send(home_, w.top, top.data(), 8 * std::ssize(top));
-        call_.find_markers();
-        fetch(top, w.top);
-        for (std::size_t i = 0; i < basins; ++i)
-            if (top[i] != no_key) level[i] = key_in(top[i]), reached[i] = 1;
-    }
-    tree_.spread(level, reached);
-    for (std::size_t i = 0; i < basins; ++i)
-        if (reached[i] != 0) number[i] = std::max(number[i], 0);
-    cuda::send(home_, w.level, level.data(), 4 * std::ssize(level));
-    cuda::send(home_, w.number, number.data(), 4 * std::ssize(number));
-    const device_list<std::int32_t> cell(home_, tree_.cell);
-    if (w.heights) each_of(std::ssize(tree_.cell), set_flags, cell.get(), std::ssize(tree_.cell));
+    work along = w;  // steps and parents are found later
+    along.edge_a = w.steps, along.edge_b = w.parent, along.edge_pass = passes_->get();
+    along.most_edges = std::numeric_limits<std::uint32_t>::max();
+    each_of(std::ssize(tree_.cell), separate, along, into_->get(), tops_->get(), std::ssize(tree_.cell));
+    if (!w.heights) call_.find_markers();
+    call_.merge_with_root(along);
     call_.finish();
     wait();
 }
 
+/// Keeps the labels of the watershed from all minima.
+inline void kept_basins::label_minima() {
+    if (minima_ != nullptr) return;
+    const height any{0, 0, false, asked_.maxima};
+    const list<std::uint8_t> stay = with_tree([&](const auto& tree) { return tree.staying(any); });
+    list<std::int32_t> minima;
+    for (std::size_t i = 0; i < stay.size(); ++i)
+        if (stay[i] != 0) minima.push_back(static_cast<std::int32_t>(i));
+    problem p = asked_;
+    p.label = {labels() + p.where.base, dtype::int32, {}}, p.least = any;
+    std::copy_n(p.where.pitch, p.where.axes, p.label.stride);
+    flood(home_, p);
+    count_of_minima_ = std::ssize(minima), minima_ = std::make_unique<device_list<std::int32_t>>(home_, minima);
+}
+
 inline void kept_basins::cut(const device& on, const cut_options& cut, const height& least, const target& out) {
     const cuda::device_guard current(after(on));
-    const list<std::int32_t> in_cut =
-        with_tree([&](const auto& tree) { return tree.labels_of_cut(regions_by(cut.by, cut.roots), cut, least); });
-    if (!labelled_) {
-        problem p = asked_;
-        p.label = {labels() + p.where.base, dtype::int32, {}}, p.least = {0, 0, false, p.maxima};
-        std::copy_n(p.where.pitch, p.where.axes, p.label.stride);
-        flood(on, p), labelled_ = true;
-    }
-    const device_list<std::int32_t> sent(home_, in_cut);
+    label_minima();
+    const std::int64_t basins = std::ssize(tree_.cell);
+    const device_list<std::int32_t> in_cut(home_, count_of_minima_ + 1);
+    const device_list<std::uint32_t> before(home_, basins + 1);
     work w = call_.arrays();
-    w.label = {out, asked_.where.axes};
-    each_of(w.where.quads, write_cut, w, labels(), sent.get());
+    w.label = {out, asked_.where.axes}, w.least = least;
+    if (cut.by == attribute::height && cut.regions == 0) {
+        with_number(asked_.image.type, [&]<class Value>(Value) {
+            each_of(basins, keep_regions<Value>, w, into_->get(), passes_->get(), tops_->get(), basins, before.get());
+        });
+        cuda::launch_sums(home_, before.get(), basins, before.get() + basins);
+        each_of(count_of_minima_ + 1, name_regions, w, into_->get(), before.get(), minima_->get(), count_of_minima_,
+                in_cut.get());
+    } else {
+        const list<std::int32_t> found =
+            with_tree([&](const auto& tree) { return tree.labels_of_cut(*regions_by(cut.by, cut.roots), cut, least); });
+        cuda::send(home_, in_cut.get(), found.data(), 4 * std::ssize(found));
+    }
+    each_of(w.where.quads, write_cut, w, labels(), in_cut.get());
     wait();
 }
 
@@ -276,10 +295,10 @@ inline std::vector<double> kept_basins::passes(const std::vector<std::int64_t>& 
 
 // ---- regions --------------------------------------------------------------------------------------------------------
 
-inline region_tree kept_basins::regions_by(attribute by, bool roots) const {
-    return with_tree([&](const auto& tree) {
-        return tree.regions(by, roots, [&](lakes_of_tree& lakes, bool volumes) { return fill(lakes, volumes); });
-    });
+inline std::shared_ptr<const region_tree> kept_basins::regions_by(attribute by, bool roots) const {
+    const auto fill_them = [&](lakes_of_tree& lakes, bool volumes) { return fill(lakes, volumes); };
+    return regions_.get(
+        by, roots, [&] { return with_tree([&](const auto& tree) { return tree.regions(by, roots, fill_them); }); });
 }
 
 /// Returns the factor of volumes.
@@ -300,10 +319,9 @@ inline double kept_basins::fill(lakes_of_tree& lakes, bool volumes) const {
     list<std::int32_t> end;
     lakes = tree_.number_lakes(end);
     list<word> sums(3 * end.size());
-    const device_list<std::int32_t> into(home_, tree_.into), pass(home_, tree_.pass), first(home_, lakes.first),
-        ends(home_, end);
+    const device_list<std::int32_t> first(home_, lakes.first), ends(home_, end);
     const device_list<word> to(home_, sums);
-    const lakes_on_device there{into.get(), pass.get(), first.get(), ends.get(), to.get(), by};
+    const lakes_on_device there{into_->get(), passes_->get(), first.get(), ends.get(), to.get(), by};
     const std::int64_t fillers = cuda::blocks_for(asked_.where.places, places_of_filler * cuda::warp) * cuda::warp;
     with_number(asked_.image.type, [&]<class Value>(Value) { each_of(fillers, fill_lakes<Value>, keys(), there); });
     fetch(sums, to.get());

@@ -187,7 +187,7 @@ struct array3 {
 };
 
 /// Packs a key, as an unsigned integer of the same order, above the number of a cell or a basin.
-__device__ inline std::uint64_t packed(std::int32_t key, std::uint32_t number) {
+NF_HD inline std::uint64_t packed(std::int32_t key, std::uint32_t number) {
     return std::uint64_t{static_cast<std::uint32_t>(key) ^ 0x80000000U} << 32 | number;
 }
 NF_HD inline std::int32_t key_in(std::uint64_t both) {
@@ -292,8 +292,13 @@ __device__ inline std::int32_t place_of_thread() {
 __device__ inline std::int32_t follow(std::int32_t* to, std::int32_t place) {
     std::int32_t code = to[place];
     if (code < 0) return code;
+    [[maybe_unused]] std::int32_t hops = 0;
     std::int32_t end;
-    while ((end = to[code]) >= 0) code = end;
+    for (; (end = to[code]) >= 0; code = end) {
+#ifndef __CUDA_ARCH__
+        if (++hops == std::numeric_limits<std::int32_t>::max()) std::abort();  // a ring, which a GPU follows for ever
+#endif
+    }
     for (std::int32_t next; (next = to[place]) >= 0; place = next) to[place] = end;
     return end;
 }

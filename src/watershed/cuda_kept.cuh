@@ -20,23 +20,27 @@ static __global__ void __launch_bounds__(threads_of_block)
 
 /// Marks the lowest cells of some basins. One thread handles four cells, as in write_cut().
 static __global__ void __launch_bounds__(threads_of_block)
-    mark_lowest(const __grid_constant__ work w, const std::int32_t* key, const std::int32_t* low,
+    mark_lowest(const __grid_constant__ work w, const std::int32_t* key, const std::uint64_t* top,
                 const std::uint8_t* marked) {
     const quad own(w.where);
     std::int32_t code[cells_of_thread], here[cells_of_thread];
     std::uint8_t found[cells_of_thread];
     own.read(w.basin + own.place, code), own.read(key + own.place, here);
     own.each([&](int i) {
-        found[i] = code[i] != nowhere && here[i] == low[-2 - code[i]] ? marked[-2 - code[i]] : std::uint8_t{0};
+        found[i] = code[i] != nowhere && here[i] == key_in(top[-2 - code[i]]) ? marked[-2 - code[i]] : std::uint8_t{0};
     });
     own.write(w.extrema, found);
 }
 
-/// Notes the markers of a call that has none: those of the basins with a positive number.
+/// Separates merged basins. The edges are the passes of the tree of basins; their end points are written anew.
 static __global__ void __launch_bounds__(threads_of_block)
-    set_flags(const __grid_constant__ work w, const std::int32_t* cell, std::int64_t basins) {
+    separate(const __grid_constant__ work w, const std::int32_t* into, const std::uint64_t* top, std::int64_t basins) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i < basins && w.number[i] > 0) atomicOr(w.flags + cell[i] / 32, 1U << cell[i] % 32);
+    if (i >= basins) return;
+    const auto own = static_cast<std::int32_t>(i);
+    w.best[i] = no_key, w.top[i] = w.heights ? top[i] : no_key, w.up[i] = own, w.pass[i] = 0;
+    w.edge_a[i] = own, w.edge_b[i] = into[i] < 0 ? own : into[i];
+    if (i == 0) w.count[basins_found] = w.count[edges_found] = static_cast<std::uint32_t>(basins);
 }
 
 /// Writes the labels of a cut, given the label in it for each label of the watershed from all minima.
@@ -47,6 +51,27 @@ static __global__ void __launch_bounds__(threads_of_block)
     own.read(label + own.place, found);
     own.each([&](int i) { found[i] = in_cut[found[i]]; });
     own.write(w.label, found);
+}
+
+/// Finds which basins keep a region of their own in a cut by height.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block)
+    keep_regions(const __grid_constant__ work w, const std::int32_t* into, const std::int32_t* pass,
+                 const std::uint64_t* top, std::int64_t basins, std::uint32_t* keeps) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= basins) return;
+    keeps[i] = into[i] < 0 || w.least.reached<Value>(exact_key<Value>(w, key_in(top[i])), exact_key<Value>(w, pass[i]));
+}
+/// Writes what write_cut() needs, given for each basin the number of regions before its own.
+static __global__ void __launch_bounds__(threads_of_block)
+    name_regions(const __grid_constant__ work, const std::int32_t* into, const std::uint32_t* before,
+                 const std::int32_t* minima, std::int64_t count, std::int32_t* in_cut) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i == 0) in_cut[0] = 0;
+    if (i >= count) return;
+    std::int32_t basin = minima[i];
+    while (before[basin + 1] == before[basin]) basin = into[basin];
+    in_cut[i + 1] = static_cast<std::int32_t>(before[basin]) + 1;
 }
 
 /// Reads the basins and the keys of listed places.

@@ -201,8 +201,11 @@ struct pointers {
     }
 };
 
-/// Replaces pointers to other cells of the tile by the last entry of the way through the tile. Pointers are doubled in
-/// shared memory.
+/// Rounds of shorten() end if so few threads have a longer way.
+inline constexpr int few_threads = 32;
+
+/// Replaces pointers to other cells of the tile by the last entry of the way through the tile, or by one far along a
+/// long way that few threads have. Pointers are doubled in shared memory.
 __device__ inline void shorten(const own_cells& own, pointers& of) {
     __shared__ std::int32_t code[cells_of_tile];
     __shared__ std::uint16_t next[cells_of_tile];
@@ -211,15 +214,15 @@ __device__ inline void shorten(const own_cells& own, pointers& of) {
         const int k = own.number + i * own.number_by;
         code[k] = of.code[i], next[k] = static_cast<std::uint16_t>(of.next[i]);
     }
-    for (bool more = true; more;) {
+    for (int going = threads_of_block; going > few_threads;) {
         __syncthreads();
-        more = false;
+        bool more = false;
 #pragma unroll
         for (int i = 0; i < cells_of_thread; ++i) {
             const int beyond = next[of.next[i]];
             more |= beyond != of.next[i], of.next[i] = beyond;
         }
-        more = __syncthreads_or(more ? 1 : 0) != 0;
+        going = __syncthreads_count(more ? 1 : 0);
 #pragma unroll
         for (int i = 0; i < cells_of_thread; ++i)
             next[own.number + i * own.number_by] = static_cast<std::uint16_t>(of.next[i]);

@@ -162,7 +162,7 @@ private:
     void fill_lakes(workers& team, const list<Key>& end, double factor, lakes_of_tree& lakes) const;
     template <class Value>
     [[nodiscard]] double factor_of(workers& team) const;
-    [[nodiscard]] region_tree regions_by(const host& on, attribute by, bool roots) const;
+    [[nodiscard]] std::shared_ptr<const region_tree> regions_by(const host& on, attribute by, bool roots) const;
     [[nodiscard]] list<marker> markers_of(workers& team, const problem& p) const;
     void write_passes(workers& team, const problem& p, const list<Key>& level, const list<std::uint8_t>& reached) const;
 
@@ -178,6 +178,7 @@ private:
     host_scratch<std::int32_t> part_;    ///< of every cell: its label; cells of other labels are no neighbours
     host_scratch<std::uint8_t> lowest_;  ///< of minima without basins: all their cells, or the first of each
     merge_tree<Key> tree_;
+    mutable kept_regions regions_;
 };
 
 extern template class host_graph<std::int32_t>;

@@ -58,8 +58,8 @@ double host_graph<Key>::factor_of(workers& team) const {
 }
 
 template <class Key>
-region_tree host_graph<Key>::regions_by(const host& on, attribute by, bool roots) const {
-    return tree_.regions(by, roots, [&](lakes_of_tree& lakes, bool volumes) {
+std::shared_ptr<const region_tree> host_graph<Key>::regions_by(const host& on, attribute by, bool roots) const {
+    const auto fill = [&](lakes_of_tree& lakes, bool volumes) {
         double factor = 1;
         workers team(on, 2 * asked_.where.places);
         list<Key> end;
@@ -71,18 +71,19 @@ region_tree host_graph<Key>::regions_by(const host& on, attribute by, bool roots
             }
         });
         return factor;
-    });
+    };
+    return regions_.get(by, roots, [&] { return tree_.regions(by, roots, fill); });
 }
 
 template <class Key>
 std::vector<extinction> host_graph<Key>::extinctions(attribute by, bool roots) const {
-    return tree_.extinctions(asked_.where, regions_by({}, by, roots));
+    return tree_.extinctions(asked_.where, *regions_by({}, by, roots));
 }
 
 template <class Key>
 void host_graph<Key>::cut(const host& on, const cut_options& cut, const height& least, const target& out) {
     const list<std::int32_t> of_minimum =
-        tree_.labels_of_cut(regions_by(part_of(on, 0, 0.2), cut.by, cut.roots), cut, least);
+        tree_.labels_of_cut(*regions_by(part_of(on, 0, 0.2), cut.by, cut.roots), cut, least);
     problem p = asked_;
     p.label = out, p.least = {0, 0, false, asked_.maxima};
     flood(part_of(on, 0.2, 0.7), p);

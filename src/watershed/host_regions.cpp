@@ -124,12 +124,12 @@ region_tree merge_tree<Key>::regions(attribute by, bool roots, const fill& fill_
 
 template <class Key>
 std::vector<extinction> merge_tree<Key>::extinctions(const frame& where, const region_tree& tree) const {
-    const height least{0, 0, false, maxima};
+    const list<std::uint8_t> stay = staying({0, 0, false, maxima});
     list<std::int32_t> number(cell.size(), -1);
     std::vector<extinction> found;
     const numbering image(where);
     for (std::size_t i = 0; i < cell.size(); ++i) {
-        if (!stays(i, least)) continue;
+        if (stay[i] == 0) continue;
         number[i] = static_cast<std::int32_t>(found.size());
         found.push_back({image(cell[i]), tree.amount_of(i), tree.into[i]});
     }
@@ -141,25 +141,26 @@ std::vector<extinction> merge_tree<Key>::extinctions(const frame& where, const r
 /// Selects the minima that keep a region of their own.
 template <class Key>
 list<std::uint8_t> merge_tree<Key>::kept(const region_tree& tree, const cut_options& cut, const height& least) const {
-    list<std::uint8_t> stay(cell.size());
+    if (tree.heights && cut.regions == 0) return staying(least);
+    list<std::uint8_t> stay = staying({0, 0, false, maxima});
     list<std::int32_t> some;
     std::int64_t whole = 0;
-    const height any{0, 0, false, maxima};
     for (std::size_t i = 0; i < stay.size(); ++i) {
-        const auto basin = static_cast<std::int32_t>(i);
-        stay[i] = stays(i, any) ? 1 : 0;
         if (tree.into[i] < 0) ++whole;
-        else if (stay[i] != 0 && cut.regions > 0) stay[i] = 0, some.push_back(basin);
-        else if (stay[i] != 0) stay[i] = (tree.heights ? stays(i, least) : tree.reaches(i, cut.least)) ? 1 : 0;
+        else if (stay[i] != 0 && cut.regions > 0) stay[i] = 0, some.push_back(static_cast<std::int32_t>(i));
+        else if (stay[i] != 0) stay[i] = tree.reaches(i, cut.least) ? 1 : 0;
     }
     const auto more = [&](std::int32_t a, std::int32_t b) {
         const uint128 of_a = tree.amount[static_cast<std::size_t>(a)], of_b = tree.amount[static_cast<std::size_t>(b)];
         if (of_a != of_b) return of_a > of_b;
         return precedes(a, b);
     };
-    std::sort(some.begin(), some.end(), more);
     const auto room = static_cast<std::size_t>(std::max<std::int64_t>(0, cut.regions - whole));
-    for (std::size_t i = 0; i < std::min(room, some.size()); ++i) stay[static_cast<std::size_t>(some[i])] = 1;
+    if (room < some.size()) {
+        std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(room), some.end(), more);
+        some.resize(room);
+    }
+    for (const std::int32_t each : some) stay[static_cast<std::size_t>(each)] = 1;
     return stay;
 }
 
@@ -169,14 +170,13 @@ list<std::int32_t> merge_tree<Key>::labels_of_cut(const region_tree& tree, const
     const list<std::uint8_t> stay = kept(tree, cut, least);
     list<std::int32_t> region(cell.size(), 0), of_minimum{0};
     std::int32_t number = 0;
-    for (std::size_t i = 0; i < stay.size(); ++i)
-        if (stay[i] != 0) region[i] = ++number;
+    for (std::size_t i = 0; i < stay.size(); ++i) number += stay[i], region[i] = stay[i] != 0 ? number : 0;
     for (std::size_t i = tree.order.size(); i-- > 0;)  // a region that continues ends later than those it takes over
         if (const auto own = static_cast<std::size_t>(tree.order[i]); stay[own] == 0)
             region[own] = region[static_cast<std::size_t>(tree.into[own])];
-    const height any{0, 0, false, maxima};
-    for (std::size_t i = 0; i < cell.size(); ++i)
-        if (stays(i, any)) of_minimum.push_back(region[i]);
+    const list<std::uint8_t> any = staying({0, 0, false, maxima});
+    for (std::size_t i = 0; i < any.size(); ++i)
+        if (any[i] != 0) of_minimum.push_back(region[i]);
     return of_minimum;
 }
 

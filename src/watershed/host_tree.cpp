@@ -60,6 +60,34 @@ bool merge_tree<Key>::stays(std::size_t basin, const height& least) const {
 }
 
 template <class Key>
+list<std::uint8_t> merge_tree<Key>::staying(const height& least) const {
+    list<std::uint8_t> found(cell.size());
+    with_number(type, [&]<class Value>(Value) {
+        if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
+            list<double>& apart = kept_.apart[least.roots ? 1 : 0];
+            std::call_once(kept_.measured[least.roots ? 1 : 0], [&] {
+                list<double> made(cell.size());
+                for (std::size_t i = 0; i < made.size(); ++i)
+                    made[i] =
+                        into[i] < 0 ? std::numeric_limits<double>::infinity() : least.apart<Value>(low[i], pass[i]);
+                apart = std::move(made);
+            });
+            const limits_beside limit(least.limit<Value>());
+            std::uint8_t some = 0;  // without branches, which would be mispredicted
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                const auto above = static_cast<std::uint8_t>(apart[i] > limit.above ? 1 : 0),
+                           below = static_cast<std::uint8_t>(apart[i] < limit.below ? 1 : 0);
+                found[i] = above, some |= static_cast<std::uint8_t>((above | below) ^ 1);
+            }
+            for (std::size_t i = 0; some != 0 && i < found.size(); ++i)
+                if (!(apart[i] > limit.above) && !(apart[i] < limit.below))
+                    found[i] = into[i] < 0 || least.reached<Value>(low[i], pass[i]) ? 1 : 0;
+        }
+    });
+    return found;
+}
+
+template <class Key>
 double merge_tree<Key>::no_pass() const {
     constexpr double none = std::numeric_limits<double>::infinity();
     return maxima ? -none : none;
@@ -91,35 +119,38 @@ std::vector<extremum> merge_tree<Key>::extrema(const frame& where, const height&
 
 template <class Key>
 std::vector<peak> merge_tree<Key>::peaks(const frame& where, const height& least) const {
-    std::vector<std::int32_t> basins;
-    std::vector<peak> found;
-    const numbering image(where);
-    with_number(type, [&]<class Value>(Value) {
-        if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
-            for (std::size_t i = 0; i < cell.size(); ++i)
-                if (into[i] < 0 || least.reached<Value>(low[i], pass[i]))
-                    basins.push_back(static_cast<std::int32_t>(i));
-            sort_by(basins, [&](std::int32_t i) { return low[static_cast<std::size_t>(i)]; });
-            for (const std::int32_t i : basins) {
-                const auto own = static_cast<std::size_t>(i);
-                found.push_back({image(cell[own]), static_cast<double>(value_of<Value>(turned(low[own], maxima)))});
-            }
-        }
+    std::call_once(kept_.sorted, [&] {
+        list<std::int32_t> basins(cell.size());
+        std::vector<peak> all;
+        std::iota(basins.begin(), basins.end(), 0);
+        sort_by(basins, [&](std::int32_t i) { return low[static_cast<std::size_t>(i)]; });
+        all.reserve(basins.size());
+        const numbering image(where);
+        with_number(type, [&]<class Value>(Value) {
+            if constexpr (sizeof(key_of<Value>) <= sizeof(Key))
+                for (const std::int32_t i : basins) {
+                    const auto own = static_cast<std::size_t>(i);
+                    all.push_back({image(cell[own]), static_cast<double>(value_of<Value>(turned(low[own], maxima)))});
+                }
+        });
+        kept_.basins = std::move(basins), kept_.peaks = std::move(all);
     });
+    const list<std::uint8_t> stay = staying(least);
+    std::vector<peak> found(static_cast<std::size_t>(std::count(stay.begin(), stay.end(), 1)) + 1);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < stay.size(); ++i)
+        found[count] = kept_.peaks[i], count += stay[static_cast<std::size_t>(kept_.basins[i])];
+    found.pop_back();
     return found;
 }
 
 template <class Key>
 list<std::uint8_t> merge_tree<Key>::marked(const height& least) const {
-    list<std::uint8_t> found(cell.size());
-    const auto decide = [&](std::size_t i) {
-        const auto next = static_cast<std::size_t>(into[i]);
-        const bool equal = into[i] >= 0 && low[next] == low[i];
-        found[i] = equal ? found[next] : stays(i, least) ? 1 : 0;
-    };
-    for (std::size_t i = 0; i < cell.size(); ++i)
-        if (into[i] < 0) decide(i);
-    for (std::size_t i = order.size(); i-- > 0;) decide(static_cast<std::size_t>(order[i]));
+    list<std::uint8_t> found = staying(least);
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const auto own = static_cast<std::size_t>(order[i]), next = static_cast<std::size_t>(into[own]);
+        if (low[next] == low[own]) found[own] = found[next];
+    }
     return found;
 }
 

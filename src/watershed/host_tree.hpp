@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 
 #include "base/divide.hpp"
 #include "base/scratch.hpp"
@@ -55,6 +56,32 @@ inline double factor_for(double most) {
     return most > 0 ? std::ldexp(1.0, std::min(fraction_bits - 1 - std::ilogb(most), 1000)) : 1;
 }
 
+/// What questions of a height look at. The first one finds it.
+struct kept_heights {
+    std::once_flag sorted, measured[2];
+    list<std::int32_t> basins;  ///< the lowest first; equal ones in raster order
+    std::vector<peak> peaks;    ///< of these basins
+    list<double> apart[2];      ///< per basin: how far its pass lies above it, in values or in roots; rounded
+};
+
+/// The tree of regions that was asked for last.
+class kept_regions {
+public:
+    template <class Make>
+    std::shared_ptr<const region_tree> get(attribute by, bool roots, const Make& make) {
+        const std::scoped_lock held(lock_);
+        if (tree_ == nullptr || by != by_ || roots != roots_)
+            tree_ = nullptr, tree_ = std::make_shared<const region_tree>(make()), by_ = by, roots_ = roots;
+        return tree_;
+    }
+
+private:
+    std::mutex lock_;
+    std::shared_ptr<const region_tree> tree_;
+    attribute by_ = attribute::height;
+    bool roots_ = false;
+};
+
 /// A pass between two basins.
 template <class Key>
 struct edge {
@@ -76,6 +103,8 @@ struct merge_tree {
     void connect(list<edge<Key>>& edges);
 
     [[nodiscard]] bool stays(std::size_t basin, const height& least) const;
+    /// Returns the same for all basins. It keeps what it measures for further heights.
+    [[nodiscard]] list<std::uint8_t> staying(const height& least) const;
     /// Returns the minima of a height, as the public call does.
     [[nodiscard]] std::vector<extremum> extrema(const frame& where, const height& least) const;
     /// Returns the same minima without what becomes of them, the lowest first; equal ones in raster order.
@@ -103,6 +132,8 @@ private:
     [[nodiscard]] list<std::uint8_t> kept(const region_tree& tree, const cut_options& cut, const height& least) const;
     template <class Value>
     void join_lakes(const lakes_of_tree& lakes, attribute by, region_tree& tree) const;
+
+    mutable kept_heights kept_;
 };
 
 extern template struct merge_tree<std::int32_t>;
