@@ -23,10 +23,10 @@ mesh mesh_of(const array& vertices, const array& faces) {
     const auto f = rows_of<std::int32_t>(faces);
     return {{v.begin(), v.end()}, {f.begin(), f.end()}};
 }
-/// Copies the arrays to where the call runs.
-mesh mesh_on(const host&, const array& vertices, const array& faces) { return mesh_of(vertices, faces); }
-device_mesh mesh_on(const device& on, const array& vertices, const array& faces) {
-    return {on, rows_of<double>(vertices), rows_of<std::int32_t>(faces)};
+/// Copies the arrays to where the call runs, which needs open edges or not.
+mesh mesh_on(const host&, const array& vertices, const array& faces, bool) { return mesh_of(vertices, faces); }
+device_mesh mesh_on(const device& on, const array& vertices, const array& faces, bool edges) {
+    return {on, rows_of<double>(vertices), rows_of<std::int32_t>(faces), edges};
 }
 
 /// An array of NumPy that owns these rows of three numbers, and may be written.
@@ -77,7 +77,7 @@ std::tuple<sizes, triple, triple> around(const array& vertices, const array& fac
 
 /// Runs call(place, mesh there, views), which fills these arrays; some of them may be missing.
 template <std::size_t Out, class Call>
-void fill(const run_at& where, const array& v, const array& f, const std::array<const array*, Out>& out,
+void fill(const run_at& where, const array& v, const array& f, bool edges, const std::array<const array*, Out>& out,
           const Call& call) {
     const auto views = [&]<class Place>(const Place&) {
         std::array<any_output<Place>, Out> to;
@@ -85,11 +85,12 @@ void fill(const run_at& where, const array& v, const array& f, const std::array<
         return to;
     };
     run(
-        where, out[0]->cells(), [&](const host& on) { call(on, mesh_on(on, v, f), views(on)); },
-        [&](const device& on) { call(on, mesh_on(on, v, f), views(on)); },
+        where, out[0]->cells(), [&](const host& on) { call(on, mesh_on(on, v, f, edges), views(on)); },
+        [&](const device& on) { call(on, mesh_on(on, v, f, edges), views(on)); },
         [&](int ordinal) {
-            edge::run_arrays_on_device(ordinal, {}, views(host{}),
-                                       [&](const device& on, auto, auto to) { call(on, mesh_on(on, v, f), to); });
+            edge::run_arrays_on_device(ordinal, {}, views(host{}), [&](const device& on, auto, auto to) {
+                call(on, mesh_on(on, v, f, edges), to);
+            });
         });
 }
 
@@ -100,7 +101,7 @@ mesh_grid grid_of(const array& cells, const triple& origin, const triple& pitch)
 void mark(const array& vertices, const array& faces, const array& out, const triple& origin, const triple& pitch,
           bool solid, bool surface, bool winding, int ordinal, std::uintptr_t stream, bool staged, int threads,
           const nb::object& progress) {
-    fill<1>({ordinal, stream, staged, threads, progress}, vertices, faces, {&out},
+    fill<1>({ordinal, stream, staged, threads, progress}, vertices, faces, solid, {&out},
             [&](const auto& on, const auto& m, const auto& to) {
                 voxelize(on, m, grid_of(out, origin, pitch), to[0], {solid, surface, winding});
             });
@@ -109,7 +110,7 @@ void mark(const array& vertices, const array& faces, const array& out, const tri
 void distance_to(const array& vertices, const array& faces, const array& distance, const array* triangle,
                  const triple& origin, const triple& pitch, bool is_signed, bool winding, double most, bool samples,
                  int ordinal, std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
-    fill<2>({ordinal, stream, staged, threads, progress}, vertices, faces, {&distance, triangle},
+    fill<2>({ordinal, stream, staged, threads, progress}, vertices, faces, is_signed, {&distance, triangle},
             [&](const auto& on, const auto& m, const auto& to) {
                 mesh_distance(on, m, grid_of(distance, origin, pitch), {to[0], to[1]},
                               {is_signed, winding, most, samples});

@@ -18,8 +18,8 @@ def box(at, low, high):
     return np.maximum.reduce([np.maximum(a - x, x - b) for x, a, b in zip(at, low, high)])
 
 
-at = np.indices((46, 40, 112)) - 3.0  # z, y, x
-block = box(at, (0, 0, 0), (40, 30, 105))
+at = np.indices((46, 40, 117)) - 3.0  # z, y, x
+block = box(at, (0, 0, 0), (40, 30, 110))
 for number in range(5):
     neck, middle = number + 1.0, 10.5 + 21 * number
     slot = box(at, (8, -9, middle - neck - 5), (22, 99, middle + neck + 5))

@@ -33,10 +33,10 @@ struct step_options {
 /// {1} gives the same city-block distance, and with {1, 1, ...} the same chessboard distance; it names sites too.
 ///
 /// Time O(cells) for up to three axes: on the host a pass over bits for each of up to 16 steps if all cells are near
-/// sites, else two SIMD sweeps along every axis. On a device volumes of up to 64^3 cells take one kernel, and grids of
-/// up to 2048 cells along each axis a kernel for each axis: images of up to 2^20 cells and volumes of up to 2^18, by
-/// city blocks 2^22 and 2^21. In others, if two or three axes without a ring are searched, cells of volumes are
-/// compared with the sites near them where sites are few: at most one in 3000 cells, not counted those amid others.
+/// sites, else two SIMD sweeps along every axis. On a device volumes of up to 64^3 cells and images of up to 512^2 take
+/// one kernel, and grids of up to 2048 cells along each axis a kernel for each axis: images of up to 2^22 cells and
+/// volumes of up to 2^21. In others, if two or three axes without a ring are searched, cells of volumes are compared
+/// with the sites near them where sites are few: at most one in 3000 cells, not counted those amid others.
 /// Others take a pass over bits for each 8 steps, images for each 15, if one pass suffices, or three (by city blocks
 /// five) from 2^22 cells on (images: 2^19). Else two sweeps over strips of 32 rows solve the last two axes, and a pass
 /// the third one; where these are not tried, one pass along every axis.
@@ -45,10 +45,10 @@ struct step_options {
 /// of 64 bits for 64 cells and for the rest of each row, at most 8 bytes a cell. On a device: a bit a cell and 8 bytes
 /// a row, except for rows of at most 1024 cells whose ends do not meet; 2 bytes a cell while distances are below 65535,
 /// else 4, if two axes are searched, and twice that if more are; a seventh of those 2 or 4 bytes for periodic axes and
-/// for those longer than 256 cells; for passes over bits one or three bits a cell more. Small grids take 1/4 byte a
-/// cell and 8 bytes a row, and 2 bytes a cell if they have three axes, 4 if more. Sweeps of images take half a byte a
-/// cell instead of the 2 bytes, those of volumes 2.5 bytes instead of 4. Lists of few sites lie in the 2 or 4 bytes a
-/// cell, which grids of less than 2^18 cells exceed by up to 0.2 MB.
+/// for those longer than 256 cells; for passes over bits one or three bits a cell more. Small grids take nothing if
+/// one kernel solves them, else 1/4 byte a cell and 8 bytes a row, and 2 bytes a cell for three axes, 4 for more.
+/// Sweeps of images take half a byte a cell instead of the 2 bytes, those of volumes 2.5 bytes instead of 4. Lists of
+/// few sites lie in the 2 or 4 bytes a cell, which grids of less than 2^18 cells exceed by up to 0.2 MB.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; distances that
 /// could reach 2^31 - 1; no memory; no GPU.

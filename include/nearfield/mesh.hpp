@@ -38,14 +38,15 @@ struct mesh_measures {
 /// Appends `more` to the vertices and faces of `to`; `reversed` flips its faces.
 void append_mesh(mesh& to, const mesh& more, bool reversed = false);
 
-/// A mesh in the memory of a GPU, checked and with its open edges found, for any number of device calls.
+/// A mesh in the memory of a GPU, checked, for any number of device calls. Cells and signs need its open edges, which
+/// are found too unless `edges` is false.
 class device_mesh {
 public:
     /// Copies the mesh and waits until that is done: the stream may not be captured. Workspace: 48 to 96 bytes a face.
     /// Throws as measure_mesh() does.
-    device_mesh(const device& on, const mesh& of) : device_mesh(on, of.vertices, of.faces) {}
+    device_mesh(const device& on, const mesh& of, bool edges = true) : device_mesh(on, of.vertices, of.faces, edges) {}
     device_mesh(const device& on, std::span<const std::array<double, 3>> vertices,
-                std::span<const std::array<std::int32_t, 3>> faces);
+                std::span<const std::array<std::int32_t, 3>> faces, bool edges = true);
     device_mesh(device_mesh&&) noexcept;
     device_mesh& operator=(device_mesh&&) noexcept;
     /// Frees the memory on the stream of `on` after the work that is on it. The caller must finish work on other

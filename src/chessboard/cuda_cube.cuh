@@ -22,19 +22,28 @@ struct alignas(16) cube_memory {
         lines[cube_side * cube_items];  ///< planes of the block's 8 rows; all blocks of the cluster write them
 };
 
-/// Returns the steps along a row of n cells, which has these sites, to the nearest one.
-__device__ std::uint32_t along_bits(const problem& p, unsigned long long bits, int x, int n) {
+/// Returns the steps from four adjacent cells of a row of n, the first one at x, to its nearest site, two in a word.
+__device__ uint2 along_bits(const problem& p, unsigned long long bits, int x, int n) {
     const border ends = p.ends[p.rank - 1];
-    const unsigned long long left = bits << (63 - x), right = bits >> x;
-    auto best = static_cast<int>(small_none);
-    if (left != 0) best = __clzll(static_cast<long long>(left));
-    if (right != 0) best = min(best, __ffsll(static_cast<long long>(right)) - 1);
-    if (ends == border::closed) best = min(best, min(x + 1, n - x));
+    const unsigned long long lower = bits << (63 - x) << 1, own = bits >> x, upper = own >> cube_columns;
+    const int to_end = n - x - (cube_columns - 1);  // not positive if some of the four lie beyond the row
+    int left = lower != 0 ? __clzll(static_cast<long long>(lower)) + 1 : static_cast<int>(small_none),
+        right = upper != 0 ? __ffsll(static_cast<long long>(upper)) : static_cast<int>(small_none);
+    if (ends == border::closed) left = min(left, x + 1), right = min(right, to_end);
     if (ends == border::periodic && bits != 0) {
-        const int first = __ffsll(static_cast<long long>(bits)) - 1, last = 63 - __clzll(static_cast<long long>(bits));
-        best = min(best, min(x + n - last, first + n - x));
+        if (lower == 0) left = x + n - (63 - __clzll(static_cast<long long>(bits)));
+        if (upper == 0) right = to_end + __ffsll(static_cast<long long>(bits)) - 1;
     }
-    return static_cast<std::uint32_t>(best);
+    int steps[cube_columns];
+#pragma unroll
+    for (int k = 0; k < cube_columns; ++k, ++left) steps[k] = left = (own >> k & 1) != 0 ? 0 : left;
+#pragma unroll
+    for (int k = cube_columns - 1; k >= 0; --k, ++right) {
+        right = (own >> k & 1) != 0 ? 0 : right;
+        steps[k] = min(steps[k], right) & 0xffff;
+    }
+    const auto two = [&](int k) { return static_cast<std::uint32_t>(steps[k] | steps[k + 1] << 16); };
+    return {two(0), two(2)};
 }
 
 /// Lowers four cells of a line, the first one at `first`, by all of its rows.
@@ -46,12 +55,15 @@ __device__ void lower_four(std::uint32_t (&best)[cells_at_once], const std::uint
         const auto* const from = reinterpret_cast<const uint4*>(apart + cube_side + row - first - 4);
         const uint4 low = from[0], high = from[1];
         const std::uint32_t steps[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+        const std::uint32_t value[] = {load(row), load(row + 1), load(row + 2), load(row + 3)};
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            const std::uint32_t value = load(row + k);
-#pragma unroll
-            for (int i = 0; i < cells_at_once; ++i)
-                best[i] = __vminu2(best[i], Diagonal ? __vmaxu2(value, steps[4 + k - i]) : value + steps[4 + k - i]);
+        for (int i = 0; i < cells_at_once; ++i) {
+            const std::uint32_t* const away = steps + 4 - i;
+            if (Diagonal)
+                for (int k = 0; k < 4; k += 2)
+                    best[i] = __vimin3_u16x2(best[i], __vmaxu2(value[k], away[k]), __vmaxu2(value[k + 1], away[k + 1]));
+            else
+                for (int k = 0; k < 4; ++k) best[i] = __viaddmin_u16x2(value[k], away[k], best[i]);
         }
     }
 }
@@ -59,6 +71,14 @@ __device__ std::uint32_t closed_end(const problem& p, int back, int at) {
     const auto n = static_cast<int>(p.size[p.rank - back]);
     const bool closed = p.ends[p.rank - back] == border::closed && at < n;
     return 0x10001U * (closed ? static_cast<std::uint32_t>(min(at + 1, n - at)) : small_none);
+}
+
+/// Where an image begins, and a cell in it.
+__device__ std::int64_t begin_of(const problem& p, const std::int64_t* step, std::int64_t first) {
+    return first == 0 ? 0 : offset_in(p, step, first);
+}
+__device__ std::int64_t place_in(const problem& p, const std::int64_t* step, int z, int y, int x) {
+    return z * step[p.rank - 3] + y * step[p.rank - 2] + x * step[p.rank - 1];
 }
 
 /// Solves volumes. It is over 40 lines because its phases share the block's position.
@@ -82,24 +102,28 @@ __global__ void __launch_bounds__(threads_of_block) solve_cube(const __grid_cons
               share = (depth + cube_blocks - 1) / cube_blocks, first_z = rank * share,
               planes = min(depth - first_z, share);
     const std::int64_t first = std::int64_t{image} * depth * height * width;
-    for (int i = thread; i < 8 * cube_side; i += threads_of_block) {
-        const int plane = i / cube_side, y = i % cube_side;
-        unsigned long long bits = 0;
+    constexpr int rows_of_thread = 8 * cube_side / threads_of_block;
+    unsigned long long read[rows_of_thread] = {};
+#pragma unroll
+    for (int k = 0; k < rows_of_thread; ++k) {
+        const int i = thread + k * threads_of_block, plane = i / cube_side, y = i % cube_side;
+        unsigned long long& bits = read[k];
         if (plane < planes && y < height) {
-            const auto* const from =
-                static_cast<const std::uint8_t*>(p.image) +
-                offset_in(p, p.image_step, first + (std::int64_t{first_z + plane} * height + y) * width);
+            const std::uint8_t* const from = static_cast<const std::uint8_t*>(p.image) +
+                                             begin_of(p, p.image_step, first) +
+                                             place_in(p, p.image_step, first_z + plane, y, 0);
             bits = nonzero_bytes(p, from, width);
             if (width > mark_bits)
                 bits |= static_cast<unsigned long long>(nonzero_bytes(p, from + mark_bits, width - mark_bits))
                         << mark_bits;
             if (!p.nonzero) bits = ~bits & (~0ULL >> (cube_side - width));
         }
-        std::uint32_t steps[cube_columns];
-        for (int k = 0; k < cube_columns; ++k)
-            steps[k] = y < height && first_x + k < width ? along_bits(p, bits, first_x + k, width) : small_none;
-        *reinterpret_cast<uint2*>(m.rows + y * rows_pitch + plane * 2) = {steps[0] | steps[1] << 16,
-                                                                          steps[2] | steps[3] << 16};
+    }
+#pragma unroll
+    for (int j = 0; j < rows_of_thread; ++j) {
+        const int i = thread + j * threads_of_block, plane = i / cube_side, y = i % cube_side;
+        *reinterpret_cast<uint2*>(m.rows + y * rows_pitch + plane * 2) =
+            y < height ? along_bits(p, read[j], first_x, width) : uint2{small_none * 0x10001U, small_none * 0x10001U};
     }
     for (int i = thread; i < ((depth + 3) / 4 * 4 - depth) * cube_items; i += threads_of_block)
         m.lines[depth * cube_items + i] = small_none * 0x10001U;
@@ -127,7 +151,7 @@ __global__ void __launch_bounds__(threads_of_block) solve_cube(const __grid_cons
 #pragma unroll
     for (int i = 0; i < cells_at_once; ++i) best[i] = closed_end(p, 3, begin + i);
     lower_four<Diagonal>(best, m.apart[1], begin, depth, [&](int z) { return m.lines[z * cube_items + item]; });
-    const std::int64_t start = offset_in(p, p.out_step, first + (std::int64_t{begin} * height + y) * width + x),
+    const std::int64_t start = begin_of(p, p.out_step, first) + place_in(p, p.out_step, begin, y, x),
                        step = p.out_step[p.rank - 3];
     with_output(p.out_type, [&]<class Out>(Out, std::uint32_t none) {
 #pragma unroll

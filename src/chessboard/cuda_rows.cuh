@@ -80,30 +80,39 @@ __device__ std::uint32_t nonzero_of(std::uint32_t word) {
     return (high >> 7) * 0x10204080 >> 28;  // moves the bytes' bits to the highest four
 }
 /// Returns a bit for each of up to 32 adjacent bytes that is not zero; for images with `read_at_once`. It reads whole
-/// words that contain one of the bytes.
+/// words that contain one of the bytes, but none that ends beyond the image.
 __device__ std::uint32_t nonzero_bytes(const problem& p, const std::uint8_t* from, std::int64_t cells) {
-    std::uint32_t found = 0;
-    const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % sizeof(std::uint32_t));
-    if (cells < mark_bits || (shift > 0 && p.image_end - from < mark_bits + 4)) {
-        for (int k = 0; k < cells && k < mark_bits; ++k) found |= from[k] != 0 ? 1U << k : 0;
-    } else if (p.read_at_once == sizeof(uint4)) {
+    if (cells <= 0) return 0;
+    const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % sizeof(std::uint32_t)),
+              bytes = cells < mark_bits ? static_cast<int>(cells) : mark_bits, count = (shift + bytes + 3) / 4;
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(from - shift);
+    std::uint64_t all = 0;
+    if (reinterpret_cast<const std::uint8_t*>(words + count) > p.image_end) {
+#pragma unroll
+        for (int k = 0; k < mark_bits; ++k)
+            if (k < bytes && from[k] != 0) all |= std::uint64_t{1} << (k + shift);
+    } else if (p.read_at_once == sizeof(uint4) && bytes == mark_bits) {
 #pragma unroll
         for (int k = 0; k < 2; ++k) {
             const uint4 read = reinterpret_cast<const uint4*>(from)[k];
-            found |= (nonzero_of(read.x) | nonzero_of(read.y) << 4 | nonzero_of(read.z) << 8 | nonzero_of(read.w) << 12)
-                     << 16 * k;
+            all |= std::uint64_t{nonzero_of(read.x) | nonzero_of(read.y) << 4 | nonzero_of(read.z) << 8 |
+                                 nonzero_of(read.w) << 12}
+                   << 16 * k;
         }
     } else {
-        const auto* const words = reinterpret_cast<const std::uint32_t*>(from - shift);
-        std::uint64_t all = 0;
 #pragma unroll
         for (int k = 0; k < 9; ++k)
-            if (k < 8 || shift > 0) all |= std::uint64_t{nonzero_of(words[k])} << 4 * k;
-        found = static_cast<std::uint32_t>(all >> shift);
+            if (k < count) all |= std::uint64_t{nonzero_of(words[k])} << 4 * k;
     }
-    return found;
+    return static_cast<std::uint32_t>(all >> shift) & (~0U >> (mark_bits - bytes));
 }
 
+/// Returns the sites of up to 32 cells, given which are not zero.
+__device__ std::uint32_t sites_of(const problem& p, std::uint32_t nonzero, std::int64_t cells) {
+    if (!p.nonzero) nonzero = ~nonzero;
+    if (cells >= mark_bits) return nonzero;
+    return cells > 0 ? nonzero & ((1U << cells) - 1) : 0;
+}
 /// Returns the lane's word of the marks of `cells` cells of a row. The warp reads 32 adjacent cells at a time, or each
 /// lane those of its word.
 __device__ std::uint32_t read_marks(const problem& p, std::int64_t row, std::int64_t first, int cells) {
@@ -129,9 +138,7 @@ __device__ std::uint32_t read_marks(const problem& p, std::int64_t row, std::int
                 }
             }
         });
-    if (!p.nonzero) mine = ~mine;
-    if (own_cells >= mark_bits) return mine;
-    return own_cells > 0 ? mine & ((1U << own_cells) - 1) : 0;
+    return sites_of(p, mine, own_cells);
 }
 
 /// A warp owns a stretch.

@@ -1,74 +1,85 @@
 // Grids of up to 2048 cells along each axis on a device, in one kernel for each axis and in a time that hardly depends
 // on how far sites are. Rows become words of marks with the steps to the nearest mark on either side. A block then owns
-// a few adjacent lines along an axis, two to a word of shared memory.
+// a few adjacent lines along an axis (cuda_chunks.cuh). A ring is a line that has half of itself again at either end.
 //
-// In the chessboard metric a cell's distance is the least k for which a cell at most k away has a value of at most k.
-// It is found bit by bit, from minima of 1, 2, 4 ... cells. In the city-block metric lines are swept, or lowered by
-// lines 1, 2, 4 ... cells away.
+// One kernel solves images of up to 512 x 512 cells, without workspace. Eight neighbouring blocks are a cluster, which
+// finishes 32 columns: a block makes the words of an eighth of the rows, then solves four columns.
 #pragma once
 
 #include <algorithm>
 #include <utility>
 
-#include "chessboard/cuda_rows.cuh"
+#include "base/cluster.cuh"
+#include "chessboard/cuda_chunks.cuh"
 #include "chessboard/ways.hpp"
 
 namespace nearfield::chessboard {
 namespace {
 
 constexpr int most_small = 2 * stretch;  ///< cells of an axis
-constexpr int threads_of_lines = 1024, most_pairs = mark_bits / 2;
-constexpr std::int64_t enough_blocks = 128, most_blocks = 1 << 14;
-constexpr std::uint32_t small_none = 0x7fff;
+constexpr int chunk_of_lines = 8, chunk_of_image = 4;
+constexpr int threads_of_lines = 512, most_shift = 5, least_shift = 2;
+constexpr std::int64_t enough_blocks = 256, most_blocks = 1 << 14;
 
-/// Number of bits of x: 2^bits_of(x) exceeds x.
-NF_HD inline int bits_of(std::uint32_t x) {
-    int bits = 0;
-    for (; x != 0; x >>= 1) ++bits;
-    return bits;
+/// Returns the steps beside word `at` of a row: from its first cell back to a mark before the word in the lower half,
+/// and from its last cell on. `full` tells which words of the row have marks, and word_at(w) gives one to all lanes.
+template <class Word>
+__device__ std::uint32_t steps_beside(const problem& p, unsigned long long full, int at, const Word& word_at) {
+    const border ends = p.ends[p.rank - 1];
+    const auto cells = static_cast<int>(p.size[p.rank - 1]), none = static_cast<int>(small_none);
+    const int first = at * mark_bits, last = first + mark_bits - 1;
+    const unsigned long long lower = full & ((1ULL << at) - 1), upper = full & ~((2ULL << at) - 1);
+    const bool turns = ends == border::periodic && full != 0;
+    const unsigned long long before = turns && lower == 0 ? full : lower, behind = turns && upper == 0 ? full : upper;
+    const int w = before != 0 ? 63 - __clzll(static_cast<long long>(before)) : 0,
+              v = behind != 0 ? __ffsll(static_cast<long long>(behind)) - 1 : 0;
+    const int mark = w * mark_bits + 31 - __clz(word_at(w)), next = v * mark_bits + __ffs(word_at(v)) - 1;
+    const int back = before != 0              ? first - mark + (lower == 0 ? cells : 0)
+                     : ends == border::closed ? first + 1
+                                              : none,
+              on = behind != 0              ? next - last + (upper == 0 ? cells : 0)
+                   : ends == border::closed ? cells - last
+                                            : none;
+    return (static_cast<std::uint32_t>(back) & 0xffff) | static_cast<std::uint32_t>(on) << 16;
 }
 
-/// Writes the words of all rows, those of adjacent rows next to each other: x has the marks, y the steps from the first
-/// cell back to a mark before the word in its lower half, and from the last cell on. A warp owns a row.
+/// Returns the sites of word `nth` of a row of an image with `read_at_once`, whose first cell is `first`.
+__device__ std::uint32_t row_word(const problem& p, std::int64_t first, int nth) {
+    const std::int64_t cells = p.size[p.rank - 1] - nth * mark_bits;
+    if (cells <= 0) return 0;
+    const auto* const from = static_cast<const std::uint8_t*>(p.image) + offset_in(p, p.image_step, first);
+    return sites_of(p, nonzero_bytes(p, from + nth * mark_bits, cells), cells);
+}
+/// Lanes of a row of up to 1024 cells: one for each word, if rows can be read by words, else a warp.
+NF_HD inline int lanes_of_row(const problem& p) {
+    int lanes = cuda::warp;
+    while (p.read_at_once > 0 && lanes / 2 * mark_bits >= p.size[p.rank - 1]) lanes /= 2;
+    return lanes;
+}
+/// Writes the words of all rows, those of adjacent rows next to each other: x has the marks, y the steps beside them.
 __global__ void __launch_bounds__(threads_of_block) mark_small(const __grid_constant__ problem p, uint2* to) {
     cuda::wait_for_kernel_before();
-    const std::int64_t row = own_item() / cuda::warp, n = p.size[p.rank - 1], rows = cuda::quotient(p.cells, n);
-    if (row >= rows) return;
-    const border ends = p.ends[p.rank - 1];
+    const int lanes = lanes_of_row(p), lane = own_lane() % lanes;
+    const std::int64_t row = own_item() / lanes, n = p.size[p.rank - 1], rows = cuda::quotient(p.cells, n);
     const int cells = static_cast<int>(n), words = (cells + mark_bits - 1) / mark_bits;
     std::uint32_t mine[2] = {};
-    unsigned long long full = 0;
-#pragma unroll
-    for (int k = 0; k < 2; ++k) {
-        const int left = cells - k * stretch;
-        if (left > 0) mine[k] = read_marks(p, row, k * stretch, left < stretch ? left : stretch);
-        full |= static_cast<unsigned long long>(__ballot_sync(cuda::every_lane, mine[k] != 0 ? 1 : 0)) << 32 * k;
-    }
-    const auto word_at = [&](int w) {
-        const std::uint32_t low = __shfl_sync(cuda::every_lane, mine[0], w % cuda::warp),
-                            high = __shfl_sync(cuda::every_lane, mine[1], w % cuda::warp);
-        return static_cast<int>(w < cuda::warp ? low : high);
+    if (lanes == cuda::warp)
+        for (int k = 0; k * stretch < cells; ++k)
+            mine[k] = row < rows ? read_marks(p, row, k * stretch, min(cells - k * stretch, stretch)) : 0;
+    else if (row < rows) mine[0] = row_word(p, row * n, lane);
+    const auto all_of_row = static_cast<unsigned>((std::uint64_t{1} << lanes) - 1);
+    const auto full_of = [&](int k) {
+        return __ballot_sync(cuda::every_lane, mine[k] != 0 ? 1 : 0) >> (own_lane() - lane) & all_of_row;
     };
-#pragma unroll
-    for (int k = 0; k < 2; ++k) {
-        const int at = k * cuda::warp + own_lane(), first = at * mark_bits, last = first + mark_bits - 1;
-        const unsigned long long lower = full & ((1ULL << at) - 1), upper = full & ~((2ULL << at) - 1);
-        const bool turns = ends == border::periodic && full != 0;
-        const unsigned long long before = turns && lower == 0 ? full : lower,
-                                 behind = turns && upper == 0 ? full : upper;
-        const int w = before != 0 ? 63 - __clzll(static_cast<long long>(before)) : 0,
-                  v = behind != 0 ? __ffsll(static_cast<long long>(behind)) - 1 : 0;
-        const int mark = w * mark_bits + 31 - __clz(word_at(w)), next = v * mark_bits + __ffs(word_at(v)) - 1;
-        const auto none = static_cast<int>(small_none);
-        const int back = before != 0              ? first - mark + (lower == 0 ? cells : 0)
-                         : ends == border::closed ? first + 1
-                                                  : none,
-                  on = behind != 0              ? next - last + (upper == 0 ? cells : 0)
-                       : ends == border::closed ? cells - last
-                                                : none;
-        if (at < words)
-            to[at * rows + row] = {mine[k], (static_cast<std::uint32_t>(back) & 0xffff) | static_cast<std::uint32_t>(on)
-                                                                                              << 16};
+    const unsigned long long low = full_of(0), full = low | static_cast<unsigned long long>(full_of(1)) << 32;
+    for (int k = 0; k * stretch < cells; ++k) {
+        const int at = k * cuda::warp + lane;
+        const std::uint32_t steps = steps_beside(p, full, at, [&](int w) {
+            const std::uint32_t first = __shfl_sync(cuda::every_lane, mine[0], w % cuda::warp, lanes),
+                                second = __shfl_sync(cuda::every_lane, mine[1], w % cuda::warp, lanes);
+            return static_cast<int>(w < cuda::warp ? first : second);
+        });
+        if (at < words && row < rows) to[at * rows + row] = {mine[k], steps};
     }
 }
 
@@ -99,291 +110,270 @@ __device__ void put_two(const problem& p, std::int64_t first, std::int64_t secon
     }
 }
 
+/// Chunks of a line of n cells, and those of them that repeat a ring before it, as many as behind it.
+struct chunk_count {
+    int turning, all;
+    NF_HD chunk_count(std::int64_t n, border ends, int cells)
+        : turning(ends == border::periodic ? static_cast<int>((n / 2 + cells - 1) / cells) : 0),
+          all(static_cast<int>((n + cells - 1) / cells) + 2 * turning) {}
+};
+
+/// The distance of cell `row` of n with closed ends to what is beyond them.
+__device__ std::uint32_t beyond_end(border ends, int row, int n) {
+    return ends == border::closed ? static_cast<std::uint32_t>(min(row + 1, n - row)) : small_none;
+}
+
 /// A pass along an axis, in which two adjacent cells of a line lie `inner` cells apart.
 struct small_pass {
-    const uint2* words;         ///< of rows, if the last axis alone is solved, else null
-    const std::uint16_t* from;  ///< distances across the solved axes
-    std::int64_t inner, rows;   ///< `rows` of the grid
-    int n, pairs, axis;         ///< cells of a line, pairs of lines of a block
-    std::uint32_t most;         ///< larger distances are none
+    const uint2* words;          ///< of rows, if the last axis alone is solved, else null
+    const std::uint16_t* from;   ///< distances across the solved axes
+    int inner, rows, n, axis;    ///< `rows` of the grid, n cells of a line
+    int shift, chunks, turning;  ///< log2 of a block's lines; chunks of a line, of which so many are the ring's end
+    std::uint32_t most;          ///< larger distances are none
     border ends;
 };
 
-/// A thread's pair of adjacent lines, whose distances are the halves of a word.
-struct line_pair {
-    const small_pass& a;
-    int pair, nth;  ///< of the block's pairs; the thread's place among those of the pair
-    std::int64_t outer, line;
-
-    __device__ explicit line_pair(const small_pass& a_) : a(a_) {
-        const auto thread = static_cast<int>(threadIdx.x);
-        nth = thread / a.pairs, pair = thread - nth * a.pairs;
-        const std::int64_t groups = cuda::blocks_for(a.inner, 2 * a.pairs);
-        outer = cuda::quotient(blockIdx.x, groups);
-        line = ((blockIdx.x - outer * groups) * a.pairs + pair) * 2;
-    }
-    __device__ std::int64_t cell(std::int64_t row) const { return (outer * a.n + row) * a.inner + line; }
-    __device__ bool has(int k) const { return line + k < a.inner; }
-
-    __device__ std::uint32_t read(int row) const {
-        std::uint32_t two[2] = {};
-        if (a.words != nullptr) {
-            const uint2 word = has(0) ? a.words[line / mark_bits * a.rows + outer * a.n + row] : uint2{};
-            for (int k = 0; k < 2; ++k)
-                if (has(k)) two[k] = along_word(word, static_cast<int>(line % mark_bits) + k);
-        } else {
-            for (int k = 0; k < 2; ++k)
-                if (has(k)) two[k] = min(std::uint32_t{a.from[cell(row) + k]}, small_none);
-        }
-        return two[0] | two[1] << 16;
-    }
-    /// Calls body(put), where put(row, two) writes the distances at a row.
-    template <class Body>
-    __device__ void write(const problem& p, const Body& body) const {
-        if (!has(0)) return;
-        const std::int64_t step = p.out_step[a.axis], start = offset_in(p, p.out_step, cell(0)),
-                           second = has(1) ? offset_in(p, p.out_step, cell(0) + 1) : start;
-        with_output(p.out_type, [&]<class Out>(Out, std::uint32_t none) {
-            body([&](int row, std::uint32_t two) {
-                put_two<Out>(p, start + row * step, second + row * step, has(1), two, none);
-            });
-        });
-    }
-};
-
-/// Solves an axis in the city-block metric. A thread sweeps `Rows` rows of a pair in registers, there and back, from
-/// what the sweeps of the pair's other threads end with.
-template <int Rows>
-__global__ void __launch_bounds__(threads_of_lines)
-    sweep_small(const __grid_constant__ problem p, const __grid_constant__ small_pass a) {
-    cuda::wait_for_kernel_before();
-    constexpr std::uint32_t one = 0x10001;
-    __shared__ std::uint32_t ends_on[threads_of_lines], ends_back[threads_of_lines];
-    const line_pair own(a);
-    const int parts = (a.n + Rows - 1) / Rows, first = own.nth * Rows, count = min(Rows, a.n - first);
-    std::uint32_t cells[Rows], on = small_none * one, back = on;
+/// Writes the distances of a chunk that begins with cell `row` of n, `step` apart.
+template <class Out, int Cells>
+__device__ void put_chunk(const problem& p, Out* to, std::int64_t step, std::uint32_t none,
+                          const std::uint32_t (&best)[Cells], int row, int n, border ends) {
 #pragma unroll
-    for (int i = 0; i < Rows; ++i) cells[i] = i < count ? own.read(first + i) : small_none * one;
-#pragma unroll
-    for (int i = 0; i < Rows; ++i)
-        if (i < count) on = __vminu2(on + one, cells[i]);
-#pragma unroll
-    for (int i = Rows - 1; i >= 0; --i) back = __vminu2(back + one, cells[i]);
-    ends_on[threadIdx.x] = on, ends_back[threadIdx.x] = back;
-    __syncthreads();
-    if (count <= 0) return;
-    const bool ring = a.ends == border::periodic;
-    on = back = a.ends == border::closed ? 0 : small_none * one;
-    const auto rows_of = [&](int part) { return static_cast<std::uint32_t>(min(Rows, a.n - part * Rows)) * one; };
-    for (int k = ring ? own.nth - parts : 0; k < own.nth; ++k) {
-        const int part = k < 0 ? k + parts : k;
-        on = __vminu2(on + rows_of(part), ends_on[part * a.pairs + own.pair]);
-    }
-    for (int k = ring ? own.nth + parts : parts - 1; k > own.nth; --k) {
-        const int part = k < parts ? k : k - parts;
-        back = __vminu2(back + rows_of(part), ends_back[part * a.pairs + own.pair]);
-    }
-#pragma unroll
-    for (int i = 0; i < Rows; ++i) cells[i] = on = __vminu2(on + one, cells[i]);
-#pragma unroll
-    for (int i = Rows - 1; i >= 0; --i)
-        if (i < count) cells[i] = back = __vminu2(back + one, cells[i]);
-    own.write(p, [&](const auto& put) {
-#pragma unroll
-        for (int i = 0; i < Rows; ++i)
-            if (i < count) put(first + i, cells[i]);
-    });
+    for (int i = 0; i < Cells; ++i, to += step)
+        if (row + i < n)
+            *to = static_cast<Out>(
+                written(min(best[i], beyond_end(ends, row + i, n)), static_cast<std::uint32_t>(p.limit), none));
 }
 
-/// The lines of a block in shared memory: word row * pairs + pair of a level has a row of a pair.
-struct small_lines : line_pair {
-    std::uint32_t* memory;
-    int apart;  ///< rows from one of the thread's rows to the next
-
-    __device__ small_lines(const small_pass& a_, std::uint32_t* memory_)
-        : line_pair(a_), memory(memory_), apart(static_cast<int>(blockDim.x) / a.pairs) {}
-    __device__ std::uint32_t& at(int level, int row) const { return memory[(level * a.n + row) * a.pairs + pair]; }
-    template <class Body>
-    __device__ void for_rows(const Body& body) const {
-        for (int row = nth; row < a.n; row += apart) body(row);
-    }
-
-    /// Lowers lines by the city-block metric up to `reach` cells away: 1 cell, then 2, 4 and so on, of which every
-    /// distance is a sum. Returns the level that has the result.
-    [[nodiscard]] __device__ int step(std::uint32_t reach) const {
-        int now = 0;
-        for (int by = 1; by <= static_cast<int>(reach); by *= 2, now ^= 1) {
-            for_rows([&](int row) {
-                std::uint32_t best = at(now, row);
-                const auto take = [&](int other) {
-                    if (other < 0 || other >= a.n) {
-                        if (a.ends != border::periodic) return;
-                        other += other < 0 ? a.n : -a.n;
-                    }
-                    best = __vminu2(best, at(now, other) + static_cast<std::uint32_t>(by) * 0x10001U);
-                };
-                take(row - by), take(row + by);
-                at(now ^ 1, row) = best;
-            });
-            __syncthreads();
-        }
-        return now;
-    }
-    /// Gives level i + 1 the least of 2^(i + 1) cells from each one on. In a level whose stretches are not shorter than
-    /// the line each of them has all cells, or all to the line's end.
-    __device__ void widen(int levels) const {
-        for (int level = 0; level + 1 < levels; ++level) {
-            for_rows([&](int row) {
-                int other = row + (1 << level);
-                if (other >= a.n) other = a.ends == border::periodic ? other - a.n : a.n - 1;
-                at(level + 1, row) = __vminu2(at(level, row), at(level, other));
-            });
-            __syncthreads();
-        }
-    }
-    /// Finds the distance of line k of the pair at a row, in the chessboard metric. Stretches that would cross an end
-    /// begin at it instead: their cells are no farther away.
-    [[nodiscard]] __device__ std::uint32_t search(int row, int k, int levels) const {
-        const auto value = [&](int level, int other) { return at(level, other) >> 16 * k & 0xffff; };
-        std::uint32_t least = value(0, row);
-        if (least == 0) return 0;
-        const bool has_bound = least <= a.most;  // the distance is no larger
-        const int bits = bits_of(has_bound ? least : a.most);
-        int steps = 0;
-        for (int bit = bits - 1; bit >= 0; --bit) {
-            const int level = min(bit, levels - 1), more = 1 << bit;
-            int on = row + steps + 1, back = row - steps - more;
-            if (a.ends == border::periodic) {
-                on %= a.n, back %= a.n, back += back < 0 ? a.n : 0;
-            } else {
-                on = min(on, max(a.n - (1 << level), 0)), back = max(back, 0);
-            }
-            const std::uint32_t all = min(least, min(value(level, on), value(level, back)));
-            if (all > static_cast<std::uint32_t>(steps + more)) steps += more, least = all;
-        }
-        return !has_bound && steps == (1 << bits) - 1 ? small_none : static_cast<std::uint32_t>(steps + 1);
-    }
-};
-
-/// Levels of lines of n cells whose distances have so many bits.
-NF_HD inline int levels_of(int n, int bits) {
-    const int most = bits_of(static_cast<std::uint32_t>(n - 1)) + 1, least = bits < most ? bits : most;
-    return least < 1 ? 1 : least;
-}
-
-/// Solves an axis. A block owns `pairs` pairs of lines.
+/// Solves an axis. A block owns 2^shift adjacent lines.
 template <bool Diagonal>
-__global__ void __launch_bounds__(threads_of_lines)
-    search_small(const __grid_constant__ problem p, const __grid_constant__ small_pass a) {
+__global__ void __launch_bounds__(threads_of_lines, 4)
+    solve_chunks(const __grid_constant__ problem p, const __grid_constant__ small_pass a) {
     cuda::wait_for_kernel_before();
-    extern __shared__ std::uint32_t memory_of_lines[];
+    extern __shared__ uint4 memory_of_lines[];
     __shared__ std::uint32_t most_of_block;
     if (threadIdx.x == 0) most_of_block = 0;
-    const small_lines own(a, memory_of_lines);
+    const chunked_lines<Diagonal, chunk_of_lines> own(memory_of_lines, a.shift, a.chunks);
+    const int columns = 1 << a.shift, groups = (a.inner + columns - 1) / columns,
+              outer = static_cast<int>(blockIdx.x) / groups,
+              line = ((static_cast<int>(blockIdx.x) - outer * groups) << a.shift) +
+                     (static_cast<int>(threadIdx.x) & (columns - 1)),
+              first = outer * a.n;
+    const bool is_line = line < a.inner;
+    const uint2* const words = a.words == nullptr ? nullptr : a.words + line / mark_bits * a.rows + first;
+    const int bit = line % mark_bits;
     __syncthreads();
-    std::uint32_t most = 0;
-    own.for_rows([&](int row) {
-        const std::uint32_t two = own.read(row);
-        own.at(0, row) = two, most = max(most, max(two & 0xffff, two >> 16));
+    std::uint32_t most = own.stage([&](int at) -> std::uint32_t {
+        int row = at - a.turning * chunk_of_lines;
+        if (a.ends == border::periodic) row %= a.n, row += row < 0 ? a.n : 0;
+        if (row >= a.n || !is_line) return small_none;
+        return words != nullptr ? along_word(words[row], bit)
+                                : min(std::uint32_t{a.from[(first + row) * a.inner + line]}, small_none);
     });
     most = __reduce_max_sync(cuda::every_lane, most);
     if (own_lane() == 0) atomicMax(&most_of_block, most);
     __syncthreads();
-    const std::uint32_t reach = min(most_of_block, a.most);
-    const int levels = levels_of(a.n, bits_of(reach));
-    int result = 0;
-    if (Diagonal) own.widen(levels);
-    else result = own.step(min(reach, static_cast<std::uint32_t>(a.n - 1)));
-    own.write(p, [&](const auto& put) {
-        own.for_rows([&](int row) {
-            std::uint32_t two =
-                Diagonal ? own.search(row, 0, levels) | own.search(row, 1, levels) << 16 : own.at(result, row);
-            if (a.ends == border::closed)
-                two = __vminu2(two, 0x10001U * static_cast<std::uint32_t>(min(row + 1, a.n - row)));
-            put(row, two);
+    most = min(most_of_block, a.most);
+    const int levels = own.complete(most);
+    if (!is_line) return;
+    const std::int64_t start = offset_in(p, p.out_step, std::int64_t{first} * a.inner + line),
+                       step = p.out_step[a.axis];
+    own.for_chunks(a.turning, a.chunks - a.turning, [&](int c) {
+        std::uint32_t best[chunk_of_lines];
+        own.solve(best, c, levels, most);
+        const int row = (c - a.turning) * chunk_of_lines;
+        with_output(p.out_type, [&]<class Out>(Out, std::uint32_t none) {
+            put_chunk(p, static_cast<Out*>(p.out) + start + row * step, step, none, best, row, a.n, a.ends);
         });
     });
 }
+
+// ---- images in one kernel -------------------------------------------------------------------------------------------
+
+constexpr int image_side = 512, image_blocks = 8, image_shift = 2, image_words = image_side / mark_bits;
+constexpr std::uint32_t few_rows = 16;        ///< rows with sites that are taken one by one
+constexpr std::int64_t most_clustered = 264;  ///< blocks: two on each multiprocessor of a large GPU
+static_assert(image_blocks << image_shift == mark_bits);
+
+/// Lowers the best of a chunk by a cell of its ring or line of n, with distance `value`, `away` rows behind its first.
+template <bool Diagonal>
+__device__ void compare(std::uint32_t (&best)[chunk_of_image], std::uint32_t value, int away, int n, border ends) {
+#pragma unroll
+    for (int i = 0; i < chunk_of_image; ++i) {
+        int apart = abs(away - i);
+        if (ends == border::periodic) apart = min(apart, n - apart);
+        const auto steps = static_cast<std::uint32_t>(apart);
+        best[i] = min(best[i], Diagonal ? max(value, steps) : value + steps);
+    }
+}
+
+/// Solves images. It is over 40 lines because its phases share the block's position.
+template <bool Diagonal>
+__global__ void __launch_bounds__(image_side) solve_image(const __grid_constant__ problem p, std::uint32_t largest) {
+    cuda::wait_for_kernel_before();
+    extern __shared__ uint4 memory_of_image[];
+    auto* const rows_of_block = reinterpret_cast<uint2*>(memory_of_image);
+    auto* const words = rows_of_block + image_side / image_blocks;
+    auto *const most_of_block = reinterpret_cast<std::uint32_t*>(words + image_side), *const found = most_of_block + 1,
+                *const listed = found + 3;
+    const auto thread = static_cast<int>(threadIdx.x), lane = own_lane(),
+               rank = static_cast<int>(cuda::rank_in_cluster()), height = static_cast<int>(p.size[p.rank - 2]),
+               width = static_cast<int>(p.size[p.rank - 1]);
+    const int across = (width + mark_bits - 1) / mark_bits, cluster = static_cast<int>(blockIdx.x) / image_blocks,
+              image = cluster / across, at = cluster - image * across,
+              share = (height + image_blocks - 1) / image_blocks, first_row = rank * share;
+    const std::int64_t first = std::int64_t{image} * height * width;
+    if (thread == 0) *most_of_block = *found = 0;
+
+    // Sixteen lanes make a row's words; one of them has the word of the cluster's columns.
+    for (int i = thread / cuda::warp * 2; i < share; i += image_side / image_words) {
+        const int row = i + lane / image_words, nth = lane % image_words;
+        const std::uint32_t word = row < share && first_row + row < height
+                                       ? row_word(p, first + std::int64_t{first_row + row} * width, nth)
+                                       : 0;
+        const unsigned full = __ballot_sync(cuda::every_lane, word != 0 ? 1 : 0) >> (lane & image_words) & 0xffff;
+        const std::uint32_t steps = steps_beside(
+            p, full, at, [&](int w) { return static_cast<int>(__shfl_sync(cuda::every_lane, word, w, image_words)); });
+        if (nth == at && row < share) rows_of_block[row] = {word, steps};
+    }
+    cuda::arrive_in_cluster();
+    cuda::wait_for_cluster();
+    if (thread < height) {
+        const uint2 word = *cuda::shared_of(rows_of_block + thread % share, thread / share);
+        words[thread] = word;
+        if (word.x != 0 || word.y != small_none * 0x10001U)
+            if (const std::uint32_t nth = atomicAdd(found, 1U); nth < few_rows) listed[nth] = thread;
+    }
+    cuda::arrive_in_cluster();  // blocks of the cluster may end when all have read
+    __syncthreads();
+
+    const border ends = p.ends[p.rank - 2];
+    const chunk_count count(height, ends, chunk_of_image);
+    const chunked_lines<Diagonal, chunk_of_image> own(listed + few_rows, image_shift, count.all);
+    const int bit = (rank << image_shift) + thread % (1 << image_shift), x = at * mark_bits + bit;
+    const bool is_sparse = *found <= few_rows;  // then cells are compared with the rows that have sites
+    std::uint32_t most = 0;
+    int levels = 0;
+    if (!is_sparse) {
+        most = own.stage([&](int nth) -> std::uint32_t {
+            int row = nth - count.turning * chunk_of_image;
+            if (ends == border::periodic) row %= height, row += row < 0 ? height : 0;
+            return row < height ? along_word(words[row], bit) : small_none;
+        });
+        most = __reduce_max_sync(cuda::every_lane, most);
+        if (lane == 0) atomicMax(most_of_block, most);
+        __syncthreads();
+        most = min(*most_of_block, largest);
+        levels = own.complete(most);
+    }
+    if (x < width) {
+        const std::int64_t start = offset_in(p, p.out_step, first + x), step = p.out_step[p.rank - 2];
+        own.for_chunks(count.turning, count.all - count.turning, [&](int c) {
+            const int row = (c - count.turning) * chunk_of_image;
+            std::uint32_t best[chunk_of_image];
+            if (!is_sparse) own.solve(best, c, levels, most);
+            else
+                for (std::uint32_t& one : best) one = small_none;
+            for (std::uint32_t k = 0; is_sparse && k < *found; ++k) {
+                const auto other = static_cast<int>(listed[k]);
+                compare<Diagonal>(best, along_word(words[other], bit), other - row, height, ends);
+            }
+            with_output(p.out_type, [&]<class Out>(Out, std::uint32_t none) {
+                put_chunk(p, static_cast<Out*>(p.out) + start + row * step, step, none, best, row, height, ends);
+            });
+        });
+    }
+    cuda::wait_for_cluster();
+}
+
+// ---- launches -------------------------------------------------------------------------------------------------------
 
 /// The largest distance that is not none.
 inline std::uint32_t most_of(const problem& p) {
     return static_cast<std::uint32_t>(std::min(p.limit, std::max<std::int64_t>(p.most - 1, 1)));
 }
-/// Rows that a thread sweeps; 0 if it sweeps none: in the chessboard metric, and if too few threads would.
-inline int swept_rows(const problem& p, int axis) {
-    constexpr std::int64_t most_short = 256, cells_a_row = 1 << 16;  // 2^15 threads
-    const int rows = p.size[axis] <= most_short ? 8 : 32;
-    return p.diagonal || p.cells < rows * cells_a_row ? 0 : rows;
+template <int Cells>
+std::size_t bytes_of_lines(const problem& p, int axis, int columns) {
+    const int chunks = chunk_count(p.size[axis], p.ends[axis], Cells).all;
+    return p.diagonal ? chunked_lines<true, Cells>::bytes(chunks, most_of(p), columns)
+                      : chunked_lines<false, Cells>::bytes(chunks, most_of(p), columns);
 }
-/// The threads of a pair of lines, and its bytes of shared memory.
-inline std::int64_t threads_of_pair(const problem& p, int axis) {
-    const int rows = swept_rows(p, axis);
-    return cuda::blocks_for(p.size[axis], rows == 0 ? 1 : rows);
-}
-inline std::size_t bytes_of_pair(const problem& p, int axis) {
-    if (swept_rows(p, axis) > 0) return 0;
-    const auto n = static_cast<int>(p.size[axis]);
-    return static_cast<std::size_t>((p.diagonal ? levels_of(n, bits_of(most_of(p))) : 2) * n) * sizeof(std::uint32_t);
-}
-/// Returns the pairs of lines of a block, 0 if one does not fit or there would be too many blocks.
-inline int pairs_for(const problem& p, int axis) {
+/// Returns log2 of the lines of a block, -1 if these do not fit or there would be too many blocks.
+inline int shift_for(const problem& p, int axis) {
     const std::int64_t inner = p.product(axis + 1, p.rank), outer = p.product(0, axis);
-    for (int pairs = most_pairs; pairs > 0; pairs /= 2) {
-        const std::int64_t blocks = outer * cuda::blocks_for(inner, 2 * pairs);
-        if (blocks > most_blocks) return 0;
-        if (bytes_of_pair(p, axis) * static_cast<std::size_t>(pairs) + 64 > cuda::limits().shared_bytes) continue;
-        if (blocks >= enough_blocks || pairs == 1) return pairs;
+    for (int shift = most_shift; shift >= least_shift; --shift) {
+        const std::int64_t blocks = outer * cuda::blocks_for(inner, 1 << shift);
+        if (blocks > most_blocks) return -1;
+        if (bytes_of_lines<chunk_of_lines>(p, axis, 1 << shift) + 64 > cuda::limits().shared_bytes) continue;
+        if (blocks >= enough_blocks || shift == least_shift) return shift;
     }
-    return 0;
+    return -1;
 }
 
 /// Whether these kernels solve a problem sooner than others.
 inline bool is_small(const problem& p) {
     const int axes = p.rank - p.batch;
-    const std::int64_t most = axes == 2 ? (p.diagonal ? 1 << 20 : 1 << 22) : (p.diagonal ? 1 << 18 : 1 << 21);
+    const std::int64_t most = axes == 2 ? 1 << 22 : 1 << 21;
     if (!limit_of_ways.small || axes < 2 || p.cells > most || p.most >= small_none) return false;
     for (int axis = p.batch; axis < p.rank; ++axis)
-        if (p.size[axis] > most_small || (axis < p.rank - 1 && pairs_for(p, axis) == 0)) return false;
+        if (p.size[axis] > most_small || (axis < p.rank - 1 && shift_for(p, axis) < 0)) return false;
     return true;
+}
+
+inline std::int64_t clusters_of_image(const problem& p) {
+    return p.product(0, p.batch) * cuda::blocks_for(p.size[p.rank - 1], mark_bits);
+}
+/// Whether one kernel solves a problem for which is_small() is true.
+inline bool is_image(const problem& p) {
+    return p.rank - p.batch == 2 && p.read_at_once > 0 && p.size[p.rank - 1] <= image_side &&
+           p.size[p.rank - 2] <= image_side && clusters_of_image(p) * image_blocks <= most_clustered &&
+           cuda::has_clusters(true);
+}
+
+inline void solve_one_image(const device& on, const problem& p) {
+    const std::size_t bytes = (image_side + image_side / image_blocks) * sizeof(uint2) + sizeof(uint4) +
+                              few_rows * sizeof(std::uint32_t) +
+                              bytes_of_lines<chunk_of_image>(p, p.rank - 2, 1 << image_shift);
+    cuda::launch<cuda::order::overlapped>(
+        on, p.diagonal ? solve_image<true> : solve_image<false>,
+        cuda::grid{clusters_of_image(p) * image_blocks, dim3(image_side), bytes, image_blocks}, p, most_of(p));
 }
 
 /// Solves a problem for which is_small() is true.
 inline void solve_all_small(const device& on, const problem& p) {
     const int last = p.rank - 1;
     const std::int64_t n = p.size[last], rows = p.cells / n;
+    if (watched != nullptr) *watched = {.small = true, .image = is_image(p)};
+    if (is_image(p)) return solve_one_image(on, p);
     cuda::workspace memory(on);
     const std::int64_t words = memory.reserve<uint2>(cuda::blocks_for(n, mark_bits) * rows);
     std::int64_t between[2] = {};
     for (int k = 0; k < 2; ++k) between[k] = memory.reserve<std::uint16_t>(last - p.batch > 1 + k ? p.cells : 0);
     memory.allocate();
-    cuda::launch_overlapped(on, mark_small, cuda::blocks_for(rows, warps_of_block), dim3(threads_of_block), 0, p,
-                            memory.get<uint2>(words));
+    cuda::launch_overlapped(on, mark_small, cuda::blocks_for(rows * lanes_of_row(p), threads_of_block),
+                            dim3(threads_of_block), 0, p, memory.get<uint2>(words));
     std::uint16_t *from = nullptr, *to = memory.get<std::uint16_t>(between[0]),
                   *next = memory.get<std::uint16_t>(between[1]);
     for (int axis = last - 1; axis >= p.batch; --axis) {
-        const int pairs = pairs_for(p, axis), size = static_cast<int>(p.size[axis]);
+        const chunk_count count(p.size[axis], p.ends[axis], chunk_of_lines);
+        const int shift = shift_for(p, axis);
         const small_pass a{from == nullptr ? memory.get<uint2>(words) : nullptr,
                            from,
-                           p.product(axis + 1, p.rank),
-                           rows,
-                           size,
-                           pairs,
+                           static_cast<int>(p.product(axis + 1, p.rank)),
+                           static_cast<int>(rows),
+                           static_cast<int>(p.size[axis]),
                            axis,
+                           shift,
+                           count.all,
+                           count.turning,
                            most_of(p),
                            p.ends[axis]};
-        const std::int64_t blocks = p.product(0, axis) * cuda::blocks_for(a.inner, 2 * pairs);
         const auto threads = static_cast<unsigned>(std::min<std::int64_t>(
-            cuda::blocks_for(threads_of_pair(p, axis) * pairs, cuda::warp) * cuda::warp, threads_of_lines));
-        const int swept = swept_rows(p, axis);
-        const auto kernel = p.diagonal   ? search_small<true>
-                            : swept == 0 ? search_small<false>
-                            : swept == 8 ? sweep_small<8>
-                                         : sweep_small<32>;
-        cuda::launch_overlapped(on, kernel, blocks, dim3(threads),
-                                bytes_of_pair(p, axis) * static_cast<std::size_t>(pairs), output_of(p, axis, to), a);
+            cuda::blocks_for(std::int64_t{count.all} << shift, cuda::warp) * cuda::warp, threads_of_lines));
+        cuda::launch_overlapped(on, p.diagonal ? solve_chunks<true> : solve_chunks<false>,
+                                p.product(0, axis) * cuda::blocks_for(a.inner, 1 << shift), dim3(threads),
+                                bytes_of_lines<chunk_of_lines>(p, axis, 1 << shift), output_of(p, axis, to), a);
         from = to, std::swap(to, next);
     }
-    if (watched != nullptr) *watched = {.small = true};
 }
 
 }  // namespace

@@ -73,8 +73,10 @@ private:
         else fill_between(site, distance(row * row_));
         if (p_.rank - 1 == p_.batch) write(row);
     }
-    /// True if rows with many sites are solved by spread().
-    [[nodiscard]] bool spreads() const { return !wraps(p_.rank - 1) && p_.side[p_.rank - 1] == 0; }
+    /// True if rows with many sites are solved by spread(): those that stay in a cache.
+    [[nodiscard]] bool spreads() const {
+        return !wraps(p_.rank - 1) && p_.side[p_.rank - 1] == 0 && row_ <= cells_at_once;
+    }
     [[nodiscard]] std::int64_t sites_of(const std::uint8_t* site) const {
         std::int64_t sum = 0, x = 0;
         for (std::uint64_t eight = 0; x + 8 <= row_; x += 8) {
@@ -190,11 +192,14 @@ private:
         const T* const from = distance((slab + row) * row_);
         if (!p_.diagonal) return rows<T>().step(from, row_, to);
         T* const least = line_.get() + thread * line_cells() + 64;
-        std::copy_n(from, row_, least);
+        const T *so_far = from, *waiting = nullptr;  // neighbours are taken two at a time
         for_neighbours(axis + 1, slab, row, [&](std::int64_t other) {
             const T* const more = distance(other * row_);
-            rows<T>().lower(more, row_, least);
+            if (waiting == nullptr) waiting = more;
+            else rows<T>().least_of(std::exchange(so_far, least), std::exchange(waiting, nullptr), more, row_, least);
         });
+        if (waiting != nullptr) rows<T>().least_of(so_far, waiting, waiting, row_, least);
+        else if (so_far == from) std::copy_n(from, row_, least);
         const int last = p_.rank - 1;
         least[-1] = wraps(last) ? least[row_ - 1] : unreached<T>, least[row_] = wraps(last) ? least[0] : unreached<T>;
         rows<T>().step_beside(least - (p_.side[last] <= 0 ? 1 : 0), least, least + (p_.side[last] >= 0 ? 1 : 0), row_,
@@ -204,6 +209,11 @@ private:
     /// Calls body for the rows beside row `row` of a slab, across axes [first, rank - 1).
     template <class Body>
     void for_neighbours(int first, std::int64_t slab, std::int64_t row, const Body& body) const {
+        if (first == p_.rank - 2 && !wraps(first)) {  // of a volume's plane
+            if (row > 0 && p_.side[first] <= 0) body(slab + row - 1);
+            if (row + 1 < p_.size[first] && p_.side[first] >= 0) body(slab + row + 1);
+            return;
+        }
         std::array<std::int64_t, max_rank> at{}, step{};
         std::int64_t rest = row, rows = 1, count = 1;
         for (int axis = p_.rank - 2; axis >= first; --axis) {

@@ -19,8 +19,8 @@ HWY_INLINE T one_more(T a) {
 }
 
 template <class T>
-void lower(const T* HWY_RESTRICT from, std::int64_t count, T* HWY_RESTRICT to) {
-    for (std::int64_t x = 0; x < count; ++x) to[x] = least(to[x], from[x]);
+void least_of(const T* first, const T* second, const T* third, std::int64_t count, T* to) {
+    for (std::int64_t x = 0; x < count; ++x) to[x] = least(least(first[x], second[x]), third[x]);
 }
 template <class T>
 void step(const T* HWY_RESTRICT from, std::int64_t count, T* HWY_RESTRICT to) {
@@ -49,7 +49,7 @@ void write(const T* HWY_RESTRICT from, std::int64_t count, std::uint32_t limit, 
 
 template <class T>
 row_loops<T> loops() {
-    return {lower<T>, step<T>, step_beside<T>, spread<T>, write<T>};
+    return {least_of<T>, step<T>, step_beside<T>, spread<T>, write<T>};
 }
 row_loops<std::uint16_t> narrow() { return loops<std::uint16_t>(); }
 row_loops<std::uint32_t> wide() { return loops<std::uint32_t>(); }

@@ -8,8 +8,9 @@ namespace nearfield::chessboard {
 /// Loops over `count` cells. Arrays do not overlap, except those that are shifts of one another.
 template <class T>
 struct row_loops {
-    void (*lower)(const T* from, std::int64_t count, T* to);  ///< to = min(to, from)
-    void (*step)(const T* from, std::int64_t count, T* to);   ///< to = min(to, from + 1)
+    /// to = min(first, second, third); `to` may be `first`.
+    void (*least_of)(const T* first, const T* second, const T* third, std::int64_t count, T* to);
+    void (*step)(const T* from, std::int64_t count, T* to);  ///< to = min(to, from + 1)
     /// to = min(to, min(left, middle, right) + 1)
     void (*step_beside)(const T* left, const T* middle, const T* right, std::int64_t count, T* to);
     /// to[x] = min(from[x], min(from[x - by], from[x + by]) + by). Returns the largest.

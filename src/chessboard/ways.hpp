@@ -18,7 +18,8 @@ inline way_limits limit_of_ways;
 /// The device's decisions in a call.
 struct ways {
     bool small = false;  ///< a small grid: one kernel for each axis solved it
-    bool cube = false;   ///< one kernel for all axes
+    bool cube = false;   ///< a volume: one kernel for all axes
+    bool image = false;  ///< an image: one kernel for both axes
     bool few = false;    ///< few sites were compared with all cells
     bool sets = false;   ///< sets of cells solved it
     int rounds = 0;      ///< of sets that ran

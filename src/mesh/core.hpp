@@ -54,6 +54,8 @@ struct open_edge {
 /// Returns the edges that do not cancel if vertices at the same place count as one, as those of triangles with three
 /// corners of their own each.
 [[nodiscard]] std::vector<open_edge> open_edges_of(const mesh& m);
+/// As open_edges_of(), of what joined() returns.
+[[nodiscard]] std::vector<open_edge> open_edges_of_joined(const mesh& m);
 /// Makes all faces name the first vertex at a place, and drops faces that then name a vertex twice. Vertices stay.
 [[nodiscard]] mesh joined(mesh m);
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numeric>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
@@ -25,27 +25,18 @@ void check_mesh(const char* name, vertex_span vertices, face_span faces) {
                 fail(fmt::format("{}: face {} names vertex {}; there are {}, from 0", name, i, v, count));
 }
 
-namespace {
-
-std::vector<open_edge> edges_that_stay(const mesh& m) {
-    std::vector<open_edge> found;
-    for_each_edge(m, [&](std::int32_t low, std::int32_t high, std::int64_t forward, std::int64_t backward) {
-        if (forward != backward) found.push_back({low, high, forward - backward});
-    });
-    return found;
-}
-
-}  // namespace
-
 mesh joined(mesh m) {
-    std::vector<std::int32_t> order(m.vertices.size()), first(m.vertices.size());
-    std::iota(order.begin(), order.end(), 0);
+    const std::size_t slots = std::bit_ceil(2 * m.vertices.size() + 1);
+    std::vector<std::int32_t> table(slots, -1), first(m.vertices.size());  // table: the first vertex at a place
     const auto at = [&](std::int32_t v) -> const auto& { return m.vertices[static_cast<std::size_t>(v)]; };
-    std::sort(order.begin(), order.end(),
-              [&](std::int32_t a, std::int32_t b) { return at(a) < at(b) || (at(a) == at(b) && a < b); });
-    for (std::size_t k = 0; k < order.size(); ++k) {
-        const bool same = k > 0 && at(order[k]) == at(order[k - 1]);
-        first[static_cast<std::size_t>(order[k])] = same ? first[static_cast<std::size_t>(order[k - 1])] : order[k];
+    for (std::size_t v = 0; v < first.size(); ++v) {
+        std::uint64_t hash = 0;
+        for (const double x : m.vertices[v])  // a sum of 0 and -0 is 0
+            hash = (hash ^ std::bit_cast<std::uint64_t>(x + 0.0)) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
+        std::size_t slot = hash % slots;
+        while (table[slot] >= 0 && at(table[slot]) != m.vertices[v]) slot = (slot + 1) % slots;
+        if (table[slot] < 0) table[slot] = static_cast<std::int32_t>(v);
+        first[v] = table[slot];
     }
     for (auto& face : m.faces)
         for (std::int32_t& v : face) v = first[static_cast<std::size_t>(v)];
@@ -53,9 +44,17 @@ mesh joined(mesh m) {
     return m;
 }
 
+std::vector<open_edge> open_edges_of_joined(const mesh& m) {
+    std::vector<open_edge> found;
+    for_each_edge(m, [&](std::int32_t low, std::int32_t high, std::int64_t forward, std::int64_t backward) {
+        if (forward != backward) found.push_back({low, high, forward - backward});
+    });
+    return found;
+}
 std::vector<open_edge> open_edges_of(const mesh& m) {
-    std::vector<open_edge> found = edges_that_stay(m);
-    return found.empty() ? found : edges_that_stay(joined(m));
+    // A mesh that is closed as its faces name vertices needs no joining.
+    std::vector<open_edge> found = open_edges_of_joined(m);
+    return found.empty() ? found : open_edges_of_joined(joined(m));
 }
 
 }  // namespace meshes

@@ -8,12 +8,12 @@
 namespace nearfield {
 
 struct device_mesh::parts {
-    std::int64_t vertex_count, face_count, open_count;
-    const double* vertices;                           ///< three coordinates per vertex
-    const std::int32_t* faces;                        ///< three vertices per face
-    const meshes::open_edge* open;                    ///< edges as open_edges_of() returns them
-    meshes::box box;                                  ///< of the vertices
-    std::shared_ptr<const void> memory, open_memory;  ///< own all of these
+    std::int64_t vertex_count, face_count, open_count;  ///< open_count is -1 if they were not looked for
+    const double* vertices;                             ///< three coordinates per vertex
+    const std::int32_t* faces;                          ///< three vertices per face
+    const meshes::open_edge* open;                      ///< edges as open_edges_of() returns them
+    meshes::box box;                                    ///< of the vertices
+    std::shared_ptr<const void> memory, open_memory;    ///< own all of these
 };
 
 namespace meshes {

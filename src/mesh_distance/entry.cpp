@@ -132,7 +132,7 @@ void solve_by_samples(const host& on, const problem& p, const mesh_grid& grid) {
 void run_here(const host& on, const mesh& of, const mesh_grid& grid, const mesh_fields<host>& out,
               const mesh_distance_options& options) {
     std::optional<voxels::lattice> l;
-    if (options.is_signed) voxels::check_solid(l.emplace(of, grid).open.size(), options.winding);
+    if (options.is_signed) voxels::check_solid(std::ssize(l.emplace(of, grid).open), options.winding);
     const meshes::box box = meshes::box_of(of);
     const space in = space_of(box, grid, options.max_distance);
     const bool sampled = is_sampled(in, box, grid, options);
@@ -206,7 +206,7 @@ device_problem problem_of(const device_mesh::parts& of, const mesh_grid& grid, c
     p.is_signed = options.is_signed, p.winding = options.winding;
     p.sampled = is_sampled(p.in, of.box, grid, options);
     if (options.is_signed) {
-        voxels::check_solid(static_cast<std::size_t>(of.open_count), options.winding);
+        voxels::check_solid(of.open_count, options.winding);
         p.shift = voxels::shift_for(of.box, grid);
     }
     return p;

@@ -80,7 +80,7 @@ void run_here(const host& on, const lattice& l, const any_output<host>& out, con
 }
 
 template <class Place>
-void check(std::size_t open_edges, const mesh_grid& grid, const any_output<Place>& out,
+void check(std::int64_t open_edges, const mesh_grid& grid, const any_output<Place>& out,
            const voxelize_options& options) {
     if (options.solid) check_solid(open_edges, options.winding);
     else if (!options.surface) fail("neither solid nor surface is asked for; ask for one of them");
@@ -129,7 +129,7 @@ void voxelize(const host& on, const mesh& of, const mesh_grid& grid, const any_o
     if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
     in_call([&] {
         const voxels::lattice l(of, grid);
-        voxels::check<host>(l.open.size(), grid, out, options);
+        voxels::check<host>(std::ssize(l.open), grid, out, options);
         if (out.cells() > 0) voxels::run_here(on, l, out, options);
     });
 }
@@ -139,7 +139,7 @@ void voxelize(const device& on, const device_mesh& of, const mesh_grid& grid, co
         const device_mesh::parts& m = of.inside();
         voxels::check_grid(grid);
         const int shift = voxels::shift_for(m.box, grid);
-        voxels::check<device>(static_cast<std::size_t>(m.open_count), grid, out, options);
+        voxels::check<device>(m.open_count, grid, out, options);
         if (out.cells() > 0) voxels::run(on, m, grid, shift, out, options);
     });
 }

@@ -155,7 +155,8 @@ void check_grid(const mesh_grid& grid) {
     }
 }
 
-void check_solid(std::size_t open_edges, bool winding) {
+void check_solid(std::int64_t open_edges, bool winding) {
+    if (open_edges < 0) fail("mesh was copied without its open edges, which cells and signs need; leave edges true");
     if (!winding && open_edges > 0)
         fail(
             fmt::format("mesh has {} open edges, so that parity cannot tell inside from outside; close it or use the "

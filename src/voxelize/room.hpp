@@ -26,8 +26,9 @@ struct lattice {
 
 /// Throws invalid_argument if the grid's shape, origin or pitch is invalid.
 void check_grid(const mesh_grid& grid);
-/// Throws invalid_argument if parity cannot tell inside from outside: open edges, and `winding` is not asked for.
-void check_solid(std::size_t open_edges, bool winding);
+/// Throws invalid_argument if parity cannot tell inside from outside: open edges, and `winding` is not asked for; or if
+/// nobody has looked for them: -1.
+void check_solid(std::int64_t open_edges, bool winding);
 /// log2 of lattice steps per cell, for a mesh in this box. Throws invalid_argument if the box is too far away.
 int shift_for(const meshes::box& of, const mesh_grid& grid);
 

@@ -168,67 +168,68 @@ TEST_F(ChessboardWays, Sweeps) {
             }
 }
 
-/// One kernel for each axis: lines of 1, 2 and up to 2048 cells, rows of two stretches, lines that end within a block's
-/// pairs; no site, one, few and many; rings, closed ends and limits; grids that are just too large.
-TEST_F(ChessboardDevice, Small) {
-    for (const shape_t& shape : {shape_t{1, 700}, shape_t{700, 1}, shape_t{2, 3}, shape_t{511, 513}, shape_t{2048, 33},
-                                 shape_t{31, 2047}, shape_t{1023, 1025}, shape_t{256, 2048}, shape_t{64, 63, 65},
-                                 shape_t{3, 5, 1000}, shape_t{2, 300, 77}, shape_t{5, 4, 6, 7, 40}})
-        for (const int kind : {0, 1, 2, 3, 4, 5})
-            for (const border ends : {border::open, border::closed, border::periodic})
-                for (const bool diagonal : {true, false}) {
-                    if (cells_of(shape) > 100000 && kind != 1 && kind != 4) continue;
-                    step_case c;
-                    c.shape = shape, c.diagonal = diagonal, c.options.sites = sites::nonzero;
-                    const double densities[] = {0, 0, 0, 0.0005, 0.05, 0.6};
-                    c.mask = make_random(shape, densities[kind], 3);
-                    if (kind == 1) c.mask[c.mask.size() / 3] = 1;
-                    if (kind == 2) c.mask.front() = c.mask.back() = 1;
-                    if (kind == 3) c.options.max_distance = 20;
-                    c.options.border = ends, c.options.batch_axes = shape[0] == 2 && shape.size() == 3 ? 1 : 0;
-                    EXPECT_TRUE(checked(c).small) << kind << ", ends " << static_cast<int>(ends);
-                    if (HasFailure()) return;
-                }
+/// Checks that small grids take a way: with no site, one, two in corners, few within a limit, some, and zeros as sites.
+/// A first axis of two is a batch.
+void expect_small(const shape_t& shape, bool chessboard::ways::*way) {
+    for (const int kind : {0, 1, 2, 3, 4, 5})
+        for (const border ends : {border::open, border::closed, border::periodic})
+            for (const bool diagonal : {true, false}) {
+                if (cells_of(shape) > 300000 && kind != 1 && kind != 4) continue;
+                step_case c;
+                c.shape = shape, c.diagonal = diagonal, c.options.sites = sites::nonzero;
+                const double densities[] = {0, 0, 0, 0.0005, 0.05, 0.6};
+                c.mask = make_random(shape, densities[kind], 3);
+                if (kind == 1) c.mask[c.mask.size() / 3] = 1;
+                if (kind == 2) c.mask.front() = c.mask.back() = 1;
+                if (kind == 3) c.options.max_distance = 20;
+                if (kind == 5) c.options.sites = sites::zero;
+                c.options.border = ends, c.options.batch_axes = shape[0] == 2 && shape.size() > 2 ? 1 : 0;
+                const chessboard::ways taken = checked(c);
+                EXPECT_TRUE(taken.*way && taken.small) << kind << ", ends " << static_cast<int>(ends);
+                EXPECT_EQ(taken.image || taken.cube, way != &chessboard::ways::small);
+                if (testing::Test::HasFailure()) return;
+            }
 }
 
-/// Lines long enough for sweeps of 32 rows, by city blocks; grids that are just too large.
+/// One kernel for each axis: lines of 1, 2 and up to 2048 cells, rows of two stretches, lines that end within a block's
+/// columns; rings, closed ends and limits.
+TEST_F(ChessboardDevice, Small) {
+    for (const shape_t& shape : {shape_t{1, 700}, shape_t{700, 1}, shape_t{511, 513}, shape_t{2048, 33},
+                                 shape_t{31, 2047}, shape_t{1023, 1025}, shape_t{256, 2048}, shape_t{64, 63, 65},
+                                 shape_t{3, 5, 1000}, shape_t{2, 600, 77}, shape_t{5, 4, 6, 7, 40}})
+        expect_small(shape, &chessboard::ways::small);
+}
+
+/// One kernel for both axes: images of up to 512 cells along each, alone or two of them; rows at any address.
+TEST_F(ChessboardDevice, Images) {
+    if (query_system().devices.front().compute_major < 9) GTEST_SKIP() << "no clusters of blocks";
+    for (const shape_t& shape : {shape_t{1, 1}, shape_t{2, 3}, shape_t{1, 500}, shape_t{500, 1}, shape_t{512, 512},
+                                 shape_t{511, 509}, shape_t{300, 33}, shape_t{67, 480}, shape_t{2, 257, 130}})
+        expect_small(shape, &chessboard::ways::image);
+}
+
+/// Grids that are just small enough, and just too large.
 TEST_F(ChessboardDevice, SmallOrNot) {
-    for (const border ends : {border::open, border::closed, border::periodic}) {
-        step_case c;
-        c.shape = {1025, 2047}, c.diagonal = false, c.options.sites = sites::nonzero, c.options.border = ends;
-        c.mask = make_random(c.shape, ends == border::closed ? 0.01 : 0.00001, 3);
-        EXPECT_TRUE(checked(c).small);
-    }
-    for (const shape_t& shape :
-         {shape_t{2049, 3}, shape_t{3, 2049}, shape_t{1, 5000}, shape_t{1025, 1025}, shape_t{65, 64, 64}}) {
-        step_case c;
-        c.shape = shape, c.mask = make_random(shape, 0.5, 3);
-        EXPECT_FALSE(checked(c).small);
-        c.diagonal = false;
-        EXPECT_EQ(checked(c).small, cells_of(shape) > 100000);
-    }
+    for (const bool diagonal : {true, false})
+        for (const auto& [shape, small] : {std::pair{shape_t{2048, 2048}, true},
+                                           {shape_t{127, 128, 129}, true},
+                                           {shape_t{2049, 3}, false},
+                                           {shape_t{3, 2049}, false},
+                                           {shape_t{1, 5000}, false},
+                                           {shape_t{129, 128, 128}, false}}) {
+            step_case c;
+            c.shape = shape, c.mask = make_random(shape, 0.5, 3), c.diagonal = diagonal;
+            const chessboard::ways taken = checked(c);
+            EXPECT_TRUE(taken.small == small && !taken.image);
+        }
 }
 
 /// One kernel for all axes: volumes of up to 64 cells along each, alone or two of them.
 TEST_F(ChessboardDevice, Cubes) {
     if (query_system().devices.front().compute_major < 9) GTEST_SKIP() << "no clusters of blocks";
     for (const shape_t& shape : {shape_t{64, 64, 64}, shape_t{63, 61, 64}, shape_t{5, 64, 33}, shape_t{64, 7, 2},
-                                 shape_t{1, 1, 1}, shape_t{2, 3, 63}, shape_t{2, 40, 30, 50}})
-        for (const int kind : {0, 1, 2, 3, 4})
-            for (const border ends : {border::open, border::closed, border::periodic})
-                for (const bool diagonal : {true, false}) {
-                    step_case c;
-                    c.shape = shape, c.diagonal = diagonal;
-                    if (kind > 0) c.options.sites = sites::nonzero;
-                    const double densities[] = {1, 0, 0.0002, 0.01, 0.3};
-                    c.mask = make_random(shape, densities[kind], 3);
-                    if (kind == 0) c.mask.back() = 0;
-                    if (kind == 1) c.mask[c.mask.size() / 3] = 1;
-                    if (kind == 3) c.options.max_distance = 4;
-                    c.options.border = ends, c.options.batch_axes = shape.size() == 4 ? 1 : 0;
-                    EXPECT_TRUE(checked(c).cube) << kind << ", ends " << static_cast<int>(ends);
-                    if (HasFailure()) return;
-                }
+                                 shape_t{1, 1, 1}, shape_t{3, 2, 63}, shape_t{2, 40, 30, 50}})
+        expect_small(shape, &chessboard::ways::cube);
     step_case c;
     c.shape = {65, 20, 20}, c.mask = make_random(c.shape, 0.9, 3);
     const chessboard::ways taken = checked(c);

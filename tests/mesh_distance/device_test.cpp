@@ -134,6 +134,19 @@ TEST_F(MeshDistanceDevice, FloatAndStrides) {
     for (std::size_t i = 0; i < wanted.distance.size(); ++i)
         ASSERT_TRUE(found[2 * i] == static_cast<float>(wanted.distance[i]) && found[2 * i + 1] == 0) << i;
 }
+/// Distances without signs need no open edges.
+TEST_F(MeshDistanceDevice, WithoutEdges) {
+    const stream on;
+    const device place(on.get());
+    mesh_case c{box_mesh({1, 1, 1}, {6, 5, 4}), {{9, 7, 6}, {}, {1, 1, 1}}, {}};
+    c.of.faces.pop_back();
+    const device_mesh of(place, c.of, false);
+    const filled_on_device<double> found(c.grid.shape, dtype::float64);
+    mesh_distance(place, of, c.grid, {found.out(), {}}, c.options);
+    EXPECT_EQ(found.read(on), on_host(c).distance);
+    c.options.is_signed = c.options.winding = true;
+    EXPECT_THROW(mesh_distance(place, of, c.grid, {found.out(), {}}, c.options), error);
+}
 TEST_F(MeshDistanceDevice, NothingAndRefusals) {
     const mesh box = box_mesh({0, 0, 0}, {1, 1, 1});
     ASSERT_TRUE(on_device({box, {{0, 3, 3}, {}, {1, 1, 1}}, {}}).distance.empty());
