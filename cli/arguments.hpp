@@ -86,6 +86,7 @@ struct option {
     bool file = false;   ///< true if shells complete file names
     bool list = false;   ///< true if the value may be several of `choices`, joined by commas
     bool reads = false;  ///< for files: true for an input, false for an output
+    bool beside = false;  ///< for outputs: may come without a value, which is then the name of -o with the suffix .png
 
     [[nodiscard]] bool positional() const { return names[0] != '-'; }
     [[nodiscard]] bool flag() const { return std::holds_alternative<bool arguments::*>(into); }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <new>
 
 #include "cli/documents.hpp"
@@ -103,6 +104,14 @@ void refuse_extras(const verb& chosen, std::vector<std::string> extras) {
     refuse(fmt::format("there is no option {}{}; see `nearfield help {}`", name, guess(name, names), chosen.name));
 }
 
+/// The name of an option's file that has none: that of -o, which the table names before it.
+std::string beside(const std::string& name, const std::string& output) {
+    const std::string made = std::filesystem::path(output).replace_extension(".png").string();
+    if (output.empty() || output == "-" || made == output)
+        refuse(fmt::format("{} has no name, and -o has none to take; give {} FILE.png", name, name));
+    return made;
+}
+
 /// Splits words into options with CLI11. Values stay text, so that all messages are the program's own.
 void parse_words(const verb& chosen, std::vector<std::string> words, arguments& into) {
     CLI::App app;
@@ -113,7 +122,7 @@ void parse_words(const verb& chosen, std::vector<std::string> words, arguments& 
         typed_value& value = values.emplace_back(typed_value{&row, nullptr, {}, {}, false});
         if (row.flag()) value.parsed = app.add_flag(row.names, value.given);
         else if (row.many()) value.parsed = app.add_option(row.names, value.texts);
-        else value.parsed = app.add_option(row.names, value.text);
+        else value.parsed = app.add_option(row.names, value.text)->expected(row.beside ? 0 : 1, 1);
     }
     std::reverse(words.begin(), words.end());  // CLI11 takes words from the back
     try {
@@ -127,7 +136,9 @@ void parse_words(const verb& chosen, std::vector<std::string> words, arguments& 
         refuse(fmt::format("{}; see `nearfield help {}`", problem.what(), chosen.name));
     }
     refuse_extras(chosen, app.remaining());
-    for (const typed_value& value : values) {
+    for (typed_value& value : values) {
+        if (value.row->beside && value.text.empty() && value.parsed->count() > 0)
+            value.text = beside(value.row->long_name(), into.output);
         if (value.parsed->count() > 0) store(value, into);
         else if (value.row->required)
             refuse(fmt::format("{} is missing: {}; see `nearfield help {}`", value.row->long_name(), value.row->help,

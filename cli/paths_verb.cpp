@@ -11,6 +11,7 @@
 #include "cli/picture.hpp"
 #include "cli/values.hpp"
 #include "nearfield/distance.hpp"
+#include "nearfield/esdf.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -51,10 +52,13 @@ void draw_way(picture& drawn, const panel& whole, const drawn_way& way, std::siz
 
 loaded load_obstacles(const arguments& args) {
     loaded input = load_occupancy(args.input, args);
-    if (args.unknown == "free" && input.image.type == dtype::int8) {
-        auto* const cells = reinterpret_cast<std::int8_t*>(input.image.data.get());
-        std::replace_if(cells, cells + input.image.cells(), [](std::int8_t c) { return c < 0; }, std::int8_t{0});
-    }
+    const auto free_where = [&](auto* cells, auto unknown) {
+        std::replace_if(cells, cells + input.image.cells(), unknown, 0);
+    };
+    if (args.unknown == "free" && is_ros_map(args.input))
+        free_where(reinterpret_cast<std::uint8_t*>(input.image.data.get()), [](int c) { return c == costmap_unknown; });
+    else if (args.unknown == "free" && input.image.type == dtype::int8)
+        free_where(reinterpret_cast<std::int8_t*>(input.image.data.get()), [](int c) { return c < 0; });
     return input;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -12,21 +11,6 @@
 #include "nearfield/occupancy_map.hpp"
 
 namespace nearfield::cli {
-namespace {
-
-/// Converts grays as map_server does: p = (255 - gray) / 255, or gray / 255 if `negate`.
-io::array occupancy_of(const io::array& gray, bool negate, double occupied, double free) {
-    io::array grid = make_like(gray, dtype::int8, gray.shape);
-    const auto* const from = reinterpret_cast<const std::uint8_t*>(gray.data.get());
-    std::transform(from, from + gray.cells(), reinterpret_cast<std::int8_t*>(grid.data.get()), [&](std::uint8_t v) {
-        const double p = (negate ? v : 255 - v) / 255.0;
-        return static_cast<std::int8_t>(p > occupied ? 100 : p < free ? 0 : -1);
-    });
-    return grid;
-}
-
-}  // namespace
-
 bool is_ros_map(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
 
 loaded load_occupancy(const std::string& path, const arguments& args) {
@@ -36,15 +20,13 @@ loaded load_occupancy(const std::string& path, const arguments& args) {
         return input;
     }
     const map_info map = read_map_info(path);
-    if (map.mode != "trinary")
-        throw error(error_code::invalid_argument,
-                    fmt::format("{} has mode {}; only trinary maps are read", path, map.mode));
     arguments as_it_is = args;
     as_it_is.threshold.clear();
     loaded made = load((std::filesystem::path(path).parent_path() / map.image).string(), as_it_is);
     if (made.image.type != dtype::uint8 || made.image.shape.size() != 2)
         throw error(error_code::io, fmt::format("{}: names an image that is not gray of 8 bits", path));
-    made.image = occupancy_of(made.image, map.negate, map.occupied, map.free);
+    grays_to_costs(
+        map, {reinterpret_cast<std::uint8_t*>(made.image.data.get()), static_cast<std::size_t>(made.image.cells())});
     if (args.spacing.empty()) made.per_axis = {map.resolution, map.resolution};
     made.image.spacing = made.per_axis, made.image.unit = "m", made.rows_up = false;
     return made;

@@ -11,9 +11,8 @@ namespace nearfield::cli {
 
 [[nodiscard]] bool is_ros_map(const std::string& path);
 
-/// Loads an occupancy grid. A map.yaml is read as map_server does in trinary mode: int8 of -1 (unknown), 0 (free) and
-/// 100 (occupied), spaced by its resolution in metres, the image's first row first. Other files are read by load().
-/// Throws io for a malformed map, invalid_argument for other modes.
+/// Loads an occupancy grid. A map.yaml becomes the costs of grays_to_costs(), spaced by its resolution in metres, the
+/// image's first row first. Other files are read by load(). Throws io for a malformed map.
 [[nodiscard]] loaded load_occupancy(const std::string& path, const arguments& args);
 
 /// Position of a map: the lower left corner of its image, in metres.

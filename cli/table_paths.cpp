@@ -12,8 +12,7 @@ const option isolines{"--isolines", "LIST", "draw lines at these values, e.g. 5,
 const option unknown{
     "--unknown", "WHAT", "meaning of unknown cells of a map (default obstacle)", &a::unknown, {"obstacle", "free"}};
 const char* const map_help =
-    "grid to read, whose cells that are not zero are obstacles; or a map.yaml of ROS, in its trinary mode; '-' is "
-    "stdin";
+    "grid to read, whose cells that are not zero are obstacles; or a map.yaml of ROS; '-' is stdin";
 
 const std::vector<option> geodesic_rows{
     input("mask to read, whose cells that are not zero are inside; '-' is stdin"),
@@ -81,6 +80,7 @@ const std::vector<option> path_rows{
     unknown,
     cell,
     open_border,
+    plan_row,
     picture,
     isolines};
 
@@ -95,6 +95,7 @@ const std::vector<option> roadmap_rows{
     world,
     unknown,
     cell,
+    plan_row,
     picture,
     isolines};
 
@@ -122,6 +123,7 @@ const std::vector<option> esdf_rows{
     unknown,
     cell,
     max_distance,
+    plan_row,
     picture,
     isolines};
 

@@ -80,7 +80,16 @@ inline const option unit{"--unit", "WORD",
 inline const option plan_row{
     "--plan", "", "print what the call would do and how much memory it needs, and stop there; --json prints JSON",
     &arguments::plan};
-inline const option picture{"--picture", "FILE.png", "also draw a picture", &arguments::picture, {}, false, true};
+inline const option picture{"--picture",
+                            "FILE.png",
+                            "also draw a picture; without a name, that of -o with the suffix .png",
+                            &arguments::picture,
+                            {},
+                            false,
+                            true,
+                            false,
+                            false,
+                            true};
 inline const option picture_size{
     "--picture-size", "N",
     "approximate number of pixels of a picture's longest side, unless the array has more (default 800)",

@@ -38,34 +38,30 @@ void set_inflation(const arguments& args, esdf_run& run) {
     run.inflation.cost_scaling_factor = numbers[2];
 }
 
-/// Converts occupancies to the bytes of a costmap.
-io::array costmap_of(const io::array& image, bool unknown_is_free) {
+/// Converts occupancies to the bytes of a costmap; those of a map are costs.
+io::array costmap_of(const io::array& image, bool map) {
     io::array made = make_like(image, dtype::uint8, image.shape);
     auto* const to = reinterpret_cast<std::uint8_t*>(made.data.get());
     if (image.type == dtype::int8) {
         const auto* const from = reinterpret_cast<const std::int8_t*>(image.data.get());
-        const std::uint8_t unknown = unknown_is_free ? costmap_free : costmap_unknown;
-        std::transform(from, from + image.cells(), to, [&](std::int8_t v) {
-            return v > 0 ? costmap_lethal : v < 0 ? unknown : costmap_free;
+        std::transform(from, from + image.cells(), to, [](std::int8_t v) {
+            return v > 0 ? costmap_lethal : v < 0 ? costmap_unknown : costmap_free;
         });
         return made;
     }
     const auto* const from = reinterpret_cast<const std::uint8_t*>(image.data.get());
-    std::transform(from, from + image.cells(), to,
-                   [](std::uint8_t v) { return v != 0 ? costmap_lethal : costmap_free; });
+    std::transform(from, from + image.cells(), to, [map](std::uint8_t v) {
+        return map ? v : v != 0 ? costmap_lethal : costmap_free;
+    });
     return made;
 }
 
 computed solve(const arguments& args, esdf_run& run) {
-    io::array& image = run.input.image;
+    const io::array& image = run.input.image;
     if (!args.costmap.empty() && image.type != dtype::int8 && image.type != dtype::uint8)
         refuse(fmt::format("{} has {} values and --costmap takes a map or a mask; give --threshold", args.input,
                            nearfield::name_of(image.type)));
-    if (!args.costmap.empty()) run.costs = costmap_of(image, args.unknown == "free");
-    if (args.unknown == "free" && image.type == dtype::int8) {
-        auto* const cells = reinterpret_cast<std::int8_t*>(image.data.get());
-        std::replace_if(cells, cells + image.cells(), [](std::int8_t c) { return c < 0; }, std::int8_t{0});
-    }
+    if (!args.costmap.empty()) run.costs = costmap_of(image, is_ros_map(args.input));
     std::vector<std::int64_t> more{static_cast<std::int64_t>(image.shape.size())};
     more.insert(more.end(), image.shape.begin(), image.shape.end());
     esdf_fields<host> out;
@@ -100,7 +96,7 @@ int esdf_verb(const arguments& args) {
         check_paths_outputs(args, {args.output, args.indices, args.gradient, map ? "" : args.costmap});
     in_words_of_options([&] {
         esdf_run run;
-        run.input = load_occupancy(args.input, args);
+        run.input = load_obstacles(args);
         set_inflation(args, run);
         const computed done = solve(args, run);
         save_field(args, run.input, args.output, run.distance, args.is_signed);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,24 +22,29 @@ struct map_info {
 };
 
 /// Reads a map's .yaml file: pairs of a key and a value, one on a line. Throws nearfield::error with error_code::io if
-/// it cannot be read, names no image or no resolution, or has a value that is not a finite number.
+/// it cannot be read, names no image or no resolution, or has a value that is not a finite number; with
+/// invalid_argument for an unknown mode.
 [[nodiscard]] map_info read_map_info(const std::string& path);
+
+/// Turns grays of a map's image into costs, in place. A gray's share is (255 - gray) / 255, or gray / 255 if `negate`.
+/// trinary: shares above `occupied` become costmap_lethal, those below `free` costmap_free, others costmap_unknown.
+/// scale: the others become rint(100 s) 254 / 100, rounded down, where s leads from 0 at `free` to 1 at `occupied`, as
+/// map_server and nav2's static layer (trinary_costmap: false) make of them. raw: grays are costs.
+void grays_to_costs(const map_info& info, std::span<std::uint8_t> grays);
 
 /// A map as a costmap: what inflate_costmap(), esdf() and plan_path() take.
 struct occupancy_map {
     map_info info;
     std::int64_t rows = 0, columns = 0;
-    /// A byte for each cell, the image's first row first, which is the upper end of the map: costmap_lethal,
-    /// costmap_unknown or costmap_free; of maps of mode raw, the image's bytes.
+    /// A byte for each cell, the image's first row first, which is the upper end of the map: see grays_to_costs().
     std::vector<std::uint8_t> costs;
 
     /// Describes `costs`; valid while they live.
     [[nodiscard]] any_input<host> view() const;
 };
 
-/// Reads a map by its .yaml file in mode trinary or raw, or a PGM image with the defaults of map_info. The image is a
-/// binary PGM (P5) of 8 bits. Throws nearfield::error with error_code::io for a malformed file, invalid_argument for
-/// another mode.
+/// Reads a map by its .yaml file, or a PGM image with the defaults of map_info. The image is a binary PGM (P5) of 8
+/// bits. Throws nearfield::error with error_code::io for a malformed file, and what read_map_info() throws.
 [[nodiscard]] occupancy_map read_map(const std::string& path);
 
 /// Writes a costmap as `path`, a .yaml file in mode raw, with the PGM image of the same name beside it. Of `map.info`

@@ -29,9 +29,9 @@ namespace [[gnu::visibility("default")]] nearfield {
 
 /// Plans the calls that `calls` makes on this thread: those of distances, morphology, thickness, balls, natural
 /// neighbours, medial axes, skeletons and graphs, watersheds, split, components, surface metrics, filling, geodesic
-/// distances and pores; on the host also meshes, isosurfaces, rays, pictures, stippling and centroidal diagrams; others
-/// have no plan. They check arguments and take their steps, but read and write no cells: arrays need addresses, but no
-/// memory there; meshes, rays and sites are read. Their results mean nothing. Needs no GPU. Throws what the calls do.
+/// distances, robots' fields, paths, roadmaps, pores; on the host also meshes, isosurfaces, rays, pictures, stippling
+/// and centroidal diagrams; others have no plan. They check arguments and take their steps, but touch no cells: arrays
+/// need addresses, but no memory; meshes, rays, sites are read. Results mean nothing. Needs no GPU. Throws as they do.
 ///
 ///   call_plan p = plan([&] { local_thickness(device{}, image, {.thickness = out}); });
 ///

@@ -16,14 +16,14 @@ from nearfield._request import items_of, length_of, said
 class OccupancyMap:
     """A map as a costmap: its `costs` are what `inflate_costmap`, `esdf` and `plan_path` take."""
 
-    #: uint8, (rows, columns), the upper end of the map first: 254 occupied, 0 free, 255 unknown; of mode raw its bytes.
+    #: uint8, (rows, columns), the upper end of the map first: 254 occupied, 0 free, 255 unknown; raw: its bytes.
     costs: np.ndarray[Any, Any]
     resolution: float  #: length of a cell in metres
     origin: tuple[float, float, float]  #: x and y of the lower left corner in metres, and the map's rotation
 
 
 def read_map(path: str | os.PathLike[str]) -> OccupancyMap:
-    """Read a map of ROS: a ``map.yaml`` in mode trinary or raw, or its PGM image alone.
+    """Read a map of ROS: a ``map.yaml`` in mode trinary, scale or raw, or its PGM image alone.
 
     Parameters
     ----------

@@ -31,6 +31,7 @@ from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._mesh import is_mesh
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
+from nearfield._path import plan_path, roadmap
 from nearfield._pores import pore_network
 from nearfield._rays import raycast
 from nearfield._render import render
@@ -48,6 +49,7 @@ from nearfield._watershed import flood, reconstruct_gray, watershed
 
 _OF_MESHES = (voxelize, mesh_distance, offset)
 _AS_GIVEN = (*_OF_MESHES, balls)  # they read their first arguments
+_OF_ONE_IMAGE = (plan_path,)  # they read all arguments but the first
 _EFFECTS = (
     effects.outline, effects.glow, effects.shadow, effects.bevel, effects.contour, effects.trail, effects.light,
     effects.halftone, effects.pad,
@@ -57,7 +59,8 @@ _PLANNED = (
     distance_transform, voronoi, expand_labels, erosion, dilation, opening, closing, local_thickness, granulometry,
     porosimetry, balls, medial_axis, reconstruct, skeletonize, skeleton_graph, natural_neighbor, label, components,
     remove_small, watershed, flood, fill_holes, reconstruct_gray, h_maxima, h_minima, peaks, split, metrics.surface,
-    fill_nearest, interpolate_slices, pore_network, geodesic, travel_cost, esdf, inflate_costmap, *_ON_HOST,
+    fill_nearest, interpolate_slices, pore_network, geodesic, travel_cost, esdf, inflate_costmap, plan_path, roadmap,
+    *_ON_HOST,
 )  # fmt: skip
 
 
@@ -135,8 +138,8 @@ def plan(*image: Any, **keywords: Any) -> Plan:
     ----------
     function : callable, optional
         Of distances, morphology, thickness, axes and skeletons, components, watersheds, splitting, surface metrics,
-        filling, pores, geodesic distances or fields for robots, such as ``nf.opening``; on the CPU also of meshes,
-        isosurfaces, rays, pictures, effects, stippling and centroidal diagrams.
+        filling, pores, geodesic distances, paths, roadmaps or fields for robots, such as ``nf.opening``; on the CPU
+        also of meshes, isosurfaces, rays, pictures, effects, stippling and centroidal diagrams.
     image : array, or tuple of ints
         An image, or the shape of one of type `image_dtype` that need not exist. An array is an image, also one of
         a few integers.
@@ -247,7 +250,10 @@ def _plan_of_function(
     if function is render and arguments and is_mesh(arguments[0]):
         raise TypeError("render has a plan for volumes only; give a volume, or its shape")
     with _ONE_AT_A_TIME:
-        images, device = (list(arguments), None) if function in _AS_GIVEN else _stand_ins(arguments, types)
+        given = arguments[1:] if function in _OF_ONE_IMAGE else ()
+        subjects = arguments[: len(arguments) - len(given)]
+        images, device = (list(subjects), None) if function in _AS_GIVEN else _stand_ins(subjects, types)
+        images += given
         if device is not None and function is not skeleton_graph:
             keywords.setdefault("device", device)
         if function in _ON_HOST and (device or keywords.get("device") or "cpu") != "cpu":

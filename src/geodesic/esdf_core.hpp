@@ -51,8 +51,12 @@ struct small_root {
         constexpr float bit_more = 1 + 0x1p-15F;
         const float product = away * guess, low = std::fma(away, rest, std::fma(away, guess, -product));
         const float quotient = product + low, dropped = low - (quotient - product);
-        if (quotient + dropped * bit_more == quotient) return quotient;
-        return static_cast<float>(static_cast<double>(away) / std::sqrt(static_cast<double>(square)));
+        return quotient + dropped * bit_more == quotient ? quotient : by_doubles(away, square);
+    }
+
+private:
+    [[gnu::noinline]] NF_HD static float by_doubles(float away, float of) {
+        return static_cast<float>(static_cast<double>(away) / std::sqrt(static_cast<double>(of)));
     }
 };
 
@@ -74,7 +78,7 @@ struct field_writing {
     bool negative_inside = false;
     cell_array occupancy, distance, site, gradient;
 
-    /// True if squared distances within the grid are integers below 2^24.
+    /// True if squared distances within the grid are integers below 2^23.
     [[nodiscard]] bool is_small() const {
         std::int64_t largest = 0;
         bool unit = true;
@@ -82,7 +86,7 @@ struct field_writing {
             unit = unit && length[axis] == 1 && size[axis] <= 4096;
             largest += (size[axis] - 1) * (size[axis] - 1);
         }
-        return unit && largest < std::int64_t{1} << 24;
+        return unit && largest < std::int64_t{1} << 23;
     }
     [[nodiscard]] int axes() const { return rank <= few_axes ? few_axes : max_rank; }
 

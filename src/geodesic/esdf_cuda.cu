@@ -26,7 +26,7 @@ __device__ void put_four(T* to, const T (&value)[4]) {
 constexpr int axes = field_writing::few_axes;
 
 /// Computes what field_writing::fields_of() does, for cells of length 1 of a grid whose squared distances are below
-/// 2^24.
+/// 2^23. A step of Newton's method rounds their roots correctly (checked for all of them).
 __device__ field_writing::cell_fields<axes> small_fields(const field_writing& w, std::int32_t i,
                                                          const std::int32_t (&at)[axes], std::int32_t number) {
     field_writing::cell_fields<axes> c;
@@ -39,9 +39,11 @@ __device__ field_writing::cell_fields<axes> small_fields(const field_writing& w,
         by[axis] = none ? 0 : at[axis] - by[axis], square += by[axis] * by[axis];
     }
     const auto real = static_cast<float>(square);
-    c.distance = none ? std::numeric_limits<float>::infinity() : std::sqrt(real);
+    const float guess = rsqrtf(real + 1e-30F), near = real * guess;  // the root of 0 must not become 0 * inf
+    c.distance =
+        none ? std::numeric_limits<float>::infinity() : std::fma(std::fma(-near, near, real), 0.5F * guess, near);
     if (w.gradient.data == nullptr) return c;
-    const small_root root(real, square > 0 ? rsqrtf(real) : 0.0F);
+    const small_root root(real, guess);
     const bool inside = w.negative_inside && !w.occupancy.is_zero(i);
 #pragma unroll
     for (int axis = 0; axis < axes; ++axis) {

@@ -106,17 +106,13 @@ void read_image(const std::string& path, occupancy_map& map) {
     if (!file) refuse(path, "ends before its last cell");
 }
 
-/// Converts grays as map_server does: p = (255 - gray) / 255, or gray / 255 if `negate`.
-void make_costs(occupancy_map& map) {
-    std::array<std::uint8_t, 256> cost{};
-    for (int gray = 0; gray < 256; ++gray) {
-        const double p = (map.info.negate ? gray : 255 - gray) / 255.0;
-        cost[static_cast<std::size_t>(gray)] = p > map.info.occupied ? costmap_lethal
-                                               : p < map.info.free   ? costmap_free
-                                                                     : costmap_unknown;
-    }
-    std::transform(map.costs.begin(), map.costs.end(), map.costs.begin(),
-                   [&](std::uint8_t gray) { return cost[gray]; });
+std::uint8_t cost_of(int gray, const map_info& info) {
+    const double share = (info.negate ? gray : 255 - gray) / 255.0, width = info.occupied - info.free;
+    if (share > info.occupied) return costmap_lethal;
+    if (share < info.free) return costmap_free;
+    if (info.mode == "trinary") return costmap_unknown;
+    const double percent = width > 0 ? std::rint((share - info.free) / width * 100) : 100;
+    return static_cast<std::uint8_t>(percent * costmap_lethal / 100);
 }
 
 map_info info_of(const std::string& path) {
@@ -129,6 +125,9 @@ map_info info_of(const std::string& path) {
     if (const auto image = given.find("image"); image != given.end()) info.image = image->second;
     if (info.image.empty()) refuse(path, "names no image; give a line such as image: map.pgm");
     if (const auto mode = given.find("mode"); mode != given.end()) info.mode = mode->second;
+    if (info.mode != "trinary" && info.mode != "scale" && info.mode != "raw")
+        throw error(error_code::invalid_argument,
+                    fmt::format("{} has mode {}; give trinary, scale or raw", path, info.mode));
     info.resolution = 0;
     take("resolution", info.resolution), take("occupied_thresh", info.occupied), take("free_thresh", info.free);
     if (!(info.resolution > 0)) refuse(path, "has no resolution; give a line such as resolution: 0.05");
@@ -146,11 +145,8 @@ occupancy_map map_of(const std::string& path) {
         map.info = info_of(path);
         image = (fs::path(path).parent_path() / map.info.image).string();
     }
-    if (map.info.mode != "trinary" && map.info.mode != "raw")
-        throw error(error_code::invalid_argument,
-                    fmt::format("{} has mode {}; only trinary and raw maps are read", path, map.info.mode));
     read_image(image, map);
-    if (map.info.mode == "trinary") make_costs(map);
+    grays_to_costs(map.info, map.costs);
     return map;
 }
 
@@ -181,6 +177,12 @@ any_input<host> occupancy_map::view() const {
 }
 map_info read_map_info(const std::string& path) {
     return in_call([&] { return geodesics::info_of(path); });
+}
+void grays_to_costs(const map_info& info, std::span<std::uint8_t> grays) {
+    if (info.mode == "raw") return;
+    std::array<std::uint8_t, 256> cost{};
+    for (int gray = 0; gray < 256; ++gray) cost[static_cast<std::size_t>(gray)] = geodesics::cost_of(gray, info);
+    for (std::uint8_t& each : grays) each = cost[each];
 }
 occupancy_map read_map(const std::string& path) {
     return in_call([&] { return geodesics::map_of(path); });

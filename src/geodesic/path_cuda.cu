@@ -163,7 +163,7 @@ public:
         return {found.begin(), found.end()};
     }
 
-    std::vector<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override {
+    host_scratch<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override {
         const cuda::device_guard current(on_);
         cuda::workspace memory(on_);
         const auto open = memory.reserve<std::uint8_t>(cells_), skeleton = memory.reserve<std::uint8_t>(cells_);
@@ -173,8 +173,8 @@ public:
         run(write_rule, cells_, rule, squared_, cells_, is_open, nullptr, nullptr);
         skeletonize(on_, any_input<device>::contiguous(is_open, dtype::uint8, shape()),
                     any_output<device>::contiguous(is_in, dtype::uint8, shape()), how);
-        std::vector<std::uint8_t> made(static_cast<std::size_t>(cells_));
-        cuda::fetch(on_, made.data(), is_in, cells_);
+        host_scratch<std::uint8_t> made(cells_);
+        cuda::fetch(on_, made.get(), is_in, cells_);
         return made;
     }
 
@@ -271,7 +271,7 @@ public:
                                          const borders& ends) override {
         return made_->components(rule, cells, ends);
     }
-    std::vector<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override {
+    host_scratch<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override {
         return made_->thinned(rule, how);
     }
 

@@ -2,6 +2,7 @@
 #include "geodesic/path_fields.hpp"
 
 #include "base/parallel.hpp"
+#include "base/rehearsal.hpp"
 #include "nearfield/label.hpp"
 #include "nearfield/watershed.hpp"
 
@@ -57,6 +58,7 @@ void host_fields::flood(const cell_rule& rule, std::span<const std::int64_t> see
 std::vector<double> widths_of(const host& on, const any_input<host>& squared, const any_input<host>& open,
                               std::span<const std::int64_t> starts, std::span<const std::int64_t> goals,
                               const borders& ends) {
+    rehearse_step("basins of clearances; up to 48 bytes for each and for each pair that touches");
     watershed_options w;
     w.maxima = true, w.border = ends;
     const basins of(on, squared, w, open);
@@ -89,11 +91,11 @@ std::vector<std::int64_t> host_fields::components(const cell_rule& rule, std::sp
     return found;
 }
 
-std::vector<std::uint8_t> host_fields::thinned(const cell_rule& rule, const skeleton_options& how) {
-    std::vector<std::uint8_t> made(static_cast<std::size_t>(cells_));
+host_scratch<std::uint8_t> host_fields::thinned(const cell_rule& rule, const skeleton_options& how) {
+    host_scratch<std::uint8_t> made(cells_);
     const host_scratch<std::uint8_t> open = open_cells(rule);
     skeletonize(quiet_, any_input<host>::contiguous(open.get(), dtype::uint8, shape()),
-                any_output<host>::contiguous(made.data(), dtype::uint8, shape()), how);
+                any_output<host>::contiguous(made.get(), dtype::uint8, shape()), how);
     return made;
 }
 

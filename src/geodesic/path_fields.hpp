@@ -69,7 +69,7 @@ public:
                                                                std::span<const std::int64_t> cells,
                                                                const borders& ends) = 0;
     /// Returns the skeleton of the open cells, 1 where a cell is in it, by their numbers.
-    [[nodiscard]] virtual std::vector<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) = 0;
+    [[nodiscard]] virtual host_scratch<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) = 0;
 
 protected:
     /// Returns the tiling of an array, with tiles of `bits` bits.
@@ -100,7 +100,7 @@ public:
                                              std::span<const std::int64_t> goals, const borders& ends) override;
     [[nodiscard]] std::vector<std::int64_t> components(const cell_rule& rule, std::span<const std::int64_t> cells,
                                                        const borders& ends) override;
-    [[nodiscard]] std::vector<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override;
+    [[nodiscard]] host_scratch<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override;
 
 private:
     /// Marks the open cells with 1.

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "geodesic/path_fields.hpp"
 #include "geodesic/sight.hpp"
 
@@ -306,7 +307,8 @@ private:
 
     void tell_components(std::span<const std::int64_t> starts, std::vector<path>& made) {
         const auto apart = [](const path& p) { return p.reason == path_reason::not_connected; };
-        if (std::none_of(made.begin(), made.end(), apart)) return;
+        if (std::none_of(made.begin(), made.end(), apart) && rehearsing() == nullptr) return;
+        rehearse_step("if a start and the goals are not connected:");
         std::vector<std::int64_t> cells = numbers(starts);
         const std::vector<std::int64_t> goals = numbers(goals_);
         cells.insert(cells.end(), goals.begin(), goals.end());

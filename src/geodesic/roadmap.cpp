@@ -28,21 +28,28 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
     };
     std::map<std::int64_t, spot> spots;
     std::vector<std::vector<double>> way;  ///< for each road, the length up to each of its cells
+    using marks = std::span<const std::uint8_t>;
 
     parts(std::unique_ptr<geodesics::path_fields> f, const path_options& o)
         : options(o), fields(std::move(f)), free(*fields, {}, options) {
         skeleton_options how;
         how.spacing = options.spacing, how.faces = true;
-        const std::vector<std::uint8_t> skeleton = fields->thinned(free.rule(), how);
+        const host_scratch<std::uint8_t> thin = fields->thinned(free.rule(), how);
+        const std::int64_t cells = rehearsing() != nullptr ? 0 : count_cells();
+        const marks skeleton(thin.get(), static_cast<std::size_t>(cells));
         find_nodes(skeleton);
         follow_roads(skeleton);
         std::vector<std::int64_t> seeds;
         for (const auto& [cell, where] : spots) seeds.push_back(cell);
         free.lead_to(std::move(seeds));
+        if (rehearsing() != nullptr) fields.reset();  // the map may outlive the rehearsal, whose memory this is
     }
 
     // ---- cells ------------------------------------------------------------------------------------------------------
 
+    [[nodiscard]] std::int64_t count_cells() const {
+        return std::accumulate(free.shape().begin(), free.shape().end(), std::int64_t{1}, std::multiplies<>());
+    }
     [[nodiscard]] double clearance(std::int64_t cell) const { return std::sqrt(free.squared(cell)); }
     void append(std::int64_t cell, std::vector<std::int64_t>& to) const {
         std::int64_t at[max_rank];
@@ -50,7 +57,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         to.insert(to.end(), at, at + free.shape().size());
     }
     /// Face neighbours of a cell that are in the skeleton.
-    [[nodiscard]] std::vector<std::int64_t> beside(std::int64_t cell, const std::vector<std::uint8_t>& skeleton) const {
+    [[nodiscard]] std::vector<std::int64_t> beside(std::int64_t cell, marks skeleton) const {
         std::vector<std::int64_t> found;
         std::int64_t at[max_rank];
         free.locate(cell, at);
@@ -101,7 +108,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
 
     // ---- the graph --------------------------------------------------------------------------------------------------
 
-    void find_nodes(const std::vector<std::uint8_t>& skeleton) {
+    void find_nodes(marks skeleton) {
         for (std::int64_t cell = 0; cell < std::ssize(skeleton); ++cell)
             if (skeleton[static_cast<std::size_t>(cell)] != 0 && beside(cell, skeleton).size() != 2) add_node(cell);
     }
@@ -111,8 +118,10 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         append(cell, nodes);
     }
     /// Follows roads from nodes, then rings, on which no cell is a node yet.
-    void follow_roads(const std::vector<std::uint8_t>& skeleton) {
-        std::vector<std::uint8_t> seen(skeleton.size(), 0);
+    void follow_roads(marks skeleton) {
+        const host_scratch<std::uint8_t> memory(count_cells());
+        clear_scratch(memory.get(), count_cells());
+        const std::span seen(memory.get(), skeleton.size());
         const auto from_node = [&](std::int64_t cell) {
             seen[static_cast<std::size_t>(cell)] = 1;
             for (const std::int64_t next : beside(cell, skeleton)) {
@@ -126,8 +135,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
             if (skeleton[static_cast<std::size_t>(cell)] != 0 && seen[static_cast<std::size_t>(cell)] == 0)
                 add_node(cell), from_node(cell);
     }
-    void follow(std::int64_t cell, std::int64_t next, const std::vector<std::uint8_t>& skeleton,
-                std::vector<std::uint8_t>& seen) {
+    void follow(std::int64_t cell, std::int64_t next, marks skeleton, std::span<std::uint8_t> seen) {
         std::vector<std::int64_t> chain{cell, next};
         const auto is_node = [&](std::int64_t c) {
             const auto found = spots.find(c);
@@ -217,6 +225,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
 
     [[nodiscard]] path find(std::span<const std::int64_t> start, std::span<const std::int64_t> goal,
                             bool smooth) const {
+        if (fields == nullptr) return {};  // made in a rehearsal
         const std::int64_t a = cell_at("start", start), b = cell_at("goal", goal);
         path p;
         p.start_clearance = clearance(a);
@@ -272,6 +281,7 @@ roadmap::roadmap(const host& on, const any_input<host>& obstacles, const roadmap
 roadmap::roadmap(const device& on, const any_input<device>& obstacles, const roadmap_options& options) {
     in_call([&] {
         const path_options o = checked(obstacles, options);
+        rehearse_step("memory of the host beside that of the device: 18 bytes a cell");
         parts_ = std::make_unique<parts>(geodesics::kept_fields_of(on, obstacles), o);
     });
 }

@@ -86,6 +86,31 @@ class Paths(Case):
         words = ("path", "map.yaml", "--start", "0,1", "--goal", "0,4", "--json", "--unknown", "free")
         self.assertEqual(json.loads(self.run_program(*words).stdout)["length"], 1.5)
 
+    def test_modes_of_maps(self):
+        self.write_map()
+        text = (self.folder / "map.yaml").read_text()
+        (self.folder / "map.pgm").write_bytes(b"P5 3 1 255\n" + bytes([254, 120, 0]))
+        said = {}
+        for mode in ("trinary", "scale", "raw"):
+            (self.folder / "map.yaml").write_text(text + f"\nmode: {mode}\n")
+            self.run_program("esdf", "map.yaml", "--costmap", "c.npy", "--inflation", "0,0,1")
+            said[mode] = parse_npy((self.folder / "c.npy").read_bytes())[2]
+        self.assertEqual(said, {"trinary": [0, 255, 254], "scale": [0, 185, 254], "raw": [254, 120, 0]})
+        (self.folder / "map.yaml").write_text(text + "\nmode: gray\n")
+        self.assertIn("give trinary, scale or raw", self.refusal("esdf", "map.yaml", "-o", "d.npy"))
+
+    def test_a_picture_beside_the_output(self):
+        words = ("path", "-", "--start", "0,0", "--goal", "0,4")
+        self.run_program(*words, "-o", "way.csv", "--picture", stdin=WALL)
+        self.assertTrue((self.folder / "way.png").read_bytes().startswith(b"\x89PNG"))
+        self.assertIn("--picture has no name", self.refusal(*words, "--picture", stdin=WALL))
+        self.assertIn("--picture has no name", self.refusal(*words, "-o", "-", "--picture", stdin=WALL))
+
+    def test_plans(self):
+        for words in (("path", "--start", "0,0", "--goal", "0,4"), ("roadmap",), ("esdf", "-o", "d.npy")):
+            said = self.run_program(words[0], "-", *words[1:], "--plan", stdin=WALL).stdout.decode()
+            self.assertIn("workspace", said, words)
+
     def test_the_frame_of_a_map(self):
         self.write_map()
         (self.folder / "map.pgm").write_bytes(b"P5 3 2 255\n" + bytes(4 * [254] + [0, 254]))

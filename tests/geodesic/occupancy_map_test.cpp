@@ -58,6 +58,19 @@ TEST_F(OccupancyMap, GraysMeanWhatMapServerSays) {
               strict);
 }
 
+/// By hand: shares 1, 0.8, 0.5, 0.3 and 0 between 0.2 and 0.8 are lethal, 100 %, 50 %, 16 % and free.
+TEST_F(OccupancyMap, ScaledGraysLieBetween) {
+    put("map.pgm", std::string("P5 5 1 255\n") + '\0' + '\x33' + '\x80' + '\xb3' + '\xff');
+    const std::string words = "image: map.pgm\nresolution: 1\noccupied_thresh: 0.8\nfree_thresh: 0.2\nmode: ";
+    EXPECT_EQ(read_map(put("scale.yaml", words + "scale\n")).costs, (bytes{254, 254, 127, 40, 0}));
+    EXPECT_EQ(read_map(put("raw.yaml", words + "raw\n")).costs, (bytes{0, 0x33, 0x80, 0xb3, 255}));
+    map_info equal;
+    equal.mode = "scale", equal.occupied = equal.free = 0.6;
+    bytes grays{0, 102, 255};  // the share of 102 is 0.6
+    grays_to_costs(equal, grays);
+    EXPECT_EQ(grays, (bytes{254, 254, 0}));
+}
+
 TEST_F(OccupancyMap, WhatIsWrittenIsRead) {
     occupancy_map map{{}, 2, 3, {0, 1, 253, 254, 255, '#'}};
     map.info.resolution = 0.05, map.info.origin = {1e-3, -12.25, 3};
@@ -87,8 +100,8 @@ TEST_F(OccupancyMap, RefusesMalformedFiles) {
     expect_malformed(put("i.pgm", "P5 -1 4 255\n0123"), "header");
     expect_malformed(put("j.pgm", "P5 # a comment"), "header");
     put("map.pgm", "P5 1 1 255\n0");
-    expect_refused([&] { static_cast<void>(read_map(put("k.yaml", "image: map.pgm\nresolution: 1\nmode: scale\n"))); },
-                   {"scale"});
+    expect_refused([&] { static_cast<void>(read_map(put("k.yaml", "image: map.pgm\nresolution: 1\nmode: grey\n"))); },
+                   {"grey", "scale"});
 }
 
 }  // namespace

@@ -215,8 +215,8 @@ public:
                                                        const borders& ends) override {
         return of_.components(rule, cells, ends);
     }
-    [[nodiscard]] std::vector<std::uint8_t> thinned(const geodesics::cell_rule& rule,
-                                                    const skeleton_options& how) override {
+    [[nodiscard]] host_scratch<std::uint8_t> thinned(const geodesics::cell_rule& rule,
+                                                     const skeleton_options& how) override {
         return of_.thinned(rule, how);
     }
 

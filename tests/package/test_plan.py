@@ -47,6 +47,9 @@ FUNCTIONS = [
     (nf.geodesic, (SHAPE,), {}, 4),
     (nf.travel_cost, (SHAPE,), {}, 8),
     (nf.esdf, (), {}, 28),
+    (nf.plan_path, ((0, 0, 0), (9, 9, 9)), {"objective": "safe"}, 0),
+    (nf.plan_path, ((0, 0, 0), [[9, 9, 9], [8, 8, 8]]), {"objective": "widest", "radius": 2}, 0),
+    (nf.roadmap, (), {"radius": 1}, 0),
 ]
 
 
@@ -135,6 +138,19 @@ def test_costmaps_tell_memory():
     for device in (None, "cuda"):
         told = nf.plan(nf.inflate_costmap, (600, 500), device=device)
         assert told.cells == told.input_bytes == told.output_bytes == 600 * 500 and told.workspace_bytes > 0
+
+
+def test_paths_tell_memory():
+    """A path takes 16 bytes a cell and those of a flood, a roadmap on a GPU 18 more on the host."""
+    for device in (None, "cuda"):
+        path = nf.plan(nf.plan_path, SHAPE, (0, 0, 0), (9, 9, 9), device=device)
+        roads = nf.plan(nf.roadmap, SHAPE, device=device)
+        assert 20 * CELLS < path.workspace_bytes < 90 * CELLS and path.input_bytes == CELLS
+        assert any("not connected" in each.method for each in path.passes)
+        assert any("simple cells" in each.method for each in roads.passes)
+        assert roads.workspace_bytes > (35 if device else 18) * CELLS
+    with pytest.raises(ValueError, match="goals"):
+        nf.plan(nf.plan_path, SHAPE, (0, 0, 0), (64, 0, 0))
 
 
 def test_plateaus_may_need_basins():

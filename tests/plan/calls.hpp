@@ -120,6 +120,24 @@ void add_objects(std::vector<planned_call<Place>>& all, const plan_views<Place>&
         add("network_of_pores", [=](const host& on) { static_cast<void>(network_of_pores(on, a.in())); });
 }
 
+template <class Place>
+void add_paths(std::vector<planned_call<Place>>& all, const plan_views<Place>& a) {
+    const auto add = [&](const char* name, std::function<void(const Place&)> run) {
+        all.push_back({name, std::move(run)});
+    };
+    for (const auto& [name, how] : {std::pair{"plan_path", path_objective::shortest},
+                                    {"plan_path, safe", path_objective::safe},
+                                    {"plan_path, widest", path_objective::widest}}) {
+        const path_options options{.objective = how};  // no path joins these cells, so that components are counted
+        add(name, [=](const Place& on) {
+            const std::int64_t start[] = {0, 0, 0}, goal[] = {a.at.side / 2 + 9, 0, 0};
+            static_cast<void>(plan_path(on, a.in(), start, goal, options));
+        });
+    }
+    // On a device a roadmap takes memory of both.
+    if constexpr (std::is_same_v<Place, host>) add("roadmap", [=](const host& on) { const roadmap made(on, a.in()); });
+}
+
 /// Calls that have a plan on the host.
 inline void add_pictures(std::vector<planned_call<host>>& all, const plan_views<host>& a) {
     static const std::vector<double> rays(300, 1);
@@ -149,6 +167,7 @@ std::vector<planned_call<Place>> planned_calls(const plan_arrays& at) {
     std::vector<planned_call<Place>> all;
     add_shapes<Place>(all, {at});
     add_objects<Place>(all, {at});
+    add_paths<Place>(all, {at});
     if constexpr (std::is_same_v<Place, host>) add_pictures(all, {at});
     return all;
 }

@@ -50,7 +50,9 @@ TEST_F(PlanDevice, IsWhatThePoolGives) {
         const std::int64_t took = taken(order, [&] { calls[k].run(on); });
         const std::int64_t points = calls[k].name == "compare_surfaces" ? 2 * 9 * side * side * side : 0;  // at most
         EXPECT_LE(took, told.workspace_bytes + 4096 + points) << calls[k].name << '\n' << told.text();
-        EXPECT_GE(took, told.workspace_bytes * 9 / 10) << calls[k].name << '\n' << told.text();
+        // In this small cube all free cells are joined, so that no components are numbered.
+        const std::int64_t tenths = calls[k].name.starts_with("plan_path") ? 7 : 9;
+        EXPECT_GE(took, told.workspace_bytes * tenths / 10) << calls[k].name << '\n' << told.text();
         EXPECT_EQ(told.place, "device") << calls[k].name;
         EXPECT_FALSE(told.passes.empty()) << calls[k].name;
     }
