@@ -101,13 +101,13 @@ public:
         take_offers(w.boards + (tile << (device_tile_bits - 4)) + threadIdx.x);
     }
 
-    /// Floods the tile, once for each range of flood_levels.
+    /// Floods the tile, once for each range of flood_levels or somewhat more.
     __device__ void run(std::uint32_t depth) {
-        for (std::uint32_t base = 0;; base += flood_levels) {
+        for (std::uint32_t base = 0, levels = 0;; base += levels) {
             if (__syncthreads_or(found_ != 0 ? 1 : 0) == 0) base = least_offer(base);
             if (base == none) return;
             const std::uint32_t before = todo_;
-            advance(base);
+            levels = advance(base);
             write_levels(before & ~todo_);
             __syncthreads();
             publish(base, depth);
@@ -177,12 +177,14 @@ private:
             if ((changed >> b & 1) != 0) plane_[b] ^= todo_;
         }
     }
-    /// Moves the front from the cells found_ at level 0 until no level below flood_levels is left.
-    __device__ void advance(std::uint32_t base) {
+    /// Moves the front from the cells found_ at level 0 until no level below flood_levels is left. Returns the level at
+    /// which it goes on, which may be up to levels_ahead - 1 above flood_levels.
+    __device__ std::uint32_t advance(std::uint32_t base) {
         const int own = static_cast<int>(threadIdx.x);
 #pragma unroll
         for (std::uint32_t& plane : plane_) plane = 0;
-        for (std::uint32_t now = 0; now < flood_levels;) {
+        std::uint32_t now = 0;
+        while (now < flood_levels) {
             list_entries(base + now);
             std::uint32_t level = 0;
             bool goes_on = true;
@@ -205,6 +207,7 @@ private:
             turn(reached ^ to);
             now = to;
         }
+        return now;
     }
     /// Writes the levels of the cells `reached`, and no_level for the others.
     __device__ void write_levels(std::uint32_t reached) const {

@@ -244,6 +244,22 @@ TEST_F(GeodesicSolvers, LeaveMazesToSweeps) {
     EXPECT_EQ(counts_.gates, 0U);
 }
 
+/// A tile that is entered again and again is flooded over more levels than one flood has.
+TEST_F(GeodesicSolvers, FloodOverManyLevels) {
+    solver_rules rules;
+    rules.least_cells = 0, rules.first_depth = 1 << 20, rules.rough = std::numeric_limits<std::int32_t>::min();
+    for (const std::uint64_t seed : {1, 4, 9}) {
+        geodesic_case c = maze(seed, 192, 1);
+        c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+        c.steps = chamfer_steps(2, std::array<std::int32_t, 1>{2});
+        const geodesic_result wanted = on_host(c, 1);
+        ASSERT_GT(*std::max_element(wanted.cost.begin(), wanted.cost.end()), 2 * 5000);
+        EXPECT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted) << "seed " << seed;
+        EXPECT_GT(counts_.rough, rules.rough) << "flooded";
+        EXPECT_EQ(counts_.parked[0], 0U) << "by the queue alone";
+    }
+}
+
 /// If the queue ends before elimination is considered, or elimination declines, no sample is taken.
 TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
     solver_rules rules = modes().front().rules;
