@@ -67,7 +67,8 @@ struct word_lines {
         if (cut.count == 1) return {group_of(tile), 0};
         const std::int64_t above = quotient(tile, lines.columns), outer = quotient(above, cut.count),
                            column = tile - above * lines.columns;
-        return {group_of(outer * lines.columns + column), static_cast<int>(above - outer * cut.count)};
+        return {{outer * lines.columns + column, outer, static_cast<std::int32_t>(column) * cuda::warp},
+                static_cast<int>(above - outer * cut.count)};
     }
     __device__ int rows() const { return static_cast<int>(lines.rows); }
     __device__ std::int64_t inner() const { return pitch; }
