@@ -1,13 +1,12 @@
 // The last step of the engine with options: computes the wanted fields from the state of every cell.
 #pragma once
 
+#include "base/cuda_each.cuh"
 #include "exact/gpu/ground/items.cuh"
 #include "exact/half.hpp"
 
 namespace nearfield::exact {
 namespace {
-
-constexpr int finish_threads = 256;
 
 /// Everything that determines values. Passed to kernels by value.
 template <class V>
@@ -204,31 +203,35 @@ private:
 
 /// Finishes cells from their packed sites (`Sites`) or their values. Several threads share a line.
 template <class V, class K, bool Sites>
-__global__ void __launch_bounds__(finish_threads)
-    finish(const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
-           const __grid_constant__ items all, const line_shares shares, const K* states) {
-    const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * finish_threads + threadIdx.x);
-    if (mine.line >= shares.lines) return;
-    const std::int64_t first = mine.line * shares.length;
-    std::int64_t image = 0;
-    const std::int64_t at = how.grid.split(first, image);
-    const place_in place(all, how.grid, image);
-    if (!place.has(at)) return;
-    const finished_line<V> to(by, how, place, at);
-    const std::int64_t length = place.length();
-    const int last = how.grid.rank - 1;
-    std::int64_t x = mine.first;
-    for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
-        const K state = states[first + x];
-        if constexpr (Sites) {
-            const K own = static_cast<K>(how.grid.keys.with(at, last, x));
-            const V value = by.value(state, own, how.grid.first_axis, image * how.grid.cells_of_image());
-            to.put(x, value, state);
-        } else {
-            to.put(x, state, -1);
+struct finish_cells {
+    rules<V> by;
+    finishing<V> how;
+    items all;
+    line_shares shares;
+    const K* states;
+
+    __device__ void operator()(std::int64_t thread) const {
+        const auto mine = shares.of(thread);
+        const std::int64_t first = mine.line * shares.length;
+        std::int64_t image = 0;
+        const std::int64_t at = how.grid.split(first, image);
+        const place_in place(all, how.grid, image);
+        if (!place.has(at)) return;
+        const finished_line<V> to(by, how, place, at);
+        const std::int64_t length = place.length();
+        const int last = how.grid.rank - 1;
+        std::int64_t x = mine.first;
+        for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
+            const K state = states[first + x];
+            if constexpr (Sites) {
+                const K own = static_cast<K>(how.grid.keys.with(at, last, x));
+                to.put(x, by.value(state, own, how.grid.first_axis, image * how.grid.cells_of_image()), state);
+            } else {
+                to.put(x, state, -1);
+            }
         }
     }
-}
+};
 
 }  // namespace
 }  // namespace nearfield::exact

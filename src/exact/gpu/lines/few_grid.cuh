@@ -227,14 +227,10 @@ __global__ void __launch_bounds__(few_threads)
         if (*static_cast<const volatile std::int32_t*>(to.count) > to.most) return;
         std::uint32_t sites = of.sites([&](int k) { return start + threadIdx.x + k * few_threads; });
         if (!__any_sync(cuda::every_lane, sites != 0)) continue;
-        int before = __popc(sites);
-        for (int o = 1; o < cuda::warp; o *= 2) {
-            const int other = __shfl_up_sync(cuda::every_lane, before, o);
-            if (lane >= o) before += other;
-        }
-        const int all = __shfl_sync(cuda::every_lane, before, cuda::warp - 1);
+        const int before = cuda::sum_before_in_warp(__popc(sites)),
+                  all = __shfl_sync(cuda::every_lane, before + __popc(sites), cuda::warp - 1);
         int place = lane == 0 ? atomicAdd(to.count, all) : 0;
-        place = __shfl_sync(cuda::every_lane, place, 0) + before - __popc(sites);
+        place = __shfl_sync(cuda::every_lane, place, 0) + before;
         for (; sites != 0 && place < to.most; sites &= sites - 1, ++place) {
             const std::int64_t cell = start + threadIdx.x + (__ffs(static_cast<int>(sites)) - 1) * few_threads;
             few_site<V> site{};

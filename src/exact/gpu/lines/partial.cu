@@ -1,32 +1,26 @@
 // pass_along on a GPU: a thread searches outward from its cell, and beyond 32 steps by groups of rows.
 #include <limits>
 
-#include "base/cuda.cuh"
+#include "base/cuda_each.cuh"
+#include "exact/gpu/ground/items.cuh"
 #include "exact/partial.hpp"
 
 namespace nearfield::exact {
 namespace {
 
-constexpr int threads_of_block = 256;
 constexpr int group = 32;  ///< rows with a common least value, and steps that a cell searches first
-
-template <class V>
-NF_HD constexpr V none_of() {
-    if constexpr (std::is_floating_point_v<V>) return std::numeric_limits<V>::infinity();
-    else return std::numeric_limits<V>::max();
-}
 
 /// Passed to kernels by value.
 template <class V, class S>
-struct pass {
+struct partial_lines {
     std::int64_t rows, after, count;  ///< rows of a line, neighbouring lines, and all cells
     std::int64_t groups, farthest;
     const V* from;
     V* to;
     const S* site;  ///< null if not wanted
     S* site_to;
-    const void* label;  ///< null if not wanted
-    void* label_to;
+    const std::byte* label;  ///< null if not wanted
+    std::byte* label_to;
     int label_bytes, rank;
     V weight;
     bool periodic, half_cell;
@@ -57,22 +51,22 @@ template <class V>
 __device__ V plus(V value, V term) {
     const V sum = value + term;
     if constexpr (std::is_floating_point_v<V>) return sum;
-    else return sum < value ? none_of<V>() : sum;
+    else return sum < value ? gpu::top<V>() : sum;
 }
 
 /// The nearest site so far of one cell.
 template <class V, class S>
 struct search {
-    const pass<V, S>& p;
+    const partial_lines<V, S>& p;
     std::int64_t line;  ///< element of the line's first row
-    V best = none_of<V>();
+    V best = gpu::top<V>();
     S site = -1;
     std::int64_t at = -1;
 
     __device__ void relax(std::int64_t row, V term) {
         const std::int64_t from = line + row * p.after;
         const V value = plus(p.from[from], term);
-        if (!(value <= best) || !(value < none_of<V>())) return;
+        if (!(value <= best) || !(value < gpu::top<V>())) return;
         if (p.site != nullptr) {
             const S s = p.site[from];
             if (!p.is_site(s) || (value == best && (s == site || !p.comes_before(s, site)))) return;
@@ -103,95 +97,72 @@ struct search {
         for (std::int64_t g = 0; g < p.groups; ++g) {
             const std::int64_t low = g * group, high = min(low + group, p.rows) - 1;
             const V value = plus(least[g * p.after], p.term(p.gap(q, low, high)));
-            if (!(value <= bound) || !(value < none_of<V>())) continue;
+            if (!(value <= bound) || !(value < gpu::top<V>())) continue;
             for (std::int64_t r = low; r <= high; ++r) relax(r, p.term(apart(q, r, p.rows, p.periodic)));
         }
     }
 };
 
-/// Finds the least values. A thread owns a group of a line; neighbouring threads have neighbouring lines.
+/// Finds the least value of a group of a line; neighbouring threads have neighbouring lines.
 template <class V, class S>
-__global__ void __launch_bounds__(threads_of_block) find_least(const __grid_constant__ pass<V, S> p) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    const std::int64_t column = i % p.after, number = i / p.after, before = number / p.groups;
-    if (before * p.rows * p.after >= p.count) return;
-    const std::int64_t low = (number - before * p.groups) * group, high = min(low + group, p.rows);
-    V least = none_of<V>();
-    for (std::int64_t r = low; r < high; ++r) {
-        const std::int64_t from = (before * p.rows + r) * p.after + column;
-        const V value = p.from[from];
-        if (value < least && (p.site == nullptr || p.is_site(p.site[from]))) least = value;
-    }
-    p.least[i] = least;
-}
+struct find_least {
+    partial_lines<V, S> p;
 
-template <class Bits>
-__device__ void copy_label(void* to, std::int64_t i, const void* from, std::int64_t at) {
-    static_cast<Bits*>(to)[i] = at < 0 ? Bits{0} : static_cast<const Bits*>(from)[at];
-}
-
-/// Searches lines. A thread owns a cell.
-template <class V, class S>
-__global__ void __launch_bounds__(threads_of_block) search_lines(const __grid_constant__ pass<V, S> p) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
-    if (i >= p.count) return;
-    const std::int64_t column = i % p.after, number = i / p.after, before = number / p.rows;
-    const std::int64_t q = number - before * p.rows;
-    search<V, S> cell{p, before * p.rows * p.after + column};
-    if (!cell.near(q)) cell.far(q, p.least + before * p.groups * p.after + column);
-    p.to[i] = cell.best;
-    if (p.site != nullptr) p.site_to[i] = cell.site;
-    if (p.label == nullptr) return;
-    if (p.label_bytes == 1) copy_label<std::uint8_t>(p.label_to, i, p.label, cell.at);
-    else if (p.label_bytes == 2) copy_label<std::uint16_t>(p.label_to, i, p.label, cell.at);
-    else if (p.label_bytes == 4) copy_label<std::uint32_t>(p.label_to, i, p.label, cell.at);
-    else copy_label<std::uint64_t>(p.label_to, i, p.label, cell.at);
-}
-
-/// The inputs: copies of those arrays that are their own output.
-class inputs {
-public:
-    inputs(cuda::workspace& memory, const partial_pass& p) : memory_(memory), cells_(p.cells()) {
-        for (const partial_array* a : {&p.squared, &p.site, &p.label})
-            if (a->to != nullptr && a->from == a->to)
-                copy_[kept_++] = {a, memory_.reserve<std::byte>(cells_ * size_of(a->type))};
-    }
-    [[nodiscard]] const void* of(const device& on, const partial_array& a) const {
-        for (int k = 0; k < kept_; ++k) {
-            if (copy_[k].array != &a) continue;
-            auto* const copied = memory_.get<std::byte>(copy_[k].place);
-            cuda::check(cudaMemcpyAsync(copied, a.from, static_cast<std::size_t>(cells_ * size_of(a.type)),
-                                        cudaMemcpyDeviceToDevice, cuda::stream_of(on)),
-                        "copying a field");
-            return copied;
+    __device__ void operator()(std::int64_t i) const {
+        const std::int64_t column = i % p.after, number = i / p.after, before = number / p.groups;
+        const std::int64_t low = (number - before * p.groups) * group, high = min(low + group, p.rows);
+        V least = gpu::top<V>();
+        for (std::int64_t r = low; r < high; ++r) {
+            const std::int64_t from = (before * p.rows + r) * p.after + column;
+            const V value = p.from[from];
+            if (value < least && (p.site == nullptr || p.is_site(p.site[from]))) least = value;
         }
-        return a.from;
+        p.least[i] = least;
     }
+};
 
-private:
-    struct copied {
-        const partial_array* array;
-        std::int64_t place;
-    };
-    cuda::workspace& memory_;
-    std::int64_t cells_;
-    copied copy_[3]{};
-    int kept_ = 0;
+/// Searches the line of a cell.
+template <class V, class S>
+struct search_line {
+    partial_lines<V, S> p;
+
+    __device__ void operator()(std::int64_t i) const {
+        const std::int64_t column = i % p.after, number = i / p.after, before = number / p.rows;
+        const std::int64_t q = number - before * p.rows;
+        search<V, S> cell{p, before * p.rows * p.after + column};
+        if (!cell.near(q)) cell.far(q, p.least + before * p.groups * p.after + column);
+        p.to[i] = cell.best;
+        if (p.site != nullptr) p.site_to[i] = cell.site;
+        if (p.label != nullptr)
+            store_bits(p.label_to, p.label_bytes, i, cell.at < 0 ? 0 : load_bits(p.label, p.label_bytes, cell.at));
+    }
 };
 
 template <class V, class S>
 void solve_as(const device& on, const partial_pass& p) {
-    pass<V, S> g{};
+    partial_lines<V, S> g{};
     g.rows = p.rows, g.after = p.after, g.count = p.cells(), g.farthest = p.farthest();
     g.groups = g.farthest > group ? cuda::blocks_for(p.rows, group) : 0;
     const std::int64_t groups = p.before * g.groups * p.after;
     cuda::workspace memory(on);
-    const inputs from(memory, p);
+    const partial_array* const arrays[] = {&p.squared, &p.site, &p.label};
+    const void* from[3];
+    std::int64_t copies[3]{};
+    const auto is_output = [](const partial_array& a) { return a.to != nullptr && a.from == a.to; };
+    const auto bytes_of = [&](const partial_array& a) { return g.count * size_of(a.type); };
+    for (int k = 0; k < 3; ++k)
+        if (is_output(*arrays[k])) copies[k] = memory.reserve<std::byte>(bytes_of(*arrays[k]));
     const std::int64_t least = memory.reserve<V>(groups);
     memory.allocate();
-    g.from = static_cast<const V*>(from.of(on, p.squared)), g.to = static_cast<V*>(p.squared.to);
-    g.site = static_cast<const S*>(from.of(on, p.site)), g.site_to = static_cast<S*>(p.site.to);
-    g.label = from.of(on, p.label), g.label_to = p.label.to;
+    for (int k = 0; k < 3; ++k) {
+        from[k] = arrays[k]->from;
+        if (!is_output(*arrays[k])) continue;
+        cuda::copy(on, memory.get<std::byte>(copies[k]), from[k], bytes_of(*arrays[k]));
+        from[k] = memory.get<std::byte>(copies[k]);
+    }
+    g.from = static_cast<const V*>(from[0]), g.to = static_cast<V*>(p.squared.to);
+    g.site = static_cast<const S*>(from[1]), g.site_to = static_cast<S*>(p.site.to);
+    g.label = static_cast<const std::byte*>(from[2]), g.label_to = static_cast<std::byte*>(p.label.to);
     g.label_bytes = static_cast<int>(size_of(p.label.type)), g.rank = p.rank;
     g.weight = g.farthest > 0 ? static_cast<V>(p.weight) : V{0};
     g.periodic = p.periodic, g.half_cell = p.half_cell, g.least = memory.get<V>(least);
@@ -200,8 +171,8 @@ void solve_as(const device& on, const partial_pass& p) {
         g.size[k] = p.size[static_cast<std::size_t>(k)];
         g.grid_cells *= g.size[k];
     }
-    cuda::launch(on, find_least<V, S>, cuda::blocks_for(groups, threads_of_block), threads_of_block, 0, g);
-    cuda::launch(on, search_lines<V, S>, cuda::blocks_for(g.count, threads_of_block), threads_of_block, 0, g);
+    cuda::for_each(on, groups, find_least<V, S>{g});
+    cuda::for_each(on, g.count, search_line<V, S>{g});
 }
 
 template <class V>

@@ -38,24 +38,15 @@ struct index_rule {
 /// Splits a cell into coordinates, the last axis first; 32-bit cells if an image allows it, else 64-bit ones.
 template <class Index>
 __device__ void split_cell(const index_rule& by, Index cell, std::int32_t (&at)[3]) {
+    using number = std::conditional_t<sizeof(Index) == 4, std::uint32_t, std::int64_t>;
+    auto rest = static_cast<number>(cell);
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        if (i + 1 >= by.axes) {
-            at[i] = i < by.axes ? static_cast<std::int32_t>(cell) : 0;
-            cell = 0;
-            continue;
+        number above = 0;
+        if (i + 1 < by.axes) {
+            if constexpr (sizeof(Index) == 4) above = rest / by.size[i];
+            else above = quotient(rest, by.size[i]);
         }
-        const auto above = static_cast<Index>(quotient(cell, by.size[i]));
-        at[i] = static_cast<std::int32_t>(cell - above * static_cast<Index>(by.size[i]));
-        cell = above;
-    }
-}
-template <>
-__device__ void split_cell<std::int32_t>(const index_rule& by, std::int32_t cell, std::int32_t (&at)[3]) {
-    auto rest = static_cast<std::uint32_t>(cell);
-#pragma unroll
-    for (int i = 0; i < 3; ++i) {
-        const std::uint32_t above = i + 1 < by.axes ? rest / by.size[i] : 0;
         at[i] = static_cast<std::int32_t>(rest - above * by.size[i]);
         rest = above;
     }

@@ -63,8 +63,8 @@ public:
                 {source(axis), method_of(axis), blocks_for(p_.cells / size(axis), cuda::warp), size(axis), cuda::warp});
         if (!writes_fields()) {
             const line_shares shares(size(p_.rank - 1), p_.cells);
-            to.passes.push_back({-1, "fields", blocks_for(shares.threads(), finish_threads),
-                                 std::int64_t{finish_threads} * line_shares::cells_each, 1});
+            to.passes.push_back({-1, "fields", blocks_for(shares.threads(), cuda::each_threads),
+                                 std::int64_t{cuda::each_threads} * line_shares::cells_each, 1});
         }
     }
 
@@ -248,9 +248,9 @@ private:
                          least, magnitude, least - 2, least - 1);
             const bool wide = stored_ == keys::wide;
             if (wide || !writes_fields())
-                cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads),
-                             dim3(scan_rows_threads), 0, from, by_.m, p_.cells, initial,
-                             wide ? memory_.template get<std::int64_t>(keys_[1]) : nullptr);
+                cuda::for_each(on_, p_.cells,
+                               start_from_weights<V>{from, by_.m, initial,
+                                                     wide ? memory_.template get<std::int64_t>(keys_[1]) : nullptr});
             if (wide) return search_last(initial);
             if constexpr (std::is_same_v<V, double>) write_power_first(from);
         }
@@ -355,8 +355,7 @@ private:
         const auto how = finishing_of<V>(p_, grid_, call_.image.type, call_.out);
         const line_shares shares(size(p_.rank - 1), p_.cells);
         const auto go = [&]<bool Sites, class K>(const K* states) {
-            cuda::launch(on_, finish<V, K, Sites>, blocks_for(shares.threads(), finish_threads), dim3(finish_threads),
-                         0, by, how, all, shares, states);
+            cuda::for_each(on_, shares.threads(), finish_cells<V, K, Sites>{by, how, all, shares, states});
         };
         if constexpr (std::is_same_v<V, std::int32_t>)
             if (values_) return go.template operator()<false>(static_cast<const V*>(current()));

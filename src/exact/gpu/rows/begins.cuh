@@ -7,16 +7,16 @@
 #include <array>
 #include <span>
 
+#include "base/cuda_each.cuh"
 #include "base/lines.hpp"
 #include "exact/gpu/ground/common.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
+#include "exact/gpu/rows/words.cuh"
 #include "exact/plan.hpp"
 
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int note_warps = 8;
-constexpr int note_threads = note_warps * cuda::warp;
 constexpr int narrow_cells = 8;  // cells of a lane
 constexpr int noted_axes = 2;    // axes whose runs a row notes on its way
 
@@ -69,12 +69,6 @@ private:
     int first_axis_, count_ = 0;
 };
 
-/// Returns a bit for each byte of a word that is not zero.
-__device__ inline std::uint32_t nonzero_bytes(std::uint32_t word) {
-    const std::uint32_t high = (((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) & 0x80808080;
-    return high * 0x00204081 >> 28;  // the product's uppermost bits are those of the four bytes
-}
-
 /// Eight neighbouring cells.
 template <class Bits>
 struct alignas(16) eight_cells {
@@ -108,7 +102,7 @@ struct alignas(8) eight_cells<std::uint8_t> {
     std::uint32_t low, high;
 
     [[nodiscard]] __device__ std::uint32_t nonzero(std::uint8_t) const {
-        return nonzero_bytes(low) | nonzero_bytes(high) << 4;
+        return nonzero_bytes(low) >> 28 | nonzero_bytes(high) >> 28 << 4;
     }
     [[nodiscard]] __device__ eight_cells operator^(const eight_cells& other) const {
         return {low ^ other.low, high ^ other.high};
@@ -147,17 +141,20 @@ struct row_image {
 
 /// Notes where runs begin along an axis. A warp owns 32 cells of a row.
 template <class Bits>
-__global__ void __launch_bounds__(note_threads)
-    note_begins(const row_image<Bits> of, const begin_axis axis, std::int64_t lines, int length) {
-    const int words = (length + mark_bits - 1) / mark_bits, lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * note_warps + threadIdx.x / cuda::warp,
-                       line = quotient(nth, words);
-    if (line >= lines) return;
-    const int x = static_cast<int>(nth - line * words) * mark_bits + lane, at = min(x, length - 1);
-    const bool begins = x < length && of.at(line * length + at) != of.at(axis.before(line) * length + at);
-    const std::uint32_t bits = __ballot_sync(cuda::every_lane, begins);
-    if (lane == 0) axis.bits[nth] = bits;
-}
+struct note_begins {
+    row_image<Bits> of;
+    begin_axis axis;
+    int length;
+
+    __device__ void operator()(std::int64_t thread) const {
+        const int words = (length + mark_bits - 1) / mark_bits, lane = static_cast<int>(threadIdx.x) % cuda::warp;
+        const std::int64_t nth = thread / cuda::warp, line = quotient(nth, words);
+        const int x = static_cast<int>(nth - line * words) * mark_bits + lane, at = min(x, length - 1);
+        const bool begins = x < length && of.at(line * length + at) != of.at(axis.before(line) * length + at);
+        const std::uint32_t bits = __ballot_sync(cuda::every_lane, begins);
+        if (lane == 0) axis.bits[nth] = bits;
+    }
+};
 
 }  // namespace
 }  // namespace nearfield::exact::gpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/cuda.cuh"
+#include "base/cuda_each.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -11,8 +11,6 @@ namespace {
 constexpr int warps = 8;
 constexpr int threads = warps * cuda::warp;
 constexpr std::int32_t nowhere = -1;
-
-std::int64_t blocks_of(std::int64_t items) { return (items + threads - 1) / threads; }
 
 /// The test of an element for a mark.
 template <class Bits>
@@ -107,79 +105,71 @@ __device__ std::int64_t after_stretch(const marked& to, std::int64_t s, const At
     return INT64_MAX;
 }
 
-/// Finds the last and first mark of each stretch, if lines have several. A thread owns a stretch; neighbouring threads
-/// have neighbouring columns or, along the last axis, neighbouring stretches.
-__global__ void __launch_bounds__(threads) note_stretches(const marked to) {
-    if (to.is_solved()) return;
-    const bool rows = to.inner == 1;
-    const std::int64_t stretches = to.stretches(), count = to.columns * stretches;
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (nth >= count) return;
-    const std::int64_t inner = rows ? stretches : to.columns, above = quotient(nth, inner), rest = nth - above * inner;
-    const std::int64_t from = (rows ? rest : above) * to.stretch, step = rows ? 1 : to.columns;
-    if (!rows && !to.wants(rest)) return;
-    const std::uint32_t* const bits = to.bits + (rows ? above * to.words : rest);
-    std::int32_t last = nowhere;
-    std::uint32_t first = no_mark;
-#pragma unroll 8
-    for (std::int64_t w = from; w < min(from + to.stretch, to.words); ++w) {
-        const std::uint32_t word = bits[w * step];
-        last = max(last, last_of(word, w)), first = min(first, first_of(word, w));
-    }
-    to.lasts[nth] = last, to.lasts[count + nth] = static_cast<std::int32_t>(first);
-}
+/// A stretch of a line. Neighbouring numbers are those of neighbouring columns or, along the last axis, of neighbouring
+/// stretches.
+struct line_stretch {
+    std::int64_t line, number, from, end;  ///< words [from, end)
+    std::int64_t first, notes, step;       ///< the line's first word, its first note, and the step to the next of both
 
-/// Finds the last mark before each word of a line along the last axis, and the first one after it. A thread owns a
-/// word; neighbouring threads have neighbouring words. Marks of other stretches come from the notes.
-__global__ void __launch_bounds__(threads) carry_along_rows(const marked to) {
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (nth >= to.columns * to.words) return;
-    const std::int64_t line = quotient(nth, to.words), w = nth - line * to.words, stretches = to.stretches(),
-                       stretch = quotient(w, to.stretch), from = stretch * to.stretch;
-    const std::uint32_t* const bits = to.bits + line * to.words;
-    const auto at = [&](std::int64_t i) { return bits[i]; };
-    const std::int32_t *const lasts = to.lasts + line * stretches, *const firsts = lasts + to.columns * stretches;
-    std::int64_t before = last_mark(from, w, at), after = first_mark(w + 1, min(from + to.stretch, to.words), at);
-    if (before == nowhere)
-        before = before_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
-            return stretches > 1 ? lasts[i] : last_mark(w, to.words, at);
-        });
-    if (after == nowhere)
-        after = after_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
-            return stretches > 1 ? firsts[i] : first_mark(0, w + 1, at);
-        });
-    to.to_before[nth] = back_to(before, w), to.to_after[nth] = on_to(after, w);
-}
+    __device__ line_stretch(const marked& to, std::int64_t nth) {
+        const bool rows = to.inner == 1;
+        const std::int64_t inner = rows ? to.stretches() : to.columns, above = quotient(nth, inner),
+                           rest = nth - above * inner;
+        line = rows ? above : rest, number = rows ? rest : above;
+        from = number * to.stretch, end = min(from + to.stretch, to.words);
+        first = rows ? line * to.words : line, notes = rows ? line * inner : line, step = rows ? 1 : to.columns;
+    }
+};
 
-/// Does the same for columns. A thread owns a stretch and goes along it in both directions; neighbouring threads have
-/// neighbouring columns.
-__global__ void __launch_bounds__(threads) carry_along_columns(const marked to) {
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, stretches = to.stretches();
-    if (nth >= to.columns * stretches || to.is_solved()) return;
-    const std::int64_t stretch = quotient(nth, to.columns), column = nth - stretch * to.columns,
-                       from = stretch * to.stretch, end = min(from + to.stretch, to.words);
-    if (!to.wants(column)) return;
-    const auto at = [&](std::int64_t w) { return to.bits[w * to.columns + column]; };
-    const std::int32_t *const lasts = to.lasts + column, *const firsts = lasts + to.columns * stretches;
-    std::int64_t before = before_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
-        return stretches > 1 ? lasts[i * to.columns] : last_mark(0, to.words, at);
-    });
-    std::int64_t after = after_stretch(to, stretch, [&](std::int64_t i) -> std::int64_t {
-        return stretches > 1 ? firsts[i * to.columns] : first_mark(0, to.words, at);
-    });
+/// Finds the last and first mark of each stretch, if lines have several.
+struct note_stretches {
+    marked to;
+
+    __device__ void operator()(std::int64_t nth) const {
+        const line_stretch s(to, nth);
+        if (to.is_solved() || !to.wants(s.line)) return;
+        std::int32_t last = nowhere;
+        std::uint32_t first = no_mark;
 #pragma unroll 8
-    for (std::int64_t w = from; w < end; ++w) {
-        const std::uint32_t word = at(w);
-        to.to_before[w * to.columns + column] = back_to(before, w);
-        if (word != 0) before = last_of(word, w);
+        for (std::int64_t w = s.from; w < s.end; ++w) {
+            const std::uint32_t word = to.bits[s.first + w * s.step];
+            last = max(last, last_of(word, w)), first = min(first, first_of(word, w));
+        }
+        to.lasts[nth] = last, to.lasts[to.columns * to.stretches() + nth] = static_cast<std::int32_t>(first);
     }
+};
+
+/// Finds the last mark before each word of a stretch, and the first one after it: goes along it in both directions.
+/// Marks of other stretches come from the notes.
+struct carry_along {
+    marked to;
+
+    __device__ void operator()(std::int64_t nth) const {
+        const line_stretch s(to, nth);
+        if (to.is_solved() || !to.wants(s.line)) return;
+        const bool several = to.stretches() > 1;
+        const auto at = [&](std::int64_t w) { return to.bits[s.first + w * s.step]; };
+        const std::int32_t *const lasts = to.lasts + s.notes, *const firsts = lasts + to.columns * to.stretches();
+        std::int64_t before = before_stretch(to, s.number, [&](std::int64_t i) -> std::int64_t {
+            return several ? lasts[i * s.step] : last_mark(0, to.words, at);
+        });
+        std::int64_t after = after_stretch(to, s.number, [&](std::int64_t i) -> std::int64_t {
+            return several ? firsts[i * s.step] : first_mark(0, to.words, at);
+        });
 #pragma unroll 8
-    for (std::int64_t w = end - 1; w >= from; --w) {
-        const std::uint32_t word = at(w);
-        to.to_after[w * to.columns + column] = on_to(after, w);
-        if (word != 0) after = first_of(word, w);
+        for (std::int64_t w = s.from; w < s.end; ++w) {
+            const std::uint32_t word = at(w);
+            to.to_before[s.first + w * s.step] = back_to(before, w);
+            if (word != 0) before = last_of(word, w);
+        }
+#pragma unroll 8
+        for (std::int64_t w = s.end - 1; w >= s.from; --w) {
+            const std::uint32_t word = at(w);
+            to.to_after[s.first + w * s.step] = on_to(after, w);
+            if (word != 0) after = first_of(word, w);
+        }
     }
-}
+};
 
 /// Neighbouring elements of a row, read in one load.
 template <class Bits, int Count>
@@ -187,31 +177,36 @@ struct alignas(sizeof(Bits) * Count) neighbours {
     Bits of[Count];
 };
 
-/// A thread owns 32 rows of `Count` neighbouring columns. Neighbouring threads have neighbouring columns.
+/// Marks 32 rows of `Count` neighbouring columns.
 template <class Bits, int Count>
-__global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, const pass g, const marked to) {
-    using group = neighbours<Bits, Count>;
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, across = to.columns / Count;
-    if (nth >= to.words * across || to.is_solved()) return;
-    const std::int64_t word = quotient(nth, across), column = (nth - word * across) * Count;
-    if (!to.wants(column)) return;
-    const std::int64_t first = g.first_cell(column), row = word * mark_bits;
-    const int rows = static_cast<int>(min(to.rows - row, static_cast<std::int64_t>(mark_bits)));
-    const auto at = [&](std::int64_t r) { return *reinterpret_cast<const group*>(of.data + first + r * to.inner); };
-    std::uint32_t bits[Count]{};
-    const bool has_before = row > 0 || to.periodic;
-    group before = at(row > 0 ? row - 1 : to.periodic ? to.rows - 1 : 0);
+struct mark_columns {
+    test<Bits> of;
+    pass g;
+    marked to;
+
+    __device__ void operator()(std::int64_t nth) const {
+        using group = neighbours<Bits, Count>;
+        const std::int64_t across = to.columns / Count, word = quotient(nth, across),
+                           column = (nth - word * across) * Count;
+        if (to.is_solved() || !to.wants(column)) return;
+        const std::int64_t first = g.first_cell(column), row = word * mark_bits;
+        const int rows = static_cast<int>(min(to.rows - row, static_cast<std::int64_t>(mark_bits)));
+        const auto at = [&](std::int64_t r) { return *reinterpret_cast<const group*>(of.data + first + r * to.inner); };
+        std::uint32_t bits[Count]{};
+        const bool has_before = row > 0 || to.periodic;
+        group before = at(row > 0 ? row - 1 : to.periodic ? to.rows - 1 : 0);
 #pragma unroll 8
-    for (int r = 0; r < rows; ++r) {
-        const group mine = at(row + r);
+        for (int r = 0; r < rows; ++r) {
+            const group mine = at(row + r);
 #pragma unroll
-        for (int k = 0; k < Count; ++k)
-            bits[k] |= static_cast<std::uint32_t>(of.marked(mine.of[k], before.of[k], r > 0 || has_before)) << r;
-        before = mine;
+            for (int k = 0; k < Count; ++k)
+                bits[k] |= static_cast<std::uint32_t>(of.marked(mine.of[k], before.of[k], r > 0 || has_before)) << r;
+            before = mine;
+        }
+#pragma unroll
+        for (int k = 0; k < Count; ++k) to.bits[word * to.columns + column + k] = bits[k];
     }
-#pragma unroll
-    for (int k = 0; k < Count; ++k) to.bits[word * to.columns + column + k] = bits[k];
-}
+};
 
 /// Fills bits, and zeros where wanted.
 template <class Bits>
@@ -225,30 +220,34 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
     g.rows = to.rows, g.inner = to.inner, g.columns = to.columns;
     constexpr int together = sizeof(Bits) < 8 ? 4 : 2;
     const bool aligned = reinterpret_cast<std::uintptr_t>(of.data) % 16 == 0 && to.inner % together == 0;
-    if (aligned)
-        cuda::launch(on, mark_columns<Bits, together>, blocks_of(to.words * to.columns / together), dim3(threads), 0,
-                     of, g, to);
-    else cuda::launch(on, mark_columns<Bits, 1>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
+    if (aligned) cuda::for_each(on, to.words * to.columns / together, mark_columns<Bits, together>{of, g, to});
+    else cuda::for_each(on, to.words * to.columns, mark_columns<Bits, 1>{of, g, to});
 }
 
 /// Several threads share a line of the padded images.
-__global__ void __launch_bounds__(threads)
-    gather_cells(const __grid_constant__ items from, const __grid_constant__ grid_shape grid,
-                 const __grid_constant__ line_shares shares, const elements type, bool only_zeros, std::byte* to) {
-    const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x);
-    if (mine.line >= shares.lines) return;
-    const std::int64_t first = mine.line * shares.length;
-    std::int64_t image = 0, x = mine.first;
-    const std::int64_t at = grid.split(first, image);
-    const place_in place(from, grid, image);
-    const target& array = place.of.image;
-    const std::int64_t offset = place.offset(array, at), step = place.step(array), last = place.length() - 1;
-    for (int i = 0; i < line_shares::cells_each && x < shares.length; ++i, x += shares.together) {
-        const std::uint64_t bits = load_bits(array.data, type.bytes, offset + min(x, last) * step);
-        if (only_zeros) store_bits(to, 1, first + x, !is_zero(bits, type.bytes, type.floating));
-        else store_bits(to, type.bytes, first + x, bits);
+struct gather_cells {
+    items from;
+    grid_shape grid;
+    line_shares shares;
+    elements type;
+    bool only_zeros;
+    std::byte* to;
+
+    __device__ void operator()(std::int64_t thread) const {
+        const auto mine = shares.of(thread);
+        const std::int64_t first = mine.line * shares.length;
+        std::int64_t image = 0, x = mine.first;
+        const std::int64_t at = grid.split(first, image);
+        const place_in place(from, grid, image);
+        const target& array = place.of.image;
+        const std::int64_t offset = place.offset(array, at), step = place.step(array), last = place.length() - 1;
+        for (int i = 0; i < line_shares::cells_each && x < shares.length; ++i, x += shares.together) {
+            const std::uint64_t bits = load_bits(array.data, type.bytes, offset + min(x, last) * step);
+            if (only_zeros) store_bits(to, 1, first + x, !is_zero(bits, type.bytes, type.floating));
+            else store_bits(to, type.bytes, first + x, bits);
+        }
     }
-}
+};
 
 constexpr int sent_at_once = 3584;
 struct parcel {
@@ -272,17 +271,14 @@ void mark_lines(const device& on, const elements& image, mark what, const marked
         case 4: go(std::uint32_t{}); break;
         default: go(std::uint64_t{});
     }
-    if (to.stretches() > 1)
-        cuda::launch(on, note_stretches, blocks_of(to.columns * to.stretches()), dim3(threads), 0, to);
-    if (to.inner == 1) cuda::launch(on, carry_along_rows, blocks_of(to.columns * to.words), dim3(threads), 0, to);
-    else cuda::launch(on, carry_along_columns, blocks_of(to.columns * to.stretches()), dim3(threads), 0, to);
+    if (to.stretches() > 1) cuda::for_each(on, to.columns * to.stretches(), note_stretches{to});
+    cuda::for_each(on, to.columns * to.stretches(), carry_along{to});
 }
 
 void gather_images(const device& on, const items& from, const grid_shape& grid, std::int64_t cells,
                    const elements& type, bool only_zeros, std::byte* to) {
     const line_shares shares(grid.size[grid.rank - 1], cells);
-    cuda::launch(on, gather_cells, blocks_of(shares.threads()), dim3(threads), 0, from, grid, shares, type, only_zeros,
-                 to);
+    cuda::for_each(on, shares.threads(), gather_cells{from, grid, shares, type, only_zeros, to});
 }
 
 void send_bytes(const device& on, const void* from, std::int64_t bytes, std::byte* to) {

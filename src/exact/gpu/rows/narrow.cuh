@@ -363,8 +363,7 @@ void write_narrow(const device& on, row_image<Bits> of, const begin_notes& begin
     const std::size_t noted = of.by_eights ? std::min<std::size_t>(begins.all().size(), noted_axes) : 0;
     std::copy_n(begins.all().begin(), noted, of.begins);
     for (const begin_axis& axis : begins.all().subspan(noted))
-        cuda::launch(on, note_begins<Bits>, blocks_for(lines * blocks_for(length, mark_bits), note_warps),
-                     dim3(note_threads), 0, of, axis, lines, length);
+        cuda::for_each(on, lines * blocks_for(length, mark_bits) * cuda::warp, note_begins<Bits>{of, axis, length});
     if (length < short_row) {
         const int each = std::min(short_cells / length, short_words / ((length + mark_bits - 1) / mark_bits));
         cuda::launch(on, labels ? write_short_rows<Bits, true> : write_short_rows<Bits, false>,

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "base/cuda_each.cuh"
+#include "base/cuda_scan.cuh"
 #include "exact/core.hpp"
 #include "exact/gpu/ground/common.cuh"
 #include "exact/gpu/ground/items.cuh"
@@ -88,17 +90,20 @@ inline weighted_sites weighted_arrays(const option_call& call) {
     return a;
 }
 
-/// Writes first values and, where wanted, the keys before the first axis: 0 for a site. A thread owns a cell.
+/// Writes the first value of each cell and, where wanted, the key before the first axis: 0 for a site.
 template <class V>
-__global__ void __launch_bounds__(scan_rows_threads)
-    start_from_weights(const weighted_sites from, const metric<V> m, std::int64_t cells, V* initial,
-                       std::int64_t* keys) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
-    if (cell >= cells) return;
-    const V value = from.first(m, cell);
-    initial[cell] = value;
-    if (keys != nullptr) keys[cell] = value < no_site<V>() ? 0 : -1;
-}
+struct start_from_weights {
+    weighted_sites from;
+    metric<V> m;
+    V* initial;
+    std::int64_t* keys;
+
+    __device__ void operator()(std::int64_t cell) const {
+        const V value = from.first(m, cell);
+        initial[cell] = value;
+        if (keys != nullptr) keys[cell] = value < no_site<V>() ? 0 : -1;
+    }
+};
 
 constexpr int extremes_blocks = 1024;
 constexpr int extremes_cells = 4;  // of a thread, whose loads do not wait for each other
@@ -260,13 +265,9 @@ private:
         int sum = 0;
         for (int first = 0; first < words_; first += cuda::warp) {
             const int w = first + lane_, count = w < words_ ? __popc(bits_[w]) : 0;
-            int mine = count;
-            for (int o = 1; o < cuda::warp; o *= 2) {
-                const int other = __shfl_up_sync(cuda::every_lane, mine, o);
-                if (lane_ >= o) mine += other;
-            }
-            if (w < words_) start_[w] = sum + mine - count;
-            sum += __shfl_sync(cuda::every_lane, mine, cuda::warp - 1);
+            const int before = cuda::sum_before_in_warp(count);
+            if (w < words_) start_[w] = sum + before;
+            sum += __shfl_sync(cuda::every_lane, before + count, cuda::warp - 1);
         }
         if (lane_ == 0) start_[words_] = sum;
     }

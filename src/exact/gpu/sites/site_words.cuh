@@ -142,18 +142,6 @@ struct site_target {
         if constexpr (End == ending::index32) to.out.index32[cell] = static_cast<std::int32_t>(index);
         else to.out.index[cell] = index;
     }
-    /// Returns the key of the site of a row, in the order of the tie rule: its coordinates relative to the line.
-    __device__ static std::int64_t key(offset site, std::int32_t row) {
-        return static_cast<std::int64_t>(site.dx + key_bias) << (2 * key_bits) |
-               static_cast<std::int64_t>(site.dy + key_bias) << key_bits | row;
-    }
-    /// Writes the result of a search by hulls.
-    template <class V>
-    __device__ void put_key(int row, V value, std::int64_t key) const {
-        if (key < 0) return put_none(row);
-        const auto part = [](std::int64_t bits) { return static_cast<std::int32_t>(bits & ((1 << key_bits) - 1)); };
-        put(row, value, {part(key >> (2 * key_bits)) - key_bias, part(key >> key_bits) - key_bias}, part(key) - row);
-    }
     /// Writes `Count` rows from row `from` on, of which `count` exist: their sites are in rows `winner` with offsets
     /// site_of(i); unless `sited` they have none.
     template <int Count, class SiteOf>
@@ -226,7 +214,6 @@ struct site_target {
     }
 
 private:
-    static constexpr int key_bits = 18, key_bias = 1 << 17;
     struct found_site {
         offset biased;  ///< biased by 128
         std::int32_t along;

@@ -33,6 +33,9 @@ struct hull_point {
     }
 };
 
+/// Returns a number in the order of the tie rule, without the row.
+__device__ inline std::int32_t tie_of(offset site) { return site.dx * (1 << 16) + site.dy; }
+
 /// True when `b` lies above the line from `a` to `c`, so that it never wins. Points on the line stay, because ties
 /// matter. Within a band rows differ by less than 32 and heights by less than 2^22: products fit 32 bits.
 template <class Wide>
@@ -104,12 +107,12 @@ public:
         set(l.band, start(l.band), l.at + 1);
         set(r.band, r.at, end(r.band));
     }
-    /// Walks along the finished hull for rows [from, end): put(row, value, key). key_of(point) decides ties.
-    template <class KeyOf, class Put>
-    __device__ void walk(int bands, int from, int end, const KeyOf& key_of, const Put& put) const {
+    /// Walks along the finished hull for rows [from, end): put(row, value, site, its row), of which row -1 is no site.
+    template <class SiteOf, class Put>
+    __device__ void walk(int bands, int from, int end, const SiteOf& site_of, const Put& put) const {
         place p;
         if (!first(0, bands, p)) {
-            for (int q = from; q < end; ++q) put(q, no_site<std::int32_t>(), no_key<std::int32_t>);
+            for (int q = from; q < end; ++q) put(q, no_site<std::int32_t>(), offset{}, -1);
             return;
         }
         p = nearest(p, bands, from);
@@ -117,20 +120,20 @@ public:
         bool more = next(p, bands);
         if (more) after = point(p);
         int known_row = here.row();
-        auto known_key = key_of(here);
+        offset known = site_of(here);
         for (int q = from; q < end; ++q) {
             hull_point best = here;
             std::int32_t value = here.value(q);
             while (more) {
                 const std::int32_t theirs = after.value(q);
                 if (theirs > value) break;
-                if (theirs < value || key_of(after) < key_of(best)) best = after;
+                if (theirs < value || tie_of(site_of(after)) < tie_of(site_of(best))) best = after;
                 value = theirs, here = after;
                 more = next(p, bands);
                 if (more) after = point(p);
             }
-            if (best.row() != known_row) known_row = best.row(), known_key = key_of(best);
-            put(q, value, known_key);
+            if (best.row() != known_row) known_row = best.row(), known = site_of(best);
+            put(q, value, known, known_row);
         }
     }
 
@@ -208,8 +211,11 @@ __global__ void __launch_bounds__(short_rows)
             __syncthreads();
         }
         hull.walk(
-            bands, from, end, [&](hull_point p) { return target.key(line.site(line.load(p.row())), p.row()); },
-            [&](int q, std::int32_t value, std::int64_t key) { target.put_key(q, value, key); });
+            bands, from, end, [&](hull_point p) { return line.site(line.load(p.row())); },
+            [&](int q, std::int32_t value, offset site, int row) {
+                if (row < 0) target.put_none(q);
+                else target.put(q, value, site, row - q);
+            });
         __syncthreads();
     }
 }
@@ -261,9 +267,6 @@ struct line_winners {
                sizeof(std::uint32_t);
     }
 };
-
-/// Returns a number in the order of the tie rule, without the row.
-__device__ inline std::int32_t tie_of(offset site) { return site.dx * (1 << 16) + site.dy; }
 
 /// Returns the greatest integer not above up / apart, for 0 <= up < 2^30 and 0 < apart < 2^12, if it is below 2048;
 /// else some number from there on. The quotient of products below 2^23 is off by less than 2 / apart, so it needs to be

@@ -212,14 +212,6 @@ __device__ void put_group(const tile_target<Last>& target, int row, int end, boo
                 out[target.row_at(i)] = value[i] <= limit ? root_of_whole(value[i]) : __int_as_float(0x7f800000);
         return;
     }
-    if constexpr (Last)
-        if (target.to.out.only_within) {
-            const auto limit = static_cast<float>(min(target.to.limit, packed_none - 1));
-#pragma unroll
-            for (int i = 0; i < group_rows; ++i)
-                if (row + i < end) target.to.out.within[cell + target.row_at(i)] = value[i] <= limit;
-            return;
-        }
     // The values go to local memory, so that the code for all combinations of fields exists once, not 8 times.
     std::int32_t values[group_rows];
 #pragma unroll

@@ -268,17 +268,9 @@ private:
     }
     template <class Body>
     void with_pairs(const Body& body) const {
-        switch (cut_.pairs) {
-            case 32: return body.template operator()<32>();
-            case 52: return body.template operator()<52>();
-            case 64: return body.template operator()<64>();
-            case 96: return body.template operator()<96>();
-            case 128: return body.template operator()<128>();
-            case 192: return body.template operator()<192>();
-            case 256: return body.template operator()<256>();
-            case 384: return body.template operator()<384>();
-            default: return body.template operator()<512>();
-        }
+        [&]<int... Pairs>(std::integer_sequence<int, Pairs...>) {
+            ((cut_.pairs == Pairs ? body.template operator()<Pairs>() : void()), ...);
+        }(std::integer_sequence<int, 32, 52, 64, 96, 128, 192, 256, 384, 512>());
     }
     const device& on_;
     const word_workspace& tiles_;
