@@ -43,11 +43,13 @@ private:
         return bits_ == 0 && !apart_ && !p_.cost.wanted() && most_ < (std::uint64_t{1} << 31) - 1;
     }
     /// Largest key of 32 bits that a tile may offer to others so that no key inside a tile is too large; 0 if there is
-    /// none. Sums with costs saturate. Only costs of 16 bits are tried, as plan_path() has: they halve its time, while
-    /// white noise of bytes costs too much on 4096^2, and would take two fifths more. Seeds are tried by their ranks.
+    /// none. Sums with costs saturate. Costs are tried if the dearest way along all axes fits, and all of 16 bits, as
+    /// plan_path() has: they halve its time, while white noise of bytes with quasi-Euclidean prices costs too much on
+    /// 4096^2, and would take two fifths more. Seeds are tried by their ranks.
     [[nodiscard]] std::uint32_t largest_tried() const {
         constexpr std::uint32_t most = work<std::uint32_t, Axes>::far - 1;
-        if (p_.cost.wanted()) return p_.cost.type == dtype::uint16 && bits_ == 0 ? most : 0;
+        const bool may_fit = p_.cost.type == dtype::uint16 || dearest_way(p_) < most;
+        if (p_.cost.wanted()) return may_fit && bits_ == 0 ? most : 0;
         const std::uint64_t of_tile = dearest_step(p_) << (device_tile_bits + 1 + rank_bits());
         return of_tile < most / 2 ? static_cast<std::uint32_t>(most - of_tile) : 0;
     }

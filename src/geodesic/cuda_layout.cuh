@@ -53,6 +53,14 @@ inline std::uint64_t dearest_step(const problem_of<device>& p) {
     for (const geodesics::step& s : p.steps) price = std::max<std::uint64_t>(price, s.price);
     return price;
 }
+/// Cost of a way along all axes through the dearest cells that a type of costs of up to 16 bits allows.
+inline std::uint64_t dearest_way(const problem_of<device>& p) {
+    std::uint64_t cells = 0;
+    for (int axis = p.where.batch; axis < p.where.axes; ++axis) cells += static_cast<std::uint64_t>(p.where.size[axis]);
+    const auto bytes = static_cast<int>(size_of(p.cost.type));
+    if (bytes > 2 || cells >= std::uint64_t{1} << 32) return ~std::uint64_t{0};
+    return (dearest_step(p) << (p.both ? 1 : 0)) * std::min<std::uint64_t>(cells << 8 * bytes, 1U << 31);
+}
 /// True if tiles have equal sides along so many axes.
 inline bool has_even_tiles(const tiling& t, int axes) {
     return t.axes >= t.batch + axes &&
