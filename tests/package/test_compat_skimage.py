@@ -1,4 +1,4 @@
-"""scikit-image's own tests of what compat.skimage replaces. Its wheels hold them up to version 0.25; skipped without."""
+"""scikit-image's own tests of what compat.skimage replaces. Its wheels hold them up to 0.25; skipped without."""
 
 import importlib
 from itertools import product
