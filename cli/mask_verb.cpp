@@ -95,10 +95,17 @@ json_report start_mask_report(const arguments& args, const mask_run& run, const 
     said["foreground_before"] = run.before;
     said["foreground_after"] = run.after;
     said["outputs"] = json_report::array();
-    for (const std::string& path : {args.output, args.picture, args.graph})
+    for (const std::string& path : {args.output, args.picture, args.graph, args.stats})
         if (!path.empty()) said["outputs"].push_back({{"path", path}});
     said["run"] = describe(done, run.result.cells());
     return said;
+}
+
+std::string text_of_files(const arguments& args) {
+    std::string text;
+    for (const std::string& path : {args.output, args.picture, args.graph, args.stats})
+        if (!path.empty() && path != "-") text += (text.empty() ? " -> " : ", ") + path;
+    return text;
 }
 
 void in_words_of_options(const std::function<void()>& work) {

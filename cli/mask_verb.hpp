@@ -45,6 +45,9 @@ void save_mask(const arguments& args, const mask_run& run, bool mask);
 /// The fields of the report that both verbs have.
 [[nodiscard]] json_report start_mask_report(const arguments& args, const mask_run& run, const computed& done);
 
+/// The files that a call has written, for the end of its line: " -> shape.npy, picture.png".
+[[nodiscard]] std::string text_of_files(const arguments& args);
+
 /// Runs a verb's work; rewrites its errors in terms of options.
 void in_words_of_options(const std::function<void()>& work);
 

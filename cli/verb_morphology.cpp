@@ -55,7 +55,7 @@ void report(const arguments& args, const mask_run& run, const computed& done, bo
            fmt::format("{}: {} {}, radius {:g}: {} of {} cells, {} before, in {} on {} ({}){}", args.operation,
                        text_of_axes(run.input.image), nearfield::name_of(run.input.image.type), radius_of(args),
                        run.after, run.result.cells(), run.before, text_of_ms(done.median_ms()), done.device, done.name,
-                       args.output.empty() || args.output == "-" ? "" : " -> " + args.output),
+                       text_of_files(args)),
            stdout_carries_data);
 }
 

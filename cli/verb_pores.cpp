@@ -26,13 +26,12 @@ void report(const arguments& args, const region_run& run, const computed& done, 
     json_report said = start_mask_report(args, run, done);
     said["height"] = run.height;
     said["pores"] = network.pores.size(), said["throats"] = network.throats.size();
-    if (!args.stats.empty()) said["outputs"].push_back({{"path", args.stats}});
-    finish(args, said,
-           fmt::format("pores: {} {}, height {:g}: {} pores, {} throats in {} on {} ({}){}",
-                       text_of_axes(run.input.image), nearfield::name_of(run.input.image.type), run.height,
-                       network.pores.size(), network.throats.size(), text_of_ms(done.median_ms()), done.device,
-                       done.name, args.stats.empty() || args.stats == "-" ? "" : " -> " + args.stats),
-           stdout_carries_data);
+    finish(
+        args, said,
+        fmt::format("pores: {} {}, height {:g}: {} pores, {} throats in {} on {} ({}){}", text_of_axes(run.input.image),
+                    nearfield::name_of(run.input.image.type), run.height, network.pores.size(), network.throats.size(),
+                    text_of_ms(done.median_ms()), done.device, done.name, text_of_files(args)),
+        stdout_carries_data);
 }
 
 }  // namespace

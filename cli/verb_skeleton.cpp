@@ -109,8 +109,7 @@ void report(const arguments& args, const mask_run& run, const computed& done,
     finish(args, said,
            fmt::format("skeleton: {} {}, keep {}: {} of {} cells of the shape{}, in {} on {} ({}){}",
                        text_of_axes(run.input.image), nearfield::name_of(run.input.image.type), args.keep, run.after,
-                       run.before, branches, text_of_ms(done.median_ms()), done.device, done.name,
-                       args.output.empty() || args.output == "-" ? "" : " -> " + args.output),
+                       run.before, branches, text_of_ms(done.median_ms()), done.device, done.name, text_of_files(args)),
            stdout_carries_data);
 }
 

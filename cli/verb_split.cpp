@@ -105,13 +105,12 @@ void report(const arguments& args, const split_run& run, const computed& done, b
     if (run.how.h) said["height"] = *run.how.h;
     said["method"] = args.operation.empty() ? "watershed" : args.operation;
     said["objects"] = run.objects;
-    if (!args.stats.empty()) said["outputs"].push_back({{"path", args.stats}});
     finish(
         args, said,
         fmt::format("split: {} {}{}: {} object{} in {} on {} ({}){}", text_of_axes(run.input.image),
                     nearfield::name_of(run.input.image.type), run.how.h ? fmt::format(", height {:g}", *run.how.h) : "",
                     run.objects, run.objects == 1 ? "" : "s", text_of_ms(done.median_ms()), done.device, done.name,
-                    args.output.empty() || args.output == "-" ? "" : " -> " + args.output),
+                    text_of_files(args)),
         stdout_carries_data);
 }
 

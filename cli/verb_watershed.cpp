@@ -60,8 +60,7 @@ void report(const arguments& args, const flood_run& run, const computed& done, c
     finish(args, said,
            fmt::format("{}: {} {}: {} {}{} in {} on {} ({}){}", args.verb, text_of_axes(run.input.image),
                        nearfield::name_of(run.input.image.type), count, what, count == 1 ? "" : "s",
-                       text_of_ms(done.median_ms()), done.device, done.name,
-                       args.output.empty() || args.output == "-" ? "" : " -> " + args.output),
+                       text_of_ms(done.median_ms()), done.device, done.name, text_of_files(args)),
            stdout_carries_data);
 }
 

@@ -1,11 +1,13 @@
 """Runs docs/examples, each a Python script that draws a picture, and writes the two pages that show them.
 
-python_gallery.py            pictures into docs/images, and the pages; needs the package and Pillow
+python_gallery.py            pictures into docs/images, and the pages; needs the package and Pillow; an
+                             example that needs another package which is not installed is left out
 python_gallery.py --check    fails where a page is not what would be written; runs nothing
 """
 
 import argparse
 import ast
+import importlib.util
 import os
 import subprocess
 import sys
@@ -84,6 +86,13 @@ def section(path):
     return f"## {title}\n\n![{title}](images/{picture})\n\n{caption}\n\n```python copy\n{code}```\n"
 
 
+def missing_of(path):
+    """The first module that an example imports and that is not installed, or None."""
+    parts = ast.parse(path.read_text(encoding="utf-8")).body
+    names = [each.name for part in parts if isinstance(part, ast.Import) for each in part.names]
+    return next((name for name in names if importlib.util.find_spec(name.partition(".")[0]) is None), None)
+
+
 def pages():
     """{path: text}"""
     stray = {path.stem for path in EXAMPLES.glob("*.py")} - {*ORDER, "picture"}
@@ -105,6 +114,11 @@ def main():
                 raise SystemExit(f"{path.relative_to(ROOT)} is not what docs/examples make; run ./dev docs")
         return
     for name in ORDER:
+        if missing := missing_of(EXAMPLES / f"{name}.py"):
+            print(
+                f"python_gallery.py: {name} needs {missing}, which is not installed; its picture stays", file=sys.stderr
+            )
+            continue
         command = [sys.executable, str(EXAMPLES / f"{name}.py"), str(ROOT / "docs" / "images")]
         subprocess.run(command, check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     for path, text in pages().items():

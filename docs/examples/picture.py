@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 # Polynomials in t of red, green and blue, close to the table "viridis", which gets lighter evenly for the eye.
 _EVEN = (
@@ -56,6 +56,22 @@ def edges(rgb, labels, colour=(40, 40, 40), strength=0.8):
     differ[:, 1:] |= labels[:, 1:] != labels[:, :-1]
     differ[1:] |= labels[1:] != labels[:-1]
     return np.where(differ[..., None], rgb * (1 - strength) + strength * np.asarray(colour, float), rgb)
+
+
+def below(panel, colours, ticks, *texts):
+    """A panel with a bar of `colours`, a function of values, with numbers at the ticks, and lines of text below it."""
+    height, width = panel.shape[:2]
+    foot = np.broadcast_to(PAPER, (52 + 17 * len(texts), width, 3)).copy()
+    foot[10:22, 30:-30] = colours(np.linspace(ticks[0], ticks[-1], width - 60))
+    image = Image.fromarray(np.concatenate([panel, foot]).round().clip(0, 255).astype(np.uint8))
+    pen, font = ImageDraw.Draw(image), ImageFont.load_default(13)
+    for tick in ticks:
+        across = 30 + (width - 61) * (tick - ticks[0]) / (ticks[-1] - ticks[0])
+        pen.line((across, height + 22, across, height + 25), fill=(60, 60, 60))
+        pen.text((across, height + 27), f"{tick:g}", (60, 60, 60), font, "ma")
+    for row, text in enumerate(texts):
+        pen.text((width / 2, height + 49 + 17 * row), text, (30, 30, 30), font, "ma")
+    return np.asarray(image)
 
 
 def save(name, *panels, columns=None, gap=8):

@@ -91,6 +91,18 @@ class Skeleton(Case):
             with open(self.folder / name, "rb") as file:
                 self.assertEqual(file.read(4), b"\x89PNG")
 
+    def test_the_line_names_every_file(self):
+        files = ("-o", "s.npy", "--picture", "p.png")
+        for words, ending in (
+            (("skeleton", "-", *files, "--graph", "g.csv"), b" -> s.npy, p.png, g.csv\n"),
+            (("skeleton", "-", "-o", "-", "--graph", "g.csv"), b" -> g.csv\n"),
+            (("morphology", "opening", "-", "--radius", "1", *files), b" -> s.npy, p.png\n"),
+            (("split", "-", *files, "--table", "t.csv"), b" -> s.npy, p.png, t.csv\n"),
+        ):
+            done = self.run_program(*words, stdin=BAR)
+            self.assertTrue(done.stderr.endswith(ending), done.stderr)
+        self.assertTrue(self.run_program("skeleton", "-", stdin=BAR).stderr.endswith(b")\n"))
+
     def test_graphs(self):
         cross = npy((5, 7), [0] * 3 + [1] + [0] * 3 + [0, 0, 0, 1, 0, 0, 0] + [1] * 7 + [0] * 14)
         done = self.run_program("skeleton", "-", "--graph", "-", "-q", "--spacing", "2", stdin=cross)

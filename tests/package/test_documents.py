@@ -12,9 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "house"))
 sys.path.append(str(ROOT / "bench"))
+sys.path.append(str(ROOT / "tools"))
 import snippets  # noqa: E402
 
 import migration  # noqa: E402
+import python_gallery  # noqa: E402
 
 BLOCKS = [each for each in snippets.blocks(ROOT) if (each.language, each.kind) == ("python", "run")]
 EXAMPLES = sorted(path for path in (ROOT / "docs" / "examples").glob("*.py") if path.stem != "picture")
@@ -32,6 +34,8 @@ def test_shown_programs_run(block):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_draw_the_pictures_shown(example, tmp_path):
     image = pytest.importorskip("PIL.Image")
+    if missing := python_gallery.missing_of(example):
+        pytest.skip(f"{missing} is not installed")
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run([sys.executable, example, tmp_path], check=True, env=environment)
     name = example.stem.replace("_", "-") + ".png"
