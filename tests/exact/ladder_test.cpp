@@ -22,11 +22,12 @@ struct ladder_case {
     shape_t shape;
     double zeros;  ///< share of sites; 0: one row in the middle; `around`: all cells beyond a disc
     distance_options options{};
-    bool index = false, bits = false;
+    bool index = false, bits = false, weighted = false;
 };
 
 const std::vector<ladder_case>& ladder_cases() {
-    static const double real[] = {1.4142135623730951, 1}, steep[] = {1.0000001, 1.1e7}, heavy[] = {9, 1};
+    static const double real[] = {1.4142135623730951, 1}, steep[] = {1.0000001, 1.1e7}, heavy[] = {9, 1},
+                        planes[] = {1000, 7, 5};
     static const std::vector<ladder_case> list = {
         {rung::small, {40, 50}, 0.05},
         {rung::words, {20, 600}, 0.05},
@@ -44,6 +45,8 @@ const std::vector<ladder_case>& ladder_cases() {
         {rung::shared, {1100, 9}, around, {.spacing = {real, 2}}, true},
         {rung::shared, {1100, 9}, around, {.spacing = {real, 2}, .sign = sign::inside_negative}},
         {rung::shared, {1100, 9}, around, {.spacing = {real, 2}, .border = border::periodic}, true},
+        {rung::windows, {600, 9}, 0.1, {.spacing = {real, 2}}, true},
+        {rung::again, {90, 4, 6}, 0, {.spacing = {planes, 3}}},
         {rung::halving, {300, 33}, 0, {.spacing = {heavy, 2}}, true},
         {rung::halving, {1100, 9}, 0, {.spacing = {real, 2}}, true},
         {rung::plain, {40, 35}, 0.05, {.spacing = {steep, 2}}, true},
@@ -79,9 +82,10 @@ TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
         option_call c;
         c.options = each.options;
         wanted_fields wanted;
-        wanted.distance = each.bits ? dtype::boolean : dtype::float32;
+        if (!each.weighted) wanted.distance = each.bits ? dtype::boolean : dtype::float32;
         if (each.index) wanted.index = dtype::int64;
         c.items.emplace_back(each.shape, dtype::uint8, image_of(each), c.options, wanted, 3);
+        if (each.weighted) c.form = form_value::power, c.items.front().weigh(dtype::uint8, layout::contiguous, 5);
         c.items.front().solve();
         if (each.which == rung::few) exact::gpu::few_limit = {.least_cells = 1, .least_alone = 1, .cells_a_site = 20};
         exact::gpu::trace counted;
