@@ -39,6 +39,8 @@ const std::vector<ladder_case>& ladder_cases() {
         {rung::values, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}, .half_cell = true}},
         {rung::near, {60, 70}, 0.1, {.spacing = {2, 1}}, true},
         {rung::near, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}}, true},
+        {rung::near, {100, 40}, 0.9, {}, true, false, true},
+        {rung::near, {120, 9, 7}, 0.9, {.border = border::periodic}, true, false, true},
         {rung::strips, {60, 70}, 0.1, {.spacing = {real, 2}}, true},
         {rung::strips, {60, 40}, 0.1, {.border = border::periodic}, true},
         {rung::strips, {7, 8, 9, 5}, 0.1, {.spacing = {2, 1, 1, 1}}, true},

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "exact/gpu/lines/near.cuh"
+#include "exact/gpu/lines/near_powers.cuh"
 #include "exact/gpu/lines/strips.cuh"
 #include "exact/gpu/lines/values.cuh"
 
@@ -297,8 +298,8 @@ public:
 private:
     /// Searches the near windows and marks the ends of runs; returns false if the axis has no windows.
     [[nodiscard]] bool begin(const line_form& how) const {
-        if constexpr (std::is_same_v<V, std::int64_t> || Stored == keys::wide || Rule == rule::powers)
-            return mark_ends(), false;
+        if constexpr (std::is_same_v<V, std::int64_t> || Stored == keys::wide) return mark_ends(), false;
+        else if constexpr (Rule == rule::powers) return search_powers<V, Stored>(on_, g_, how.last);
         else return search_windows(how);
     }
     [[nodiscard]] bool search_windows(const line_form& how) const {
