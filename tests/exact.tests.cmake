@@ -22,7 +22,7 @@ if(NEARFIELD_HAS_CUDA)
   nearfield_test(exact_device
     exact/device_test.cpp exact/device_large_test.cpp
     exact/bounds_device_test.cpp exact/where_device_test.cpp exact/workspace_test.cpp exact/options_device_engine.cpp exact/options_device_test.cpp exact/options_values_test.cpp exact/options_smooth_test.cpp
-    exact/options_wrapped_test.cpp exact/options_alone_test.cpp exact/lines_device_test.cpp exact/lines_plan_test.cpp exact/ladder_test.cpp exact/few_sites_test.cpp exact/options_sites_test.cpp exact/options_windows_test.cpp exact/options_far_test.cpp exact/counted_test.cpp exact/swept_sites_test.cpp exact/image_sites_test.cpp exact/small_volumes_test.cpp exact/far_volumes_test.cpp exact/long_sides_test.cpp
+    exact/options_wrapped_test.cpp exact/options_again_test.cpp exact/options_alone_test.cpp exact/lines_device_test.cpp exact/lines_plan_test.cpp exact/ladder_test.cpp exact/few_sites_test.cpp exact/options_sites_test.cpp exact/options_windows_test.cpp exact/options_far_test.cpp exact/counted_test.cpp exact/swept_sites_test.cpp exact/image_sites_test.cpp exact/small_volumes_test.cpp exact/far_volumes_test.cpp exact/long_sides_test.cpp
     exact/partial_device_test.cpp exact/posted_sites_test.cpp
     LIBS nearfield_exact_tests nearfield_device_tests)
   target_compile_definitions(test_exact_device PRIVATE NEARFIELD_ENGINE_MD="${PROJECT_SOURCE_DIR}/docs/engine.md")

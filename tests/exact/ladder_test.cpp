@@ -1,5 +1,6 @@
 // Every rung of the ladder resolves windows of some call, and the results equal all pairs of cells. The trace tells
 // which rung was used. A rung without a case fails, and so does one that is never used.
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -22,11 +23,12 @@ struct ladder_case {
     shape_t shape;
     double zeros;  ///< share of sites; 0: one row in the middle; `around`: all cells beyond a disc
     distance_options options{};
-    bool index = false, bits = false;
+    bool index = false, bits = false, weighted = false;
 };
 
 const std::vector<ladder_case>& ladder_cases() {
-    static const double real[] = {1.4142135623730951, 1}, steep[] = {1.0000001, 1.1e7}, heavy[] = {9, 1};
+    static const double real[] = {1.4142135623730951, 1}, steep[] = {1.0000001, 1.1e7}, heavy[] = {9, 1},
+                        planes[] = {1000, 7, 5};
     static const std::vector<ladder_case> list = {
         {rung::small, {40, 50}, 0.05},
         {rung::words, {20, 600}, 0.05},
@@ -38,12 +40,16 @@ const std::vector<ladder_case>& ladder_cases() {
         {rung::values, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}, .half_cell = true}},
         {rung::near, {60, 70}, 0.1, {.spacing = {2, 1}}, true},
         {rung::near, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}}, true},
+        {rung::near, {100, 40}, 0.9, {}, true, false, true},
+        {rung::near, {120, 9, 7}, 0.9, {.border = border::periodic}, true, false, true},
         {rung::strips, {60, 70}, 0.1, {.spacing = {real, 2}}, true},
         {rung::strips, {60, 40}, 0.1, {.border = border::periodic}, true},
         {rung::strips, {7, 8, 9, 5}, 0.1, {.spacing = {2, 1, 1, 1}}, true},
         {rung::shared, {1100, 9}, around, {.spacing = {real, 2}}, true},
         {rung::shared, {1100, 9}, around, {.spacing = {real, 2}, .sign = sign::inside_negative}},
         {rung::shared, {1100, 9}, around, {.spacing = {real, 2}, .border = border::periodic}, true},
+        {rung::windows, {600, 9}, 0.1, {.spacing = {real, 2}}, true},
+        {rung::again, {90, 4, 6}, 0, {.spacing = {planes, 3}}},
         {rung::halving, {300, 33}, 0, {.spacing = {heavy, 2}}, true},
         {rung::halving, {1100, 9}, 0, {.spacing = {real, 2}}, true},
         {rung::plain, {40, 35}, 0.05, {.spacing = {steep, 2}}, true},
@@ -65,6 +71,11 @@ codes_t image_of(const ladder_case& c) {
     return codes;
 }
 
+int multiprocessors() {
+    int count = 0;
+    return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess ? count : 0;
+}
+
 class DeviceLadder : public testing::Test {
 protected:
     void SetUp() override {
@@ -76,12 +87,14 @@ TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
     std::array<int, exact::gpu::rungs> cases{};
     for (const ladder_case& each : ladder_cases()) {
         if (each.which == rung::small && query_system().devices.front().compute_major < 9) continue;
+        if (each.which == rung::windows && multiprocessors() < 2) continue;
         option_call c;
         c.options = each.options;
         wanted_fields wanted;
-        wanted.distance = each.bits ? dtype::boolean : dtype::float32;
+        if (!each.weighted) wanted.distance = each.bits ? dtype::boolean : dtype::float32;
         if (each.index) wanted.index = dtype::int64;
         c.items.emplace_back(each.shape, dtype::uint8, image_of(each), c.options, wanted, 3);
+        if (each.weighted) c.form = form_value::power, c.items.front().weigh(dtype::uint8, layout::contiguous, 5);
         c.items.front().solve();
         if (each.which == rung::few) exact::gpu::few_limit = {.least_cells = 1, .least_alone = 1, .cells_a_site = 20};
         exact::gpu::trace counted;
@@ -91,7 +104,8 @@ TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
         exact::gpu::few_limit = {};
         ++cases[static_cast<std::size_t>(each.which)];
     }
-    cases[static_cast<std::size_t>(rung::small)] += 1;  // a rung that older GPUs do not have
+    cases[static_cast<std::size_t>(rung::small)] += 1;    // a rung that older GPUs do not have
+    cases[static_cast<std::size_t>(rung::windows)] += 1;  // nor does a device of one multiprocessor
     for (const auto& row : ladder) EXPECT_GT(cases[static_cast<std::size_t>(row.which)], 0) << row.name;
 }
 

@@ -50,7 +50,7 @@ function(nearfield_on_cpu_test room tests shared)
   target_link_libraries(${program} PRIVATE nearfield_on_cpu ${shared} GTest::gtest_main)
 endfunction()
 set(of_exact bounds_device_test where_device_test device_test device_large_test workspace_test options_device_engine options_device_test options_values_test options_smooth_test options_wrapped_test
-  options_alone_test lines_device_test ladder_test few_sites_test options_sites_test options_windows_test options_far_test counted_test swept_sites_test image_sites_test small_volumes_test far_volumes_test posted_sites_test long_sides_test)
+  options_again_test options_alone_test lines_device_test ladder_test few_sites_test options_sites_test options_windows_test options_far_test counted_test swept_sites_test image_sites_test small_volumes_test far_volumes_test posted_sites_test long_sides_test)
 list(TRANSFORM of_exact PREPEND exact/)
 nearfield_on_cpu_test(exact "${of_exact}" nearfield_exact_tests)
 target_compile_definitions(test_exact_device_on_cpu PRIVATE NEARFIELD_ENGINE_MD="${PROJECT_SOURCE_DIR}/docs/engine.md")

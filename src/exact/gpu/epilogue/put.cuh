@@ -22,14 +22,8 @@ class store_of {
 
 public:
     __device__ explicit store_of(const C& c) : c_(c) {
-        if (Last || c.g.values) {
-            border_ = c.g.out.closed_beside;
-            for (int i = 0; i < c.done(); ++i) {
-                const int axis = c.g.m.rank - 1 - i;
-                if (c.g.out.closed >> axis & 1)
-                    border_ = min(border_, c.to_end(c.g.done_weight[i], c.own(i), c.g.done_size[i]));
-            }
-        }
+        if (Last || c.g.values) border_ = end_beside(c.g.out.closed, c.g.out.closed_beside);
+        if (Last && c.g.out.trusted) open_ = end_beside(c.g.out.open, c.g.out.open_beside);
     }
 
     template <int Count>
@@ -65,7 +59,8 @@ private:
             const auto store = [&](std::int64_t cell, V v) {
                 static_cast<V*>(c_.g.to)[cell] = v > c_.g.limit ? no_site<V>() : v;
             };
-            if (to.has_ends()) each([&](int i, std::int64_t cell) { store(cell, min(value(i), border_of(m + i))); });
+            const auto closed = [&](int i) { return min(value(i), end_of(to.closed, border_, m + i)); };
+            if (to.has_ends()) each([&](int i, std::int64_t cell) { store(cell, closed(i)); });
             else each([&](int i, std::int64_t cell) { store(cell, value(i)); });
             return;
         }
@@ -91,10 +86,15 @@ private:
         if (to.has_ends()) {
 #pragma unroll
             for (int i = 0; i < Count; ++i) {
-                const V border = border_of(m + i);
+                const V border = end_of(to.closed, border_, m + i);
                 if (border < values[i]) values[i] = border, nowhere[i] = true;
             }
         }
+        if constexpr (!Near && C::clamps)
+            if (to.beyond != nullptr)
+                for (int i = 0; i < Count; ++i)
+                    if (i < count && values[i] > to.limit) *to.beyond = 1;
+        if (to.trusted) each([&](int i, std::int64_t cell) { to.trusted[cell] = is_trusted(values[i], m + i); });
         const bool written = put_alone<Near>(values, each),
                    sites = Sites && (to.out.index || to.out.index32 || to.label || to.out.coordinates);
         if (!written || (sites && !Near))
@@ -189,10 +189,29 @@ private:
             if (i == k) s = site(i), none = nowhere[i];
         put_site(cell, s, s.key >= 0 && !none && !(value > c_.g.out.limit));
     }
-    /// Returns the value of the nearest closed end of this axis and of the axes that are done.
-    [[nodiscard]] __device__ V border_of(int m) const {
-        const bool closed = (c_.g.out.closed >> c_.g.axis & 1) != 0;
-        return closed ? min(border_, c_.to_end(c_.g.weight, m, c_.rows())) : border_;
+    /// Returns the value of the nearest end of those of `axes` that are done, or `beside`. Keys may lack coordinates.
+    [[nodiscard]] __device__ V end_beside(unsigned axes, V beside) const {
+        if (axes == 0) return beside;
+        std::int64_t rest = c_.cell(0) - c_.start();
+        for (int i = 0; i < c_.g.m.rank - 1 - c_.g.axis; ++i) {
+            const std::int64_t size = c_.g.done_size[i], above = quotient(rest, size);
+            const int at = static_cast<int>(rest - above * size);
+            if (axes >> (c_.g.m.rank - 1 - i) & 1)
+                beside = min(beside, c_.to_end(c_.g.done_weight[i], at, c_.g.done_size[i], c_.g.done_most_steps[i]));
+            rest = above;
+        }
+        return beside;
+    }
+    /// Returns the smaller one of that value and of the way to the nearest end of this axis, if it is one of `axes`.
+    [[nodiscard]] __device__ V end_of(unsigned axes, V beside, int m) const {
+        const bool has_end = (axes >> c_.g.axis & 1) != 0;
+        return has_end ? min(beside, c_.to_end(c_.g.weight, m, c_.rows(), c_.g.most_steps)) : beside;
+    }
+    [[nodiscard]] __device__ bool is_trusted(V value, int m) const {
+        const auto& to = c_.g.out;
+        if (to.open == 0 && !(to.open_beside < no_site<V>())) return true;
+        const V open = end_of(to.open, open_, m);
+        return value > to.limit ? to.limited && open > to.limit : !(open < value);
     }
     /// Returns the distance. For a near value, which is below 2^23, it takes the fast root of a whole number if exact.
     template <bool Near>
@@ -252,7 +271,7 @@ private:
     }
 
     const C& c_;
-    V border_ = no_site<V>();
+    V border_ = no_site<V>(), open_ = no_site<V>();  ///< of the nearest closed and open end of the axes that are done
 };
 
 }  // namespace

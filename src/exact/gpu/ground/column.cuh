@@ -68,6 +68,7 @@ public:
                           values = Values || Stored == keys::value;
     /// Wide keys have the value of int32 numbers in their upper half.
     static constexpr bool valued = Stored == keys::wide && std::is_same_v<V, std::int32_t>;
+    static constexpr bool clamps = Bent && std::is_same_v<V, std::int32_t>;
     static constexpr int most_done = stored_key<Stored>::done;
     static constexpr int unrolled = most_done <= 2 ? most_done : 1;
 
@@ -108,7 +109,7 @@ public:
         return Stored == keys::wide ? g.m.rank - 1 - g.axis : stored_key<Stored>::done;
     }
     [[nodiscard]] __device__ int own(int i) const { return own_[i]; }
-    /// Returns the first cell of the line's image, in a pass along the first axis that is searched.
+    /// Returns the first cell of the line's image or, in a pass along another axis, of its part of the image.
     [[nodiscard]] __device__ std::int64_t start() const { return start_; }
 
     /// Returns the coordinate of a site along finished axis i, the last axis first.
@@ -138,12 +139,12 @@ public:
         return Stored == keys::narrow && g.axis > g.m.first_axis ? std::numeric_limits<K>::min() : no_key<K>;
     }
 
-    [[nodiscard]] __device__ V term(int apart) const { return cost(g.weight, stretched(apart)); }
+    [[nodiscard]] __device__ V term(int apart) const { return cost(g.weight, clamped(stretched(apart), g.most_steps)); }
     /// Returns the cost of the way to the nearer end of an axis, for cell `at` of `size`. It selects an end instead of
     /// the minimum of both, which gave 1 in every column of images on GPUs, as if a sign were lost (ptxas 13.0.88).
-    [[nodiscard]] __device__ V to_end(V weight, int at, int size) const {
-        const int before = at + at + 1 < size ? at : size - 1 - at;
-        return cost(weight, stretched(before + 1));
+    [[nodiscard]] __device__ V to_end(V weight, int at, int size, int most_steps) const {
+        const int before = at + at + 1 < size ? at : size - 1 - at, steps = stretched(before + 1);
+        return cost(weight, std::is_same_v<V, std::int32_t> ? min(steps, most_steps) : steps);
     }
     /// Returns the value of a site in its row, over the axes that are done.
     [[nodiscard]] __device__ V beside(K key, int row) const {
@@ -155,7 +156,8 @@ public:
 #pragma unroll(unrolled)
         for (int i = 0; i < most_done; ++i) {
             if (Stored == keys::wide && i >= done()) break;
-            const V more = cost(g.done_weight[i], stretched(apart_along(i, coordinate(key, i))));
+            const int steps = stretched(apart_along(i, coordinate(key, i)));
+            const V more = cost(g.done_weight[i], clamped(steps, g.done_most_steps[i]));
             sum = i == 0 ? more : sum + more;
         }
         return sum;
@@ -188,6 +190,11 @@ private:
     [[nodiscard]] __device__ int stretched(int apart) const {
         if (!Bent || !g.m.half_cell) return apart;
         return max(2 * (apart < 0 ? -apart : apart) - 1, 0);
+    }
+    /// Returns the steps, or the largest number of them that costs less than no site. That many exceed the limit, see
+    /// line_pass::most_steps.
+    [[nodiscard]] static __device__ int clamped(int steps, int most) {
+        return clamps ? min(steps < 0 ? -steps : steps, most) : steps;
     }
     [[nodiscard]] __device__ int apart_along(int i, int at) const {
         const int direct = at - own_[i];

@@ -12,7 +12,7 @@
 
 namespace nearfield::exact::gpu {
 
-enum class rung : std::uint8_t { small, words, few, values, near, strips, shared, halving, plain };
+enum class rung : std::uint8_t { small, words, few, values, near, strips, shared, windows, again, halving, plain };
 
 struct rung_row {
     rung which;
@@ -36,6 +36,10 @@ inline constexpr rung_row ladder[] = {
      "never, given pivots"},
     {rung::shared, "shared", "strips that all warps of a block solve", "the same, by all warps of a block",
      "a strip's winners are less than 512 rows apart, or staged"},
+    {rung::windows, "windows", "windows of 256 rows of few lines",
+     "the same, if lines leave multiprocessors without a tile", "lines are many, or of 256 rows at most"},
+    {rung::again, "again", "lines in double after those in 32 bits", "volumes whose values may need 64 bits",
+     "all cells have a site within 32 bits"},
     {rung::halving, "pivots", "pivots by halving", "any number, key, class, ends", "never"},
     {rung::plain, "plain", "all rows of the line", "spacings that fail the guard", "never"},
 };

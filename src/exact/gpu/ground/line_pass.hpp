@@ -53,10 +53,10 @@ struct marked {
     std::int32_t* lasts = nullptr;       ///< scratch of most_summaries()
     /// Unresolved strips of 32 columns each, in bytes for 256 rows; columns without any are not marked. Null: all are.
     const std::uint8_t* left = nullptr;
-    const std::int32_t* unsolved = nullptr;  ///< with `left`: see line_pass::unsolved
+    const std::int32_t* unsolved = nullptr;  ///< 0 on the device: no column needs marks; null: it looks at `left`
 
     /// True if no column needs marks.
-    [[nodiscard]] __device__ bool is_solved() const { return left != nullptr && unsolved != nullptr && *unsolved == 0; }
+    [[nodiscard]] __device__ bool is_solved() const { return unsolved != nullptr && *unsolved == 0; }
     /// False if a column needs no marks.
     [[nodiscard]] __device__ bool wants(std::int64_t column) const {
         if (left == nullptr) return true;
@@ -150,11 +150,17 @@ struct written_fields {
     V limit = last_value<V>();         ///< larger values mean no site
     unsigned closed = 0;               ///< a bit per axis whose ends are closed
     V closed_beside = no_site<V>();    ///< value of the nearest closed end of axes of one cell
+    std::uint8_t* trusted = nullptr;   ///< whether no site beyond an open end could be nearer
+    unsigned open = 0;                 ///< a bit per axis whose ends are open
+    V open_beside = no_site<V>();      ///< value of the nearest open end of axes of one cell
+    bool limited = false;              ///< cells without a site are trusted if all ends lie beyond the limit
     void* label = nullptr;             ///< elements of the image at the sites
     const std::byte* image = nullptr;  ///< image of labels and signs
     int image_bytes = 1;
     bool floating = false;
     int zero_sign = 1, other_sign = 1;  ///< signs of distances of cells that are zero, and of the others
+    /// Receives 1 if a cell has no site within the limit, for numbers of 32 bits; null: such a cell has none.
+    std::int32_t* beyond = nullptr;
 
     [[nodiscard]] NF_HD bool has_ends() const { return closed != 0 || closed_beside < no_site<V>(); }
     [[nodiscard]] NF_HD bool is_signed() const { return zero_sign != other_sign; }
@@ -220,8 +226,12 @@ struct line_pass {
     bool floating = false, by_zero = false;
     written_fields<V> out;
     std::uint32_t* solved = nullptr;  ///< windows by rung, if a trace counts them
-    /// 0 on the device: few sites have been compared with every cell (few.cu), and nothing is left; null: not tried.
+    /// 0 on the device: few sites have been compared with every cell (few.cu), or a search in 32 bits has served every
+    /// cell, and nothing is left; null: neither was tried.
     const std::int32_t* many = nullptr;
+    bool again = false;  ///< the pass runs in double, after one in 32 bits
+    // Bent columns of 32 bits take more steps as so many, which cost less than no site; for other numbers unused.
+    int most_steps = 0, done_most_steps[max_rank]{};  ///< along the axis, and along those that are done
 
     /// Strips that the near search leaves unresolved: a bit each, for windows of 256 rows; null: all.
     std::uint8_t* left = nullptr;
@@ -244,9 +254,12 @@ struct line_form {
     rule by = rule::plain;
     keys stored = keys::wide;
     bool bent = false;    ///< some axis is periodic, or distances end at faces
-    bool last = false;    ///< the pass writes fields
-    bool whole = true;    ///< near values are whole numbers of 32 bits, so that windows may be searched
-    bool values = false;  ///< sites are not wanted
+    bool clamps = false;  ///< costs may exceed 32 bits: strips take the kernels for bent distances, which clamp steps
+    bool only_windows = false;   ///< strips are left to a pass in double
+    bool after_windows = false;  ///< windows in 32 bits have been searched, and ends of runs are marked
+    bool last = false;           ///< the pass writes fields
+    bool whole = true;           ///< near values are whole numbers of 32 bits, so that windows may be searched
+    bool values = false;         ///< sites are not wanted
 };
 
 /// Workspace of a pass over long lines, in elements.
@@ -259,9 +272,9 @@ line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns);
 bool searches_near(const line_form& how, const line_pass<std::int32_t>& g);
 bool searches_near(const line_form& how, const line_pass<double>& g);
 
-/// Solves a pass.
-void solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g);
-void solve(const device& on, const line_form& how, const line_pass<std::int64_t>& g);
-void solve(const device& on, const line_form& how, const line_pass<double>& g);
+/// Solves a pass. Returns whether near windows were searched.
+bool solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g);
+bool solve(const device& on, const line_form& how, const line_pass<std::int64_t>& g);
+bool solve(const device& on, const line_form& how, const line_pass<double>& g);
 
 }  // namespace nearfield::exact::gpu

@@ -10,6 +10,6 @@ bool searches_near(const line_form& how, const line_pass<double>& g) {
     return how.whole && !how.bent && plan_near<keys::narrow, true>(g, plan);
 }
 
-void solve(const device& on, const line_form& how, const line_pass<double>& g) { solve_pass(on, how, g); }
+bool solve(const device& on, const line_form& how, const line_pass<double>& g) { return solve_pass(on, how, g); }
 
 }  // namespace nearfield::exact::gpu

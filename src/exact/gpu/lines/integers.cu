@@ -25,7 +25,7 @@ bool searches_near(const line_form& how, const line_pass<std::int32_t>& g) {
     return how.stored == keys::narrow ? plan_near<keys::narrow, true>(g, plan) : plan_near<keys::word, true>(g, plan);
 }
 
-void solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g) { solve_pass(on, how, g); }
-void solve(const device& on, const line_form& how, const line_pass<std::int64_t>& g) { solve_pass(on, how, g); }
+bool solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g) { return solve_pass(on, how, g); }
+bool solve(const device& on, const line_form& how, const line_pass<std::int64_t>& g) { return solve_pass(on, how, g); }
 
 }  // namespace nearfield::exact::gpu

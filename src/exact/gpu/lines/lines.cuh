@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "exact/gpu/lines/near.cuh"
+#include "exact/gpu/lines/near_powers.cuh"
 #include "exact/gpu/lines/strips.cuh"
 #include "exact/gpu/lines/values.cuh"
 
@@ -89,7 +90,7 @@ struct tile_layout {
     using in = typename stored_key<Stored>::in;
     int rows;    ///< largest number of staged rows
     int strips;  ///< strips of a window
-    bool is_long;
+    bool is_long, few_lines;
 
     /// Returns the strips of a window whose first one this is, in a line of n rows.
     [[nodiscard]] __device__ int of_window(int first, int n) const {
@@ -157,12 +158,7 @@ public:
                              found_by_warps<C>(slots_, line_warps), near_reach, wanted))
                 least = least_ + lane_;
         }
-        if (threadIdx.x == 0)
-            count_solved(c_.g.solved,
-                         !ordered           ? rung::plain
-                         : least != nullptr ? rung::halving
-                                            : rung::strips,
-                         __popc(left_));
+        if (threadIdx.x == 0) count(ordered, least != nullptr);
         const auto winner_of = [&](int j) {
             return layout_.is_long ? known[j * cuda::warp] : static_cast<int>(pivots[j * cuda::warp]);
         };
@@ -170,6 +166,12 @@ public:
     }
 
 private:
+    /// Counts the window's strips for a trace.
+    __device__ void count(bool ordered, bool halved) const {
+        const rung which = !ordered ? rung::plain : c_.g.again ? rung::again : halved ? rung::halving : rung::strips;
+        count_solved(c_.g.solved, which, __popc(left_));
+        if (layout_.few_lines) count_solved(c_.g.solved, rung::windows, __popc(left_));
+    }
     __device__ void stage(int base, int rows) {
         constexpr int chunk = 16 / sizeof(in), chunks = cuda::warp / chunk;
         const auto* const source = static_cast<const in*>(c_.g.from);
@@ -263,14 +265,10 @@ class line_launch {
 public:
     line_launch(const device& on, const line_pass<V>& g) : on_(on), g_(g), tiles_(blocks_for(g.columns, cuda::warp)) {}
 
-    void solve(const line_form& how) {
-        std::uint8_t* const left = std::exchange(g_.left, nullptr);
-        if constexpr (!std::is_same_v<V, std::int64_t> && Stored != keys::wide && Rule != rule::powers) {
-            g_.left = left;
-            if (!search_windows(how)) g_.left = nullptr;
-        } else {
-            mark_ends();
-        }
+    /// Returns whether near windows were searched.
+    bool solve(const line_form& how) {
+        if (!how.after_windows && !begin(how)) g_.left = nullptr;
+        if (how.only_windows) return g_.left != nullptr;
         const int staged = most_staged();
         // Few lines leave multiprocessors without a tile, so they are searched in windows too.
         const bool windowed = g_.rows > left_rows && 2 * tiles_ <= cuda::limits().multiprocessors,
@@ -285,7 +283,7 @@ public:
                              true);
         }
         const int window = g_.rows > staged ? window_rows<Stored> : windowed ? left_rows : g_.rows;
-        const tile_layout<Stored> layout{std::min(g_.rows, staged), (window + strip - 1) / strip, is_long};
+        const tile_layout<Stored> layout{std::min(g_.rows, staged), (window + strip - 1) / strip, is_long, windowed};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
         // If there are few rows, use no more warps than strips, a power of two.
         const auto warps = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(layout.strips)), line_warps);
@@ -294,10 +292,16 @@ public:
             if (!how.last) kernel = solve_lines<V, Stored, Rule, Bent, Values, false>;
         cuda::launch(on_, kernel, blocks_for_left(tiles_ * windows, g_.left != nullptr), dim3(warps * cuda::warp),
                      static_cast<std::size_t>(layout.bytes()), g_, layout, windows);
+        return g_.left != nullptr;
     }
 
 private:
-    /// Searches the near windows; returns false if the axis has none.
+    /// Searches the near windows and marks the ends of runs; returns false if the axis has no windows.
+    [[nodiscard]] bool begin(const line_form& how) const {
+        if constexpr (std::is_same_v<V, std::int64_t> || Stored == keys::wide) return mark_ends(), false;
+        else if constexpr (Rule == rule::powers) return search_powers<V, Stored>(on_, g_, how.last);
+        else return search_windows(how);
+    }
     [[nodiscard]] bool search_windows(const line_form& how) const {
         near_plan plan;
         constexpr bool integers = std::is_same_v<V, std::int32_t>;
@@ -330,7 +334,7 @@ private:
     void mark_ends(const std::uint8_t* left = nullptr) const {
         if constexpr (Rule == rule::labels) {
             marked to = g_.ends;
-            to.left = left, to.unsolved = g_.unsolved;
+            to.left = left, to.unsolved = left != nullptr ? g_.unsolved : g_.many;
             mark_lines(on_, {g_.image, g_.image_bytes, g_.floating}, g_.by_zero ? mark::zero_changes : mark::changes,
                        to);
         }
@@ -338,7 +342,7 @@ private:
     /// Returns the rows that a block stages: fewer on GPUs with little shared memory.
     [[nodiscard]] static int most_staged() {
         int rows = staged_rows<Stored>;
-        while (static_cast<std::size_t>(tile_layout<Stored>{rows, (rows + strip - 1) / strip, false}.bytes()) >
+        while (static_cast<std::size_t>(tile_layout<Stored>{rows, (rows + strip - 1) / strip, false, false}.bytes()) >
                cuda::limits().shared_bytes)
             rows /= 2;
         return rows;
@@ -352,38 +356,40 @@ private:
 /// Power diagrams, wide keys, which occur with 64-bit numbers only, and plain sites of long rows use the general
 /// kernels for straight distances too.
 template <class V>
-void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
+bool solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
+    const bool bent = how.bent || how.clamps;
     const auto with_keys = [&]<rule Rule>() {
         const auto go = [&]<keys Stored, bool Bent, bool Values = false>() {
-            line_launch<V, Stored, Rule, Bent, Values>(on, g).solve(how);
+            return line_launch<V, Stored, Rule, Bent, Values>(on, g).solve(how);
         };
         if constexpr (std::is_same_v<V, std::int32_t>)
             if (how.stored == keys::narrow && how.values)
-                return how.bent ? go.template operator()<keys::narrow, true, true>()
-                                : go.template operator()<keys::narrow, false, true>();
+                return bent ? go.template operator()<keys::narrow, true, true>()
+                            : go.template operator()<keys::narrow, false, true>();
         if constexpr (std::is_same_v<V, double> && Rule != rule::powers)
             if (how.stored == keys::row) {
                 if constexpr (Rule == rule::labels)
-                    if (!how.bent) return go.template operator()<keys::row, false>();
+                    if (!bent) return go.template operator()<keys::row, false>();
                 return go.template operator()<keys::row, true>();
             }
         if constexpr (!std::is_same_v<V, std::int64_t>) {
             if constexpr (Rule != rule::powers) {
-                if (how.stored == keys::narrow && !how.bent) return go.template operator()<keys::narrow, false>();
-                if (how.stored == keys::word && !how.bent) return go.template operator()<keys::word, false>();
+                if (how.stored == keys::narrow && !bent) return go.template operator()<keys::narrow, false>();
+                if (how.stored == keys::word && !bent) return go.template operator()<keys::word, false>();
             }
             if (how.stored == keys::narrow) return go.template operator()<keys::narrow, true>();
             if (how.stored == keys::word) return go.template operator()<keys::word, true>();
         }
         if constexpr (std::is_same_v<V, std::int32_t>)
             if (how.stored == keys::value)
-                return how.bent ? go.template operator()<keys::value, true>()
-                                : go.template operator()<keys::value, false>();
-        go.template operator()<keys::wide, true>();
+                return bent ? go.template operator()<keys::value, true>()
+                            : go.template operator()<keys::value, false>();
+        return go.template operator()<keys::wide, true>();
     };
     if (how.by == rule::plain) return with_keys.template operator()<rule::plain>();
     if (how.by == rule::labels) return with_keys.template operator()<rule::labels>();
-    if constexpr (!std::is_same_v<V, std::int32_t>) with_keys.template operator()<rule::powers>();
+    if constexpr (!std::is_same_v<V, std::int32_t>) return with_keys.template operator()<rule::powers>();
+    return false;
 }
 
 }  // namespace

@@ -108,31 +108,98 @@ inline bool values_fit_keys(const plan& p) {
            p.keys.total() <= narrow_key_bits;
 }
 
+/// Returns the largest number of steps along an axis that costs less than no site in 32 bits.
+inline int most_steps(const plan& p, std::size_t axis) {
+    constexpr double most = no_site<std::int32_t>() - 1;
+    return p.weight[axis] > 0 ? static_cast<int>(std::sqrt(most / p.weight[axis])) : 0;
+}
+
+/// True if a volume is searched in 32 bits before it is in double: near windows or, without sites, whole passes, whose
+/// costs are clamped. If all cells have a site within narrow_limit, these are exact: only farther ones need larger
+/// numbers.
+inline bool tries_narrow(const option_call& call) {
+    constexpr double heaviest = 1 << 20;
+    const plan& p = call.p;
+    return p.numbers == tier::int64 && p.rank - p.first_axis == 3 && !p.weighted && keys_are_narrow(call) &&
+           last_pass_writes(call) &&
+           std::all_of(p.weight.begin(), p.weight.begin() + p.rank, [](double w) { return w <= heaviest; });
+}
+/// Returns the largest value in 32 bits that no clamped cost reaches.
+inline double narrow_limit(const plan& p) {
+    double least = no_site<std::int32_t>();
+    for (auto axis = static_cast<std::size_t>(p.first_axis); axis < static_cast<std::size_t>(p.rank); ++axis)
+        least = std::min(least, p.weight[axis] * std::pow(most_steps(p, axis), 2));
+    return least - 1;
+}
+
 /// True if int32 values without sites suffice for distances, along any number of axes; 16 bits after the last one.
 inline bool values_suffice(const plan& p) {
     return p.numbers == tier::int32 && !p.sites_wanted && !p.weighted && p.rank - p.first_axis > 1 &&
            p.size[static_cast<std::size_t>(p.rank - 1)] <= std::numeric_limits<std::int16_t>::max();
 }
 
+/// Returns the largest number of steps along an axis that costs less than no site in 32 bits.
+inline int most_steps(const plan& p, int axis) {
+    constexpr double most = no_site<std::int32_t>() - 1;
+    return static_cast<int>(std::sqrt(most / std::max(p.weight[static_cast<std::size_t>(axis)], 1e-3)));
+}
+
 /// Returns the shape of a pass, without its memory.
 template <class V>
 line_pass<V> shape_along(const plan& p, int axis) {
     const auto size = [&](int i) { return p.size[static_cast<std::size_t>(i)]; };
+    const auto most = [&](int i) { return most_steps(p, static_cast<std::size_t>(i)); };
     line_pass<V> g;
     g.m = p.template as_metric<V>(), g.axis = axis;
     g.rows = static_cast<int>(size(axis)), g.columns = p.cells / size(axis);
     g.inner = cells_between(p.size.data(), axis + 1, p.rank);
     const double weight = p.weight[static_cast<std::size_t>(axis)];
-    g.weight = g.m.weight[axis];
+    g.weight = g.m.weight[axis], g.most_steps = most(axis);
+    g.most_steps = most_steps(p, axis);
     for (int i = 0; i < p.rank - 1 - axis; ++i) {
         g.done_weight[i] = g.m.weight[p.rank - 1 - i];
-        g.done_size[i] = static_cast<int>(size(p.rank - 1 - i));
+        g.done_size[i] = static_cast<int>(size(p.rank - 1 - i)), g.done_most_steps[i] = most(p.rank - 1 - i);
+        g.done_most_steps[i] = most_steps(p, p.rank - 1 - i);
     }
     g.inverse = static_cast<float>(1 / weight) * 1.000001f, g.nearly = static_cast<float>(weight) * 0.999999f;
     g.ordered = p.rows_ordered[static_cast<std::size_t>(axis)];
     g.periodic = g.m.periodic[axis];
     g.limit = p.template bound<V>(p.limit);
     return g;
+}
+
+/// Returns the shape of the marks along an axis, without their memory.
+inline marked marks_along(const plan& p, int axis) {
+    marked to;
+    to.rows = p.size[static_cast<std::size_t>(axis)], to.columns = p.cells / to.rows;
+    to.inner = cells_between(p.size.data(), axis + 1, p.rank);
+    to.words = blocks_for(to.rows, mark_bits), to.stretch = stretch_for(to.words);
+    to.periodic = p.borders[static_cast<std::size_t>(axis)] == border::periodic;
+    return to;
+}
+
+/// Points a pass to the fields of its call, and to the image of labels and signs.
+template <class V>
+void point_fields(const option_call& call, const elements& image, line_pass<V>& g) {
+    const plan& p = call.p;
+    const item& to = call.list[0];
+    written_fields<V>& f = g.out;
+    f.out = contiguous_fields(p, to, call.out);
+    f.out.only_distance32 = f.out.distance32 != nullptr && to.squared.data == nullptr;
+    f.out.only_within = f.out.within != nullptr && to.squared.data == nullptr;
+    if (g.limit < no_site<V>()) f.limit = g.limit;
+    for (int axis = p.first_axis; axis < p.rank; ++axis) {
+        const border ends = p.borders[static_cast<std::size_t>(axis)];
+        if (ends != border::periodic) (ends == border::closed ? f.closed : f.open) |= 1u << axis;
+    }
+    f.closed_beside = p.template bound<V>(p.closed_beside), f.open_beside = p.template bound<V>(p.open_beside);
+    f.trusted = reinterpret_cast<std::uint8_t*>(to.trusted.data), f.limited = std::isfinite(p.limit);
+    f.label = to.label.data;
+    f.image = image.data, f.image_bytes = image.bytes, f.floating = image.floating;
+    if (p.is_signed()) {
+        f.zero_sign = p.inside_is_nonzero ? p.outside_sign : p.inside_sign;
+        f.other_sign = p.inside_is_nonzero ? p.inside_sign : p.outside_sign;
+    }
 }
 
 }  // namespace nearfield::exact::gpu

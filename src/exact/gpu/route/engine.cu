@@ -25,14 +25,16 @@ public:
         by_.limit = p_.template bound<V>(p_.limit);
         grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
         std::copy_n(p_.size.begin(), p_.rank, grid_.size);
-        values_ = std::is_same_v<V, std::int32_t> && values_suffice(p_);
+        windows_ = std::is_same_v<V, double> && p_.sites_wanted && tries_narrow(call_);
+        narrows_ = std::is_same_v<V, double> && !p_.sites_wanted && tries_narrow(call_);
+        values_ = narrows_ || (std::is_same_v<V, std::int32_t> && values_suffice(p_));
         const bool rows_fit =
             !p_.weighted || power_row<V>::bytes(static_cast<int>(size(p_.rank - 1))) <= cuda::limits().shared_bytes;
         if ((std::is_same_v<V, double> && keys_are_rows(call_)) || keys_are_all_rows(p_)) stored_ = keys::row;
         else if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>))
             stored_ = keys::narrow;
-        few_ = writes_fields() && tries_few(p_);
-        image_.bytes = static_cast<int>(size_of(call_.image.type));
+        few_ = writes_fields() && call_.list[0].trusted.data == nullptr && tries_few(p_);
+        image_.bytes = static_cast<int>(size_of(call_.image.type)),
         image_.floating = call_.image.type >= dtype::float16;
         reserve();
     }
@@ -45,7 +47,12 @@ public:
         if (few_) compare_few(image_);
         if (p_.weighted) start_power();
         else write_first(image_);
-        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis, image_);
+        if (narrows_) {
+            search_all<std::int32_t>();
+            if (p_.limit <= narrow_limit(p_)) return;
+            now_ = 0;  // the keys of rows are still there
+        }
+        search_all<V>();
         if (!writes_fields()) finish_all(all);
     }
 
@@ -60,10 +67,11 @@ public:
                              blocks_for(lines, row_warps), size(p_.rank - 1), 1});
         for (int axis = first_searched(); axis >= p_.first_axis; --axis)
             to.passes.push_back(
-                {source(axis), method_of(axis), blocks_for(p_.cells / size(axis), cuda::warp), size(axis), cuda::warp});
+                {source(axis), narrows_ || windows_ ? method_of<std::int32_t>(axis) + " in double" : method_of<V>(axis),
+                 blocks_for(p_.cells / size(axis), cuda::warp), size(axis), cuda::warp});
         if (!writes_fields()) {
-            const line_shares shares(size(p_.rank - 1), p_.cells);
-            to.passes.push_back({-1, "fields", blocks_for(shares.threads(), cuda::each_threads),
+            const std::int64_t threads = line_shares(size(p_.rank - 1), p_.cells).threads();
+            to.passes.push_back({-1, "fields", blocks_for(threads, cuda::each_threads),
                                  std::int64_t{cuda::each_threads} * line_shares::cells_each, 1});
         }
     }
@@ -77,27 +85,18 @@ private:
     [[nodiscard]] int searched() const { return p_.rank - p_.first_axis; }
     [[nodiscard]] bool has_labels() const { return p_.by != classes::none; }
 
+    template <class N>
     [[nodiscard]] keys keys_before(int axis) const {
         if (stored_ == keys::wide) return keys::wide;
-        return axis == p_.rank - 2 ? stored_ : values_ ? keys::value : keys::word;
+        return axis == p_.rank - 2 ? stored_ : values_ && std::is_same_v<N, std::int32_t> ? keys::value : keys::word;
     }
-    [[nodiscard]] static std::int64_t bytes_of(keys k) { return k == keys::narrow ? 2 : k == keys::wide ? 8 : 4; }
     /// Returns the bytes of a key that a pass along `axis` writes.
     [[nodiscard]] std::int64_t bytes_after(int axis) const {
-        if (axis == p_.rank - 1) return bytes_of(stored_);
-        return stored_ == keys::wide ? 8 : 4;
+        if (stored_ == keys::wide) return 8;
+        return axis == p_.rank - 1 && stored_ == keys::narrow ? 2 : 4;
     }
 
     [[nodiscard]] bool writes_fields() const { return last_pass_writes(call_); }
-
-    [[nodiscard]] marked marks_along(int axis) const {
-        marked to;
-        to.rows = size(axis), to.columns = p_.cells / to.rows;
-        to.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        to.words = blocks_for(to.rows, mark_bits), to.stretch = stretch_for(to.words);
-        to.periodic = by_.m.periodic[axis];
-        return to;
-    }
 
     // ---- memory ----------------------------------------------------------------------------------------------------
 
@@ -122,7 +121,7 @@ private:
             std::int64_t words = 0;
             for (int axis = has_labels() ? p_.first_axis : p_.rank - 1;
                  axis < p_.rank - (stored_ == keys::narrow ? 1 : 0); ++axis)
-                words = std::max(words, marks_along(axis).words * marks_along(axis).columns);
+                words = std::max(words, marks_along(p_, axis).words * marks_along(p_, axis).columns);
             marks_ = memory_.template reserve<std::uint32_t>(4 * words + most_summaries(words));
             if (notes_begins()) begins_ = memory_.template reserve<std::uint32_t>(begin_notes::words(p_));
         }
@@ -137,8 +136,8 @@ private:
             keys_[i] = memory_.template reserve<std::byte>(std::max(most[i] * p_.cells, lists[i]));
         line_needs needs;
         for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
-            const line_needs of =
-                needs_of(axis == p_.rank - 1 ? keys::wide : keys_before(axis), size(axis), p_.cells / size(axis));
+            const keys before = axis == p_.rank - 1 ? keys::wide : keys_before<V>(axis);
+            const line_needs of = needs_of(before, size(axis), p_.cells / size(axis));
             needs.pivots = std::max(needs.pivots, of.pivots), needs.least = std::max(needs.least, of.least);
             needs.far = std::max(needs.far, of.far), needs.left = std::max(needs.left, of.left);
         }
@@ -154,8 +153,7 @@ private:
         if (call_.list.size() > 1) {
             std::byte* const to = memory_.template get<std::byte>(table_);
             send_bytes(on_, call_.list.data(), static_cast<std::int64_t>(call_.list.size_bytes()), to);
-            all.table = reinterpret_cast<const item*>(to);
-            all.count = static_cast<std::int64_t>(call_.list.size());
+            all.table = reinterpret_cast<const item*>(to), all.count = static_cast<std::int64_t>(call_.list.size());
         } else {
             all.only = call_.list[0];
         }
@@ -183,7 +181,7 @@ private:
 
     /// Returns the memory of an axis's marks.
     [[nodiscard]] marked point_marks(int axis, bool zeros) const {
-        marked to = marks_along(axis);
+        marked to = marks_along(p_, axis);
         const std::int64_t words = to.words * to.columns;
         to.bits = memory_.template get<std::uint32_t>(marks_);
         to.to_before = to.bits + words, to.to_after = to.to_before + words;
@@ -194,7 +192,7 @@ private:
 
     void compare_few(const elements& image) {
         line_pass<V> g = shape_along<V>(p_, p_.first_axis);
-        point_fields(g, image);
+        point_fields(call_, image, g);
         auto* const counters = memory_.template get<std::int32_t>(few_at_);
         auto* const lists = memory_.template get<std::byte>(keys_[0]);
         list_few<V>(call_, image, counters, lists);
@@ -229,8 +227,7 @@ private:
         row_image<Bits> of{reinterpret_cast<const Bits*>(image.data), static_cast<Bits>(~Bits{0}), false, false, false};
         if (image.floating) of.keep = static_cast<Bits>(of.keep >> 1);
         of.nonzero_is_site = p_.rule == sites::nonzero, of.by_zero = p_.by == classes::zero,
-        of.background = p_.background, of.many = many();
-        of.unsolved = memory_.template get<std::int32_t>(unsolved_);
+        of.background = p_.background, of.many = many(), of.unsolved = memory_.template get<std::int32_t>(unsolved_);
         const std::int64_t length = size(p_.rank - 1);
         write_narrow(on_, of, begins(), has_labels(), p_.cells / length, static_cast<int>(length),
                      by_.m.periodic[p_.rank - 1], static_cast<std::int16_t*>(current()));
@@ -265,7 +262,7 @@ private:
 
     /// Searches the last axis of a power diagram of long rows or of many axes, whose lanes read rows, not neighbours.
     void search_last(const V* initial) {
-        line_pass<V> g = pass_along(p_.rank - 1);
+        line_pass<V> g = pass_along<V>(p_.rank - 1);
         g.before = initial, g.after = memory_.template get<V>(values_of_[0]);
         g.from = memory_.template get<std::byte>(keys_[1]), g.to = memory_.template get<std::byte>(keys_[0]);
         gpu::solve(on_, {rule::powers, keys::wide, true, false}, g);
@@ -273,79 +270,79 @@ private:
 
     // ---- further passes --------------------------------------------------------------------------------------------
 
-    [[nodiscard]] line_pass<V> pass_along(int axis) const {
-        line_pass<V> g = shape_along<V>(p_, axis);
+    /// Returns the flag on the device that tells the passes of double to run.
+    [[nodiscard]] std::int32_t* beyond() const {
+        return memory_.template get<std::int32_t>(unsolved_) + p_.rank - 1;  // rows clear it, and need none themselves
+    }
+
+    template <class N>
+    [[nodiscard]] line_pass<N> pass_along(int axis) const {
+        line_pass<N> g = shape_along<N>(p_, axis);
+        const bool again = narrows_ && std::is_same_v<N, V>;
+        if (narrows_ && !again) g.limit = static_cast<N>(std::min(p_.limit, narrow_limit(p_)));
         if (p_.weighted) {
             // Passes alternate between two buffers of values.
-            g.before = memory_.template get<V>(values_of_[now_]);
-            g.after = memory_.template get<V>(values_of_[1 - now_]);
-            g.extremes = memory_.template get<V>(extremes_);
+            g.before = memory_.template get<N>(values_of_[now_]);
+            g.after = memory_.template get<N>(values_of_[1 - now_]);
+            g.extremes = memory_.template get<N>(extremes_);
             g.largest = p_.largest, g.ordered = true, g.rounds = p_.numbers == tier::float64;
         }
         g.pivots = memory_.template get<std::int32_t>(pivots_), g.least = memory_.template get<float>(least_);
-        g.solved = trace::numbers(), g.many = many();
+        g.again = again, g.many = again ? beyond() : many(), g.solved = trace::numbers();
         g.far = memory_.template get<std::int32_t>(far_), g.left = memory_.template get<std::uint8_t>(left_);
         if (stored_ == keys::narrow && !p_.weighted) g.unsolved = memory_.template get<std::int32_t>(unsolved_) + axis;
         return g;
     }
 
-    [[nodiscard]] line_form form_along(int axis) const {
+    template <class N>
+    [[nodiscard]] line_form form_along(int axis, bool after_windows = false) const {
         line_form how;
+        how.after_windows = after_windows;
         how.by = p_.weighted ? rule::powers : has_labels() ? rule::labels : rule::plain;
-        how.stored = keys_before(axis);
-        how.bent = p_.half_cell || p_.any(border::periodic);
+        constexpr bool integers = std::is_same_v<N, std::int32_t>;
+        how.stored = keys_before<N>(axis);
+        how.bent = p_.half_cell || p_.any(border::periodic), how.clamps = narrows_ && integers;
         how.last = axis == p_.first_axis && writes_fields();
+        how.only_windows = windows_ && integers;
         // In double, only the last pass of an image has near windows.
-        how.whole = std::is_same_v<V, std::int32_t> ||
-                    (p_.numbers != tier::float64 && !p_.weighted && how.last && is_position(how.stored));
-        how.values = values_ || (std::is_same_v<V, double> && how.whole && !p_.sites_wanted);
+        how.whole = integers || (p_.numbers != tier::float64 && !p_.weighted && how.last && is_position(how.stored));
+        how.values = integers ? values_ : std::is_same_v<N, double> && how.whole && !p_.sites_wanted;
         return how;
     }
 
+    template <class N>
     [[nodiscard]] std::string method_of(int axis) const {
         const std::string last =
-            row_of(shape_along<V>(p_, axis).ordered || p_.weighted ? rung::strips : rung::plain).method;
-        const line_form how = form_along(axis);
-        if constexpr (!std::is_same_v<V, std::int64_t>)
-            if (searches_near(how, shape_along<V>(p_, axis)))
+            row_of(shape_along<N>(p_, axis).ordered || p_.weighted ? rung::strips : rung::plain).method;
+        const line_form how = form_along<N>(axis);
+        if constexpr (!std::is_same_v<N, std::int64_t>)
+            if (searches_near(how, shape_along<N>(p_, axis)))
                 return std::string(row_of(how.values ? rung::values : rung::near).method) + ", else " + last;
         return last;
     }
 
-    void search(int axis, const elements& image) {
-        line_pass<V> g = pass_along(axis);
-        const line_form how = form_along(axis);
+    template <class N>
+    void search_all() {
+        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis, now_ = 1 - now_)
+            search<N>(axis, image_, windows_ && search<std::int32_t>(axis, image_));
+    }
+    /// Returns whether near windows were searched; `after_windows`: those in 32 bits were.
+    template <class N>
+    bool search(int axis, const elements& image, bool after_windows = false) {
+        line_pass<N> g = pass_along<N>(axis);
+        const line_form how = form_along<N>(axis, after_windows);
         if (has_labels()) {
             g.ends = point_marks(axis, false), g.begins = begins().along(axis);
             g.image = image.data, g.image_bytes = image.bytes, g.floating = image.floating;
             g.by_zero = p_.by == classes::zero;
         }
-        g.from = current(), now_ = 1 - now_;
-        point_fields(g, image);
-        if (!how.last) g.to = current(), g.values = values_;
+        g.from = current();
+        point_fields(call_, image, g);
+        if (how.clamps && p_.limit > narrow_limit(p_)) g.out.beyond = beyond();
+        if (!how.last) g.to = memory_.template get<std::byte>(keys_[1 - now_]), g.values = how.values;
         // If fields are made from values, the finishing kernel handles closed ends.
-        if (!writes_fields()) g.out.closed = 0, g.out.closed_beside = no_site<V>();
-        gpu::solve(on_, how, g);
-    }
-
-    // ---- the fields ------------------------------------------------------------------------------------------------
-
-    void point_fields(line_pass<V>& g, const elements& image) const {
-        const item& to = call_.list[0];
-        written_fields<V>& f = g.out;
-        f.out = contiguous_fields(p_, to, call_.out);
-        f.out.only_distance32 = f.out.distance32 != nullptr && to.squared.data == nullptr;
-        f.out.only_within = f.out.within != nullptr && to.squared.data == nullptr;
-        if (by_.limit < no_site<V>()) f.limit = by_.limit;
-        for (int axis = p_.first_axis; axis < p_.rank; ++axis)
-            if (p_.borders[static_cast<std::size_t>(axis)] == border::closed) f.closed |= 1u << axis;
-        f.closed_beside = p_.template bound<V>(p_.closed_beside);
-        f.label = to.label.data;
-        f.image = image.data, f.image_bytes = image.bytes, f.floating = image.floating;
-        if (p_.is_signed()) {
-            f.zero_sign = p_.inside_is_nonzero ? p_.outside_sign : p_.inside_sign;
-            f.other_sign = p_.inside_is_nonzero ? p_.inside_sign : p_.outside_sign;
-        }
+        if (!writes_fields()) g.out.closed = 0, g.out.closed_beside = no_site<N>();
+        return gpu::solve(on_, how, g);
     }
 
     /// Writes any fields, from the keys.
@@ -369,9 +366,11 @@ private:
     rules<V> by_;
     grid_shape grid_;
     keys stored_ = keys::wide;
-    bool values_ = false;  ///< passes carry values without sites
-    bool few_ = false;     ///< sites are counted first, and compared with all cells if they are few
-    elements image_;       ///< contiguous: the call's, or a copy
+    bool values_ = false;   ///< passes carry values without sites
+    bool few_ = false;      ///< sites are counted first, and compared with all cells if they are few
+    bool narrows_ = false;  ///< passes run in 32 bits first, and in V if a value exceeds these
+    bool windows_ = false;  ///< near windows in 32 bits precede the strips in V
+    elements image_;        ///< contiguous: the call's, or a copy
     cuda::workspace memory_;
     std::int64_t table_ = 0, copy_ = 0, few_at_ = 0, marks_ = 0, begins_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0,
                  least_ = 0, far_ = 0, left_ = 0, unsolved_ = 0;

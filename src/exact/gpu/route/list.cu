@@ -210,7 +210,7 @@ bool last_pass_writes(const option_call& call) {
     };
     const bool reads_image = to.label.data != nullptr || p.is_signed();
     return call.list.size() == 1 && p.rank - p.first_axis > 1 && has_contiguous_fields(p, to) &&
-           to.trusted.data == nullptr &&
+           (to.trusted.data == nullptr || is_contiguous(p.size.data(), to.trusted.step, p.rank)) &&
            (to.label.data == nullptr || is_contiguous(p.size.data(), to.label.step, p.rank)) &&
            (!reads_image || is_contiguous(p.size.data(), p.image_stride.data(), p.rank)) &&
            (!p.is_signed() || (to.squared.data == nullptr && call.out.distance.type != dtype::float16)) &&
