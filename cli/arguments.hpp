@@ -83,9 +83,9 @@ struct option {
     member into;
     std::vector<std::string> choices{};
     bool required = false;
-    bool file = false;   ///< true if shells complete file names
-    bool list = false;   ///< true if the value may be several of `choices`, joined by commas
-    bool reads = false;  ///< for files: true for an input, false for an output
+    bool file = false;    ///< true if shells complete file names
+    bool list = false;    ///< true if the value may be several of `choices`, joined by commas
+    bool reads = false;   ///< for files: true for an input, false for an output
     bool beside = false;  ///< for outputs: may come without a value, which is then the name of -o with the suffix .png
 
     [[nodiscard]] bool positional() const { return names[0] != '-'; }
