@@ -79,7 +79,7 @@ TEST_F(FewSites, EqualAllPairsOfCells) {
         c.items[0].solve();
         ASSERT_EQ(check(device_options_engine(), c), "") << "case " << k << ", " << text_of(shape);
     }
-    EXPECT_GT(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::few)], scaled_cases(200));
+    EXPECT_GE(counted.solved()[static_cast<std::size_t>(exact::gpu::rung::few)], scaled_cases(200));
 }
 
 bool used(const exact::gpu::trace& counted) {
