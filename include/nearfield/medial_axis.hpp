@@ -77,9 +77,9 @@ struct medial_axis_fields {
 /// common length. Other spacings: in double, axis_method::integer only. Equal bits on host and device.
 ///
 /// Time O(cells) after distance_transform, `reduced` after power_diagram too. Workspace besides theirs, bytes a cell: 4
-/// for the nearest sites (8 from 2^31 cells of an image on), unless out.index is given, and some 2 on the host for
-/// masks in unit spacing with open borders and without pruning, of which no site is 8192 cells away; `balls` 4 or 8 for
-/// squared distances, unless out.squared serves; `reduced` 5 or 9 more.
+/// for the nearest sites (8 from 2^31 cells of an image on), unless out.index is given; on the host instead some 2, or
+/// 10 with short lines, for masks in unit spacing with open borders, no pruning and no site 8192 cells away; `balls` 4
+/// or 8 for squared distances, unless out.squared serves; `reduced` 5 or 9 more.
 ///
 /// Throws nearfield::error before any work is started: as distance_transform; more than 3 axes; largest squared
 /// distances of 2^46 units and more with a pruning other than `constant`, and with `balls` and `reduced` of 2^53, or of

@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(each_threads) call_for_each(const __grid_const
     if (i < count) body(i);
 }
 
-/// Calls body(i) for each i below `count`, a thread each. Of a count that is a multiple of 32 warps are whole.
+/// Calls body(i) for each i below `count`, a thread each. All warps are whole if the count is a multiple of 32.
 template <class Body>
 void for_each(const device& on, std::int64_t count, const Body& body) {
     launch(on, call_for_each<Body>, blocks_for(count, each_threads), dim3(each_threads), 0, body, count);

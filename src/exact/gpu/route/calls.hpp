@@ -108,10 +108,11 @@ inline bool values_fit_keys(const plan& p) {
            p.keys.total() <= narrow_key_bits;
 }
 
-/// Returns the largest number of steps along an axis that costs less than no site in 32 bits.
-inline int most_steps(const plan& p, std::size_t axis) {
+/// Returns the largest number of steps along an axis that costs less than no site in 32 bits. Only passes of doubles,
+/// which do not ask for it, have weights below 1; the bound keeps their number in an int.
+inline int most_steps(const plan& p, int axis) {
     constexpr double most = no_site<std::int32_t>() - 1;
-    return p.weight[axis] > 0 ? static_cast<int>(std::sqrt(most / p.weight[axis])) : 0;
+    return static_cast<int>(std::sqrt(most / std::max(p.weight[static_cast<std::size_t>(axis)], 1e-3)));
 }
 
 /// True if a volume is searched in 32 bits before it is in double: near windows or, without sites, whole passes, whose
@@ -127,8 +128,8 @@ inline bool tries_narrow(const option_call& call) {
 /// Returns the largest value in 32 bits that no clamped cost reaches.
 inline double narrow_limit(const plan& p) {
     double least = no_site<std::int32_t>();
-    for (auto axis = static_cast<std::size_t>(p.first_axis); axis < static_cast<std::size_t>(p.rank); ++axis)
-        least = std::min(least, p.weight[axis] * std::pow(most_steps(p, axis), 2));
+    for (int axis = p.first_axis; axis < p.rank; ++axis)
+        least = std::min(least, p.weight[static_cast<std::size_t>(axis)] * std::pow(most_steps(p, axis), 2));
     return least - 1;
 }
 
@@ -138,27 +139,19 @@ inline bool values_suffice(const plan& p) {
            p.size[static_cast<std::size_t>(p.rank - 1)] <= std::numeric_limits<std::int16_t>::max();
 }
 
-/// Returns the largest number of steps along an axis that costs less than no site in 32 bits.
-inline int most_steps(const plan& p, int axis) {
-    constexpr double most = no_site<std::int32_t>() - 1;
-    return static_cast<int>(std::sqrt(most / std::max(p.weight[static_cast<std::size_t>(axis)], 1e-3)));
-}
-
 /// Returns the shape of a pass, without its memory.
 template <class V>
 line_pass<V> shape_along(const plan& p, int axis) {
     const auto size = [&](int i) { return p.size[static_cast<std::size_t>(i)]; };
-    const auto most = [&](int i) { return most_steps(p, static_cast<std::size_t>(i)); };
     line_pass<V> g;
     g.m = p.template as_metric<V>(), g.axis = axis;
     g.rows = static_cast<int>(size(axis)), g.columns = p.cells / size(axis);
     g.inner = cells_between(p.size.data(), axis + 1, p.rank);
     const double weight = p.weight[static_cast<std::size_t>(axis)];
-    g.weight = g.m.weight[axis], g.most_steps = most(axis);
-    g.most_steps = most_steps(p, axis);
+    g.weight = g.m.weight[axis], g.most_steps = most_steps(p, axis);
     for (int i = 0; i < p.rank - 1 - axis; ++i) {
         g.done_weight[i] = g.m.weight[p.rank - 1 - i];
-        g.done_size[i] = static_cast<int>(size(p.rank - 1 - i)), g.done_most_steps[i] = most(p.rank - 1 - i);
+        g.done_size[i] = static_cast<int>(size(p.rank - 1 - i));
         g.done_most_steps[i] = most_steps(p, p.rank - 1 - i);
     }
     g.inverse = static_cast<float>(1 / weight) * 1.000001f, g.nearly = static_cast<float>(weight) * 0.999999f;

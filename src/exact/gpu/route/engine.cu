@@ -34,7 +34,7 @@ public:
         else if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>))
             stored_ = keys::narrow;
         few_ = writes_fields() && call_.list[0].trusted.data == nullptr && tries_few(p_);
-        image_.bytes = static_cast<int>(size_of(call_.image.type)),
+        image_.bytes = static_cast<int>(size_of(call_.image.type));
         image_.floating = call_.image.type >= dtype::float16;
         reserve();
     }
