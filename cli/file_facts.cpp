@@ -48,6 +48,8 @@ std::string text_of_use(const io::array& image, const value_facts& facts) {
     return fmt::format("a gray image, or labels; --threshold {} (Otsu's, as auto) makes a gray one a mask", cut);
 }
 
+}  // namespace
+
 bool looks_gray(const io::array& image) {
     constexpr std::int64_t enough = 1 << 20, least = 64;
     return with_elements(image.data.get(), image.type, [&](const auto* cells) {
@@ -59,8 +61,6 @@ bool looks_gray(const io::array& image) {
         return pairs >= least && 4 * changes > pairs;
     });
 }
-
-}  // namespace
 
 void note_gray(const arguments& args, const std::string& path, const io::array& image, const std::string& taken) {
     if (!args.threshold.empty() || image.color || !looks_gray(image)) return;

@@ -20,6 +20,9 @@ struct value_facts {
 
 [[nodiscard]] value_facts facts_of(const io::array& image);
 
+/// True if values that are not zero change from cell to cell, as those of masks and labels do not.
+[[nodiscard]] bool looks_gray(const io::array& image);
+
 /// Notes an input that is taken as a mask without --threshold but looks like a gray image, because its values change
 /// from cell to cell: "PATH looks like a gray image: TAKEN; --threshold 107 ...".
 void note_gray(const arguments& args, const std::string& path, const io::array& image,

@@ -8,7 +8,8 @@ using namespace rows_shared;
 using a = arguments;
 
 const std::vector<option> split_rows{
-    input("mask to read, an image or volume whose cells that are not zero are objects; '-' is stdin"),
+    input("mask to read, an image or volume whose cells that are not zero are objects, or a gray image of bright ones; "
+          "'-' is stdin"),
     output("file for the labels of the objects, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is "
            "NPY on stdout"),
     {"--method",
@@ -23,7 +24,8 @@ const std::vector<option> split_rows{
      "higher one (default 0.75 of the shortest side of a cell); a larger one gives fewer objects. For the others: "
      "distance from the background beyond which parts lie (default half of the largest distance)",
      &a::height},
-    {"--min-size", "N", "drop objects of fewer than N cells", &a::min_size},
+    {"--min-size", "N",
+     "drop objects of fewer than N cells (default 1; for a gray image a twentieth of its objects' size)", &a::min_size},
     {"--fill-holes", "", "fill holes of the mask first: background without a path to an open end", &a::fill_holes},
     {"--table",
      "FILE.csv",
@@ -114,15 +116,18 @@ verb peaks_row() {
 }
 
 verb split_row() {
-    return {"split",
-            "Separate objects that touch",
-            "Reads a mask and writes a label for each object, from 1 in raster order. By default the objects come from "
-            "the watershed of the exact distance to the background, from its peaks. A picture shows labels in colours. "
-            "Without -o and --picture, it prints the number of objects. docs/objects.md has the definition.",
-            and_the_usual(split_rows),
-            "nearfield sample blobs -o blobs.png --size 256x256\n"
-            "nearfield split blobs.png -o labels.tif --picture labels.png --table objects.csv",
-            split_verb};
+    return {
+        "split",
+        "Separate objects that touch",
+        "Reads a mask and writes a label for each object, from 1 in raster order. By default the objects come from "
+        "the watershed of the exact distance to the background, from its peaks. If values change from cell to cell, "
+        "as in a gray image, or --threshold is objects, a mask of the bright objects is made first, in units of "
+        "their own size; --threshold 0 takes all cells that are not zero. A picture shows labels in colours. "
+        "Without -o and --picture, it prints the number of objects. docs/objects.md has the definitions.",
+        and_the_usual(split_rows),
+        "nearfield sample blobs -o blobs.png --size 256x256\n"
+        "nearfield split blobs.png -o labels.tif --picture labels.png --table objects.csv",
+        split_verb};
 }
 
 }  // namespace nearfield::cli

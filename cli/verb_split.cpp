@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "cli/component_columns.hpp"
+#include "cli/each_value.hpp"
+#include "cli/file_facts.hpp"
 #include "cli/files.hpp"
 #include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
@@ -64,6 +66,24 @@ void fill_holes(const arguments& args, split_run& run) {
     run.input.image = std::move(mask);
 }
 
+/// Makes a mask of a gray image: where --threshold says so, or is left out and the values look gray.
+void take_gray(const arguments& args, split_run& run) {
+    io::array image = std::move(run.input.image);
+    if (image.type == dtype::float16) {
+        io::array wide = make_like(image, dtype::float32, image.shape);
+        auto* const to = reinterpret_cast<float*>(wide.data.get());
+        for_each_value(image, [&](std::int64_t i, double value) { to[i] = static_cast<float>(value); });
+        image = std::move(wide);
+    }
+    io::array mask = make_like(image, dtype::boolean, image.shape);
+    run.how.spacing = run.input.cell();
+    run.how = gray_objects(host{static_cast<int>(args.threads), {}}, image.in(), mask.out(), run.how);
+    run.input.image = std::move(mask);
+    note(args, fmt::format("{} is taken for a gray image of bright objects: height {:.3g}, at least {} cells; "
+                           "--threshold 0 takes all cells that are not zero",
+                           io::printable(args.input), *run.how.h, run.how.smallest));
+}
+
 computed run_all(const arguments& args, split_run& run) {
     const distance_options given = options_for(args, sites::zero, run.input);
     if (given.batch_axes > 0)
@@ -122,10 +142,14 @@ int split_verb(const arguments& args) {
     run.how = options_of_words(args);
     static_cast<void>(options_of(args, sites::zero));
     in_words_of_options([&] {
-        run.input = load_mask(args);
+        arguments plain = args;
+        if (args.threshold == "objects") plain.threshold.clear();
+        run.input = load(args.input, plain);
         if (run.input.image.shape.size() > 3)
             refuse(fmt::format("{} has {} axes; split takes 1 to 3, so give one image", args.input,
                                run.input.image.shape.size()));
+        const bool gray = args.threshold == "objects" || (args.threshold.empty() && looks_gray(run.input.image));
+        if (gray && !args.plan && run.input.batch_axes == 0) take_gray(args, run);
         make_result(args, run, dtype::int32);
         const computed done = run_all(args, run);
         count_cells(run, false);

@@ -22,8 +22,6 @@ namespace nearfield {
 namespace {
 
 constexpr int most_axes = 3;
-/// In units of a cell's shortest side: cells' outlines raise a peak by less than this (docs/objects.md has counts).
-constexpr double usual_height = 0.75;
 
 void check_place(const host& on) {
     if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));

@@ -5,6 +5,14 @@
 
 #include "nearfield/grid.hpp"
 
+namespace nearfield {
+
+/// Least height of a peak, in units of a cell's shortest side: cells' outlines raise a peak by less than this
+/// (docs/objects.md has counts).
+inline constexpr double usual_height = 0.75;
+
+}  // namespace nearfield
+
 namespace nearfield::splitting {
 
 /// Returns the largest finite value of float64, or 0. On a device it waits.

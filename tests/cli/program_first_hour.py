@@ -41,9 +41,11 @@ class FirstHour(Case):
         self.assertIn(b"looks like a gray image: every cell that is not zero is foreground; --threshold", done.stderr)
         done = self.run_program("distance", "-", "-o", "d.npy", stdin=gray)
         self.assertIn(b"looks like a gray image: the cells that are zero were taken as sites", done.stderr)
-        for verb in ("split", "thickness", "skeleton", "medial-axis", "pores"):
+        for verb in ("thickness", "skeleton", "medial-axis", "pores"):
             done = self.run_program(verb, "-", "-o", "o.csv" if verb == "pores" else "o.npy", stdin=gray)
             self.assertIn(b"gray image: every cell that is not zero is foreground", done.stderr, verb)
+        done = self.run_program("split", "-", "-o", "o.npy", stdin=gray)
+        self.assertIn(b"- is taken for a gray image of bright objects: height", done.stderr)
         for verb in (["esdf"], ["path", "--start", "15,15", "--goal", "15,15"]):
             done = self.run_program(*verb, "-", "-o", "o.npy" if verb == ["esdf"] else "o.csv", stdin=gray)
             self.assertIn(b"gray image: every cell that is not zero is an obstacle", done.stderr, verb)

@@ -31,6 +31,22 @@ class Split(Case):
         said = self.refusal("split", "-", "--fill-holes", "--border", "periodic", stdin=npy((5, 5), ring))
         self.assertIn("--fill-holes", said)
 
+    def test_gray(self):
+        """Two bright discs on an uneven ground; every value differs from its neighbours."""
+        values = [
+            (60 if (y - 12) ** 2 + (x - 12) ** 2 < 50 else 90 if (y - 12) ** 2 + (x - 28) ** 2 < 50 else 0)
+            + x + 1 + 7 * (x + 3 * y) % 5
+            for y in range(24)
+            for x in range(40)
+        ]  # fmt: skip
+        image = npy((24, 40), values)
+        done = self.run_program("split", "-", "-o", "-", stdin=image)
+        found = parse_npy(done.stdout)[2]
+        self.assertEqual((max(found), {found[12 * 40 + 12], found[12 * 40 + 28]}, found[0]), (2, {1, 2}, 0))
+        self.assertIn(b"gray image", done.stderr)
+        self.assertEqual(self.split("--threshold", "objects", stdin=image)[2], found)
+        self.assertEqual(set(self.split("--threshold", "0", stdin=image)[2]), {1})
+
     def test_table_and_report(self):
         words = ("split", "-", "--table", "objects.csv", "--picture", "p.png", "--json")
         said = json.loads(self.run_program(*words, stdin=PAIR).stdout)

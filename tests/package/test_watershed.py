@@ -1,14 +1,12 @@
 """Watersheds and their kin: the library's answers in Python, beside scikit-image and SciPy."""
 
 import copy
-import os
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import ndimage
-from skimage import data, feature, filters, io, morphology, segmentation
+from skimage import data, feature, filters, morphology, segmentation
 
 import nearfield as nf
 from nearfield.compat import skimage as compat
@@ -180,29 +178,6 @@ def test_the_coins_are_counted():
     assert nf.split(mask).max() == 24
     assert nf.split(nf.dilation(mask, 8)).max() == 24  # now many of them touch
     assert nf.label(nf.dilation(mask, 8)).max() == 9
-
-
-def sample(name):
-    """An image that scikit-image downloads when it is first used, from a folder that holds it."""
-    folder = os.environ.get("NEARFIELD_SAMPLES")
-    if folder is None:
-        pytest.skip(f"NEARFIELD_SAMPLES names no folder with scikit-image's {name}")
-    return io.imread(Path(folder) / name)
-
-
-def test_the_nuclei_of_human_mitosis_are_counted():
-    """On enlarged parts of the image 337 were counted by eye."""
-    image = ndimage.gaussian_filter(sample("mitosis.tif").astype(float), 1)
-    mask = nf.fill_holes((image > ndimage.uniform_filter(image, 11)) & (image > 16))
-    assert abs(nf.split(mask, min_size=20).max() - 337) <= 0.02 * 337
-
-
-def test_the_nuclei_of_cells3d_are_counted():
-    """In its slices 24 were counted by eye: the halves of the dividing one, and those at the ends, count as well."""
-    cells = sample("cells3d.tif")
-    image = ndimage.gaussian_filter((cells[:, 1] if cells.ndim == 4 else cells).astype(np.float32), 3)
-    mask = nf.fill_holes(image > filters.threshold_otsu(image))
-    assert nf.split(mask, spacing=(0.29, 0.26, 0.26), min_size=1000).max() == 24
 
 
 def test_peaks_of_labels_are_those_of_each_alone():

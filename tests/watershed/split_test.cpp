@@ -39,6 +39,49 @@ TEST(Split, DiscsThatTouchAreSeparated) {
     EXPECT_EQ(split_on_host(c).count, 3);
 }
 
+TEST(GrayObjects, OptionsThatAreGivenStay) {
+    constexpr std::int64_t side = 60;
+    std::vector<float> image(side * side);
+    std::vector<std::uint8_t> mask(2 * side * side, 7);
+    for (std::int64_t y = 0; y < side; ++y)
+        for (std::int64_t x = 0; x < side; ++x)
+            for (const std::int64_t at : {15, 45})
+                if ((y - 30) * (y - 30) + (x - at) * (x - at) <= 64) image[static_cast<std::size_t>(y * side + x)] = 9;
+    const shape_t shape{side, side};
+    const auto in = any_input<host>::contiguous(image.data(), dtype::float32, shape);
+    auto to = any_output<host>::contiguous(mask.data(), dtype::boolean, shape);
+    to.stride = {2 * side, 2};
+    const split_options chosen = gray_objects(host{}, in, to);
+    EXPECT_EQ(chosen.h, 0.75);
+    EXPECT_EQ(chosen.smallest, 9) << "a twentieth of a disc that the blur has made smaller than 197 cells";
+    EXPECT_EQ(mask[2 * (30 * side + 15)], 1);
+    EXPECT_EQ(mask[2 * (30 * side + 45)], 1);
+    EXPECT_EQ(mask[2 * (30 * side + 30)], 0);
+    for (std::size_t i = 0; i < image.size(); ++i) ASSERT_EQ(mask[2 * i + 1], 7) << i;
+    EXPECT_NEAR(*gray_objects(host{}, in, to, {.spacing = 10}).h, 7.5, 1e-12);
+    const split_options given = gray_objects(host{}, in, to, {.h = 3, .smallest = 2});
+    EXPECT_EQ(given.h, 3);
+    EXPECT_EQ(given.smallest, 2);
+    EXPECT_FALSE(gray_objects(host{}, in, to, {.method = split_method::lecture}).h);
+    expect_refused(
+        [&] {
+            static_cast<void>(gray_objects(host{}, in, any_output<host>::contiguous(mask.data(), dtype::uint8, shape)));
+        },
+        {"uint8"});
+    expect_refused(
+        [&] {
+            static_cast<void>(
+                gray_objects(host{}, any_input<host>::contiguous(image.data(), dtype::float16, shape), to));
+        },
+        {"float16"});
+    expect_refused(
+        [&] {
+            static_cast<void>(gray_objects(
+                host{}, in, any_output<host>::contiguous(mask.data(), dtype::boolean, shape_t{side, side, 1})));
+        },
+        {"60x60"});
+}
+
 TEST(Split, WrongArgumentsAreRefused) {
     std::vector<std::uint8_t> mask(12, 1);
     std::vector<std::int32_t> out(12, 7);
