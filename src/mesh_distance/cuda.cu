@@ -94,6 +94,7 @@ void list_all(const device& on, const device_mesh::parts& of, const task& t, tri
                  triangles, rough);
     cuda::launch(on, enter_triangles, thread_blocks, dim3(threads_of_block), 0, triangles, count, table);
     cuda::launch(on, list_distinct, thread_blocks, dim3(threads_of_block), 0, triangles, count, table, numbers, to);
+    if (watched_distinct != nullptr) cuda::fetch(on, watched_distinct, &to->count, sizeof *watched_distinct);
 }
 
 struct list_pool {

@@ -2,7 +2,7 @@
 //
 // Edges that follow one another are a chain. The part of a chain between two of its vertices spans the same solid angle
 // with the upward direction as the straight edge between them, apart from that of the fan of triangles between both,
-// which is that of a dipole in the middle of its box to within 2 area radius / distance^3. This holds for cells that are
+// which is that of a dipole in its box to within 2 area radius / distance^3. This holds for cells that are
 // not above the fan; above it a whole turn lies between the two. Chains that end where they begin, as the rims of holes
 // do, leave the dipole alone.
 #pragma once
@@ -23,7 +23,7 @@ public:
 
     static constexpr double coarse = 1.0 / 512, fine = 1.0 / 8192;
 
-    /// The sum at a cell. Nodes that differ by at most `allowed` turns from their edges count as a straight edge and a dipole;
+    /// The sum at a cell. Nodes count as a straight edge and a dipole if they differ by at most `allowed` turns;
     /// `change` bounds these differences too. Stops where `change` shows that sums are not settled within the reach.
     [[nodiscard]] open_edges::seen at(const std::int64_t* cell, double reach, double allowed) const;
     /// True if the upward extension of an edge may meet the box of lattice points from `first` to `last`.

@@ -61,6 +61,21 @@ TEST_F(MeshDistanceDevice, CrowdedMeshesEqualTheLoop) {
         }
     }
 }
+/// Equal triangles are listed once; those with the same corners in another order are not equal.
+TEST_F(MeshDistanceDevice, DistinctTriangles) {
+    for (const int copies : {1, 2, 7}) {
+        mesh_case c{{}, {{9, 8, 7}, {}, {1, 1, 1}}, {}};
+        for (int i = 0; i < copies; ++i) append_mesh(c.of, random_triangles(5, 400, 3));
+        const auto [from, by, last] = c.of.faces[0];
+        c.of.faces.push_back({by, last, from});
+        std::int64_t distinct = 0;
+        nearest_faces::watched_distinct = &distinct;
+        const fields_of_mesh found = on_device(c);
+        nearest_faces::watched_distinct = nullptr;
+        EXPECT_EQ(distinct, 401) << copies;
+        EXPECT_EQ(found, on_host(c)) << copies;
+    }
+}
 TEST_F(MeshDistanceDevice, ListsWithoutRoom) {
     mesh_case c{sphere_mesh({20, 20, 20}, 15, 20, 30), {{40, 37, 41}, {}, {1, 1, 1}}, {}};
     const fields_of_mesh wanted = on_host(c);
