@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "base/annotate.hpp"
 #include "nearfield/chessboard.hpp"
@@ -41,6 +42,13 @@ struct problem {
         return cells_of_axes;
     }
 };
+
+/// Exchanges two axes, on whose order distances do not depend.
+inline void exchange(problem& p, int a, int b) {
+    std::swap(p.size[a], p.size[b]), std::swap(p.ends[a], p.ends[b]), std::swap(p.side[a], p.side[b]);
+    std::swap(p.image_step[a], p.image_step[b]), std::swap(p.out_step[a], p.out_step[b]);
+}
+constexpr std::int64_t short_row = 32;  ///< rows of fewer cells give way to longer ones
 
 /// Distance of cells without a site. Adding one does not overflow.
 template <class T>

@@ -3,16 +3,12 @@
 #pragma once
 
 #include "chessboard/cuda_marks.cuh"
+#include "chessboard/cuda_words.cuh"
 
 namespace nearfield::chessboard {
 namespace {
 
 constexpr int few_rows_across = 4, few_rows_down = 8;  ///< cells of a thread
-
-/// Steps to the nearest mark from each word's first cell back, and from its last one on; two bytes each.
-struct mark_steps {
-    std::uint16_t *before, *behind;
-};
 
 /// Counts and lists rows with sites. All lanes call it.
 __device__ inline void list_row(const columns& c, std::int64_t row, bool has_sites) {

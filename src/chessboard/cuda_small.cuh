@@ -1,4 +1,4 @@
-// Grids of up to 4096 cells along each axis on a device, in one kernel for each axis and in a time that hardly depends
+// Grids of up to 2048 cells along each axis on a device, in one kernel for each axis and in a time that hardly depends
 // on how far sites are. Rows become words of marks with the steps to the nearest mark on either side. A block then owns
 // a few adjacent lines along an axis (cuda_chunks.cuh). A ring is a line that has half of itself again at either end.
 //
@@ -55,6 +55,8 @@ __device__ std::uint32_t beyond_end(border ends, int row, int n) {
 /// A pass along an axis, in which two adjacent cells of a line lie `inner` cells apart.
 struct small_pass {
     const uint2* words;          ///< of rows, if the last axis alone is solved, else null
+    const std::uint32_t* marks;  ///< the same, apart from `steps`, or null
+    mark_steps steps;
     const std::uint16_t* from;   ///< distances across the solved axes
     int inner, rows, n, axis;    ///< `rows` of the grid, n cells of a line
     int shift, chunks, turning;  ///< log2 of a block's lines; chunks of a line, of which so many are the ring's end
@@ -80,6 +82,7 @@ __global__ void __launch_bounds__(threads_of_lines, 4)
     cuda::wait_for_kernel_before();
     extern __shared__ uint4 memory_of_lines[];
     __shared__ std::uint32_t most_of_block;
+    if (p.is_solved()) return;
     if (threadIdx.x == 0) most_of_block = 0;
     const chunked_lines<Diagonal, chunk_of_lines> own(memory_of_lines, a.shift, a.chunks);
     const int columns = 1 << a.shift, groups = (a.inner + columns - 1) / columns,
@@ -95,8 +98,9 @@ __global__ void __launch_bounds__(threads_of_lines, 4)
         int row = at - a.turning * chunk_of_lines;
         if (a.ends == border::periodic) row %= a.n, row += row < 0 ? a.n : 0;
         if (row >= a.n || !is_line) return small_none;
-        return words != nullptr ? along_word(words[row], bit)
-                                : min(std::uint32_t{a.from[(first + row) * a.inner + line]}, small_none);
+        if (words != nullptr) return along_word(words[row], bit);
+        if (a.marks != nullptr) return along_word(a.steps.word(a.marks, line / mark_bits * a.rows + row), bit);
+        return min(std::uint32_t{a.from[(first + row) * a.inner + line]}, small_none);
     });
     most = __reduce_max_sync(cuda::every_lane, most);
     if (own_lane() == 0) atomicMax(&most_of_block, most);
@@ -160,9 +164,8 @@ __global__ void __launch_bounds__(image_side) solve_image(const __grid_constant_
                                        ? row_word(p, first + std::int64_t{first_row + row} * width, nth)
                                        : 0;
         const unsigned full = __ballot_sync(cuda::every_lane, word != 0 ? 1 : 0) >> (lane & image_words) & 0xffff;
-        const std::uint32_t steps = steps_beside(p, words_marked<1>{full}, at, [&](int w) {
-            return static_cast<int>(__shfl_sync(cuda::every_lane, word, w, image_words));
-        });
+        const std::uint32_t steps = steps_beside(
+            p, full, at, [&](int w) { return static_cast<int>(__shfl_sync(cuda::every_lane, word, w, image_words)); });
         if (nth == at && row < share) rows_of_block[row] = {word, steps};
     }
     cuda::arrive_in_cluster();
@@ -242,7 +245,7 @@ inline int shift_for(const problem& p, int axis) {
 /// Whether these kernels solve a problem sooner than others.
 inline bool is_small(const problem& p) {
     const int axes = p.rank - p.batch;
-    const std::int64_t most = axes == 2 ? 3 << 21 : 1 << 21;
+    const std::int64_t most = axes == 2 ? 1 << 22 : 1 << 21;
     if (!limit_of_ways.small || axes < 2 || p.cells > most || p.most >= small_none) return false;
     for (int axis = p.batch; axis < p.rank; ++axis)
         if (p.size[axis] > most_small || (axis < p.rank - 1 && shift_for(p, axis) < 0)) return false;
@@ -268,6 +271,27 @@ inline void solve_one_image(const device& on, const problem& p) {
         cuda::grid{clusters_of_image(p) * image_blocks, dim3(image_side), bytes, image_blocks}, p, most_of(p));
 }
 
+/// Solves the lines along an axis from what `a` has.
+inline void launch_chunks(const device& on, const problem& p, const problem& to, int axis, small_pass a) {
+    const chunk_count count(p.size[axis], p.ends[axis], chunk_of_lines);
+    a.axis = axis, a.n = static_cast<int>(p.size[axis]), a.ends = p.ends[axis], a.most = most_of(p);
+    a.inner = static_cast<int>(p.product(axis + 1, p.rank));
+    a.rows = static_cast<int>(p.product(0, p.rank - 1));
+    a.shift = shift_for(p, axis), a.chunks = count.all, a.turning = count.turning;
+    const auto threads = static_cast<unsigned>(std::min<std::int64_t>(
+        cuda::blocks_for(std::int64_t{count.all} << a.shift, cuda::warp) * cuda::warp, threads_of_lines));
+    cuda::launch_overlapped(on, p.diagonal ? solve_chunks<true> : solve_chunks<false>,
+                            p.product(0, axis) * cuda::blocks_for(a.inner, 1 << a.shift), dim3(threads),
+                            bytes_of_lines<chunk_of_lines>(p, axis, 1 << a.shift), to, a);
+}
+
+/// Whether chunks solve the lines of one image sooner than sweeps.
+inline bool has_short_columns(const problem& p) {
+    constexpr std::int64_t most = 11 << 19;  // H200, 2026-12-01: 2300 x 2300 with 0.01 % dots takes as long by either
+    return limit_of_ways.small && p.cells <= most && p.cells == p.size[p.rank - 1] * p.size[p.rank - 2] &&
+           p.most < small_none && shift_for(p, p.rank - 2) >= 0;
+}
+
 /// Solves a problem for which is_small() is true.
 inline void solve_all_small(const device& on, const problem& p) {
     const int last = p.rank - 1;
@@ -284,24 +308,10 @@ inline void solve_all_small(const device& on, const problem& p) {
     std::uint16_t *from = nullptr, *to = memory.get<std::uint16_t>(between[0]),
                   *next = memory.get<std::uint16_t>(between[1]);
     for (int axis = last - 1; axis >= p.batch; --axis) {
-        const chunk_count count(p.size[axis], p.ends[axis], chunk_of_lines);
-        const int shift = shift_for(p, axis);
-        const small_pass a{from == nullptr ? memory.get<uint2>(words) : nullptr,
-                           from,
-                           static_cast<int>(p.product(axis + 1, p.rank)),
-                           static_cast<int>(rows),
-                           static_cast<int>(p.size[axis]),
-                           axis,
-                           shift,
-                           count.all,
-                           count.turning,
-                           most_of(p),
-                           p.ends[axis]};
-        const auto threads = static_cast<unsigned>(std::min<std::int64_t>(
-            cuda::blocks_for(std::int64_t{count.all} << shift, cuda::warp) * cuda::warp, threads_of_lines));
-        cuda::launch_overlapped(on, p.diagonal ? solve_chunks<true> : solve_chunks<false>,
-                                p.product(0, axis) * cuda::blocks_for(a.inner, 1 << shift), dim3(threads),
-                                bytes_of_lines<chunk_of_lines>(p, axis, 1 << shift), output_of(p, axis, to), a);
+        small_pass a{};
+        if (from == nullptr) a.words = memory.get<uint2>(words);
+        a.from = from;
+        launch_chunks(on, p, output_of(p, axis, to), axis, a);
         from = to, std::swap(to, next);
     }
 }

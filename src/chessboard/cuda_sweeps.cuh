@@ -12,6 +12,7 @@
 
 #include "chessboard/cuda_few_rows.cuh"
 #include "chessboard/cuda_rims.cuh"
+#include "chessboard/cuda_small.cuh"
 
 namespace nearfield::chessboard {
 namespace {
@@ -245,6 +246,12 @@ void sweep(const device& on, problem p, const columns& c, std::byte* memory) {
     cuda::launch_overlapped(on, find_steps, cuda::blocks_for(2 * rows, threads_of_block), dim3(threads_of_block), 0, p,
                             c, steps);
     p = try_few_rows<Diagonal>(on, p, c, steps);
+    if (has_short_columns(p)) {
+        small_pass a{};
+        a.marks = c.marks, a.steps = steps;
+        if (watched != nullptr) watched->chunks = std::exchange(watched->swept, false);
+        return launch_chunks(on, p, p, p.rank - 2, a);
+    }
     cuda::launch_overlapped(on, find_rims<Diagonal>, cuda::blocks_for(parts(words_of_sweep), threads_of_block),
                             dim3(threads_of_block), 0, p, c, steps, own);
     if (Diagonal) join_rims(on, p, own, joined, rims_of(c, memory + 2 * of.rims));

@@ -139,5 +139,43 @@ TEST_F(FewSitesOfSteps, Rows) {
                 }
 }
 
+/// Images of which neither sets nor few rows solve the lines: chunks, of columns of up to 11,000 cells.
+TEST_F(ChessboardDevice, MiddlingImages) {
+    for (const shape_t& shape : {shape_t{2049, 70}, shape_t{70, 2050}, shape_t{11000, 33}})
+        for (const int kind : {0, 1, 2, 3})
+            for (const bool diagonal : {true, false}) {
+                step_case c;
+                c.shape = shape, c.diagonal = diagonal, c.options.sites = sites::nonzero;
+                c.mask = make_random(shape, 0, 3);
+                const std::size_t n = c.mask.size();
+                for (std::size_t k = 0; k < 30; ++k)
+                    c.mask[n / 2 + k * static_cast<std::size_t>(shape.back()) + k % 7] = 1;
+                if (kind == 1) c.options.border = border::closed;
+                if (kind == 2) c.options.max_distance = 300;
+                if (kind == 3) c.mask[5] = c.mask[n - 1] = 1;
+                const chessboard::ways taken = checked(c);
+                EXPECT_TRUE(taken.chunks) << kind;
+                EXPECT_FALSE(taken.swept || taken.small || taken.rows) << kind;
+                if (HasFailure()) return;
+            }
+}
+
+/// Volumes whose planes are thin change the order of their axes.
+TEST_F(ChessboardDevice, ThinPlanes) {
+    for (const shape_t& shape :
+         {shape_t{700, 650, 5}, shape_t{700, 5, 650}, shape_t{5, 31, 14000}, shape_t{2, 600, 600, 3}})
+        for (const double density : {0.0001, 0.2})
+            for (const bool diagonal : {true, false}) {
+                step_case c;
+                c.shape = shape, c.diagonal = diagonal, c.options.sites = sites::nonzero;
+                c.mask = make_random(shape, density, 3);
+                const std::array ends{border::open, border::closed, border::open};
+                if (shape.size() == 3) c.options.border = {ends.data(), 3};
+                c.options.batch_axes = shape.size() == 4 ? 1 : 0;
+                checked(c);
+                if (HasFailure()) return;
+            }
+}
+
 }  // namespace
 }  // namespace nearfield::test
