@@ -15,7 +15,9 @@ const std::vector<option> render_rows{
      "surface (default): lit, with soft shadows; volume: a cloud in colours; isolines: a cut with values",
      &a::operation,
      {"surface", "volume", "isolines"}},
-    {"--threshold", "T", "value of the surface, or least value of a cloud; auto (default) takes Otsu's threshold",
+    {"--threshold", "T",
+     "value of the surface, or least value of a cloud; auto (default) takes Otsu's threshold, of labels all that are "
+     "not 0",
      &a::threshold},
     {"--transfer", "POINTS",
      "colours and opacities of a cloud by value, linear from point to point, such as "

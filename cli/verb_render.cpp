@@ -123,6 +123,53 @@ loaded load_mesh(const arguments& args) {
     return made;
 }
 
+/// True if the values of a volume are those of labels: whole numbers, of which no one is that of more than three
+/// quarters of the cells that are not 0, and neighbours that are not 0 are mostly equal. Gray values differ.
+bool holds_labels(const io::array& volume) {
+    std::vector<std::int64_t> cells_of(1 << 16);
+    double before = 0;
+    std::int64_t pairs = 0, equal = 0, filled = 0;
+    bool whole = true;
+    for_each_value(volume, [&](std::int64_t, double value) {
+        whole = whole && value >= 0 && value < 1 << 16 && value == std::floor(value);
+        if (whole && value != 0) {
+            ++cells_of[static_cast<std::size_t>(value)], ++filled;
+            if (before != 0) ++pairs, equal += value == before ? 1 : 0;
+        }
+        before = value;
+    });
+    return whole && filled > 0 && 3 * equal >= 2 * pairs && 4 * std::ranges::max(cells_of) <= 3 * filled;
+}
+
+/// The cells that a picture is to show: those above the threshold, or all.
+struct shown_cells {
+    std::int64_t low[3] = {}, size[3] = {};
+
+    shown_cells(const io::array& volume, const render_options& how, bool all) {
+        std::int64_t end[3] = {};
+        for (std::size_t k = 0; k < 3; ++k) low[k] = all ? 0 : volume.shape[k], end[k] = all ? volume.shape[k] : 0;
+        if (!all)
+            for_each_value(volume, [&](std::int64_t cell, double value) {
+                if (!(value > how.threshold)) return;
+                const std::int64_t line = cell / volume.shape[2],
+                                   at[3] = {line / volume.shape[1], line % volume.shape[1],
+                                            cell - line * volume.shape[2]};
+                for (int k = 0; k < 3; ++k) low[k] = std::min(low[k], at[k]), end[k] = std::max(end[k], at[k] + 1);
+            });
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (end[k] == 0) low[k] = 0, end[k] = volume.shape[k];
+            size[k] = end[k] - low[k];
+        }
+    }
+    /// A camera that has them in its picture.
+    [[nodiscard]] camera seen_from(const spacing& length, double turn, double elevation, double aspect) const {
+        camera made = camera_for(size, 3, length, turn, elevation, aspect);
+        for (int k = 0; k < 3; ++k)
+            for (double* const each : {made.eye, made.target}) each[k] += static_cast<double>(low[k]) * length[k];
+        return made;
+    }
+};
+
 void set_values(const arguments& args, const loaded& in, const io::array& volume, request& r) {
     double low = INFINITY, high = -INFINITY;
     for_each_value(volume, [&](std::int64_t, double value) {
@@ -134,6 +181,8 @@ void set_values(const arguments& args, const loaded& in, const io::array& volume
     const bool automatic = args.threshold.empty() || args.threshold == "auto";
     if (is_mesh(args.input)) {
         r.how.threshold = 0;
+    } else if (automatic && holds_labels(volume)) {
+        r.how.threshold = 0.5;
     } else if (automatic) {  // midway between the two classes
         const double below = otsu_threshold(volume);
         double above = high;
@@ -156,10 +205,11 @@ std::string numbered(const arguments& args, std::int64_t which) {
     return fmt::format("{}-{:03}{}", args.output.substr(0, dot), which, args.output.substr(dot));
 }
 
-computed draw(const arguments& args, const io::array& volume, request& r, std::int64_t which, io::array& picture) {
+computed draw(const arguments& args, const io::array& volume, const shown_cells& shown, request& r, std::int64_t which,
+              io::array& picture) {
     const double turn = r.turn + 360.0 * static_cast<double>(which) / static_cast<double>(r.pictures);
-    r.how.camera = camera_for(volume.shape.data(), 3, r.how.spacing, turn, r.elevation,
-                              static_cast<double>(r.size[1]) / static_cast<double>(r.size[0]));
+    r.how.camera = shown.seen_from(r.how.spacing, turn, r.elevation,
+                                   static_cast<double>(r.size[1]) / static_cast<double>(r.size[0]));
     const any_input<host> in = volume.in();
     const any_output<host> out = picture.out();
     const placed_call call{
@@ -189,10 +239,11 @@ int render_verb(const arguments& args) {
         io::require_writable(numbered(args, 0), dtype::uint8, picture.shape, true);
         const io::array volume = for_rays(std::move(in.image));
         set_values(args, in, volume, r);
+        const shown_cells shown(volume, r.how, r.how.mode == render_mode::isolines || !r.points.empty());
         computed done;
         json_report outputs = json_report::array();
         for (std::int64_t which = 0; which < r.pictures; ++which) {
-            const computed one = draw(args, volume, r, which, picture);
+            const computed one = draw(args, volume, shown, r, which, picture);
             if (which == 0) done = one;
             else done.add(one);
             io::write(numbered(args, which), picture);

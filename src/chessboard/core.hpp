@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "base/annotate.hpp"
 #include "nearfield/chessboard.hpp"
 
 namespace nearfield::chessboard {
+
+constexpr std::uint32_t most_rows_listed = 16;  ///< of an image: with more, a device does not take them one by one
 
 struct problem {
     bool diagonal = true;  ///< true for chessboard, false for city block
@@ -26,8 +29,12 @@ struct problem {
     const std::uint8_t* image_end = nullptr;  ///< on a device: behind the last byte of an image of such rows
     /// On a device: passes along axes do nothing if one of these is 0, because sets or few sites solved the problem.
     const std::uint32_t *general = nullptr, *crowded = nullptr;
+    const std::uint32_t* rows_with_sites = nullptr;  ///< and if it is not null and says that few rows have sites
 
-    NF_HD bool is_solved() const { return general != nullptr && (*general == 0 || *crowded == 0); }
+    NF_HD bool is_solved() const {
+        return general != nullptr &&
+               (*general == 0 || *crowded == 0 || (rows_with_sites != nullptr && *rows_with_sites <= most_rows_listed));
+    }
 
     NF_HD std::int64_t product(int first, int last) const {
         std::int64_t cells_of_axes = 1;
@@ -35,6 +42,13 @@ struct problem {
         return cells_of_axes;
     }
 };
+
+/// Exchanges two axes, on whose order distances do not depend.
+inline void exchange(problem& p, int a, int b) {
+    std::swap(p.size[a], p.size[b]), std::swap(p.ends[a], p.ends[b]), std::swap(p.side[a], p.side[b]);
+    std::swap(p.image_step[a], p.image_step[b]), std::swap(p.out_step[a], p.out_step[b]);
+}
+constexpr std::int64_t short_row = 32;  ///< rows of fewer cells give way to longer ones
 
 /// Distance of cells without a site. Adding one does not overflow.
 template <class T>

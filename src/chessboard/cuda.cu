@@ -373,11 +373,22 @@ void solve(const device& on, problem p) {
     for (; axis >= p.batch; --axis) std::swap(from, to), solve_lines<T>(on, p, axis, from, to, least);
 }
 
+/// Exchanges axes of large volumes whose planes are thin: makes the shortest axis the first one, in any case so that
+/// the last one keeps its place if it can. Of (1000, 1000, 5) cells planes of 1000 x 5 take 4 to 5 times a Euclidean
+/// call's time.
+problem with_long_planes(problem p) {
+    const int last = p.rank - 1;
+    if (p.rank - p.batch != 3 || p.cells <= 1 << 21) return p;
+    if (p.size[last] < short_row && p.size[last - 1] >= short_row) exchange(p, last - 1, last);
+    if (p.size[last - 1] < short_row && p.size[p.batch] > p.size[last - 1]) exchange(p, p.batch, last - 1);
+    return p;
+}
+
 }  // namespace
 
 void run(const device& on, const problem& given) {
     const cuda::device_guard current(on);
-    problem p = given;
+    problem p = with_long_planes(given);
     set_reads(p);
     if (is_cube(p)) solve_one_cube(on, p);
     else if (is_small(p)) solve_all_small(on, p);

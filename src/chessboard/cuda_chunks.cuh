@@ -6,12 +6,10 @@
 // the same for all cells of a chunk; it is passed on by 1, 2, 4 ... chunks.
 #pragma once
 
-#include "chessboard/cuda_rows.cuh"
+#include "chessboard/cuda_words.cuh"
 
 namespace nearfield::chessboard {
 namespace {
-
-constexpr std::uint32_t small_none = 0x7fff;
 
 /// Number of bits of x: 2^bits_of(x) exceeds x.
 NF_HD inline int bits_of(std::uint32_t x) {

@@ -180,9 +180,6 @@ struct few_cells {
     /// Takes marked cells and closed ends, and writes the distances.
     template <class Out>
     __device__ void write(const problem& p, const columns& c, int image, std::uint32_t most) {
-        struct alignas(few_across * sizeof(Out)) four {
-            Out one[few_across];
-        };
         const row_places rows(p, c, p.out_step, image);
         const auto end = [&](int back, std::int64_t size, std::int64_t at) {
             return p.ends[p.rank - back] == border::closed ? static_cast<int>(min(at + 1, size - at)) : 0x7fffffff;
@@ -193,21 +190,13 @@ struct few_cells {
             if (y >= c.height || u >= c.depth || x >= c.n) continue;
             const std::uint32_t marks = c.marks[c.column(image, u, x / mark_bits) + y] >> x % mark_bits;
             const int beside = min(end(2, c.height, y), end(3, c.depth, u));
-            four made;
+            std::uint32_t made[few_across];
 #pragma unroll
             for (int j = 0; j < few_across; ++j)
-                made.one[j] = static_cast<Out>(
-                    written((marks >> j & 1) != 0
-                                ? 0
-                                : static_cast<std::uint32_t>(min(best[i][j], min(beside, end(1, c.n, x + j)))),
-                            static_cast<std::uint32_t>(p.limit), most));
-            Out* const to = static_cast<Out*>(p.out) + rows.at(u, y, x);
-            if (rows.of_cell == 1 && x + few_across <= c.n &&
-                reinterpret_cast<std::uintptr_t>(to) % sizeof(four) == 0) {
-                *reinterpret_cast<four*>(to) = made;
-                continue;
-            }
-            for (int j = 0; j < few_across && x + j < c.n; ++j) to[j * rows.of_cell] = made.one[j];
+                made[j] = (marks >> j & 1) != 0
+                              ? 0
+                              : static_cast<std::uint32_t>(min(best[i][j], min(beside, end(1, c.n, x + j))));
+            write_four<Out>(p, rows, {u, y, x}, c.n, made, most);
         }
     }
 };
@@ -282,7 +271,7 @@ inline void compare_few(const device& on, const problem& p, const columns& c, co
 /// Returns what the device decided; waits.
 ways ways_of(const device& on, const columns& c) {
     std::array<std::uint32_t, 8> flags{};
-    cuda::fetch(on, flags.data(), c.general, c.flags() * static_cast<std::int64_t>(sizeof flags[0]));
+    cuda::fetch(on, flags.data(), c.general, (c.rounds + 2) * static_cast<std::int64_t>(sizeof flags[0]));
     ways of;
     of.few = flags[static_cast<std::size_t>(c.rounds)] == 0;
     of.sets = !of.few && flags[0] == 0;

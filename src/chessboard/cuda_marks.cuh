@@ -42,6 +42,7 @@ inline bool may_use_sets(const problem& p) {
 struct columns {
     std::int64_t n, height, depth, words, images;
     int rounds;
+    bool few_rows = limit_of_ways.few_rows;
     /// The set with which a round begins, that with which the next one does, and that of the one after.
     std::uint32_t *marks, *next, *after;
     /// Set to 1 if the other kernels have to solve the problem; then, by round, if it left cells.
@@ -49,7 +50,7 @@ struct columns {
     std::uint32_t* crowded;  ///< set to 1 if sites are not few, which solve the problem otherwise; then their number
 
     /// `memory` has size() words.
-    NF_HD columns(const problem& p, std::uint32_t* memory)
+    columns(const problem& p, std::uint32_t* memory)
         : n(p.size[p.rank - 1]),
           height(p.size[p.rank - 2]),
           depth(p.rank - p.batch == 3 ? p.size[p.batch] : 1),
@@ -64,7 +65,11 @@ struct columns {
           general(after + count()),
           crowded(general + rounds) {}
     NF_HD std::int64_t size() const { return (rounds > 1 ? 3 : 1) * count() + flags(); }
-    NF_HD std::int64_t flags() const { return rounds + 2; }
+    NF_HD std::int64_t flags() const { return rounds + 2 + (lists_rows() ? 1 + most_rows_listed : 0); }
+    /// Whether rows with sites are counted and listed: those of one image.
+    NF_HD bool lists_rows() const { return few_rows && images * depth == 1; }
+    [[nodiscard]] NF_HD std::uint32_t* row_count() const { return crowded + 2; }
+    [[nodiscard]] NF_HD std::uint32_t* rows_listed() const { return crowded + 3; }
     NF_HD std::int64_t count() const { return images * depth * words * height; }
     /// Number of tiles with this many rows, planes and words of a row.
     NF_HD std::int64_t tiles(int rows, int planes, int wide = 1) const {
@@ -109,6 +114,24 @@ struct row_places {
         return first + z * of_plane + y * of_row + x * of_cell;
     }
 };
+
+/// Writes the distances of four adjacent cells of a row of n, the first of which is at z, y, x.
+template <class Out>
+__device__ void write_four(const problem& p, const row_places& rows, const std::int64_t (&at)[3], std::int64_t n,
+                           const std::uint32_t (&distance)[4], std::uint32_t most) {
+    struct alignas(4 * sizeof(Out)) four {
+        Out one[4];
+    } made;
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        made.one[k] = static_cast<Out>(written(distance[k], static_cast<std::uint32_t>(p.limit), most));
+    Out* const to = static_cast<Out*>(p.out) + rows.at(at[0], at[1], at[2]);
+    if (rows.of_cell == 1 && at[2] + 4 <= n && reinterpret_cast<std::uintptr_t>(to) % sizeof(four) == 0) {
+        *reinterpret_cast<four*>(to) = made;
+        return;
+    }
+    for (int k = 0; k < 4 && at[2] + k < n; ++k) to[k * rows.of_cell] = made.one[k];
+}
 
 constexpr int most_changes = 600;  ///< between neighbours in the rows of a block's patches: with more, sites are many
 

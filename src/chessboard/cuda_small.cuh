@@ -16,80 +16,9 @@
 namespace nearfield::chessboard {
 namespace {
 
-constexpr int most_small = 2 * stretch;  ///< cells of an axis
 constexpr int chunk_of_lines = 8, chunk_of_image = 4;
 constexpr int threads_of_lines = 512, most_shift = 5, least_shift = 2;
 constexpr std::int64_t enough_blocks = 256, most_blocks = 1 << 14;
-
-/// Returns the steps beside word `at` of a row: from its first cell back to a mark before the word in the lower half,
-/// and from its last cell on. `full` tells which words of the row have marks, and word_at(w) gives one to all lanes.
-template <class Word>
-__device__ std::uint32_t steps_beside(const problem& p, unsigned long long full, int at, const Word& word_at) {
-    const border ends = p.ends[p.rank - 1];
-    const auto cells = static_cast<int>(p.size[p.rank - 1]), none = static_cast<int>(small_none);
-    const int first = at * mark_bits, last = first + mark_bits - 1;
-    const unsigned long long lower = full & ((1ULL << at) - 1), upper = full & ~((2ULL << at) - 1);
-    const bool turns = ends == border::periodic && full != 0;
-    const unsigned long long before = turns && lower == 0 ? full : lower, behind = turns && upper == 0 ? full : upper;
-    const int w = before != 0 ? 63 - __clzll(static_cast<long long>(before)) : 0,
-              v = behind != 0 ? __ffsll(static_cast<long long>(behind)) - 1 : 0;
-    const int mark = w * mark_bits + 31 - __clz(word_at(w)), next = v * mark_bits + __ffs(word_at(v)) - 1;
-    const int back = before != 0              ? first - mark + (lower == 0 ? cells : 0)
-                     : ends == border::closed ? first + 1
-                                              : none,
-              on = behind != 0              ? next - last + (upper == 0 ? cells : 0)
-                   : ends == border::closed ? cells - last
-                                            : none;
-    return (static_cast<std::uint32_t>(back) & 0xffff) | static_cast<std::uint32_t>(on) << 16;
-}
-
-/// Returns the sites of word `nth` of a row of an image with `read_at_once`, whose first cell is `first`.
-__device__ std::uint32_t row_word(const problem& p, std::int64_t first, int nth) {
-    const std::int64_t cells = p.size[p.rank - 1] - nth * mark_bits;
-    if (cells <= 0) return 0;
-    const auto* const from = static_cast<const std::uint8_t*>(p.image) + offset_in(p, p.image_step, first);
-    return sites_of(p, nonzero_bytes(p, from + nth * mark_bits, cells), cells);
-}
-/// Lanes of a row of up to 1024 cells: one for each word, if rows can be read by words, else a warp.
-NF_HD inline int lanes_of_row(const problem& p) {
-    int lanes = cuda::warp;
-    while (p.read_at_once > 0 && lanes / 2 * mark_bits >= p.size[p.rank - 1]) lanes /= 2;
-    return lanes;
-}
-/// Writes the words of all rows, those of adjacent rows next to each other: x has the marks, y the steps beside them.
-__global__ void __launch_bounds__(threads_of_block) mark_small(const __grid_constant__ problem p, uint2* to) {
-    cuda::wait_for_kernel_before();
-    const int lanes = lanes_of_row(p), lane = own_lane() % lanes;
-    const std::int64_t row = own_item() / lanes, n = p.size[p.rank - 1], rows = cuda::quotient(p.cells, n);
-    const int cells = static_cast<int>(n), words = (cells + mark_bits - 1) / mark_bits;
-    std::uint32_t mine[2] = {};
-    if (lanes == cuda::warp)
-        for (int k = 0; k * stretch < cells; ++k)
-            mine[k] = row < rows ? read_marks(p, row, k * stretch, min(cells - k * stretch, stretch)) : 0;
-    else if (row < rows) mine[0] = row_word(p, row * n, lane);
-    const auto all_of_row = static_cast<unsigned>((std::uint64_t{1} << lanes) - 1);
-    const auto full_of = [&](int k) {
-        return __ballot_sync(cuda::every_lane, mine[k] != 0 ? 1 : 0) >> (own_lane() - lane) & all_of_row;
-    };
-    const unsigned long long low = full_of(0), full = low | static_cast<unsigned long long>(full_of(1)) << 32;
-    for (int k = 0; k * stretch < cells; ++k) {
-        const int at = k * cuda::warp + lane;
-        const std::uint32_t steps = steps_beside(p, full, at, [&](int w) {
-            const std::uint32_t first = __shfl_sync(cuda::every_lane, mine[0], w % cuda::warp, lanes),
-                                second = __shfl_sync(cuda::every_lane, mine[1], w % cuda::warp, lanes);
-            return static_cast<int>(w < cuda::warp ? first : second);
-        });
-        if (at < words && row < rows) to[at * rows + row] = {mine[k], steps};
-    }
-}
-
-/// Returns the steps along the row from a cell of a word to the nearest mark.
-__device__ std::uint32_t along_word(const uint2& word, int bit) {
-    const std::uint32_t left = word.x << (31 - bit), right = word.x >> bit;
-    const std::uint32_t a = left != 0 ? __clz(static_cast<int>(left)) : (word.y & 0xffff) + bit,
-                        b = right != 0 ? __ffs(static_cast<int>(right)) - 1 : ((word.y >> 16) + 31 - bit) & 0xffff;
-    return min(min(a, b), small_none);
-}
 
 /// Writes the distances of two cells, the halves of a word, to two elements of the output, or only the first one.
 template <class Out>
@@ -126,6 +55,8 @@ __device__ std::uint32_t beyond_end(border ends, int row, int n) {
 /// A pass along an axis, in which two adjacent cells of a line lie `inner` cells apart.
 struct small_pass {
     const uint2* words;          ///< of rows, if the last axis alone is solved, else null
+    const std::uint32_t* marks;  ///< the same, apart from `steps`, or null
+    mark_steps steps;
     const std::uint16_t* from;   ///< distances across the solved axes
     int inner, rows, n, axis;    ///< `rows` of the grid, n cells of a line
     int shift, chunks, turning;  ///< log2 of a block's lines; chunks of a line, of which so many are the ring's end
@@ -151,6 +82,7 @@ __global__ void __launch_bounds__(threads_of_lines, 4)
     cuda::wait_for_kernel_before();
     extern __shared__ uint4 memory_of_lines[];
     __shared__ std::uint32_t most_of_block;
+    if (p.is_solved()) return;
     if (threadIdx.x == 0) most_of_block = 0;
     const chunked_lines<Diagonal, chunk_of_lines> own(memory_of_lines, a.shift, a.chunks);
     const int columns = 1 << a.shift, groups = (a.inner + columns - 1) / columns,
@@ -166,8 +98,9 @@ __global__ void __launch_bounds__(threads_of_lines, 4)
         int row = at - a.turning * chunk_of_lines;
         if (a.ends == border::periodic) row %= a.n, row += row < 0 ? a.n : 0;
         if (row >= a.n || !is_line) return small_none;
-        return words != nullptr ? along_word(words[row], bit)
-                                : min(std::uint32_t{a.from[(first + row) * a.inner + line]}, small_none);
+        if (words != nullptr) return along_word(words[row], bit);
+        if (a.marks != nullptr) return along_word(a.steps.word(a.marks, line / mark_bits * a.rows + row), bit);
+        return min(std::uint32_t{a.from[(first + row) * a.inner + line]}, small_none);
     });
     most = __reduce_max_sync(cuda::every_lane, most);
     if (own_lane() == 0) atomicMax(&most_of_block, most);
@@ -338,6 +271,27 @@ inline void solve_one_image(const device& on, const problem& p) {
         cuda::grid{clusters_of_image(p) * image_blocks, dim3(image_side), bytes, image_blocks}, p, most_of(p));
 }
 
+/// Solves the lines along an axis from what `a` has.
+inline void launch_chunks(const device& on, const problem& p, const problem& to, int axis, small_pass a) {
+    const chunk_count count(p.size[axis], p.ends[axis], chunk_of_lines);
+    a.axis = axis, a.n = static_cast<int>(p.size[axis]), a.ends = p.ends[axis], a.most = most_of(p);
+    a.inner = static_cast<int>(p.product(axis + 1, p.rank));
+    a.rows = static_cast<int>(p.product(0, p.rank - 1));
+    a.shift = shift_for(p, axis), a.chunks = count.all, a.turning = count.turning;
+    const auto threads = static_cast<unsigned>(std::min<std::int64_t>(
+        cuda::blocks_for(std::int64_t{count.all} << a.shift, cuda::warp) * cuda::warp, threads_of_lines));
+    cuda::launch_overlapped(on, p.diagonal ? solve_chunks<true> : solve_chunks<false>,
+                            p.product(0, axis) * cuda::blocks_for(a.inner, 1 << a.shift), dim3(threads),
+                            bytes_of_lines<chunk_of_lines>(p, axis, 1 << a.shift), to, a);
+}
+
+/// Whether chunks solve the lines of one image sooner than sweeps.
+inline bool has_short_columns(const problem& p) {
+    constexpr std::int64_t most = 11 << 19;  // H200, 2026-12-01: 2300 x 2300 with 0.01 % dots takes as long by either
+    return limit_of_ways.small && p.cells <= most && p.cells == p.size[p.rank - 1] * p.size[p.rank - 2] &&
+           p.most < small_none && shift_for(p, p.rank - 2) >= 0;
+}
+
 /// Solves a problem for which is_small() is true.
 inline void solve_all_small(const device& on, const problem& p) {
     const int last = p.rank - 1;
@@ -354,24 +308,10 @@ inline void solve_all_small(const device& on, const problem& p) {
     std::uint16_t *from = nullptr, *to = memory.get<std::uint16_t>(between[0]),
                   *next = memory.get<std::uint16_t>(between[1]);
     for (int axis = last - 1; axis >= p.batch; --axis) {
-        const chunk_count count(p.size[axis], p.ends[axis], chunk_of_lines);
-        const int shift = shift_for(p, axis);
-        const small_pass a{from == nullptr ? memory.get<uint2>(words) : nullptr,
-                           from,
-                           static_cast<int>(p.product(axis + 1, p.rank)),
-                           static_cast<int>(rows),
-                           static_cast<int>(p.size[axis]),
-                           axis,
-                           shift,
-                           count.all,
-                           count.turning,
-                           most_of(p),
-                           p.ends[axis]};
-        const auto threads = static_cast<unsigned>(std::min<std::int64_t>(
-            cuda::blocks_for(std::int64_t{count.all} << shift, cuda::warp) * cuda::warp, threads_of_lines));
-        cuda::launch_overlapped(on, p.diagonal ? solve_chunks<true> : solve_chunks<false>,
-                                p.product(0, axis) * cuda::blocks_for(a.inner, 1 << shift), dim3(threads),
-                                bytes_of_lines<chunk_of_lines>(p, axis, 1 << shift), output_of(p, axis, to), a);
+        small_pass a{};
+        if (from == nullptr) a.words = memory.get<uint2>(words);
+        a.from = from;
+        launch_chunks(on, p, output_of(p, axis, to), axis, a);
         from = to, std::swap(to, next);
     }
 }

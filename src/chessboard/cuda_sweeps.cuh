@@ -10,8 +10,9 @@
 // 32 at either end are a halo that the sweeps use up.
 #pragma once
 
-#include "chessboard/cuda_marks.cuh"
+#include "chessboard/cuda_few_rows.cuh"
 #include "chessboard/cuda_rims.cuh"
+#include "chessboard/cuda_small.cuh"
 
 namespace nearfield::chessboard {
 namespace {
@@ -24,23 +25,20 @@ constexpr int halo_words = Diagonal ? 1 : 0;
 template <bool Diagonal>
 constexpr int own_words = words_of_sweep - 2 * halo_words<Diagonal>;
 
-/// Steps to the nearest mark from each word's first cell back, and from its last one on; two bytes each.
-struct mark_steps {
-    std::uint16_t *before, *behind;
-};
-
-/// Finds the steps of all words. A thread goes along a row, from its begin or from its end; neighbours have adjacent
-/// rows.
+/// Finds the steps of all words, and lists rows with sites. A thread goes along a row, from its begin or from its end;
+/// neighbours have adjacent rows.
 __global__ void __launch_bounds__(threads_of_block)
     find_steps(const __grid_constant__ problem p, const __grid_constant__ columns c, const mark_steps to) {
     cuda::wait_for_kernel_before();
     const std::int64_t rows = c.images * c.depth * c.height, item = own_item();
-    if (item >= 2 * rows || p.is_solved()) return;
+    if (p.is_solved()) return;
+    const bool is_row = item < 2 * rows;
     const bool back = item >= rows;
     const std::int64_t row = back ? item - rows : item, plane = cuda::quotient(row, c.height),
                        first = plane * c.words * c.height + row - plane * c.height;
     std::uint32_t steps = p.ends[p.rank - 1] == border::closed ? 1 : rim_none;
-    for (std::int64_t i = 0; i < c.words; i += words_at_once) {
+    bool any = steps == 1;
+    for (std::int64_t i = 0; i < c.words && is_row; i += words_at_once) {
         std::uint32_t read[words_at_once];
         const auto place = [&](int k) { return first + (back ? c.words - 1 - i - k : i + k) * c.height; };
 #pragma unroll
@@ -50,9 +48,11 @@ __global__ void __launch_bounds__(threads_of_block)
             if (i + k >= c.words) break;
             (back ? to.behind : to.before)[place(k)] = static_cast<std::uint16_t>(steps);
             const auto bits = static_cast<int>(read[k]);
+            any = any || bits != 0;
             steps = bits == 0 ? min(steps + mark_bits, rim_none) : back ? __ffs(bits) : __clz(bits) + 1;
         }
     }
+    if (c.lists_rows()) list_row(c, row, any && is_row && !back);
 }
 
 /// A word's marks with its steps: x has the marks, y the steps before in its lower half and those behind.
@@ -164,26 +164,13 @@ __device__ void take_step(eight_cells& cells, const eight_cells& from) {
 template <bool Diagonal, class Out>
 __device__ void write_swept(const problem& p, const columns& c, const sweep_place& t, const row_places& rows,
                             std::int64_t z, std::int64_t y, const uint2* row, std::uint32_t most) {
-    struct alignas(4 * sizeof(Out)) four {
-        Out one[4];
-    };
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int entry = half * cuda::warp + own_lane(), word = entry / 8;
         const std::int64_t x = t.w * mark_bits + entry * 4;
         if (word < halo_words<Diagonal> || word >= words_of_sweep - halo_words<Diagonal> || x >= c.n) continue;
         const uint2 read = row[entry];
-        four made;
-#pragma unroll
-        for (int k = 0; k < 4; ++k)
-            made.one[k] = static_cast<Out>(
-                written((k < 2 ? read.x : read.y) >> 16 * (k % 2) & 0xffff, static_cast<std::uint32_t>(p.limit), most));
-        Out* const to = static_cast<Out*>(p.out) + rows.at(z, y, x);
-        if (rows.of_cell == 1 && x + 4 <= c.n && reinterpret_cast<std::uintptr_t>(to) % sizeof(four) == 0) {
-            *reinterpret_cast<four*>(to) = made;
-            continue;
-        }
-        for (int k = 0; k < 4 && x + k < c.n; ++k) to[k * rows.of_cell] = made.one[k];
+        write_four<Out>(p, rows, {z, y, x}, c.n, {read.x & 0xffff, read.x >> 16, read.y & 0xffff, read.y >> 16}, most);
     }
 }
 
@@ -247,7 +234,7 @@ struct sweep_memory {
 
 /// Solves the last two axes.
 template <bool Diagonal>
-void sweep(const device& on, const problem& p, const columns& c, std::byte* memory) {
+void sweep(const device& on, problem p, const columns& c, std::byte* memory) {
     const sweep_memory of(c);
     const mark_steps steps{reinterpret_cast<std::uint16_t*>(memory),
                            reinterpret_cast<std::uint16_t*>(memory + of.steps)};
@@ -258,6 +245,13 @@ void sweep(const device& on, const problem& p, const columns& c, std::byte* memo
     const auto parts = [&](int words) { return strips * cuda::blocks_for(c.words, words) * cuda::warp; };
     cuda::launch_overlapped(on, find_steps, cuda::blocks_for(2 * rows, threads_of_block), dim3(threads_of_block), 0, p,
                             c, steps);
+    p = try_few_rows<Diagonal>(on, p, c, steps);
+    if (has_short_columns(p)) {
+        small_pass a{};
+        a.marks = c.marks, a.steps = steps;
+        if (watched != nullptr) watched->chunks = std::exchange(watched->swept, false);
+        return launch_chunks(on, p, p, p.rank - 2, a);
+    }
     cuda::launch_overlapped(on, find_rims<Diagonal>, cuda::blocks_for(parts(words_of_sweep), threads_of_block),
                             dim3(threads_of_block), 0, p, c, steps, own);
     if (Diagonal) join_rims(on, p, own, joined, rims_of(c, memory + 2 * of.rims));

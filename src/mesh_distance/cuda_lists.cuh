@@ -19,6 +19,7 @@ struct task {
     const triangle* triangles;
     const rough_triangle* rough;
     double middle[3];  ///< origin of the coordinates of `rough`
+    float extent;      ///< bound of the distance between two points of the mesh
 };
 
 /// Numbers of triangles.
@@ -141,7 +142,7 @@ struct box {
         return made;
     }
     __device__ rough_bound bounds(const task& t, std::int32_t face) const {
-        return {rough, t.rough[face], t.triangles[face].loss, t.in.most};
+        return {rough, t.rough[face], t.triangles[face].loss, t.in.most, t.extent};
     }
 };
 

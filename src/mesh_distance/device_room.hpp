@@ -19,6 +19,9 @@ struct device_problem {
 device_problem problem_of(const device_mesh::parts& of, const mesh_grid& grid, const mesh_fields<device>& out,
                           const mesh_distance_options& options);
 
+/// Set by a test, for the calls of its thread: those wait, and say here how many distinct triangles a mesh has.
+inline thread_local std::int64_t* watched_distinct = nullptr;
+
 void run(const device& on, const device_mesh::parts& of, const device_problem& p);
 
 }  // namespace nearfield::nearest_faces

@@ -19,8 +19,8 @@ corner corner_of(const open_edges& of, std::int32_t vertex) {
 }
 corner operator-(const corner& a, const corner& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 double length_of(const corner& a) { return std::sqrt((a[0] * a[0] + a[1] * a[1]) + a[2] * a[2]); }
-double area_of(const corner& u, const corner& w) {
-    return length_of({u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]}) / 2;
+corner area_of(const corner& u, const corner& w) {
+    return {(u[1] * w[2] - u[2] * w[1]) / 2, (u[2] * w[0] - u[0] * w[2]) / 2, (u[0] * w[1] - u[1] * w[0]) / 2};
 }
 
 }  // namespace
@@ -55,20 +55,24 @@ edge_tree::node edge_tree::measured(const meshes::open_edge* first, std::int64_t
     const auto net = static_cast<double>(first->net);
     for (std::int64_t n = 0; n < count; ++n) {
         const corner a = corner_of(edges_, first[n].from), b = corner_of(edges_, first[n].to);
-        made.length += net * length_of(b - a), made.area += net * area_of(a - apex, b - apex);
+        const corner area = area_of(a - apex, b - apex);
+        made.area += net * length_of(area);
+        for (std::size_t k = 0; k < 3; ++k) made.normal[k] += net * area[k];
         for (std::size_t k = 0; k < 3; ++k) {
             const auto [low, high] = std::minmax(edges_.vertices[first[n].from][k], edges_.vertices[first[n].to][k]);
-            made.low[k] = n == 0 ? low : std::min<std::int64_t>(made.low[k], low);
-            made.high[k] = n == 0 ? high : std::max<std::int64_t>(made.high[k], high);
+            made.low[k] = n == 0 ? low : std::min(made.low[k], low);
+            made.high[k] = n == 0 ? high : std::max(made.high[k], high);
         }
     }
     return made;
 }
 
 std::size_t edge_tree::add(node made) {
-    for (int k = 0; k < 3; ++k)
-        made.from[k] = edges_.unit[k] * static_cast<double>(made.low[k]),
-        made.to[k] = edges_.unit[k] * static_cast<double>(made.high[k]);
+    for (std::size_t k = 0; k < 3; ++k) {
+        const double from = edges_.unit[k] * made.low[k], to = edges_.unit[k] * made.high[k];
+        made.middle[k] = (from + to) / 2, made.half[k] = (to - from) / 2;
+    }
+    made.radius = length_of({made.half[0], made.half[1], made.half[2]});
     nodes_.push_back(made);
     return nodes_.size() - 1;
 }
@@ -76,7 +80,7 @@ std::size_t edge_tree::add(node made) {
 void edge_tree::add_part(const meshes::open_edge* first, std::int64_t count) {
     const std::size_t own = add(measured(first, count));
     if (count > 1) add_part(first, count / 2), add_part(first + count / 2, count - count / 2);
-    nodes_[own].after = nodes_.size();
+    nodes_[own].after = static_cast<std::uint32_t>(nodes_.size());
 }
 
 void edge_tree::add_chains(chain* first, std::int64_t count) {
@@ -85,9 +89,10 @@ void edge_tree::add_chains(chain* first, std::int64_t count) {
     node whole{};
     for (std::int64_t n = 0; n < count; ++n) {
         const node one = measured(first[n].data(), std::ssize(first[n]));
-        whole.length += one.length, whole.area += one.area;
+        whole.area += one.area;
         if (one.straight.from != one.straight.to) whole.area = std::numeric_limits<double>::infinity();
         for (std::size_t k = 0; k < 3; ++k) {
+            whole.normal[k] += one.normal[k];
             whole.low[k] = n == 0 ? one.low[k] : std::min(whole.low[k], one.low[k]);
             whole.high[k] = n == 0 ? one.high[k] : std::max(whole.high[k], one.high[k]);
         }
@@ -101,12 +106,12 @@ void edge_tree::add_chains(chain* first, std::int64_t count) {
     };
     std::nth_element(first, first + count / 2, first + count, before);
     add_chains(first, count / 2), add_chains(first + count / 2, count - count / 2);
-    nodes_[own].after = nodes_.size();
+    nodes_[own].after = static_cast<std::uint32_t>(nodes_.size());
 }
 
 open_edges::seen edge_tree::at(const std::int64_t* cell, double reach, double allowed) const {
     open_edges::seen made;
-    double place[3];
+    double place[3], dipoles = 0;
     for (int k = 0; k < 3; ++k) place[k] = edges_.unit[k] * static_cast<double>(cell[k]);
     for (std::size_t n = 0; n < nodes_.size() && made.change < 0.5;) {
         const node& own = nodes_[n++];
@@ -114,18 +119,26 @@ open_edges::seen edge_tree::at(const std::int64_t* cell, double reach, double al
             edges_.add(own.straight, cell, reach, made);
             continue;
         }
-        double away[3], distance2 = 0;
+        double to_it[3], distance2 = 0;
+        bool above = cell[2] >= own.low[2];
         for (int k = 0; k < 3; ++k) {
-            away[k] = std::max({own.from[k] - place[k], place[k] - own.to[k], 0.0});
-            distance2 += away[k] * away[k];
+            to_it[k] = own.middle[k] - place[k];
+            const double away = std::max(std::abs(to_it[k]) - own.half[k], 0.0);
+            distance2 += away * away;
+            above = above && (k == 2 || (cell[k] >= own.low[k] && cell[k] <= own.high[k]));
         }
-        const bool above = !(away[0] > 0 || away[1] > 0 || place[2] < own.from[2]);
-        if (above || !(own.area < allowed * turn * distance2)) continue;
-        const double near = std::sqrt(distance2) - reach, wide = turn * near * near;
-        if (!(near > 0) || !(reach * own.length < allowed_change * wide)) continue;
-        made.change += own.area / (turn * distance2) + reach * own.length / wide, n = own.after;
-        if (own.straight.from != own.straight.to) edges_.add(own.straight, cell, 0, made);
+        const double distance = std::sqrt(distance2), near = distance - reach, area = 2 * own.area / turn,
+                     error = area * own.radius / (distance2 * distance), change = area * reach / (near * near * near);
+        if (above || !(error < allowed) || !(near > 0) || !(change < allowed_change)) continue;
+        made.change += error + change, n = own.after;
+        const double away_from_it = length_of({to_it[0], to_it[1], to_it[2]});
+        dipoles += ((own.normal[0] * to_it[0] + own.normal[1] * to_it[1]) + own.normal[2] * to_it[2]) /
+                   (away_from_it * away_from_it * away_from_it);
+        if (own.straight.from != own.straight.to) edges_.add(own.straight, cell, reach, made);
     }
+    const double turns = std::round(dipoles / turn), rest = (dipoles - turns * turn) / 2;
+    made.sum.add(std::cos(rest), std::sin(rest), rest < 0);
+    made.sum.turns += static_cast<std::int64_t>(turns);
     return made;
 }
 

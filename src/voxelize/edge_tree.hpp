@@ -2,8 +2,9 @@
 //
 // Edges that follow one another are a chain. The part of a chain between two of its vertices spans the same solid angle
 // with the upward direction as the straight edge between them, apart from that of the fan of triangles between both,
-// which is at most its area / distance^2. This holds for cells that are not above the fan; above it a whole turn lies
-// between the two. Chains that end where they begin, as the rims of holes do, leave nothing but the bound.
+// which is that of a dipole in its box to within 2 area radius / distance^3. This holds for cells that are
+// not above the fan; above it a whole turn lies between the two. Chains that end where they begin, as the rims of holes
+// do, leave the dipole alone.
 #pragma once
 
 #include <vector>
@@ -22,7 +23,7 @@ public:
 
     static constexpr double coarse = 1.0 / 512, fine = 1.0 / 8192;
 
-    /// The sum at a cell. Nodes that differ from their edges by at most `allowed` turns count as straight edges;
+    /// The sum at a cell. Nodes count as a straight edge and a dipole if they differ by at most `allowed` turns;
     /// `change` bounds these differences too. Stops where `change` shows that sums are not settled within the reach.
     [[nodiscard]] open_edges::seen at(const std::int64_t* cell, double reach, double allowed) const;
     /// True if the upward extension of an edge may meet the box of lattice points from `first` to `last`.
@@ -32,11 +33,12 @@ private:
     using chain = std::vector<meshes::open_edge>;
     /// A part of a chain, or several whole chains. Its parts follow it.
     struct node {
-        std::int64_t low[3] = {}, high[3] = {};
-        double from[3] = {}, to[3] = {};  ///< the same as lengths
-        double length = 0, area = 0;      ///< of its edges and of its fans, times net
-        meshes::open_edge straight{};     ///< none if both ends are the same
-        std::size_t after = 0;            ///< the next node that is not a part of it
+        std::int32_t low[3] = {}, high[3] = {};
+        double half[3] = {};                ///< of its box
+        double area = 0, normal[3] = {};    ///< of its fans, times net
+        double middle[3] = {}, radius = 0;  ///< of its box
+        meshes::open_edge straight{};       ///< none if both ends are the same
+        std::uint32_t after = 0;            ///< the next node that is not a part of it
         bool is_edge = false;
     };
     [[nodiscard]] static std::vector<chain> chains_of(const open_edges& of);

@@ -78,7 +78,9 @@ private:
             cell[k] = middle << l_.shift, size[k] = b.end[k] - b.first[k], reach2 += away * away;
         }
         const bool is_one = size[0] * size[1] * size[2] == 1, crossed = is_crossed(b);
-        if (!is_settled || !crossed) {
+        // Boxes of a few cells rarely settle all of them.
+        const bool tries = is_settled ? !crossed : is_one || size[0] * size[1] * size[2] > 4;
+        if (tries) {
             open_edges::seen its = tree_.at(cell, is_settled ? 0 : std::sqrt(reach2), edge_tree::coarse);
             bool is_sure = its.is_settled();
             is_settled = is_settled || is_sure;

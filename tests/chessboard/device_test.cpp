@@ -6,46 +6,12 @@
 #include <cstdlib>
 #include <utility>
 
-#include "chessboard/cases.hpp"
-#include "chessboard/ways.hpp"
-#include "exact/device_engine.hpp"
+#include "chessboard/on_device.hpp"
 #include "nearfield/system.hpp"
 #include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
-
-class ChessboardDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
-
-std::vector<std::int32_t> on_device(const step_case& c, bool graph) {
-    static const stream on;
-    std::vector<std::int32_t> answer(c.mask.size());
-    const device_memory in(c.mask.size() + 1), out(4 * answer.size() + 4);
-    const step_call<device> call = call_of<device>(c.diagonal);
-    const auto start = [&] {
-        call(device(on.get()), any_input<device>::contiguous(in.data(), dtype::uint8, c.shape),
-             any_output<device>::contiguous(out.data(), dtype::int32, c.shape), c.options);
-    };
-    const auto upload = [&] {
-        expect_cuda(cudaMemcpyAsync(in.data(), c.mask.data(), c.mask.size(), cudaMemcpyHostToDevice, on.get()), "in");
-    };
-    if (graph) {
-        const recorded work(start, on);
-        upload();
-        work.replay(), work.replay();
-    } else {
-        upload();
-        start();
-    }
-    expect_cuda(cudaMemcpyAsync(answer.data(), out.data(), 4 * answer.size(), cudaMemcpyDeviceToHost, on.get()), "out");
-    on.wait();
-    return answer;
-}
 
 /// The ways of larger grids.
 class ChessboardWays : public ChessboardDevice {
@@ -84,13 +50,6 @@ TEST_F(ChessboardWays, Dense) {
     check_dense([](const step_case& c) { return on_device(c, false); });
 }
 
-std::vector<std::int32_t> on_host(const step_case& c) {
-    std::vector<std::int32_t> answer(c.mask.size());
-    call_of<host>(c.diagonal)(host{}, any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape),
-                              any_output<host>::contiguous(answer.data(), dtype::int32, c.shape), c.options);
-    return answer;
-}
-
 /// The host answers for grids that are too large for all pairs: sites close by and far away, in tiles and beyond them;
 /// sets within the limit, sets that suffice without one, and images that give them up.
 TEST_F(ChessboardWays, AsTheHost) {
@@ -105,16 +64,6 @@ TEST_F(ChessboardWays, AsTheHost) {
                     c.options.batch_axes = shape[0] == 3 ? 1 : 0;
                     EXPECT_EQ(on_device(c, false), on_host(c));
                 }
-}
-
-/// Compares a call with the host's; returns its way.
-chessboard::ways checked(const step_case& c) {
-    chessboard::ways taken;
-    chessboard::watched = &taken;
-    const std::vector<std::int32_t> found = on_device(c, false);
-    chessboard::watched = nullptr;
-    EXPECT_EQ(found, on_host(c)) << testing::PrintToString(c.shape) << (c.diagonal ? " chessboard" : " city block");
-    return taken;
 }
 
 /// Rounds of sets, which take 2^19 cells of an image or 2^22 of a volume. Random sites of these shares need one to four
@@ -145,7 +94,7 @@ TEST_F(ChessboardWays, RoundsOfSets) {
 /// Sweeps of the last two axes: strips and groups of them with rests, rims that windows carry across tiles of 1024
 /// columns, closed ends, limits, far sites on one side of all strips, and a volume's planes.
 TEST_F(ChessboardWays, Sweeps) {
-    chessboard::limit_of_ways.cells_a_site = std::int64_t{1} << 40;
+    chessboard::limit_of_ways.cells_a_site = std::int64_t{1} << 40, chessboard::limit_of_ways.few_rows = false;
     for (const shape_t& shape : {shape_t{1057, 1103}, shape_t{512, 2100}, shape_t{3000, 63}, shape_t{33, 4300},
                                  shape_t{2, 700, 301}, shape_t{67, 90, 81}})
         for (const int kind : {0, 1, 2, 3, 4})
@@ -191,12 +140,14 @@ void expect_small(const shape_t& shape, bool chessboard::ways::*way) {
             }
 }
 
-/// One kernel for each axis: lines of 1, 2 and up to 2048 cells, rows of two stretches, lines that end within a block's
+/// One kernel for each axis: lines of 1, 2 and up to 4096 cells, rows of up to four stretches, lines that end within a
+/// block's
 /// columns; rings, closed ends and limits.
 TEST_F(ChessboardDevice, Small) {
-    for (const shape_t& shape : {shape_t{1, 700}, shape_t{700, 1}, shape_t{511, 513}, shape_t{2048, 33},
-                                 shape_t{31, 2047}, shape_t{1023, 1025}, shape_t{256, 2048}, shape_t{64, 63, 65},
-                                 shape_t{3, 5, 1000}, shape_t{2, 600, 77}, shape_t{5, 4, 6, 7, 40}})
+    for (const shape_t& shape :
+         {shape_t{1, 700}, shape_t{700, 1}, shape_t{511, 513}, shape_t{2048, 33}, shape_t{31, 2047},
+          shape_t{1023, 1025}, shape_t{256, 2048}, shape_t{4096, 33}, shape_t{40, 2049}, shape_t{23, 4095},
+          shape_t{64, 63, 65}, shape_t{3, 5, 1000}, shape_t{2, 600, 77}, shape_t{5, 4, 6, 7, 40}})
         expect_small(shape, &chessboard::ways::small);
 }
 
@@ -234,111 +185,6 @@ TEST_F(ChessboardDevice, Cubes) {
     c.shape = {65, 20, 20}, c.mask = make_random(c.shape, 0.9, 3);
     const chessboard::ways taken = checked(c);
     EXPECT_TRUE(taken.small && !taken.cube);
-}
-
-class FewSitesOfSteps : public ChessboardDevice {
-protected:
-    void SetUp() override {
-        ChessboardDevice::SetUp();
-        chessboard::limit_of_ways = {.small = false, .least_of_sets = 1, .cells_a_site = 1, .sites_of_box = 4096};
-    }
-    void TearDown() override { chessboard::limit_of_ways = {}; }
-};
-
-/// Grids of up to several coarse boxes, whose last ones end within a tile; no site, one, some, or too many; limits,
-/// batches and closed ends.
-TEST_F(FewSitesOfSteps, AsTheHost) {
-    for (const shape_t& shape : {shape_t{66, 70, 130}, shape_t{90, 70, 81}, shape_t{2, 20, 40, 90}})
-        for (const std::int64_t count : {0, 1, 2, 60, 9000})
-            for (const double limit : {1e9, 14.0})
-                for (const bool diagonal : {true, false}) {
-                    step_case c;
-                    c.shape = shape, c.diagonal = diagonal;
-                    c.options.sites = sites::nonzero, c.options.max_distance = limit;
-                    c.options.border = count % 4 == 0 ? border::closed : border::open;
-                    c.options.batch_axes = shape.size() == 4 ? 1 : 0;
-                    c.mask.assign(static_cast<std::size_t>(cells_of(shape)), 0);
-                    for (std::int64_t k = 0; k < count; ++k)
-                        c.mask[mix(static_cast<std::uint64_t>(k) + 5) % c.mask.size()] = 1;
-                    EXPECT_EQ(checked(c).few, count < 9000) << count << ", limit " << limit;
-                    if (HasFailure()) return;
-                }
-}
-
-/// All sites are equally near to the middle. Its fine boxes have no room for them, with fewer than 512 a coarse one has
-/// none either.
-TEST_F(FewSitesOfSteps, Cubes) {
-    step_case c;
-    c.shape = {90, 92, 94}, c.options.sites = sites::nonzero;
-    c.mask.assign(static_cast<std::size_t>(cells_of(c.shape)), 0);
-    for (std::int64_t z = 4; z <= 84; z += 8)
-        for (std::int64_t y = 4; y <= 84; y += 8)
-            for (std::int64_t x = 4; x <= 84; x += 4)
-                if (std::max({std::abs(z - 44), std::abs(y - 44), std::abs(x - 44)}) == 40)
-                    c.mask[static_cast<std::size_t>((z * 92 + y) * 94 + x)] = 1;
-    EXPECT_TRUE(checked(c).few);
-    chessboard::limit_of_ways.sites_of_box = 500;
-    EXPECT_FALSE(checked(c).few);
-}
-
-/// Balls and boxes, of which only the outer cells are listed; some end with the grid.
-TEST_F(FewSitesOfSteps, Objects) {
-    for (const shape_t& shape : {shape_t{70, 90, 110}, shape_t{2, 60, 70, 80}})
-        for (const int count : {1, 5})
-            for (const bool diagonal : {true, false}) {
-                step_case c;
-                c.shape = shape, c.diagonal = diagonal;
-                c.options.sites = sites::nonzero;
-                c.options.border = count == 5 ? border::closed : border::open;
-                c.options.batch_axes = shape.size() == 4 ? 1 : 0;
-                c.mask.assign(static_cast<std::size_t>(cells_of(shape)), 0);
-                for (std::int64_t cell = 0; cell < cells_of(shape); ++cell)
-                    for (int k = 0; k < count; ++k) {
-                        const std::int64_t middle =
-                            static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k) + 3) % c.mask.size());
-                        std::int64_t sum = 0, most = 0, a = cell, b = middle;
-                        for (std::size_t axis = shape.size(); axis-- > 0; a /= shape[axis], b /= shape[axis]) {
-                            const std::int64_t apart = a % shape[axis] - b % shape[axis];
-                            sum += apart * apart, most = std::max(most, std::abs(apart));
-                        }
-                        constexpr std::int64_t size = 6;
-                        if (k % 2 == 0 ? sum <= size * size : most <= size) c.mask[static_cast<std::size_t>(cell)] = 1;
-                    }
-                EXPECT_TRUE(checked(c).few) << count;
-                if (HasFailure()) return;
-            }
-}
-
-TEST_F(FewSitesOfSteps, CrowdedGridsTakeOtherWays) {
-    chessboard::limit_of_ways.cells_a_site = 100;
-    step_case c;
-    c.shape = {70, 80, 100}, c.options.sites = sites::nonzero;
-    c.mask = make_random(c.shape, 0.02, 3);
-    EXPECT_FALSE(checked(c).few);
-    c.mask = make_random(c.shape, 0.0001, 3);
-    EXPECT_TRUE(checked(c).few);
-}
-
-TEST_F(FewSitesOfSteps, RandomCases) {
-    int few = 0;
-    check_steps(
-        [&](const step_case& c) {
-            chessboard::ways taken;
-            chessboard::watched = &taken;
-            const std::vector<std::int32_t> found = on_device(c, false);
-            chessboard::watched = nullptr;
-            few += taken.few ? 1 : 0;
-            return found;
-        },
-        false, 1000, 1400);
-    EXPECT_GE(few, static_cast<int>(share(0, 400)) / 40);
-}
-TEST_F(FewSitesOfSteps, RandomCasesInAGraph) {
-    check_steps([](const step_case& c) { return on_device(c, true); }, false, 1500, 1540);
-}
-TEST_F(FewSitesOfSteps, RandomCasesOfSets) {
-    chessboard::limit_of_ways.cells_a_site = std::int64_t{1} << 40;
-    check_steps([](const step_case& c) { return on_device(c, false); }, false, 2000, 2200);
 }
 
 /// A call on both sides, whose arrays have these strides; compares all of the output's memory.

@@ -62,6 +62,24 @@ class Meshes(Case):
 
 
 class Cloud(Case):
+    def test_labels_and_frame(self):
+        words = ("-o", "out.ppm", "--size", "60x60", "--overwrite")
+        self.run_program("sample", "labels", "-o", "labels.npy", "--size", "20x20x20")
+        self.assertIn("threshold 0.5,", self.run_program("render", "labels.npy", *words).stderr.decode())
+        self.run_program("sample", "blobs", "-o", "gray.npy", "--size", "20x20x20")
+        self.assertNotIn("threshold 0.5,", self.run_program("render", "gray.npy", *words).stderr.decode())
+        ball = [
+            (z - 6) ** 2 + (y - 30) ** 2 + (x - 9) ** 2 < 16 for z in range(40) for y in range(40) for x in range(40)
+        ]
+        header = b"NRRD0004\ntype: uint8\ndimension: 3\nsizes: 40 40 40\nencoding: raw\n\n"
+        (self.folder / "ball.nrrd").write_bytes(header + bytes(ball))
+        self.run_program("render", "ball.nrrd", *words)
+        pixels = (self.folder / "out.ppm").read_bytes()[-10800:]
+        drawn = sum(
+            pixels[k] < 255 for k in range(0, 10800, 3)
+        )  # in the middle, a ball fills two fifths of the picture
+        self.assertTrue(1000 < drawn < 2400 and pixels[3 * (30 * 60 + 30)] < 255, drawn)
+
     def test_transfer_function(self):
         self.run_program("sample", "blobs", "-o", "blobs.npy", "--size", "20x20x20")
         words = ("render", "blobs.npy", "-o", "cloud.ppm", "--size", "40x30", "--mode", "volume", "--overwrite")

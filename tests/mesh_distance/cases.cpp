@@ -58,6 +58,7 @@ std::vector<mesh_case> crowded_cases() {
         for (const double height : {9.0, 2.0, 0.0})
             for (const bool base : {false, true}) add(fan(count, height, count == 40, base && height > 0));
     add(fan(70, 9, false, true), 0.37);
+    add(fan(300, 9, false, true), 4);  // of blocks of 8 cells beyond the tip, larger ones reach below it
     mesh copies, one{{{2, 3, 4}, {15, 6, 5}, {7, 17, 20}}, {{0, 1, 2}}}, dot{{{9, 9, 9}, {9, 9, 9}, {9, 9, 9}}, {}};
     for (int i = 0; i < 12; ++i) append_mesh(copies, sphere_mesh({9, 9, 9}, 8, 9, 12));
     for (int i = 0; i < 300; ++i) one.faces.push_back({0, i % 3 == 2 ? 2 : 1, i % 3 == 2 ? 1 : 2});

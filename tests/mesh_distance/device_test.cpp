@@ -61,6 +61,21 @@ TEST_F(MeshDistanceDevice, CrowdedMeshesEqualTheLoop) {
         }
     }
 }
+/// Equal triangles are listed once; those with the same corners in another order are not equal.
+TEST_F(MeshDistanceDevice, DistinctTriangles) {
+    for (const int copies : {1, 2, 7}) {
+        mesh_case c{{}, {{9, 8, 7}, {}, {1, 1, 1}}, {}};
+        for (int i = 0; i < copies; ++i) append_mesh(c.of, random_triangles(5, 400, 3));
+        const auto [from, by, last] = c.of.faces[0];
+        c.of.faces.push_back({by, last, from});
+        std::int64_t distinct = 0;
+        nearest_faces::watched_distinct = &distinct;
+        const fields_of_mesh found = on_device(c);
+        nearest_faces::watched_distinct = nullptr;
+        EXPECT_EQ(distinct, 401) << copies;
+        EXPECT_EQ(found, on_host(c)) << copies;
+    }
+}
 TEST_F(MeshDistanceDevice, ListsWithoutRoom) {
     mesh_case c{sphere_mesh({20, 20, 20}, 15, 20, 30), {{40, 37, 41}, {}, {1, 1, 1}}, {}};
     const fields_of_mesh wanted = on_host(c);
@@ -73,6 +88,14 @@ TEST_F(MeshDistanceDevice, CentreOfABall) {
         const mesh_case c{sphere_mesh({4, 4, 4}, 1000, parallels, meridians), {{9, 8, 7}, {}, {1, 1, 1}}, {}};
         ASSERT_EQ(on_device(c), on_host(c)) << parallels;
     }
+}
+/// From far away all of a small mesh is near.
+TEST_F(MeshDistanceDevice, SmallMeshFarAway) {
+    for (const double size : {0.01, 0.5, 4.0})
+        for (const double at : {19.3, 100.0, -300.0}) {
+            const mesh_case c{sphere_mesh({at, 10.1, 16}, size, 20, 30), {{20, 18, 36}, {}, {1, 1, 1}}, {}};
+            ASSERT_EQ(on_device(c), on_host(c)) << size << " at " << at;
+        }
 }
 /// Triangles whose areas have no inverse in float, and one that makes coordinates large beside them.
 TEST_F(MeshDistanceDevice, TinyBesideFar) {

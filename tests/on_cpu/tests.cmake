@@ -74,7 +74,7 @@ nearfield_on_cpu_test(sdf "sdf/cases;effects/cases;sdf/device_test" nearfield_ex
 nearfield_on_cpu_test(thickness "thickness/device_test" nearfield_thickness_tests)
 nearfield_on_cpu_test(watershed "watershed/device_test;watershed/kept_device_test" nearfield_watershed_tests)
 set(of_methods methods/device_engine methods/device_test jump_flood/device_test banding/device_test plane_sweep/device_test)
-nearfield_on_cpu_test(chessboard "chessboard/cases;chessboard/device_test" nearfield_exact_tests)
+nearfield_on_cpu_test(chessboard "chessboard/cases;chessboard/device_test;chessboard/few_sites_device_test" nearfield_exact_tests)
 nearfield_on_cpu_test(offset "offset/device_test" nearfield_mesh_tests)
 nearfield_on_cpu_test(isosurface "isosurface/device_test" nearfield_mesh_tests)
 nearfield_on_cpu_test(voxelize "voxelize/device_test" nearfield_mesh_tests)
