@@ -97,7 +97,7 @@ TEST(Roadmap, PathsExistWherePlansDo) {
     std::int64_t found = 0;
     for (std::uint64_t seed = 0; seed < share(0, 1000); ++seed) {
         world w = drawn_world(seed);
-        w.set_ends({});
+        w.set_ends({}), w.options.clearance_costs = {};
         w.options.objective = path_objective::shortest, w.options.smooth = false, w.options.connectivity = 8;
         const std::vector<double> squares = w.squares();
         const roadmap map(host{1 + static_cast<int>(seed % 2), {}}, in(w), {w.options.radius, w.options.spacing});

@@ -84,6 +84,41 @@ def test_paths():
     assert blocked.reason.startswith("the start is 1 from an obstacle") and blocked.goal == -1
 
 
+def test_paths_by_a_table_of_costs():
+    walls = np.zeros((21, 31), np.uint8)
+    walls[:9, 15] = walls[12:17, 15] = 1
+    ends, how = ((10, 2), (10, 28)), {"objective": "safe"}
+    assert nf.plan_path(walls, *ends).clearance == 2
+    for table in ([(2, 50)], np.array([[2, 50]]), [[2, 50.0], [np.inf, 1]]):
+        assert nf.plan_path(walls, *ends, clearance_costs=table, **how).clearance > 2
+    beside = [[1] * 31] + [[0] * 31] * 5
+    assert nf.plan_path(beside, (3, 0), (3, 30), clearance_costs=[(1, 0.25), (np.inf, 4)], **how).clearance == 1
+    step = nf.plan_path([0, 0, 1], [0], [1], clearance_costs=[(1, 0.25), (2, 8)], **how)
+    assert step.cost == 4096 * (4 + 8 * 16)
+    for table in ([], [1, 2], [[1, 2, 3]], [[2, 1], [1, 1]], [[1, 0]], [["a", "b"]], "nav2", [[np.nan, 1]]):
+        with pytest.raises(ValueError, match="clearance_costs"):
+            nf.plan_path(walls, *ends, clearance_costs=table, **how)
+    with pytest.raises(ValueError, match="clearance_costs.*safe"):
+        nf.plan_path(walls, *ends, clearance_costs=[(1, 2)])
+
+
+def test_paths_by_the_costs_of_nav2():
+    costmap = np.where(RNG.random((60, 70)) < 0.01, 254, 0).astype(np.uint8)
+    costmap[0, 0] = costmap[-1, -1] = 0
+    words = {"inscribed_radius": 0.1, "inflation_radius": 0.6, "cost_scaling_factor": 4, "resolution": 0.05}
+    table = nf.nav2_clearance_costs(**words, weight=2)
+    distance = nf.distance_transform(costmap, sites="nonzero", spacing=0.05, dtype="float64")
+    prices = np.append(table[:, 1], 1)[np.searchsorted(table[:, 0] * (1 + 2**-40), distance)]
+    inflated = np.minimum(nf.inflate_costmap(costmap, **words), 252).astype(float)
+    np.testing.assert_array_equal(prices, 1 + 2 * inflated / 252)
+    how = {"spacing": 0.05, "radius": 0.1, "objective": "safe"}
+    safe = nf.plan_path(costmap, (0, 0), (59, 69), clearance_costs=table, **how)
+    assert safe and safe.clearance > 0.1
+    for name, value in (("inscribed_radius", -1), ("resolution", 0), ("weight", np.nan), ("inflation_radius", 1e9)):
+        with pytest.raises(ValueError, match=name):
+            nf.nav2_clearance_costs(**{name: value})
+
+
 def test_paths_go_on_at_the_other_end():
     walls = np.zeros((6, 20), bool)
     walls[:, 10] = True
