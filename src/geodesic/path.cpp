@@ -68,6 +68,7 @@ std::string path::text() const {
     switch (reason) {
         case path_reason::found: return "found";
         case path_reason::start_blocked:
+            if (start_clearance == 0) return "the start is in an obstacle";
             return fmt::format("the start is {:g} from an obstacle, which is not more than the radius",
                                start_clearance);
         case path_reason::goals_blocked: return "no goal is farther from obstacles than the radius";

@@ -82,6 +82,7 @@ def test_paths():
     assert nf.plan_path([[0, 1], [0, 0]], (0, 0), (1, 1), connectivity=1).length == 2
     blocked = nf.plan_path([1, 0, 0], [1], [2], radius=1)
     assert blocked.reason.startswith("the start is 1 from an obstacle") and blocked.goal == -1
+    assert nf.plan_path([1, 0, 0], [0], [2]).reason == "the start is in an obstacle"
 
 
 def test_paths_by_a_table_of_costs():
@@ -183,6 +184,10 @@ def test_maps_of_ros(tmp_path):
     drawn = nf.read_map(str(tmp_path / "map.pgm"))
     assert drawn.costs.tolist() == [[254, 255, 0]] and drawn.resolution == 0.05
     assert nf.inflate_costmap(drawn.costs, resolution=drawn.resolution).tolist() == [[254, 253, 253]]
+    for call in (nf.plan_path, nf.roadmap, nf.esdf):
+        with pytest.raises(TypeError, match="map; give its costs, and its resolution"):
+            call(drawn, *([(0, 0), (0, 2)] if call is nf.plan_path else []))
+    assert nf.plan_path(drawn.costs % 255, (0, 1), (0, 2)).length == 1
     with pytest.raises(OSError, match="none.yaml"):
         nf.read_map(tmp_path / "none.yaml")
     with pytest.raises(TypeError, match="uint8"):
