@@ -50,7 +50,7 @@ struct arguments {
     bool align = false;
     // Paths.
     std::string seeds, start, goal, cost, max_cost, objective = "shortest", path, clearance_weight, clearance_decay,
-                                                    gradient;
+                                                    clearance_costs, gradient;
     std::string step_weights = "quasi-euclidean", costmap, inflation, unknown = "obstacle";
     bool no_corners = false, smooth = false, world = false, is_signed = false;
     std::string method = "fast";

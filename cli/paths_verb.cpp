@@ -11,7 +11,6 @@
 #include "cli/picture.hpp"
 #include "cli/values.hpp"
 #include "nearfield/distance.hpp"
-#include "nearfield/esdf.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -60,6 +59,20 @@ loaded load_obstacles(const arguments& args) {
     else if (args.unknown == "free" && input.image.type == dtype::int8)
         free_where(reinterpret_cast<std::int8_t*>(input.image.data.get()), [](int c) { return c < 0; });
     return input;
+}
+
+inflation_options inflation_of(const arguments& args, const loaded& input) {
+    inflation_options o;
+    o.resolution = input.per_axis.front();
+    if (args.inflation.empty()) return o;
+    const auto numbers = parse_numbers("--inflation", args.inflation, "--inflation 0.1,0.55,10");
+    if (numbers.size() != 3)
+        refuse(
+            fmt::format("--inflation is {}; give the inscribed radius, the inflation radius and the scaling, e.g. "
+                        "--inflation 0.1,0.55,10",
+                        args.inflation));
+    o.inscribed_radius = numbers[0], o.inflation_radius = numbers[1], o.cost_scaling_factor = numbers[2];
+    return o;
 }
 
 void check_csv(const std::string& name, const std::string& path) {

@@ -11,6 +11,7 @@
 #include "cli/load.hpp"
 #include "cli/report.hpp"
 #include "cli/ros_map.hpp"
+#include "nearfield/esdf.hpp"
 
 namespace nearfield::cli {
 
@@ -33,6 +34,9 @@ private:
 
 /// Loads the obstacles of a file, and applies --unknown.
 [[nodiscard]] loaded load_obstacles(const arguments& args);
+
+/// Parses --inflation, as in "0.1,0.55,10": inscribed radius, inflation radius, scaling.
+[[nodiscard]] inflation_options inflation_of(const arguments& args, const loaded& input);
 
 /// Throws unless the path has the suffix of CSV and can be written; "-" and "" are allowed.
 void check_csv(const std::string& name, const std::string& path);

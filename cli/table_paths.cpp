@@ -57,6 +57,9 @@ const option radius{
 const option world{
     "--world", "",
     "read --start and --goal, and write the cells of a path, as x,y in metres in the frame of a map.yaml", &a::world};
+const option inflation{
+    "--inflation", "A,B,C",
+    "inscribed radius, inflation radius and cost_scaling_factor of the costmap (default 0.1,0.55,10)", &a::inflation};
 const option smooth{"--smooth", "", "replace parts of the path by straight lines", &a::smooth};
 
 const std::vector<option> path_rows{
@@ -75,6 +78,11 @@ const std::vector<option> path_rows{
      &a::clearance_weight},
     {"--clearance-decay", "X", "for safe: length over which that price falls to 1/e (default 8 cells)",
      &a::clearance_decay},
+    {"--clearance-costs", "LIST",
+     "for safe: instead, rising clearances with the cost of a unit of length up to there (1 beyond): 2,10;5,3.5; or "
+     "nav2, whose costmap has --inflation, times --clearance-weight",
+     &a::clearance_costs},
+    inflation,
     smooth,
     world,
     unknown,
@@ -118,8 +126,7 @@ const std::vector<option> esdf_rows{
      {},
      false,
      true},
-    {"--inflation", "A,B,C",
-     "inscribed radius, inflation radius and cost_scaling_factor of the costmap (default 0.1,0.55,10)", &a::inflation},
+    inflation,
     unknown,
     cell,
     max_distance,

@@ -21,21 +21,10 @@ struct esdf_run {
     inflation_options inflation;
 };
 
-/// Parses "0.1,0.55,10": inscribed radius, inflation radius, scaling.
 void set_inflation(const arguments& args, esdf_run& run) {
     if (args.costmap.empty()) return;
     if (run.input.image.shape.size() != 2) refuse("--costmap takes images of 2 axes; leave it out");
-    run.inflation.resolution = run.input.per_axis.front();
-    run.inflation.inflate_unknown = false;
-    if (args.inflation.empty()) return;
-    const auto numbers = parse_numbers("--inflation", args.inflation, "--inflation 0.1,0.55,10");
-    if (numbers.size() != 3)
-        refuse(
-            fmt::format("--inflation is {}; give the inscribed radius, the inflation radius and the scaling, e.g. "
-                        "--inflation 0.1,0.55,10",
-                        args.inflation));
-    run.inflation.inscribed_radius = numbers[0], run.inflation.inflation_radius = numbers[1];
-    run.inflation.cost_scaling_factor = numbers[2];
+    run.inflation = inflation_of(args, run.input);
 }
 
 /// Converts occupancies to the bytes of a costmap; those of a map are costs.

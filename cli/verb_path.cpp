@@ -11,6 +11,22 @@
 namespace nearfield::cli {
 namespace {
 
+/// Parses "2,10;5,3.5", or makes the table of nav2's costs.
+std::vector<clearance_cost> clearance_costs_of(const arguments& args, const loaded& input, double weight) {
+    const char* const name = "--clearance-costs";
+    std::vector<clearance_cost> made;
+    if (args.clearance_costs == "nav2") return nav2_clearance_costs(inflation_of(args, input), weight);
+    if (args.clearance_costs.empty()) return made;
+    for (const std::string& entry : split(args.clearance_costs, ';')) {
+        const auto pair = parse_numbers(name, entry, "--clearance-costs 2,10;5,3.5");
+        if (pair.size() != 2)
+            throw error(error_code::invalid_argument,
+                        fmt::format("{} has {}; give a clearance and a cost, e.g. {} 2,10;5,3.5", name, entry, name));
+        made.push_back({pair[0], pair[1]});
+    }
+    return made;
+}
+
 path_options path_options_of(const arguments& args, const loaded& input) {
     path_options o;
     o.spacing = input.cell(), o.smooth = args.smooth;
@@ -51,7 +67,9 @@ int path_verb(const arguments& args) {
     const bool stdout_carries_data = check_paths_outputs(args, {args.output == "-" ? "-" : ""});
     in_words_of_options([&] {
         const loaded input = load_obstacles(args);
-        const path_options options = path_options_of(args, input);
+        path_options options = path_options_of(args, input);
+        const auto costs = clearance_costs_of(args, input, options.clearance_weight);
+        options.clearance_costs = costs;
         const cell_words words(args, input);
         const auto starts = words.one_cell("--start", args.start), goals = words.cells("--goal", args.goal);
         std::vector<path> paths;

@@ -31,14 +31,29 @@ path_row row_of(path p) {
             std::move(p.goal_components)};
 }
 
+/// Clearances and costs.
+using cost_rows = std::vector<std::tuple<double, double>>;
+
+cost_rows nav2_costs(double resolution, double inscribed_radius, double inflation_radius, double cost_scaling_factor,
+                     double weight) {
+    cost_rows rows;
+    for (const auto& [clearance, cost] :
+         nav2_clearance_costs({resolution, inscribed_radius, inflation_radius, cost_scaling_factor}, weight))
+        rows.emplace_back(clearance, cost);
+    return rows;
+}
+
 std::vector<path_row> plan(const array& obstacles, const cells& starts, const cells& goals,
                            const distance_options& grid, double radius, int objective, int connectivity, double weight,
-                           double decay, bool smooth, int ordinal, std::uintptr_t stream, bool staged, int threads,
-                           const nb::object& progress) {
+                           double decay, const cost_rows& costs, bool smooth, int ordinal, std::uintptr_t stream,
+                           bool staged, int threads, const nb::object& progress) {
     path_options o;
     o.radius = radius, o.spacing = grid.spacing, o.border = grid.border,
     o.objective = static_cast<path_objective>(objective);
     o.connectivity = connectivity, o.clearance_weight = weight, o.clearance_decay = decay, o.smooth = smooth;
+    std::vector<clearance_cost> table;
+    for (const auto& [clearance, cost] : costs) table.push_back({clearance, cost});
+    o.clearance_costs = table;
     std::vector<path> found;
     run(
         {ordinal, stream, staged, threads, progress}, obstacles.cells(),
@@ -153,8 +168,10 @@ void write(const std::string& path, const nb::bytes& costs, std::int64_t rows, s
 void bind_path(nb::module_& module) {
     module.def("plan_path", &plan, nb::arg("obstacles"), nb::arg("starts"), nb::arg("goals"), nb::arg("options"),
                nb::arg("radius"), nb::arg("objective"), nb::arg("connectivity"), nb::arg("weight"), nb::arg("decay"),
-               nb::arg("smooth"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
-               nb::arg("progress").none());
+               nb::arg("costs"), nb::arg("smooth"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"),
+               nb::arg("threads"), nb::arg("progress").none());
+    module.def("nav2_clearance_costs", &nav2_costs, nb::arg("resolution"), nb::arg("inscribed_radius"),
+               nb::arg("inflation_radius"), nb::arg("cost_scaling_factor"), nb::arg("weight"));
     module.def("read_map", &read, nb::arg("path"));
     module.def("write_map", &write, nb::arg("path"), nb::arg("costs"), nb::arg("rows"), nb::arg("columns"),
                nb::arg("resolution"), nb::arg("origin"));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nearfield/grid.hpp"
+#include "nearfield/esdf.hpp"
 
 namespace [[gnu::visibility("default")]] nearfield {
 
@@ -15,6 +15,12 @@ enum class path_objective : std::uint8_t {
     shortest,  ///< least length
     safe,      ///< least length times a price that grows near obstacles
     widest,    ///< largest minimum of clearance; of those the shortest
+};
+
+/// An entry of a table: the cost of a unit of length in cells whose clearance is at most `clearance`.
+struct clearance_cost {
+    double clearance = 0;  ///< in units of `spacing`, decided as that of `radius`
+    double cost = 1;       ///< 1/16 to 1024, rounded to a multiple of 1/16
 };
 
 struct path_options {
@@ -26,7 +32,10 @@ struct path_options {
     /// safe: a unit of length costs 1 + weight * exp(-(clearance - radius) / decay), in multiples of 1/16.
     double clearance_weight = 4;
     double clearance_decay = 0;  ///< in units of `spacing`; 0: 8 times the shortest side of a cell
-    bool smooth = false;         ///< replace parts of the path by straight lines
+    /// safe: the costs of a unit of length instead of that formula, by rising clearance; up to 65536 entries. A cell
+    /// takes the first entry that it fits, and 1 beyond the last. Costs need not fall: less than 1 attracts paths.
+    std::span<const clearance_cost> clearance_costs{};
+    bool smooth = false;  ///< replace parts of the path by straight lines
 };
 
 enum class path_reason : std::uint8_t { found, start_blocked, goals_blocked, not_connected };
@@ -79,5 +88,10 @@ struct path {
 [[nodiscard]] std::vector<path> plan_path(const device& on, const any_input<device>& obstacles,
                                           std::span<const std::int64_t> starts, std::span<const std::int64_t> goals,
                                           const path_options& options = {});
+
+/// Returns the table by which nav2's planners weigh an inflated costmap: 1 + weight * byte / 252, where `byte` is what
+/// inflate_costmap() writes at that clearance (252 within the inscribed radius, 0 beyond the inflation radius). The
+/// default weight is about that of NavFn; that of the Smac 2-D planner is its cost_travel_multiplier.
+[[nodiscard]] std::vector<clearance_cost> nav2_clearance_costs(const inflation_options& inflation, double weight = 4);
 
 }  // namespace nearfield

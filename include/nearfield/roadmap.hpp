@@ -24,7 +24,7 @@ struct road {
 };
 
 /// The homotopic skeleton of the free cells with measured branches: one way of each kind round obstacles, far from
-/// them. It is made once for a map; each path then takes A* on a graph of some hundred nodes.
+/// them. It is made once for a map; each path then takes A* on the graph, with the lengths of ways from eight nodes.
 ///
 /// Cells are free as in plan_path(). The skeleton is that of skeletonize() with neighbours that share a face, so that
 /// no branch cuts a corner; a branch takes a straight step past a corner if that step is clear. Nodes are the cells of
@@ -34,8 +34,8 @@ struct road {
 ///   obstacles  1 to 3 axes, any element type, any strides; cells that are not zero are obstacles; not kept
 ///
 /// Time: a distance_transform, a skeletonize and a geodesic, and on a device a copy of 17 bytes a cell to the host. The
-/// object keeps 18 bytes a cell on the host; a device holds 16 a cell and the workspace of one of these calls until it
-/// is made. Throws nearfield::error before any work is started.
+/// object keeps 18 bytes a cell on the host, and about 100 bytes a road; a device holds 16 a cell and the workspace of
+/// one of these calls until it is made. Throws nearfield::error before any work is started.
 class roadmap {
 public:
     roadmap(const host& on, const any_input<host>& obstacles, const roadmap_options& options = {});

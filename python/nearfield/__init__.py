@@ -52,7 +52,7 @@ from nearfield._mesh import Mesh, OffsetMesh
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
-from nearfield._path import Path, Roadmap, plan_path, roadmap
+from nearfield._path import Path, Roadmap, nav2_clearance_costs, plan_path, roadmap
 from nearfield._plan import Pass, Plan, plan
 from nearfield._pores import PoreNetwork, pore_network
 from nearfield._propagation import PropagationReport, label_by_propagation
@@ -150,6 +150,7 @@ __all__ = [
     "methods",
     "metrics",
     "natural_neighbor",
+    "nav2_clearance_costs",
     "ndimage",
     "offset",
     "opening",

@@ -580,6 +580,7 @@ def plan_path(
     connectivity: int,
     weight: float,
     decay: float,
+    costs: Sequence[tuple[float, float]],
     smooth: bool,
     ordinal: int,
     stream: int,
@@ -587,6 +588,9 @@ def plan_path(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> list[tuple[bytes, float, float, int, bool, str, int, int, list[int]]]: ...
+def nav2_clearance_costs(
+    resolution: float, inscribed_radius: float, inflation_radius: float, cost_scaling_factor: float, weight: float
+) -> list[tuple[float, float]]: ...
 
 class RepeatedCall:
     def __init__(self) -> None: ...

@@ -130,7 +130,7 @@ def balls(
     >>> nf.balls([[1], [5]], [1, 2.5], (8,), squared=True)
     array([0, 1, 0, 7, 7, 7, 7, 7], dtype=uint64)
     """
-    at = _array_of("centres", centres)
+    at = array_of("centres", centres)
     size = tuple(count_of("shape", n, 0, 2**31 - 1) for n in items_of(shape) or ())
     if not 1 <= len(size) <= 3:
         raise ValueError(f"shape is {said(shape)}; give 1 to 3 numbers of cells")
@@ -140,7 +140,7 @@ def balls(
         )
     if ((at < 0) | (at >= np.array(size))).any():
         raise ValueError(f"centres has cells outside of shape {size}; leave these balls out")
-    radius = _array_of("radii", radii, np.float64)
+    radius = array_of("radii", radii, np.float64)
     if radius.shape not in ((), at.shape[:1]):
         raise ValueError(f"radii has shape {radius.shape}; give one number, or one for each of {len(at)} centres")
     radius = np.broadcast_to(radius, at.shape[:1])
@@ -199,9 +199,9 @@ def porosimetry(
     array([0., 4., 4., 4., 0., 0., 0., 0., 0., 0., 0.], dtype=float32)
     """
     work = workplace_of("mask", mask)
-    entered = inlets if hasattr(inlets, "shape") else _array_of("inlets", inlets)
+    entered = inlets if hasattr(inlets, "shape") else array_of("inlets", inlets)
     if isinstance(entered, np.ndarray) and entered.dtype.kind not in "biu":
-        entered = _array_of("inlets", entered, bool)
+        entered = array_of("inlets", entered, bool)
     if tuple(entered.shape) != work.shape:
         raise ValueError(f"inlets has shape {tuple(entered.shape)} and mask {work.shape}; give the same shape for both")
     moves = count_of("connectivity", connectivity, 1, 3**8)
@@ -214,7 +214,8 @@ def porosimetry(
 # ---- the work --------------------------------------------------------------------------------------------------------
 
 
-def _array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+def array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+    """Numbers of any kind of array in memory of the CPU."""
     try:
         if np.asarray(given := on_cpu(value)).dtype.kind in "SUc":  # NumPy would convert them
             raise TypeError(f"{name} holds words or complex numbers")

@@ -8,6 +8,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from nearfield import _core
+from nearfield._granulometry import array_of
 from nearfield._occupancy import Unknown, obstacles_of
 from nearfield._progress import Progress
 from nearfield._request import (
@@ -59,6 +60,7 @@ def plan_path(
     objective: Literal["shortest", "safe", "widest"] = "shortest",
     clearance_weight: float = 4,
     clearance_decay: float | None = None,
+    clearance_costs: Any = None,
     unknown: Unknown = "obstacle",
     border: Border = "open",
     connectivity: int | None = None,
@@ -88,6 +90,11 @@ def plan_path(
     clearance_weight, clearance_decay : float
         Price of 'safe': a unit of length costs ``1 + weight * exp(-(clearance - radius) / decay)``. Default decay: 8
         times the shortest side of a cell.
+    clearance_costs : rows of (clearance, cost), optional
+        Table for 'safe' instead of that formula, by rising clearance: a unit of length costs ``cost`` in a cell whose
+        clearance is at most ``clearance``, by the first row that it fits, and 1 beyond the last row. Costs are 1/16 to
+        1024, rounded to multiples of 1/16, and need not fall: a cost below 1 attracts paths. `nav2_clearance_costs`
+        makes the table of a costmap of nav2.
     unknown : {'obstacle', 'free'}
         Says what unknown cells count as. Default: 'obstacle'.
     border : {'open', 'periodic'} or sequence of one per axis
@@ -126,15 +133,51 @@ def plan_path(
     decay = 0.0 if clearance_decay is None else length_of("clearance_decay", clearance_decay)
     steps = axes if connectivity is None else count_of("connectivity", connectivity, 1, axes)
     grid = Request((), spacing_of(spacing, axes, 0), border=border_of(border, axes, 0)).options()
+    costs = [] if clearance_costs is None else _rows_of_costs(clearance_costs)
     size, weight = length_of("radius", radius), length_of("clearance_weight", clearance_weight)
     with keywords_named("obstacles"):
         rows = _core.plan_path(
-            where.read(), starts, ends, grid, size, which, steps, weight, decay, flag_of("smooth", smooth),
+            where.read(), starts, ends, grid, size, which, steps, weight, decay, costs, flag_of("smooth", smooth),
             *where.place(),
         )  # fmt: skip
     work.finish()
     paths = [_path_of(row, axes) for row in rows]
     return paths if several else paths[0]
+
+
+def nav2_clearance_costs(
+    inscribed_radius: float = 0.1,
+    inflation_radius: float = 0.55,
+    cost_scaling_factor: float = 10.0,
+    *,
+    resolution: float = 0.05,
+    weight: float = 4,
+) -> np.ndarray[Any, Any]:
+    """Table by which nav2's planners weigh an inflated costmap, for ``plan_path(..., clearance_costs=)``.
+
+    Parameters
+    ----------
+    inscribed_radius, inflation_radius, cost_scaling_factor, resolution : float
+        As in `inflate_costmap`. Give the `resolution` to `plan_path` as its `spacing`.
+    weight : float
+        Cost of nav2's highest byte. Default: 4, about that of NavFn; that of the Smac 2-D planner is its parameter
+        ``cost_travel_multiplier``.
+
+    Returns
+    -------
+    array of float64, shape (n, 2)
+        Clearances, and costs of a unit of length up to there: ``1 + weight * byte / 252``, where `inflate_costmap`
+        writes ``byte`` (252 within the inscribed radius, where only a smaller `radius` lets a robot go).
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.nav2_clearance_costs(0.2, 0.3, 0).tolist()
+    [[0.30000000000000004, 5.0]]
+    """
+    lengths = {"resolution": resolution, "inscribed_radius": inscribed_radius, "inflation_radius": inflation_radius}
+    numbers = {**lengths, "cost_scaling_factor": cost_scaling_factor, "weight": weight}
+    return np.asarray(_core.nav2_clearance_costs(*(length_of(*each) for each in numbers.items())), np.float64)
 
 
 class Roadmap:
@@ -231,6 +274,13 @@ def roadmap(
 def _path_of(row: tuple[bytes, float, float, int, bool, str, int, int, list[int]], axes: int) -> Path:
     cells, length, clearance, cost, _, reason, goal, own, others = row
     return Path(_rows_of(cells, axes), length, clearance, cost, reason, goal, own, tuple(others))
+
+
+def _rows_of_costs(given: Any) -> list[tuple[float, float]]:
+    rows = array_of("clearance_costs", given, np.float64)
+    if rows.ndim != 2 or rows.shape[-1] != 2 or not len(rows):
+        raise ValueError(f"clearance_costs is {said(given)}; give rows of a clearance and a cost")
+    return [(float(clearance), float(cost)) for clearance, cost in rows]
 
 
 def _rows_of(cells: bytes, axes: int) -> np.ndarray[Any, Any]:

@@ -198,16 +198,7 @@ void check(const any_input<Place>& costmap, const any_output<Place>& out, const 
     const named_view<Place> all[] = {{"costmap", costmap}, {"out", out}};
     check_data<Place>(all);
     check_apart<Place>(all);
-    const std::pair<const char*, double> lengths[] = {{"inscribed_radius", o.inscribed_radius},
-                                                      {"inflation_radius", o.inflation_radius},
-                                                      {"cost_scaling_factor", o.cost_scaling_factor}};
-    for (const auto& [name, value] : lengths)
-        if (!(value >= 0) || !std::isfinite(value)) fail(fmt::format("{} is {}; give at least 0", name, value));
-    if (!(o.resolution > 0) || !std::isfinite(o.resolution))
-        fail(fmt::format("resolution is {}; give the length of a cell", o.resolution));
-    if (o.inflation_radius / o.resolution > 8192)
-        fail(fmt::format("inflation_radius is {} with a resolution of {}; give at most 8192 cells", o.inflation_radius,
-                         o.resolution));
+    check_inflation(o);
 }
 
 std::uint8_t cost_near(std::int64_t squared, const inflation_options& o) {
@@ -284,6 +275,20 @@ void run(const Place& on, const any_input<Place>& occupancy, const esdf_fields<P
 }
 
 }  // namespace
+
+void check_inflation(const inflation_options& o) {
+    const std::pair<const char*, double> lengths[] = {{"inscribed_radius", o.inscribed_radius},
+                                                      {"inflation_radius", o.inflation_radius},
+                                                      {"cost_scaling_factor", o.cost_scaling_factor}};
+    for (const auto& [name, value] : lengths)
+        if (!(value >= 0) || !std::isfinite(value)) fail(fmt::format("{} is {}; give at least 0", name, value));
+    if (!(o.resolution > 0) || !std::isfinite(o.resolution))
+        fail(fmt::format("resolution is {}; give the length of a cell", o.resolution));
+    if (o.inflation_radius / o.resolution > 8192)
+        fail(fmt::format("inflation_radius is {} with a resolution of {}; give at most 8192 cells", o.inflation_radius,
+                         o.resolution));
+}
+
 }  // namespace geodesics
 
 using namespace geodesics;

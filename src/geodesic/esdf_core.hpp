@@ -245,6 +245,9 @@ NF_HD constexpr std::uint8_t cost_at(const std::int32_t* farthest, std::uint32_t
     return static_cast<std::uint8_t>(low);
 }
 
+/// Throws nearfield::error if a value is not allowed.
+void check_inflation(const inflation_options& o);
+
 void write_fields(const host& on, const field_writing& w);
 void write_fields(const device& on, const field_writing& w);
 void mark_lethal(const device& on, const inflating& w);

@@ -99,14 +99,16 @@ public:
         cuda::workspace memory(on_);
         const auto open = memory.reserve<std::uint8_t>(cells_), seed = memory.reserve<std::uint8_t>(cells_),
                    price = memory.reserve<std::uint16_t>(rule.priced ? cells_ : 0),
-                   table = memory.reserve<double>(rule.dearer), list = memory.reserve<std::int64_t>(std::ssize(seeds));
+                   table = memory.reserve<clearance_price>(rule.count),
+                   list = memory.reserve<std::int64_t>(std::ssize(seeds));
         memory.allocate();
         auto* const is_open = memory.get<std::uint8_t>(open);
         auto* const is_seed = memory.get<std::uint8_t>(seed);
         auto* const prices = rule.priced ? memory.get<std::uint16_t>(price) : nullptr;
         cell_rule there = rule;
-        there.farthest = memory.get<double>(table);
-        cuda::send(on_, memory.get<double>(table), rule.farthest, 8 * std::int64_t{rule.dearer});
+        auto* const table_there = memory.get<clearance_price>(table);
+        there.prices = table_there;
+        cuda::send(on_, table_there, rule.prices, rule.count * std::int64_t{sizeof(clearance_price)});
         run(write_rule, cells_, there, squared_, cells_, is_open, is_seed, prices);
         put_cells<std::uint8_t>(seeds, memory.get<std::int64_t>(list), 1, nullptr, is_seed);
         geodesic_fields<device> out;

@@ -17,29 +17,32 @@
 namespace nearfield::geodesics {
 
 inline constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-inline constexpr int price_parts = 16;  ///< resolution: parts of the price of a unit of length
+inline constexpr std::uint16_t price_parts = 16;  ///< resolution: parts of the price of a unit of length
+
+/// The price of a unit of length, in parts, up to a squared clearance.
+struct clearance_price {
+    double farthest;
+    std::uint16_t price;
+};
 
 /// A cell's squared clearance says whether the cell is open, and its price.
 struct cell_rule {
-    double square = 0, rest = 0;       ///< the square of the radius, rounded, and the rounding's error
-    double level = -1;                 ///< least squared clearance of an open cell
-    bool priced = false;               ///< steps cost their length times the prices of both ends
-    const double* farthest = nullptr;  ///< largest squared clearance with a price of price_parts + 1, + 2, ... or more
-    int dearer = 0;                    ///< number of these prices
+    double blocked = 0;                       ///< largest squared clearance of a cell that is not free
+    double level = -1;                        ///< least squared clearance of an open cell
+    bool priced = false;                      ///< steps cost their length times the prices of both ends
+    const clearance_price* prices = nullptr;  ///< by rising clearance; price_parts beyond the last
+    int count = 0;
 
-    /// Tests D2 > r * r exactly.
-    [[nodiscard]] NF_HD bool is_free(double squared) const {
-        return squared > square || (squared == square && rest < 0);
-    }
+    [[nodiscard]] NF_HD bool is_free(double squared) const { return squared > blocked; }
     [[nodiscard]] NF_HD bool is_open(double squared) const { return is_free(squared) && squared >= level; }
     [[nodiscard]] NF_HD std::uint16_t price(double squared) const {
         int low = 0;
-        for (int high = dearer; low < high;) {
+        for (int high = count; low < high;) {
             const int middle = (low + high) / 2;
-            if (squared <= farthest[middle]) low = middle + 1;
+            if (squared > prices[middle].farthest) low = middle + 1;
             else high = middle;
         }
-        return static_cast<std::uint16_t>(price_parts + low);
+        return low < count ? prices[low].price : price_parts;
     }
 };
 

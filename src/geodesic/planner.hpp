@@ -34,10 +34,7 @@ public:
         for (int axis = 0; axis < rank_; ++axis) wraps_[axis] = o.border[axis] == border::periodic;
         shortest_ = *std::min_element(length_, length_ + rank_);
         decay_ = o.clearance_decay > 0 ? o.clearance_decay : 8 * shortest_;
-        rule_.square = o.radius * o.radius, rule_.rest = std::fma(o.radius, o.radius, -rule_.square);
-        // Real lengths are rounded, and so are their squares: what differs by no more than that is equal.
-        if (std::any_of(length_, length_ + rank_, [](double l) { return l != std::floor(l); }))
-            rule_.square *= 1 + 0x1p-48, rule_.rest = 0;
+        rule_.blocked = largest_square(o.radius);
         set_steps(per_cell / shortest_);
         if (o.objective == path_objective::safe) set_prices();
         distance_options d;
@@ -141,22 +138,37 @@ private:
         });
     }
 
+    /// Returns the largest squared clearance, as it is computed, of a cell within this distance of obstacles.
+    [[nodiscard]] double largest_square(double distance) const {
+        const double square = distance * distance;
+        // Real lengths are rounded, and so are their squares: what differs by no more than that is equal.
+        if (std::any_of(length_, length_ + rank_, [](double l) { return l != std::floor(l); }))
+            return square * (1 + 0x1p-48);
+        return std::fma(distance, distance, -square) < 0 ? std::nextafter(square, 0.0) : square;
+    }
+
     [[nodiscard]] std::uint16_t price_of(double squared) const {
         const double away = (std::sqrt(squared) - o_.radius) / decay_;
         const double price = price_parts * (1 + o_.clearance_weight * std::exp(-std::max(0.0, away)));
         return static_cast<std::uint16_t>(std::min<double>(std::nearbyint(price), dearest));
     }
-    /// Finds the farthest squared clearance of each price, by bisection of doubles: prices fall with the clearance.
     void set_prices() {
-        for (int price = price_parts + 1; price <= price_of(0); ++price) {
+        for (const clearance_cost& each : o_.clearance_costs)
+            prices_.push_back(
+                {largest_square(each.clearance), static_cast<std::uint16_t>(std::nearbyint(price_parts * each.cost))});
+        if (prices_.empty()) set_falling_prices();
+        rule_.priced = true, rule_.prices = prices_.data(), rule_.count = static_cast<int>(prices_.size());
+    }
+    /// Finds the farthest squared clearance of each price, by bisection of doubles: prices fall with the clearance.
+    void set_falling_prices() {
+        for (std::uint16_t price = price_of(0); price > price_parts; --price) {
             std::uint64_t near = 0, far = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
             while (far - near > 1) {
                 const std::uint64_t middle = near + (far - near) / 2;
                 (price_of(std::bit_cast<double>(middle)) >= price ? near : far) = middle;
             }
-            farthest_.push_back(std::bit_cast<double>(near));
+            prices_.push_back({std::bit_cast<double>(near), price});
         }
-        rule_.priced = true, rule_.farthest = farthest_.data(), rule_.dearer = static_cast<int>(farthest_.size());
     }
 
     /// Computes costs to the goals through cells of at least this squared clearance, up to `most`.
@@ -327,7 +339,7 @@ private:
     std::span<const std::int64_t> goals_;
     std::vector<std::int64_t> seeds_;  ///< numbers of the free goals
     cell_rule rule_;
-    std::vector<double> farthest_;  ///< of `rule_`
+    std::vector<clearance_price> prices_;  ///< of `rule_`
     std::vector<priced_step> steps_;
     std::int64_t pitch_[max_rank]{};
     double length_[max_rank]{}, shortest_ = 1, decay_ = 1;

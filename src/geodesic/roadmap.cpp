@@ -2,15 +2,16 @@
 #include "nearfield/roadmap.hpp"
 
 #include <map>
-#include <queue>
-#include <tuple>
+#include <optional>
 
 #include "base/call.hpp"
 #include "geodesic/planner.hpp"
+#include "geodesic/road_graph.hpp"
 
 namespace nearfield {
 
 using geodesics::planner;
+using geodesics::road_graph;
 
 struct [[gnu::visibility("hidden")]] roadmap::parts {
     const path_options options;
@@ -19,7 +20,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
     std::vector<std::int64_t> node_cell, nodes;
     std::vector<double> radii;
     std::vector<road> roads;
-    std::vector<std::vector<std::size_t>> roads_of;  ///< for each node, its roads
+    std::optional<road_graph> graph;
 
     /// A cell's place on the map: a node, or a cell between the ends of a road.
     struct spot {
@@ -39,6 +40,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         const marks skeleton(thin.get(), static_cast<std::size_t>(cells));
         find_nodes(skeleton);
         follow_roads(skeleton);
+        make_graph();
         std::vector<std::int64_t> seeds;
         for (const auto& [cell, where] : spots) seeds.push_back(cell);
         free.lead_to(std::move(seeds));
@@ -55,6 +57,13 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         std::int64_t at[max_rank];
         free.locate(cell, at);
         to.insert(to.end(), at, at + free.shape().size());
+    }
+    /// Appends the coordinates of a cell in units of the spacing.
+    void append_point(std::int64_t cell, std::vector<double>& to) const {
+        std::int64_t at[max_rank];
+        free.locate(cell, at);
+        for (std::size_t axis = 0; axis < free.shape().size(); ++axis)
+            to.push_back(free.lengths()[axis] * static_cast<double>(at[axis]));
     }
     /// Face neighbours of a cell that are in the skeleton.
     [[nodiscard]] std::vector<std::int64_t> beside(std::int64_t cell, marks skeleton) const {
@@ -114,7 +123,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
     }
     void add_node(std::int64_t cell) {
         spots[cell] = {std::ssize(node_cell), 0, 0};
-        node_cell.push_back(cell), radii.push_back(clearance(cell)), roads_of.emplace_back();
+        node_cell.push_back(cell), radii.push_back(clearance(cell));
         append(cell, nodes);
     }
     /// Follows roads from nodes, then rings, on which no cell is a node yet.
@@ -158,9 +167,15 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
             append(cells[i], made.cells);
         }
         made.length = upto.back();
-        roads_of[static_cast<std::size_t>(made.from)].push_back(roads.size());
-        if (made.to != made.from) roads_of[static_cast<std::size_t>(made.to)].push_back(roads.size());
         roads.push_back(std::move(made)), way.push_back(std::move(upto));
+    }
+
+    void make_graph() {
+        std::vector<road_graph::link> links;
+        for (const road& each : roads) links.push_back({each.from, each.to, each.length});
+        std::vector<double> at;
+        for (const std::int64_t cell : node_cell) append_point(cell, at);
+        graph.emplace(links, std::move(at), free.shape().size());
     }
 
     // ---- a path -----------------------------------------------------------------------------------------------------
@@ -168,7 +183,6 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
     /// A part of a road, from one of its cells to another, by index.
     struct part {
         std::size_t road = 0, from = 0, to = 0;
-        [[nodiscard]] bool is_empty() const { return from == to; }
     };
     /// A node that a spot reaches along its road, and the length of that way.
     struct exit {
@@ -183,44 +197,28 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
                 {roads[s.road].to, way[s.road][last] - way[s.road][s.at], {s.road, s.at, last}}};
     }
 
-    /// Finds the shortest way between two cells by A* with straight-line distances, as parts; false if there is none.
+    /// Finds the shortest way between two cells, as parts; false if there is none.
     bool connect(std::int64_t from, std::int64_t to, std::vector<part>& found) const {
         const spot &a = spots.at(from), &b = spots.at(to);
-        constexpr double far = std::numeric_limits<double>::infinity();
-        std::vector<double> length(node_cell.size(), far);
-        std::vector<part> last(node_cell.size());
-        std::vector<std::int64_t> before(node_cell.size(), -1);
-        using entry = std::tuple<double, double, std::int64_t>;  // lower bound of the whole length, length so far, node
-        std::priority_queue<entry, std::vector<entry>, std::greater<>> heap;
-        const auto reach = [&](std::int64_t node, double by, const part& way_there, std::int64_t by_node) {
-            const auto k = static_cast<std::size_t>(node);
-            if (!(by < length[k])) return;
-            length[k] = by, last[k] = way_there, before[k] = by_node;
-            heap.emplace(by + (1 - 1e-12) * apart(node_cell[k], to), by, node);
-        };
-        for (const exit& e : exits(a)) reach(e.node, e.length, e.by, -1);
-        double best = far;
-        if (a.node < 0 && b.node < 0 && a.road == b.road)
-            best = std::abs(way[a.road][a.at] - way[a.road][b.at]), found = {{a.road, a.at, b.at}};
-        std::int64_t end = -1;  // the node from which the last part leads
-        const std::vector<exit> of_b = exits(b);
-        for (; !heap.empty() && std::get<0>(heap.top()) < best;) {
-            const auto [whole, by, node] = heap.top();
-            heap.pop();
-            if (by > length[static_cast<std::size_t>(node)]) continue;
-            for (const exit& e : of_b)
-                if (e.node == node && by + e.length < best)
-                    best = by + e.length, found = {{e.by.road, e.by.to, e.by.from}}, end = node;
-            for (const std::size_t k : roads_of[static_cast<std::size_t>(node)]) {
-                const std::size_t other = way[k].size() - 1;
-                if (roads[k].from == node) reach(roads[k].to, by + roads[k].length, {k, 0, other}, node);
-                else reach(roads[k].from, by + roads[k].length, {k, other, 0}, node);
-            }
+        const std::vector<exit> of_a = exits(a), of_b = exits(b);
+        if (!graph->connects(of_a.front().node, of_b.front().node)) return false;
+        double along = std::numeric_limits<double>::infinity();  // the length of a way that passes no node
+        if (a.node < 0 && b.node < 0 && a.road == b.road) along = std::abs(way[a.road][a.at] - way[a.road][b.at]);
+        std::vector<road_graph::place> starts, goals;
+        for (const exit& e : of_a) starts.push_back({e.node, e.length});
+        for (const exit& e : of_b) goals.push_back({e.node, e.length});
+        std::vector<double> end;
+        append_point(to, end);
+        const road_graph::way best = graph->shortest(starts, goals, end.data(), along);
+        if (best.nodes.empty()) return found = {{a.road, a.at, b.at}}, true;
+        found = {of_a[best.start].by};
+        for (std::size_t i = 0; i < best.roads.size(); ++i) {
+            const std::size_t k = best.roads[i], last = way[k].size() - 1;
+            found.push_back(roads[k].from == best.nodes[i] ? part{k, 0, last} : part{k, last, 0});
         }
-        for (; end >= 0; end = before[static_cast<std::size_t>(end)])
-            found.push_back(last[static_cast<std::size_t>(end)]);
-        std::reverse(found.begin(), found.end());
-        return best < far;
+        const part& by = of_b[best.goal].by;
+        found.push_back({by.road, by.to, by.from});
+        return true;
     }
 
     [[nodiscard]] path find(std::span<const std::int64_t> start, std::span<const std::int64_t> goal,

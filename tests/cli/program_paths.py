@@ -42,6 +42,26 @@ class Paths(Case):
         said = json.loads(self.run_program(*words, "--json", "--radius", "1", stdin=WALL).stdout)
         self.assertIn("not connected", said["reason"])
 
+    def test_costs_of_clearance(self):
+        grid = npy((5, 9), [1] * 9 + [0] * 36)
+        ends = ("path", "-", "--start", "2,0", "--goal", "2,8", "--objective", "safe", "--clearance-costs")
+
+        def found(*words):
+            return json.loads(self.run_program(*ends, *words, "--json", stdin=grid).stdout)
+
+        self.assertEqual(found("1,0.25;2,9;inf,9")["clearance"], 1)
+        self.assertEqual(found("1,9")["length"], 8)
+        self.assertGreater(found("2,9")["length"], 8)
+        self.assertGreater(found("nav2", "--inflation", "0.5,2.5,1", "--clearance-weight", "40")["length"], 8)
+        self.assertEqual(found("nav2", "--inflation", "0.5,1.5,1", "--clearance-weight", "0")["length"], 8)
+        for words, said in (
+            (("1",), "--clearance-costs"),
+            (("1,x",), "--clearance-costs"),
+            (("2,1;1,1",), "clearance_costs"),
+            (("nav2", "--inflation", "1,2"), "--inflation"),
+        ):
+            self.assertIn(said, self.refusal(*ends, *words, stdin=grid))
+
     def test_roadmap(self):
         words = ("roadmap", "-", "--start", "0,0", "--goal", "0,4", "--picture", "r.png", "--json")
         said = json.loads(self.run_program(*words, "-o", "g.csv", "--path", "p.csv", stdin=WALL).stdout)

@@ -224,6 +224,8 @@ TEST_F(GeodesicDevice, PathsThroughManyTiles) {
         for (std::int64_t i = 0; i < w.cells(); ++i)
             w.obstacles.push_back(mix(seed << 32 | static_cast<std::uint64_t>(i)) % 100 < 4 + seed ? 1 : 0);
         w.options.radius = seed % 4 == 1 ? 1 : 0, w.options.objective = static_cast<path_objective>(seed / 2 % 3);
+        w.options.clearance_costs = {};
+        if (w.options.objective == path_objective::safe && seed > 4) w.set_costs({{1.5, 0.5}, {3, 6}, {4, 2}});
         w.starts.assign(3 * w.rank(), 1), w.goals.clear();
         for (std::size_t k = 0; k < w.rank(); ++k) w.starts[k] = w.shape[k] / 3, w.goals.push_back(w.shape[k] - 2);
         w.starts[w.rank()] = w.shape[0] - 1;

@@ -179,6 +179,18 @@ TEST(Path, ObjectivesDiffer) {
     EXPECT_GT(straight.clearance, 2);
 }
 
+/// Prices need not fall with the clearance. Without an entry for it a cell costs 1.
+TEST(Path, CostsByATable) {
+    world w = two_gaps();
+    w.set_costs({{2, 100}});  // the narrow gap's clearance is 2
+    EXPECT_GT(planned(w, 1)[0].clearance, 2);
+    w.set_costs({{3, 0.25}, {INFINITY, 8}}), w.starts = {23, 25}, w.goals = {40, 25};
+    EXPECT_EQ(planned(w, 1)[0].clearance, 3) << "cheap beside the wall";
+    w.set_costs({{7, 2}});
+    w.starts = {30, 0}, w.goals = {30, 28};  // 30 to 2 cells from the wall: 23 cells cost 1, 6 cost 2
+    EXPECT_EQ(planned(w, 1)[0].cost, 4096U * 16 * (22 * 2 + 3 + 5 * 4));
+}
+
 TEST(Path, SaysWhyThereIsNone) {
     world w = two_gaps();
     w.options.radius = 6;
@@ -203,6 +215,8 @@ public:
     void flood(const geodesics::cell_rule& rule, std::span<const std::int64_t> seeds,
                const geodesic_options& how) override {
         limits.push_back(how.max_cost), of_.flood(rule, seeds, how);
+        prices.clear();
+        for (std::int64_t i = 0; i < where().size[0] * where().size[1]; ++i) prices.push_back(rule.price(squared(i)));
     }
     [[nodiscard]] double squared(std::int64_t place) override { return of_.squared(place); }
     [[nodiscard]] std::int64_t cost(std::int64_t place) override { return of_.cost(place); }
@@ -221,11 +235,38 @@ public:
     }
 
     std::vector<double> limits;
+    std::vector<std::uint16_t> prices;  ///< of the cells in the last flood
 
 private:
     const host on_{1, {}};
     geodesics::host_fields of_;
 };
+
+/// The table of nav2's costs prices each cell as an inflated costmap does, whatever its rounding.
+TEST(Path, TakesTheCostsOfNav2) {
+    std::vector<std::uint8_t> obstacles(90 * 80), bytes(obstacles.size());
+    for (std::size_t i = 0; i < obstacles.size(); ++i) obstacles[i] = mix(i) % 200 == 0 ? costmap_lethal : costmap_free;
+    const std::int64_t shape[] = {90, 80}, start[] = {1, 1}, goal[] = {88, 78};
+    const auto map = any_input<host>::contiguous(obstacles.data(), dtype::uint8, shape);
+    for (const inflation_options& o :
+         {inflation_options{},
+          {.resolution = 0.1, .inscribed_radius = 0.2, .inflation_radius = 1, .cost_scaling_factor = 2},
+          {.resolution = 1, .inscribed_radius = 0, .inflation_radius = 7.5, .cost_scaling_factor = 0},
+          {.resolution = 0.05, .inscribed_radius = 0.3, .inflation_radius = 0.1}}) {
+        inflate_costmap(host{}, map, any_output<host>::contiguous(bytes.data(), dtype::uint8, shape), o);
+        for (const double weight : {2.0, 4.0}) {
+            const auto table = nav2_clearance_costs(o, weight);
+            path_options p{.spacing = o.resolution, .objective = path_objective::safe, .clearance_costs = table};
+            limited_floods fields(map);
+            geodesics::planner(fields, goal, p).plan(start);
+            for (std::size_t i = 0; i < bytes.size(); ++i)
+                ASSERT_EQ(fields.prices[i], std::nearbyint(16 * (1 + weight * std::min<int>(bytes[i], 252) / 252)))
+                    << i << ": " << int{bytes[i]};
+        }
+    }
+    expect_refused([&] { return nav2_clearance_costs({.inscribed_radius = -1}); }, {"inscribed_radius"});
+    expect_refused([&] { return nav2_clearance_costs({}, NAN); }, {"weight"});
+}
 
 /// Searches end where they are near: a goal beside the start takes one flood with a limit, one behind a wall some, and
 /// one at the other end of the map one without. Paths are those that also lead to a far start, which needs all costs.
@@ -319,6 +360,15 @@ TEST(Path, RefusesWhatItCannotDo) {
     expect_refused([&] { planned(w, 1); }, {"radius"});
     w.options = {.clearance_weight = NAN};
     expect_refused([&] { planned(w, 1); }, {"clearance_weight"});
+    w.options = {};
+    const std::vector<std::vector<clearance_cost>> wrong{{{-1, 2}}, {{NAN, 2}},  {{1, 2}, {1, 3}}, {{2, 2}, {1, 3}},
+                                                         {{1, 0}},  {{1, 1025}}, {{1, NAN}},       {{1, -2}}};
+    for (const auto& costs : wrong) {
+        w.set_costs(costs);
+        expect_refused([&] { planned(w, 1); }, {"clearance_costs"});
+    }
+    w.set_costs({{1, 2}}), w.options.objective = path_objective::shortest;
+    expect_refused([&] { planned(w, 1); }, {"clearance_costs", "safe"});
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(Roadmap, PathsExistWherePlansDo) {
     std::int64_t found = 0;
     for (std::uint64_t seed = 0; seed < share(0, 1000); ++seed) {
         world w = drawn_world(seed);
-        w.set_ends({});
+        w.set_ends({}), w.options.clearance_costs = {};
         w.options.objective = path_objective::shortest, w.options.smooth = false, w.options.connectivity = 8;
         const std::vector<double> squares = w.squares();
         const roadmap map(host{1 + static_cast<int>(seed % 2), {}}, in(w), {w.options.radius, w.options.spacing});
@@ -119,6 +119,29 @@ TEST(Roadmap, PathsExistWherePlansDo) {
         ASSERT_GT(straight.clearance, w.options.radius);
     }
     EXPECT_GT(found, static_cast<std::int64_t>(share(0, 1000) * 3 / 10));
+}
+
+/// In noise, whose skeleton has many nodes, landmarks tell most of a way's length.
+TEST(Roadmap, WaysThroughNoiseAreTheShortest) {
+    for (std::uint64_t seed = 0; seed < share(4, 12); ++seed) {
+        world w;
+        w.shape = seed % 2 == 0 ? shape_t{40, 50} : shape_t{9, 8, 11};
+        if (seed % 4 > 1) w.spacing = {3, 7, 5}, w.options.spacing = {w.spacing.data(), w.rank()};
+        w.spacing.resize(w.spacing.empty() ? 0 : w.rank());
+        for (std::int64_t i = 0; i < w.cells(); ++i)
+            w.obstacles.push_back(mix(seed << 32 | static_cast<std::uint64_t>(i)) % 100 < 20 + seed ? 1 : 0);
+        const std::vector<double> squares = w.squares();
+        const roadmap map(host{1, {}}, in(w), {0, w.options.spacing});
+        for (std::uint64_t k = 0; k < 10; ++k) {
+            const auto some = [&](std::uint64_t n) {
+                return w.at(static_cast<std::int64_t>(mix(n) % w.obstacles.size()));
+            };
+            const path p = map.find(some(2 * k), some(2 * k + 1));
+            if (p.reason != path_reason::found) continue;
+            ASSERT_NO_FATAL_FAILURE(check_way(w, squares, p.cells, p.length, p.clearance)) << "seed " << seed;
+            ASSERT_NO_FATAL_FAILURE(check_shortest(w, squares, map, p)) << "seed " << seed;
+        }
+    }
 }
 
 /// A frame is a ring without ends, on which the path takes the shorter way round.

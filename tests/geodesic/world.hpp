@@ -16,6 +16,7 @@ struct world {
     std::vector<border> ends{};  ///< empty: open
     path_options options;
     std::vector<std::int64_t> starts, goals;
+    std::vector<clearance_cost> costs{};
 
     [[nodiscard]] std::size_t rank() const { return shape.size(); }
     [[nodiscard]] std::int64_t cells() const { return cells_of(shape); }
@@ -39,6 +40,19 @@ struct world {
     void set_ends(std::vector<border> given) {
         ends = std::move(given);
         options.border = ends.empty() ? borders{} : borders(ends.data(), ends.size());
+    }
+    /// Plans by a table: entries of wholes and halves, whose squares are exact.
+    void set_costs(std::vector<clearance_cost> given) {
+        costs = std::move(given), options.objective = path_objective::safe, options.clearance_costs = costs;
+    }
+    /// The price of a cell in parts of 1/16.
+    [[nodiscard]] std::int64_t price(double square) const {
+        for (const auto& [clearance, cost] : costs)
+            if (square <= clearance * clearance) return static_cast<std::int64_t>(std::nearbyint(16 * cost));
+        if (!costs.empty()) return 16;
+        const double shortest = spacing.empty() ? 1 : *std::min_element(spacing.begin(), spacing.end());
+        const double away = std::max(0.0, (std::sqrt(square) - options.radius) / (8 * shortest));
+        return static_cast<std::int64_t>(std::nearbyint(16 * (1 + 4 * std::exp(-away))));
     }
     /// Squared clearances by brute force, over three tiles along periodic axes.
     [[nodiscard]] std::vector<double> squares() const {
@@ -88,6 +102,16 @@ inline world drawn_world(std::uint64_t seed) {
     std::vector<border> ends;
     for (std::uint64_t k = 0; k < axes; ++k) ends.push_back(draw(2) == 0 ? border::open : border::periodic);
     if (draw(2) == 0) w.set_ends(ends);
+    if (draw(4) == 0) {
+        std::vector<clearance_cost> costs;
+        double at = -0.5;
+        for (std::uint64_t k = 0, entries = 1 + draw(5); k < entries; ++k) {
+            at += 0.5 * static_cast<double>(1 + draw(4));
+            costs.push_back({at, draw(5) == 0 ? 1 / 16.0 : static_cast<double>(1 + draw(9 * 32)) / 32 + 1 / 16.0});
+        }
+        if (draw(3) == 0) costs.back().clearance = INFINITY;
+        w.set_costs(costs);
+    }
     return w;
 }
 
@@ -105,9 +129,7 @@ inline geodesic_case planner_case(const world& w, const std::vector<double>& squ
     const double radius = w.options.radius;
     for (const double square : squares) {
         c.mask.push_back(square > radius * radius && square >= least ? 1 : 0);
-        const double away = std::max(0.0, (std::sqrt(square) - radius) / (8 * shortest));
-        if (w.options.objective == path_objective::safe)
-            c.cost.push_back(static_cast<std::int64_t>(std::nearbyint(16 * (1 + 4 * std::exp(-away)))));
+        if (w.options.objective == path_objective::safe) c.cost.push_back(w.price(square));
     }
     for (std::size_t g = 0; g < w.goals.size(); g += w.rank())
         c.seeds[static_cast<std::size_t>(w.index(&w.goals[g]))] = 1;

@@ -46,6 +46,7 @@ NEEDED = {
     nf.geodesic: {"seeds": [[0, 1]]},
     nf.travel_cost: {"seeds": [[0, 1]]},
     nf.plan_path: {"start": (0, 0), "goals": (0, 3)},
+    nf.nav2_clearance_costs: {"inscribed_radius": 0.1},
     nf.flood: {"seeds": [[0, 1]]},
     nf.raycast: {"rays": ([0, 0], [0, 1])},
     nf.sphere_trace: {"rays": ([0, 0], [0, 1])},

@@ -82,6 +82,42 @@ def test_paths():
     assert nf.plan_path([[0, 1], [0, 0]], (0, 0), (1, 1), connectivity=1).length == 2
     blocked = nf.plan_path([1, 0, 0], [1], [2], radius=1)
     assert blocked.reason.startswith("the start is 1 from an obstacle") and blocked.goal == -1
+    assert nf.plan_path([1, 0, 0], [0], [2]).reason == "the start is in an obstacle"
+
+
+def test_paths_by_a_table_of_costs():
+    walls = np.zeros((21, 31), np.uint8)
+    walls[:9, 15] = walls[12:17, 15] = 1
+    ends, how = ((10, 2), (10, 28)), {"objective": "safe"}
+    assert nf.plan_path(walls, *ends).clearance == 2
+    for table in ([(2, 50)], np.array([[2, 50]]), [[2, 50.0], [np.inf, 1]]):
+        assert nf.plan_path(walls, *ends, clearance_costs=table, **how).clearance > 2
+    beside = [[1] * 31] + [[0] * 31] * 5
+    assert nf.plan_path(beside, (3, 0), (3, 30), clearance_costs=[(1, 0.25), (np.inf, 4)], **how).clearance == 1
+    step = nf.plan_path([0, 0, 1], [0], [1], clearance_costs=[(1, 0.25), (2, 8)], **how)
+    assert step.cost == 4096 * (4 + 8 * 16)
+    for table in ([], [1, 2], [[1, 2, 3]], [[2, 1], [1, 1]], [[1, 0]], [["a", "b"]], "nav2", [[np.nan, 1]]):
+        with pytest.raises(ValueError, match="clearance_costs"):
+            nf.plan_path(walls, *ends, clearance_costs=table, **how)
+    with pytest.raises(ValueError, match="clearance_costs.*safe"):
+        nf.plan_path(walls, *ends, clearance_costs=[(1, 2)])
+
+
+def test_paths_by_the_costs_of_nav2():
+    costmap = np.where(RNG.random((60, 70)) < 0.01, 254, 0).astype(np.uint8)
+    costmap[0, 0] = costmap[-1, -1] = 0
+    words = {"inscribed_radius": 0.1, "inflation_radius": 0.6, "cost_scaling_factor": 4, "resolution": 0.05}
+    table = nf.nav2_clearance_costs(**words, weight=2)
+    distance = nf.distance_transform(costmap, sites="nonzero", spacing=0.05, dtype="float64")
+    prices = np.append(table[:, 1], 1)[np.searchsorted(table[:, 0] * (1 + 2**-40), distance)]
+    inflated = np.minimum(nf.inflate_costmap(costmap, **words), 252).astype(float)
+    np.testing.assert_array_equal(prices, 1 + 2 * inflated / 252)
+    how = {"spacing": 0.05, "radius": 0.1, "objective": "safe"}
+    safe = nf.plan_path(costmap, (0, 0), (59, 69), clearance_costs=table, **how)
+    assert safe and safe.clearance > 0.1
+    for name, value in (("inscribed_radius", -1), ("resolution", 0), ("weight", np.nan), ("inflation_radius", 1e9)):
+        with pytest.raises(ValueError, match=name):
+            nf.nav2_clearance_costs(**{name: value})
 
 
 def test_paths_go_on_at_the_other_end():
@@ -148,6 +184,10 @@ def test_maps_of_ros(tmp_path):
     drawn = nf.read_map(str(tmp_path / "map.pgm"))
     assert drawn.costs.tolist() == [[254, 255, 0]] and drawn.resolution == 0.05
     assert nf.inflate_costmap(drawn.costs, resolution=drawn.resolution).tolist() == [[254, 253, 253]]
+    for call in (nf.plan_path, nf.roadmap, nf.esdf):
+        with pytest.raises(TypeError, match="map; give its costs, and its resolution"):
+            call(drawn, *([(0, 0), (0, 2)] if call is nf.plan_path else []))
+    assert nf.plan_path(drawn.costs % 255, (0, 1), (0, 2)).length == 1
     with pytest.raises(OSError, match="none.yaml"):
         nf.read_map(tmp_path / "none.yaml")
     with pytest.raises(TypeError, match="uint8"):

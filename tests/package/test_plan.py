@@ -48,6 +48,7 @@ FUNCTIONS = [
     (nf.travel_cost, (SHAPE,), {}, 8),
     (nf.esdf, (), {}, 28),
     (nf.plan_path, ((0, 0, 0), (9, 9, 9)), {"objective": "safe"}, 0),
+    (nf.plan_path, ((0, 0, 0), (9, 9, 9)), {"objective": "safe", "clearance_costs": [(2, 3), (5, 2)]}, 0),
     (nf.plan_path, ((0, 0, 0), [[9, 9, 9], [8, 8, 8]]), {"objective": "widest", "radius": 2}, 0),
     (nf.roadmap, (), {"radius": 1}, 0),
 ]
