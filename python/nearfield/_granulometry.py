@@ -201,6 +201,8 @@ def porosimetry(
     work = workplace_of("mask", mask)
     entered = inlets if hasattr(inlets, "shape") else _array_of("inlets", inlets)
     if isinstance(entered, np.ndarray) and entered.dtype.kind not in "biu":
+        if entered.dtype.kind != "f":
+            raise TypeError(f"inlets has element type {entered.dtype}; give bool or integers")
         entered = _array_of("inlets", entered, bool)
     if tuple(entered.shape) != work.shape:
         raise ValueError(f"inlets has shape {tuple(entered.shape)} and mask {work.shape}; give the same shape for both")

@@ -1,11 +1,11 @@
-// Tests whether the neighbours along the axes cover a centre's whole ball. Most balls are covered: this is the first and
-// cheapest test.
+// Tests whether the neighbours along the axes cover a centre's whole ball. Most balls are covered: this is the first
+// and cheapest test.
 //
 // Let v be a neighbour along an axis of weight w, with a squared radius R2 larger than the centre's r2. A cell p of the
 // ball that it does not cover has |p|^2 < r2 and |p - v|^2 >= R2, hence 2 w p_v < r2 + w - R2: it lies at least some m
-// cells from the centre on the other side. The cells that the neighbours of all axes leave are therefore at least as far
-// away as the corner with these m; there is none if the corner is not in the ball. Where a cell and its neighbours have
-// one nearest site, the corner is the site or lies beyond it.
+// cells from the centre on the other side. The cells that the neighbours of all axes leave are therefore at least as
+// far away as the corner with these m; there is none if the corner is not in the ball. Where a cell and its neighbours
+// have one nearest site, the corner is the site or lies beyond it.
 #pragma once
 
 #include "thickness/core.hpp"

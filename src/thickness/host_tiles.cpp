@@ -85,7 +85,7 @@ private:
                                 sizeof(std::int32_t) * static_cast<std::size_t>(c_.g.size[2]));
     }
 
-    /// Finds the centres of a row whose ball the neighbours leave a part of; the last vector overlaps the one before it.
+    /// Finds the centres of a row of whose ball neighbours leave a part; the last vector overlaps the one before it.
     void solve_row(std::int32_t k, std::int32_t row) {
         const hn::CappedTag<std::int32_t, 16> wide;
         const hn::CappedTag<std::int32_t, 1> one;

@@ -1,4 +1,4 @@
-// The first test of a centre, is_contained(): never true where a cell of the ball is left, true where there is one site.
+// The first test of a centre, is_contained(): never true where a cell of the ball is left, true if there is one site.
 #include <gtest/gtest.h>
 
 #include <random>
