@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nearfield._columns import html_of
+from nearfield._columns import html_of, pandas_of
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._morphology import open_ends
@@ -32,6 +32,10 @@ class Granulometry(NamedTuple):
     def _repr_html_(self) -> str:
         """Shows the first rows, for notebooks."""
         return html_of(self._asdict(), len(self.squared))
+
+    def to_pandas(self) -> Any:
+        """Returns the columns as a ``pandas.DataFrame``."""
+        return pandas_of(self._asdict())
 
 
 def granulometry(

@@ -36,6 +36,11 @@ from nearfield._request import (
 )
 from nearfield._run_at import RunAt, filled, in_our_words
 
+__all__ = [
+    "bevel", "canvas", "contour", "decode", "encode", "glow", "halftone", "light", "outline", "pad", "paint", "shadow",
+    "trail",
+]  # fmt: skip
+
 Side = Literal["outside", "inside"]
 SIDES = ("outside", "inside")
 BLENDS = ("over", "under", "add")
