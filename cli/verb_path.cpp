@@ -6,6 +6,7 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/paths_verb.hpp"
+#include "cli/ros_map.hpp"
 #include "edge/paths_run.hpp"
 
 namespace nearfield::cli {
@@ -42,6 +43,12 @@ path_options path_options_of(const arguments& args, const loaded& input) {
     return o;
 }
 
+/// Tells what counts as an obstacle in an image that may be a map of ROS without its YAML, whose free cells are 254.
+std::string hint_of(const arguments& args, const path& p) {
+    if (p.reason == path_reason::not_connected || is_ros_map(args.input)) return "";
+    return " (cells that are not zero are obstacles; a map of ROS is read by its map.yaml)";
+}
+
 void report(const arguments& args, const loaded& input, const path& p, const computed& done, bool stdout_carries_data) {
     const bool found = p.reason == path_reason::found;
     json_report said = start_report(args);
@@ -52,7 +59,7 @@ void report(const arguments& args, const loaded& input, const path& p, const com
     said["run"] = describe(done, input.image.cells());
     const std::string result =
         found ? fmt::format("{} path of length {:.6g}, clearance {:.6g}", args.objective, p.length, p.clearance)
-              : "no path: " + p.text();
+              : "no path: " + p.text() + hint_of(args, p);
     finish(args, said,
            fmt::format("path: {} {}: {}, in {} on {} ({}){}", text_of_axes(input.image),
                        nearfield::name_of(input.image.type), result, text_of_ms(done.median_ms()), done.device,

@@ -105,7 +105,11 @@ void translate(const std::exception_ptr& thrown, void*) {
                          : problem.code() == error_code::out_of_memory    ? PyExc_MemoryError
                          : problem.code() == error_code::io               ? PyExc_OSError
                                                                           : PyExc_RuntimeError;
-        PyErr_SetString(type, problem.what());
+        std::string text = problem.what();
+        static constexpr std::string_view theirs = "host{}";  // C++'s name of the CPU
+        for (auto at = text.find(theirs); at != std::string::npos; at = text.find(theirs))
+            text.replace(at, theirs.size(), "the CPU");
+        PyErr_SetString(type, text.c_str());
     } catch (const std::bad_alloc&) {
         PyErr_SetString(
             PyExc_MemoryError,

@@ -272,7 +272,7 @@ def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
         if isinstance(call.work.array, Untouched):  # no values to draw by
             first = np.arange(count_of("sites", sites, 1))
             return np.stack(np.unravel_index(first, np.multiply(shape, parts)), 1).astype("int32")
-        with _words(points="sites", image="density"):
+        with _words(points="sites", image="density", **{"has no ink; .*": "is 0 everywhere", "has ink": "is above 0"}):
             return call.stippled(count_of("sites", sites, 1), 0.0, False, 0, seed, True, parts)[0]
     given = workplace_of("sites", sites)
     rows = _on_host(given.array)

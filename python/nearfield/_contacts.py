@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._columns import html_of
+from nearfield._columns import html_of, pandas_of
 from nearfield._components import _labels_of, _place
 from nearfield._label_request import connectivity_of, lengths_of
 from nearfield._request import Spacing
@@ -24,10 +24,17 @@ class Contacts(NamedTuple):
     area: np.ndarray[Any, Any]
     """float64: area of the shared faces, in squared units of `spacing` (in 2-D, length in its units)."""
 
+    def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
+        labels = {"label_a": self.labels[:, 0], "label_b": self.labels[:, 1]}
+        return {**labels, "pairs": self.pairs, "area": self.area}
+
     def _repr_html_(self) -> str:
         """Shows the first rows, for notebooks."""
-        labels = {"label_a": self.labels[:, 0], "label_b": self.labels[:, 1]}
-        return html_of({**labels, "pairs": self.pairs, "area": self.area}, len(self.pairs))
+        return html_of(self._columns(), len(self.pairs))
+
+    def to_pandas(self) -> Any:
+        """Returns the columns label_a, label_b, pairs and area as a ``pandas.DataFrame``."""
+        return pandas_of(self._columns())
 
 
 def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, threads: int | None = None) -> Contacts:

@@ -211,6 +211,8 @@ class _Steps:
             self.is_length = True
             self.reach = int(word.removeprefix("quasi-euclidean").lstrip("-") or 1)
             self.lengths = self.lengths[batch:] if len(self.lengths) > 1 else self.lengths
+            if len(self.lengths) not in (0, 1, axes):
+                raise ValueError(f"spacing has {len(self.lengths)} values for {axes} axes; give one per axis, or one")
             if not all(each > 0 and 0 < each * each < math.inf for each in self.lengths):
                 raise ValueError(f"spacing is {self.lengths}; give positive numbers whose squares a double can hold")
             self.per_unit = _PER_CELL / min(self.lengths, default=1.0)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nearfield._columns import html_of
+from nearfield._columns import html_of, pandas_of
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._morphology import open_ends
@@ -32,6 +32,10 @@ class Granulometry(NamedTuple):
     def _repr_html_(self) -> str:
         """Shows the first rows, for notebooks."""
         return html_of(self._asdict(), len(self.squared))
+
+    def to_pandas(self) -> Any:
+        """Returns the columns as a ``pandas.DataFrame``."""
+        return pandas_of(self._asdict())
 
 
 def granulometry(
@@ -201,6 +205,8 @@ def porosimetry(
     work = workplace_of("mask", mask)
     entered = inlets if hasattr(inlets, "shape") else array_of("inlets", inlets)
     if isinstance(entered, np.ndarray) and entered.dtype.kind not in "biu":
+        if entered.dtype.kind != "f":
+            raise TypeError(f"inlets has element type {entered.dtype}; give bool or integers")
         entered = array_of("inlets", entered, bool)
     if tuple(entered.shape) != work.shape:
         raise ValueError(f"inlets has shape {tuple(entered.shape)} and mask {work.shape}; give the same shape for both")

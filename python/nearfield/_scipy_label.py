@@ -110,7 +110,11 @@ def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | Non
         labels = np.asarray(input)
         if labels.dtype.kind == "c":
             raise TypeError("Complex type not supported")
+    if isinstance(labels, np.ndarray) and labels.dtype.kind not in "biuf":
+        raise TypeError(f"input has element type {labels.dtype}; give integers")
     if max_label < 1:
+        if isinstance(labels, np.ndarray) and labels.dtype.kind == "f":
+            raise TypeError(f"input has element type {labels.dtype}; give integers, or max_label")
         max_label = labels.max()
     rows = operator.index(max_label.item() if hasattr(max_label, "item") else max_label)
     if rows < 1:

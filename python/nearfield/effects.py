@@ -36,6 +36,11 @@ from nearfield._request import (
 )
 from nearfield._run_at import RunAt, filled, in_our_words
 
+__all__ = [
+    "bevel", "canvas", "contour", "decode", "encode", "glow", "halftone", "light", "outline", "pad", "paint", "shadow",
+    "trail",
+]  # fmt: skip
+
 Side = Literal["outside", "inside"]
 SIDES = ("outside", "inside")
 BLENDS = ("over", "under", "add")
@@ -107,6 +112,9 @@ def halftone(tone: Any, pitch: float = 8.0, angle: float = 45.0, **where: Any) -
 
 
 def _layer(name: str, field: Any, where: dict[str, Any], *numbers: float) -> Any:
+    for keyword in where:
+        if keyword not in ("border", "out", "device", "threads"):
+            raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
     return _placed_layer(name, field, numbers, **where)
 
 
@@ -220,7 +228,7 @@ def paint(
 
 def decode(image: Any, *, threads: int | None = None) -> Canvas:
     """Makes a canvas from an sRGB image, uint8 or uint16: gray, gray and alpha, RGB or RGBA, with straight alpha."""
-    values = np.ascontiguousarray(as_numpy(image))
+    values = np.ascontiguousarray(as_numpy(image) if hasattr(image, "__dlpack__") else NUMPY.array("image", image))
     values = values[..., None] if values.ndim == 2 else values
     made = np.empty((*values.shape[:2], 4), np.float32)
     with in_our_words("image"):

@@ -79,7 +79,9 @@ public:
         made_.axes = axes_, made_.full_ink = full;
         finest_ = options.supersample > 0 ? options.supersample : fine_enough();
         if (const std::int64_t most = of.inked * parts_of_cell(finest_); points_ > most)
-            fail(fmt::format("points is {}, but the image has ink in {} parts of cells; give fewer", points_, most));
+            fail(fmt::format(
+                "points is {}, but the image has ink in only {} parts of cells; give fewer, or a larger supersample",
+                points_, most));
     }
 
     stipples made() {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "edge/cuda_check.hpp"
+#include "nearfield/system.hpp"
 
 namespace nearfield::edge {
 namespace {
@@ -44,8 +45,15 @@ cudaGraphExec_t graph_of(const std::function<void(void*)>& call) {
 }  // namespace
 
 current_device::current_device(int ordinal) {
-    check(cudaGetDevice(&before_), "asking for the device");
-    if (ordinal != before_) check(cudaSetDevice(ordinal), "choosing the device");
+    if (cudaGetDevice(&before_) != cudaSuccess || (ordinal != before_ && cudaSetDevice(ordinal) != cudaSuccess)) {
+        static_cast<void>(cudaGetLastError());
+        const system_info system = query_system();
+        const std::string why = system.devices.empty()
+                                    ? "device is cuda, but " + system.why_no_device
+                                    : "device is cuda:" + std::to_string(ordinal) +
+                                          ", but the last GPU is cuda:" + std::to_string(system.devices.back().ordinal);
+        throw error(error_code::unsupported, why + "; choose the cpu");
+    }
 }
 
 current_device::~current_device() { cudaSetDevice(before_); }

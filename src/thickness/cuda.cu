@@ -128,14 +128,12 @@ public:
           places_(p.plain ? std::min(cells_ / cells_a_queued + 2, most_places) / 2 : 0) {
         const auto field = memory_.reserve<N>(cells_), painted = memory_.reserve<N>(lent() == nullptr ? cells_ : 0),
                    queue = memory_.reserve<word>(2 * places_), queued = memory_.reserve<unsigned>(4),
-                   largest = memory_.reserve<word>(p.plain ? tiles() : 0),
-                   table = memory_.reserve<std::uint32_t>(p.plain ? table_size : 0),
-                   least_radius2 = memory_.reserve<N>(sizes_), sizes = memory_.reserve<double>(sizes_);
+                   largest = memory_.reserve<word>(p.plain ? tiles() : 0), least_radius2 = memory_.reserve<N>(sizes_),
+                   sizes = memory_.reserve<double>(sizes_);
         memory_.allocate();
         field_ = memory_.get<N>(field), painted_ = lent() != nullptr ? lent() : memory_.get<N>(painted);
         queue_ = memory_.get<word>(queue), queued_ = memory_.get<unsigned>(queued);
         largest_ = memory_.get<word>(largest);
-        table_ = memory_.get<std::uint32_t>(table);
         least_radius2_ = memory_.get<N>(least_radius2), size_ = memory_.get<double>(sizes);
     }
 
@@ -221,7 +219,6 @@ private:
     [[nodiscard]] std::int64_t tiles() const { return p_.grid.size[0] == 1 ? tiles_of<2>() : tiles_of<3>(); }
     template <int Axes>
     void paint_with(const tiles_call& call) const {
-        cuda::launch(on_, fill_table, table_size / (tile_threads / warp), dim3(tile_threads), 0, table_, Axes);
         cuda::launch(on_, paint_tiles<Axes>, tiles_of<Axes>(), dim3(tile_threads), 0, call);
         const int blocks = 8 * cuda::limits().multiprocessors;  // they take entries of the queues until none is left
         cuda::launch(on_, paint_balls<Axes>, blocks, dim3(tile_threads), 0, call);
@@ -230,9 +227,8 @@ private:
     void paint_plain() const {
         if constexpr (std::is_same_v<N, std::int32_t>) {
             cuda::clear(on_, queued_, 4 * sizeof(unsigned));
-            const tiles_call call{p_.grid,          field_,   painted_,
-                                  table_,           largest_, queue_,
-                                  queue_ + places_, queued_,  static_cast<unsigned>(places_)};
+            const tiles_call call{p_.grid, field_,           painted_, largest_,
+                                  queue_,  queue_ + places_, queued_,  static_cast<unsigned>(places_)};
             if (p_.grid.size[0] == 1) paint_with<2>(call);
             else paint_with<3>(call);
         }
@@ -261,7 +257,6 @@ private:
     double* size_ = nullptr;
     word *queue_ = nullptr, *largest_ = nullptr;
     unsigned* queued_ = nullptr;
-    std::uint32_t* table_ = nullptr;
 };
 
 }  // namespace

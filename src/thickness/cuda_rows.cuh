@@ -20,12 +20,11 @@ struct tiles_call {
     grid3 g;
     const std::int32_t* field = nullptr;
     std::int32_t* painted = nullptr;
-    const std::uint32_t* table = nullptr;  ///< entries of packed_needs()
-    word* largest = nullptr;               ///< for each tile, the largest ball that is kept, see largest_ball; 0: none
-    word* balls = nullptr;                 ///< cells of large balls; if it is full, the block paints the slices itself
-    word* slices = nullptr;                ///< slices of very large balls; if it is full, the ball's warp paints them
-    unsigned* queued = nullptr;            ///< number of balls, of balls taken, of slices, and of slices taken
-    unsigned capacity = 0;                 ///< of each queue
+    word* largest = nullptr;     ///< for each tile, the largest ball that is kept, see largest_ball; 0: none
+    word* balls = nullptr;       ///< cells of large balls; if it is full, the block paints the slices itself
+    word* slices = nullptr;      ///< slices of very large balls; if it is full, the ball's warp paints them
+    unsigned* queued = nullptr;  ///< number of balls, of balls taken, of slices, and of slices taken
+    unsigned capacity = 0;       ///< of each queue
 };
 
 /// A tile's largest ball in 64 bits: squared radius, and its cell within the tile.

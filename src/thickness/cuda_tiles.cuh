@@ -15,7 +15,7 @@ struct tile_memory {
     placed_slice slices[tile_warps][warp];
     word record[most_records];
     word largest;               ///< largest_ball() of the kept centres
-    std::uint16_t kept[cells];  ///< centres whose balls lie in no neighbour's ball
+    std::uint16_t kept[cells];  ///< centres whose balls are not contained
     int kept_count, records;
 };
 
@@ -62,26 +62,20 @@ public:
         return any;
     }
 
-    /// Lists the centres whose ball lies in no neighbour's ball. Threads walk along z, so that each plane is read once.
+    /// Lists the centres whose ball is not contained. Threads walk along z, so that each plane is read once.
     __device__ void keep() {
         if constexpr (Axes == 3) {
             const int x = static_cast<int>(threadIdx.x) % warp, y = static_cast<int>(threadIdx.x) / warp;
-            int value[3], faces[3], corners[3];
-            around(y, x, 0, value[0], faces[0], corners[0]), around(y, x, 1, value[1], faces[1], corners[1]);
+            std::int32_t before = value_at(0, y, x)[0], own = value_at(1, y, x)[0];
 #pragma unroll
             for (int z = 0; z < memory::depth; ++z) {
-                around(y, x, z + 2, value[2], faces[2], corners[2]);
-                list(z, y, x, value[1], most(faces[1], value[0], value[2]), most(corners[1], faces[0], faces[2]),
-                     most(corners[0], corners[2]));
-                value[0] = value[1], faces[0] = faces[1], corners[0] = corners[1];
-                value[1] = value[2], faces[1] = faces[2], corners[1] = corners[2];
+                const std::int32_t behind = value_at(z + 2, y, x)[0];
+                list(z, y, x, own, most(before, behind));
+                before = own, own = behind;
             }
         } else {
-            for (int i = static_cast<int>(threadIdx.x); i < memory::cells; i += tile_threads) {
-                int value, faces, corners;
-                around(i / memory::width, i % memory::width, 0, value, faces, corners);
-                list(0, i / memory::width, i % memory::width, value, faces, corners, 0);
-            }
+            for (int i = static_cast<int>(threadIdx.x); i < memory::cells; i += tile_threads)
+                list(0, i / memory::width, i % memory::width, value_at(0, i / memory::width, i % memory::width)[0], 0);
         }
         for (int by = warp / 2; by > 0; by /= 2) largest_ = most(largest_, __shfl_xor_sync(every_lane, largest_, by));
         if (threadIdx.x % warp == 0 && largest_ > 0) atomicMax(&m_.largest, largest_);
@@ -132,19 +126,18 @@ private:
         return m_.value + (Axes == 3 ? (z + 1) * plane : 0) + (y + 1) * row + x + 1;
     }
 
-    /// Reads a cell of plane z of shared memory, and the largest of its faces and of its corners within the plane.
-    __device__ void around(int y, int x, int z, int& value, int& faces, int& corners) const {
-        const std::int32_t* at = m_.value + z * plane + (y + 1) * row + x + 1;
-        value = at[0];
-        faces = most(most(at[-1], at[1]), most(at[-row], at[row]));
-        corners = most(most(at[-row - 1], at[-row + 1]), most(at[row - 1], at[row + 1]));
+    /// Returns a cell of plane z of shared memory, where plane 0 of a volume is the rim.
+    __device__ const std::int32_t* value_at(int z, int y, int x) const {
+        return m_.value + z * plane + (y + 1) * row + x + 1;
     }
 
-    /// Adds a cell to the list of kept centres unless its ball is contained. All lanes must call it.
-    __device__ void list(int z, int y, int x, std::int32_t r2, int beside, int edge, int corner) {
+    /// Adds a cell to the list of kept centres unless its ball is contained; `along_z` is the largest of the neighbours
+    /// along that axis. All lanes must call it.
+    __device__ void list(int z, int y, int x, std::int32_t r2, std::int32_t along_z) {
         bool kept = false;
         if (r2 > 0) {
-            kept = !is_contained(c_.table, r2, beside, edge, corner);
+            const std::int32_t* at = value_at(Axes == 3 ? z + 1 : 0, y, x);
+            kept = !is_contained(r2, along_z, most(at[-row], at[row]), most(at[-1], at[1]));
             if (kept && r2 == 1) atomicMax(c_.painted + cell_at(z0_ + z, y0_ + y, x0_ + x), 1), kept = false;
         } else if (r2 < 0 && z0_ + z < c_.g.size[0] && y0_ + y < c_.g.size[1] && x0_ + x < c_.g.size[2]) {
             c_.painted[cell_at(z0_ + z, y0_ + y, x0_ + x)] = r2;  // no site exists
@@ -260,17 +253,6 @@ __global__ void __launch_bounds__(tile_threads, 5) paint_tiles(const tiles_call 
     if (!mine.load()) return;
     mine.keep();
     mine.paint();
-}
-
-/// A warp computes one entry; its lanes handle planes of the entry's ball.
-__global__ void __launch_bounds__(tile_threads) fill_table(std::uint32_t* table, int axes) {
-    const int r2 = static_cast<int>((blockIdx.x * tile_threads + threadIdx.x) / warp),
-              lane = static_cast<int>(threadIdx.x) % warp;
-    std::int32_t far[3] = {0, 0, 0};
-    for (int x = lane; x * x < r2; x += warp) raise_needs(far, r2, x, axes);
-    for (std::int32_t& each : far)
-        for (int by = warp / 2; by > 0; by /= 2) each = most(each, __shfl_xor_sync(every_lane, each, by));
-    if (lane == 0) table[r2] = packed_needs(far, r2);
 }
 
 }  // namespace nearfield::thickness

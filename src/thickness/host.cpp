@@ -1,6 +1,5 @@
 // Local thickness on the host: computes squared distances, paints crescents, writes the outputs.
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "base/lines.hpp"
@@ -90,18 +89,10 @@ private:
     N cover_[27];
 };
 
-std::array<std::uint32_t, table_size> table_for(int axes) {
-    std::array<std::uint32_t, table_size> table{};
-    for (std::int32_t r2 = 1; r2 < table_size; ++r2) table[static_cast<std::size_t>(r2)] = table_entry(r2, axes);
-    return table;
-}
-
 /// The fast path: paints all images, except for centres at ends of periodic axes.
 void paint_tiled(workers& team, const grid3& g, const metric<std::int32_t>& m, const std::int32_t* field,
                  std::int32_t* painted) {
-    static const auto of_images = table_for(2), of_volumes = table_for(3);
     plain_call call{g, m, field, painted};
-    call.table = g.size[0] == 1 ? of_images.data() : of_volumes.data();
     call.shared = team.threads() > 1;
     // A copied tile of about 64 Ki cells per plane stays in the second-level cache together with its neighbours.
     constexpr std::int32_t plane_cells = 1 << 15, most_rows = 64;

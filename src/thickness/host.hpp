@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "base/parallel.hpp"
-#include "thickness/contained.hpp"
+#include "thickness/core.hpp"
 
 namespace nearfield::thickness {
 

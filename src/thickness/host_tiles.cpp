@@ -36,8 +36,6 @@ public:
           row_cells_(call.g.size[2] + 2),
           plane_cells_(row_cells_ * (call.rows + 2)),
           values_(memory),
-          faces_(memory + plane_cells_ * (Axes == 3 ? call.planes + 2 : 1)),
-          corners_(faces_ + plane_cells_ * (Axes == 3 ? 3 : 1)),
           raise_(call) {
         for (int axis = 0; axis < 3; ++axis)
             for (int k = 0; k < most_around; ++k) {
@@ -54,7 +52,7 @@ public:
 
     static std::int64_t memory_cells(const plain_call& call) {
         const std::int64_t plane = std::int64_t{call.g.size[2] + 2} * (call.rows + 2);
-        return plane * (Axes == 3 ? call.planes + 2 + 6 : 3);
+        return plane * (Axes == 3 ? call.planes + 2 : 1);
     }
 
     void solve(std::int64_t image, std::int32_t z, std::int32_t y) {
@@ -62,10 +60,7 @@ public:
         z0_ = z, y0_ = y;
         z1_ = std::min(z + c_.planes, c_.g.size[0]), y1_ = std::min(y + c_.rows, c_.g.size[1]);
         load();
-        if (Axes == 3) surround(-1);
-        surround(0);
         for (std::int32_t k = 0; k < z1_ - z0_; ++k) {
-            if (Axes == 3) surround(k + 1);
             if (c_.g.at_end(0, z0_ + k)) continue;
             for (std::int32_t row = 1; row <= y1_ - y0_; ++row)
                 if (!c_.g.at_end(1, y0_ + row - 1)) solve_row(k, row);
@@ -78,9 +73,6 @@ private:
     static constexpr int rim = Axes == 3 ? 1 : 0;
 
     std::int32_t* values(std::int32_t k) const { return values_ + (k + rim) * plane_cells_; }
-    std::int32_t* ring(std::int32_t* of, std::int32_t k) const {
-        return of + (k + 3) % (Axes == 3 ? 3 : 1) * plane_cells_;
-    }
 
     void load() {
         const std::int32_t planes = z1_ - z0_;
@@ -93,31 +85,7 @@ private:
                                 sizeof(std::int32_t) * static_cast<std::size_t>(c_.g.size[2]));
     }
 
-    /// Computes the largest of the four faces and of the four corners of each cell, within plane k.
-    void surround(std::int32_t k) {
-        if constexpr (!Unit) return;
-        for (std::int64_t row = 1; row <= y1_ - y0_; ++row) {
-            const std::int32_t* at = values(k) + row * row_cells_;
-            const std::int32_t *up = at - row_cells_, *low = at + row_cells_;
-            std::int32_t *face = ring(faces_, k) + row * row_cells_, *corner = ring(corners_, k) + row * row_cells_;
-            constexpr std::int64_t some = 32;
-            for (std::int64_t first = 1; first <= c_.g.size[2]; first += some) {
-                const std::int64_t last = std::min(first + some, std::int64_t{c_.g.size[2]} + 1);
-                std::int32_t any = 0;
-                for (std::int64_t x = first - 1; x <= last; ++x) any |= at[x] | up[x] | low[x];
-                if (any == 0) {
-                    std::fill(face + first, face + last, 0), std::fill(corner + first, corner + last, 0);
-                    continue;
-                }
-                for (std::int64_t x = first; x < last; ++x) {
-                    face[x] = std::max(std::max(at[x - 1], at[x + 1]), std::max(up[x], low[x]));
-                    corner[x] = std::max(std::max(up[x - 1], up[x + 1]), std::max(low[x - 1], low[x + 1]));
-                }
-            }
-        }
-    }
-
-    /// Finds the centres of a row whose ball lies in no neighbour's ball; the last vector overlaps the one before it.
+    /// Finds the centres of a row of whose ball neighbours leave a part; the last vector overlaps the one before it.
     void solve_row(std::int32_t k, std::int32_t row) {
         const hn::CappedTag<std::int32_t, 16> wide;
         const hn::CappedTag<std::int32_t, 1> one;
@@ -130,15 +98,16 @@ private:
         const std::int32_t width = c_.g.size[2], start = static_cast<std::int32_t>(row * row_cells_) + 1;
         for (std::int32_t next = 0; next < width; next += lanes) {
             const std::int32_t x = std::min(next, width - lanes);
-            alignas(64) std::int32_t index[16];
             // A ball of one cell is there from the start.
             if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, values(k) + start + x), hn::Set(d, lightest_)))) continue;
             const auto at = hn::Iota(d, start + x);
-            auto kept = hn::And(is_kept(d, k, start + x), hn::Gt(at, hn::Set(d, start + next - 1)));
+            auto kept = is_kept<Unit, Axes>(d, values(k) + start + x, plane_cells_, row_cells_, c_.m, lightest_);
+            kept = hn::And(kept, hn::Gt(at, hn::Set(d, start + next - 1)));
             if (c_.g.wraps[2])
                 kept = hn::And(kept, hn::And(hn::Gt(at, hn::Set(d, start)), hn::Lt(at, hn::Set(d, start + width - 1))));
             const std::size_t count = hn::CountTrue(d, kept);
             if (count == 0) continue;
+            alignas(64) std::int32_t index[16] = {};
             hn::Store(hn::Compress(at, kept), d, index);
             for (std::size_t j = 0; j < count; ++j) {
                 const std::int32_t r2 = values(k)[index[j]];
@@ -150,32 +119,6 @@ private:
                 if (++count_ == centres_at_once) paint(k);
             }
         }
-    }
-
-    /// Table test for some cells of plane k; it keeps all balls beyond the table, which are tested again later.
-    template <class D>
-    auto is_kept(D d, std::int32_t k, std::int32_t from) const {
-        if constexpr (!Unit) return is_kept_by_bound(d, values(k) + from, plane_cells_, row_cells_, c_.m, lightest_);
-        else return is_kept_by_table(d, k, from);
-    }
-    template <class D>
-    auto is_kept_by_table(D d, std::int32_t k, std::int32_t from) const {
-        const auto load = [&](const std::int32_t* of) { return hn::LoadU(d, of + from); };
-        const std::int32_t* const at = values(k);
-        auto beside = load(ring(faces_, k)), edge = load(ring(corners_, k)), corner = hn::Zero(d);
-        if constexpr (Axes == 3) {
-            beside = hn::Max(beside, hn::Max(load(at - plane_cells_), load(at + plane_cells_)));
-            edge = hn::Max(edge, hn::Max(load(ring(faces_, k - 1)), load(ring(faces_, k + 1))));
-            corner = hn::Max(load(ring(corners_, k - 1)), load(ring(corners_, k + 1)));
-        }
-        const auto r2 = load(at), last = hn::Set(d, table_size - 1), part = hn::Set(d, 1023);
-        const auto entry = hn::Min(hn::Max(r2, hn::Zero(d)), last);
-        const auto need = hn::GatherIndex(d, reinterpret_cast<const std::int32_t*>(c_.table), entry);
-        const auto left = hn::And(hn::Lt(hn::Sub(beside, r2), hn::And(need, part)),
-                                  hn::And(hn::Lt(hn::Sub(edge, r2), hn::And(hn::ShiftRight<10>(need), part)),
-                                          hn::Lt(hn::Sub(corner, r2), hn::ShiftRight<20>(need))));
-        // A ball of one cell is there from the start.
-        return hn::And(hn::Gt(r2, hn::Set(d, 1)), hn::Or(left, hn::Gt(r2, last)));
     }
 
     /// Paints a ball within the 26 neighbours whole.
@@ -261,7 +204,6 @@ private:
 
     void paint_centre(const std::int32_t* at, const std::int32_t (&place)[3], const frame& f) {
         const std::int32_t r2 = *at;
-        if (Unit && r2 >= table_size && is_in_neighbour(at)) return;
         const around& by = around_[f.axis];
         const hn::CappedTag<std::int32_t, most_lanes> d;
         alignas(64) std::int32_t cover[most_around];
@@ -276,16 +218,6 @@ private:
         if (r2 >= lone_r2 && hn::AllTrue(d, hn::Eq(most_cover, none))) return;  // paint_lone() has painted it
         if (r2 < small_roots) paint_slices<true>(cover, r2, place, f);
         else paint_slices<false>(cover, r2, place, f);
-    }
-    bool is_in_neighbour(const std::int32_t* at) const {
-        std::int32_t largest[4] = {0, 0, 0, 0};
-        for (int k = 0; k < 27; ++k) {
-            const int z = k / 9 - 1, y = k / 3 % 3 - 1, x = k % 3 - 1;
-            if (Axes == 2 && z != 0) continue;
-            std::int32_t& most2 = largest[(z != 0) + (y != 0) + (x != 0)];
-            most2 = std::max(most2, at[z * plane_cells_ + y * row_cells_ + x]);
-        }
-        return is_contained(c_.table, *at, largest[1], largest[2], largest[3]);
     }
 
     /// Paints as many slices at a time as a vector has lanes; vectors hold rows of several slices.
@@ -346,7 +278,7 @@ private:
         std::int32_t apart[most_around], tie[most_around], length2[most_around];
     };
     around around_[3];
-    std::int32_t *values_, *faces_, *corners_;
+    std::int32_t* values_;
     const std::int32_t* field_ = nullptr;
     std::int32_t* painted_ = nullptr;
     std::int32_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;

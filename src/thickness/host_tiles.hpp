@@ -13,9 +13,8 @@ struct plain_call {
     const metric<std::int32_t>& m;
     const std::int32_t* field = nullptr;
     std::int32_t* painted = nullptr;
-    const std::uint32_t* table = nullptr;  ///< entries of table_entry()
-    bool shared = false;                   ///< several threads paint
-    std::int32_t planes = 1, rows = 1;     ///< size of a tile
+    bool shared = false;                ///< several threads paint
+    std::int32_t planes = 1, rows = 1;  ///< size of a tile
 };
 
 /// Raises cells of rows: a few of them later, whose cache lines are on the way until then.

@@ -54,27 +54,35 @@ HWY_INLINE cap<Along, R, Metric> cap_of(D d, R real, const Metric& m, std::int32
     return {d, real, m, v2, r2, more, before};
 }
 
-/// Tells of which cells at `at` the balls lie in no neighbour's ball, by need_of() for any weights.
-template <class D>
-auto is_kept_by_bound(D d, const std::int32_t* at, std::int64_t plane_cells, std::int64_t row_cells,
-                      const metric<std::int32_t>& m, std::int32_t lightest) {
-    const hn::Rebind<float, D> real;
+/// is_contained() for cells at `at`: tells which balls their neighbours along the axes leave a part of. A ball of one
+/// cell is there from the start.
+template <bool Unit, int Axes, class D>
+HWY_INLINE auto is_kept(D d, const std::int32_t* at, std::int64_t plane_cells, std::int64_t row_cells,
+                        const metric<std::int32_t>& m, std::int32_t lightest) {
     const auto r2 = hn::LoadU(d, at);
-    const auto root = hn::Sqrt(hn::ConvertTo(real, hn::Max(hn::Sub(r2, hn::Set(d, 1)), hn::Zero(d))));
-    auto kept = hn::Gt(r2, hn::Set(d, lightest));  // a ball of one cell is there from the start
-    for (int v = 1; v < 8; ++v) {
-        auto most2 = hn::Zero(d);
-        for (int way = 0; way < 8; ++way) {
-            if ((way & ~v) != 0) continue;
-            const auto step = [&](int axis) { return (v >> axis & 1) * (1 - 2 * (way >> axis & 1)); };
-            most2 = hn::Max(most2, hn::LoadU(d, at + step(0) * plane_cells + step(1) * row_cells + step(2)));
+    auto sum = hn::Zero(d);
+    const auto add = [&](int axis, std::int64_t apart) {
+        const auto larger2 = hn::Max(hn::LoadU(d, at - apart), hn::LoadU(d, at + apart));
+        const std::int32_t weight = Unit ? 1 : m.weight[axis], enough = floor_root((1 << 29) / weight) + 1;
+        // Cut off where this axis alone leaves the ball, so that sums fit.
+        const auto more = hn::Min(hn::Sub(larger2, r2), hn::Set(d, 2 * weight * enough - weight));
+        auto m2 = hn::Max(hn::Add(more, hn::Set(d, weight)), hn::Zero(d));
+        if constexpr (Unit) m2 = hn::ShiftRight<1>(m2);
+        else {
+            const hn::Rebind<float, D> real;
+            const auto twice = hn::Set(d, 2 * weight);
+            const auto near =
+                hn::ConvertTo(d, hn::Mul(hn::ConvertTo(real, m2), hn::Set(real, 0.5F / static_cast<float>(weight))));
+            const auto up = hn::Add(near, hn::Set(d, 1));
+            const auto low = hn::IfThenElse(hn::Gt(hn::Mul(near, twice), m2), hn::Sub(near, hn::Set(d, 1)), near);
+            m2 = hn::IfThenElse(hn::Gt(hn::Mul(up, twice), m2), low, up);
         }
-        const std::int32_t v2 = length2(m, v & 1, v & 2, v & 4);
-        const float longer = std::sqrt(static_cast<float>(v2)) * (1 + 1e-6F);  // by more than all rounding errors
-        const auto reach = hn::ConvertTo(d, hn::Floor(hn::Mul(root, hn::Set(real, longer))));
-        kept = hn::And(kept, hn::Lt(hn::Sub(most2, r2), hn::Add(hn::Set(d, v2), hn::ShiftLeft<1>(reach))));
-    }
-    return kept;
+        m2 = hn::Mul(m2, m2);
+        sum = hn::Add(sum, Unit ? m2 : hn::Mul(m2, hn::Set(d, weight)));
+    };
+    if constexpr (Axes == 3) add(0, plane_cells);
+    add(1, row_cells), add(2, 1);
+    return hn::And(hn::Gt(r2, hn::Set(d, lightest)), hn::Gt(r2, sum));
 }
 
 /// As many slices of a ball as a vector has lanes, as in slice.

@@ -43,19 +43,16 @@ NF_HD inline N cover_at(const centre<N>& c, const grid3& g, const metric<N>& m, 
     return cover_of(larger2, c.r2, length2(m, z, y, x));
 }
 
-/// Returns whether the centre's ball lies inside a neighbour's ball.
+/// Returns whether the neighbours along the axes cover the centre's whole ball.
 template <class N>
 NF_HD inline bool is_contained(const centre<N>& c, const grid3& g, const metric<N>& m) {
-    if constexpr (std::is_floating_point_v<N>) return false;
-    else {
-        for (int k = 0; k < 27; ++k) {
-            if (k == 13) continue;
-            const int z = k / 9 - 1, y = k / 3 % 3 - 1, x = k % 3 - 1;
-            const N cover = cover_at(c, g, m, z, y, x), v2 = length2(m, z, y, x);
-            if (cover > never<N>() / 2 && contains(static_cast<N>(cover + c.r2 + v2), c.r2, v2)) return true;
-        }
-        return false;
+    N corner[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        const int z = axis == 0 ? 1 : 0, y = axis == 1 ? 1 : 0, x = axis == 2 ? 1 : 0;
+        const N cover = most(cover_at(c, g, m, z, y, x), cover_at(c, g, m, -z, -y, -x));
+        corner[axis] = cells_left_from(cover, m.weight[axis]);
     }
+    return is_outside(m, corner, c.r2);
 }
 
 /// Returns whether all cells beside a centre along the axes have balls as large as its own. Its ball then is needed for

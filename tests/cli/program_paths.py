@@ -41,6 +41,9 @@ class Paths(Case):
         self.assertEqual(round_end.split(), ["axis_0,axis_1", "0,0", "0,-1"])
         said = json.loads(self.run_program(*words, "--json", "--radius", "1", stdin=WALL).stdout)
         self.assertIn("not connected", said["reason"])
+        self.write_map()  # its free cells, 254, are obstacles without the YAML
+        said = self.run_program("path", "map.pgm", "--start", "0,1", "--goal", "0,2").stderr.decode()
+        self.assertIn("a map of ROS is read by its map.yaml", said)
 
     def test_costs_of_clearance(self):
         grid = npy((5, 9), [1] * 9 + [0] * 36)

@@ -162,3 +162,12 @@ def test_csv_is_the_command_lines(tmp_path, axes, batch):
         assert table.to_csv(unit=unit) == (tmp_path / "t.csv").read_text()
         assert table.to_csv(tmp_path / "ours.csv", unit=unit) is None
         assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "t.csv").read_bytes()
+
+
+def test_pandas_of_other_tables():
+    pytest.importorskip("pandas")
+    pairs = nf.contacts([[1, 1, 2], [3, 3, 2]])
+    frame = pairs.to_pandas()
+    assert list(frame.columns) == ["label_a", "label_b", "pairs", "area"] and len(frame) == len(pairs.pairs)
+    sizes = nf.granulometry(IMAGE).to_pandas()
+    assert list(sizes.columns) == ["squared", "diameter", "cells", "volume"] and sizes["cells"].sum() > 0

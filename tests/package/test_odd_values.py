@@ -137,6 +137,12 @@ def test_nine_axes_are_refused_by_the_name_of_the_image():
         (nf.balls, {"centres": [[0, 1]], "radii": np.array([1 + 2j]), "shape": (3, 4)}, "radii is "),
         (nf.component_statistics, {"labels": IMAGE, "spacing": 1e200}, "spacing is "),
         (nf.component_statistics, {"labels": IMAGE, "spacing": 1e-200}, "spacing is "),
+        (nf.geodesic, {"mask": IMAGE, "seeds": IMAGE, "spacing": (1, 2, 3)}, "spacing has 3 values for 2 axes"),
+        (nf.porosimetry, {"mask": IMAGE, "inlets": IMAGE.astype(object)}, "inlets has element type object"),
+        (nf.centroidal_voronoi, {"density": 0.0 * IMAGE, "sites": 3}, "density is 0 everywhere"),
+        (nf.effects.glow, {"field": IMAGE, "blur": 1}, "glow.. got an unexpected keyword argument 'blur'"),
+        (nf.effects.decode, {"image": None}, "image is None"),
+        (nf.ndimage.find_objects, {"input": 1.5 * IMAGE}, "input has element type float64; give integers"),
     ],
 )
 def test_values_without_meaning_are_refused(function, arguments, message):
