@@ -93,17 +93,18 @@ const site_loops& loops_of_sites();
 /// any row, or null.
 template <class T>
 void relax_axis(const line_tile<T>& t, std::int64_t rows, int shift, T* value, const T* first, T* best) {
-    using lane = lane_of_number<T>;
-    lane term[few_rows];
+    constexpr std::int64_t columns = number<T>::columns;
+    lane_of_number<T> term[few_rows];
     for (std::int64_t k = 0; k < t.rows; ++k) term[k] = t.terms->get()[t.periodic ? std::min(k, t.rows - k) : k];
-    for (std::int64_t at = 0; at < rows * number<T>::columns; at += t.rows * t.pitch) {
-        lane* const from = reinterpret_cast<lane*>(value + at);
-        if constexpr (number<T>::sited)
+    for (std::int64_t at = 0; at < rows * columns; at += t.rows * t.pitch) {
+        T* const from = value + at;
+        if constexpr (number<T>::wide)
+            for (std::int64_t i = 0; i < t.pitch; i += columns) add_coordinates(from + i, t.rows, t.pitch, shift);
+        else if constexpr (number<T>::sited)
             for (std::int64_t r = 1; r < t.rows; ++r)
-                loops_of_sites().add(from + r * t.pitch, t.pitch, static_cast<double>(r << shift));
-        loops_of_runs().relax(from, t.rows, t.pitch, term,
-                              reinterpret_cast<const lane*>(first == nullptr ? nullptr : first + at),
-                              reinterpret_cast<lane*>(best + at));
+                loops_of_sites().add(reinterpret_cast<double*>(from + r * t.pitch), t.pitch,
+                                     static_cast<double>(r << shift));
+        loops_of_runs().relax(from, t.rows, t.pitch, term, first == nullptr ? nullptr : first + at, best + at);
     }
 }
 
