@@ -54,7 +54,7 @@ void describe_lines(const plan& p, const any_input<host>& image, call_plan& what
     const std::int64_t lines = p.cells / s.length;
     const char* const rows = p.weighted                ? "rows of powers, side by side in SIMD"
                              : s.row_axis < p.rank - 1 ? "rows of short axes, side by side in SIMD"
-                             : s.steps_of_rows         ? "rows, steps of 16 bits by doubling in SIMD"
+                             : wide.bytes_of_rows == 2 ? "rows, steps of 16 bits by doubling in SIMD"
                                                        : "rows, steps by doubling in SIMD";
     for (int axis = p.rank - 1; axis >= s.row_axis; --axis)
         what.passes.push_back({axis_of(axis), rows, lines, s.length, 1});

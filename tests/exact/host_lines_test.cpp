@@ -164,8 +164,25 @@ TEST(HostRows, LeaveStepsOf16Bits) {
                 c.items.front().solve();
                 ASSERT_EQ(check(host_options_engine(), c), "") << text_of(shape) << ", case " << seed;
             }
-    const double real[] = {2.5, 0.7};
-    EXPECT_EQ(methods({2, 65001}, {.spacing = {real, 2}}, false).first, "rows, steps by doubling in SIMD");
+}
+
+TEST(HostRows, LeaveStepsOf32BitsInLongRowsOfDoubles) {
+    const double real[] = {2.5, 0.7}, irrational[] = {1.4142135623730951, 0.7};
+    const shape_t shape{2, 70000};
+    for (const auto& spacing : {real, irrational}) {
+        const distance_options options{.spacing = {spacing, 2}};
+        EXPECT_EQ(methods(shape, options, false).first, "rows, steps by doubling in SIMD");
+        std::vector<std::uint8_t> mask(140000, 1);
+        std::vector<float> found(mask.size());
+        mask[0] = 0;
+        fields<host> out;
+        out.distance = any_output<host>::contiguous(found.data(), dtype::float32, shape);
+        distance_transform(host{2, {}}, any_input<host>::contiguous(mask.data(), dtype::uint8, shape), out, options);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const double y = i < 70000 ? 0 : spacing[0], x = static_cast<double>(i % 70000) * spacing[1];
+            ASSERT_FLOAT_EQ(found[i], static_cast<float>(std::sqrt(x * x + y * y))) << i;
+        }
+    }
 }
 
 TEST(HostSites, PackUpTo53Bits) {

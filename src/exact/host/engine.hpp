@@ -190,13 +190,12 @@ private:
                           cell[shape_.lead + n - 1]);
                 return cell;
             };
-            if (shape_.steps_of_rows) {
-                auto* const steps = reinterpret_cast<std::uint16_t*>(to);
+            const auto put = [&](auto* steps) -> const void* {
                 put_steps(mine.row, kind, n, steps + shape_.lead);
                 return complete(steps);
-            }
-            put_costs(mine.row, kind, n, row_cost_, to + shape_.lead, columns);
-            return complete(to);
+            };
+            return shape_.bytes_of_rows == 2 ? put(reinterpret_cast<std::uint16_t*>(to))
+                                             : put(reinterpret_cast<std::int32_t*>(to));
         }
     }
 
@@ -255,14 +254,15 @@ private:
             if (k == 0 && shape_.sites_of_rows)
                 loops_of_sites().put(reinterpret_cast<const std::int32_t*>(field) + at * s.rows * columns, s.rows,
                                      row_sites_, column * columns, row_cost_, value);
-        } else if constexpr (sizeof(T) > 2) {
-            if (k == 0 && shape_.steps_of_rows) {
-                const std::int64_t pitch = shape_.columns_of_rows, cell = column * columns;
-                const std::int64_t line = at / shape_.tiles * shape_.tiles_of_rows + cell / pitch;
-                loops_of_sites().costs(
-                    reinterpret_cast<const std::uint16_t*>(field) + line * s.rows * pitch + cell % pitch, s.rows, pitch,
-                    row_cost_, value);
-            }
+        } else if (k == 0 && shape_.steps_of_rows) {
+            const std::int64_t pitch = shape_.columns_of_rows, cell = column * columns;
+            const std::int64_t line = at / shape_.tiles * shape_.tiles_of_rows + cell / pitch;
+            const auto put = [&](const auto* steps) {
+                loops_of_sites().costs(steps + line * s.rows * pitch + cell % pitch, s.rows, pitch, row_cost_, value);
+            };
+            if constexpr (sizeof(T) == 8)
+                if (shape_.bytes_of_rows == 4) put(reinterpret_cast<const std::int32_t*>(field));
+            if (shape_.bytes_of_rows == 2) put(reinterpret_cast<const std::uint16_t*>(field));
         }
         for (int axis = s.last; axis >= s.first; --axis) value = solve_axis(s, axis, tile, value, mine);
         const std::int64_t before = place / s.after, after = place % s.after;

@@ -100,9 +100,10 @@ pass_layout::pass_layout(const plan& p, std::int64_t columns, std::int64_t eleme
     if (passes.empty()) passes.push_back({row_axis, row_axis - 1, cells_between(p.size.data(), 0, row_axis), 1, 1});
     const line_pass& s = passes.front();
     sites_of_rows = !aside && numbers_of(p) >= host_numbers::packed;
-    steps_of_rows = !aside && numbers_of(p) < host_numbers::packed && element_bytes > 2 && length <= most_short_row;
-    bytes_of_rows = sites_of_rows ? sizeof(std::int32_t) : steps_of_rows ? sizeof(std::uint16_t) : element_bytes;
-    const std::int64_t tiles_of_line = steps_of_rows ? 2 : 1;
+    steps_of_rows = !aside && !sites_of_rows;
+    const std::int64_t bytes_of_steps = element_bytes == 8 && length > most_short_row ? 4 : 2;
+    bytes_of_rows = sites_of_rows ? sizeof(std::int32_t) : steps_of_rows ? bytes_of_steps : element_bytes;
+    const std::int64_t tiles_of_line = steps_of_rows ? 64 / (columns * bytes_of_steps) : 1;
     columns_of_rows = tiles_of_line * columns, tiles_of_rows = (tiles + tiles_of_line - 1) / tiles_of_line;
     together = std::min(s.before, (cells_together + plane_elements() - 1) / plane_elements());
 }

@@ -41,7 +41,7 @@ struct pass_layout {
     std::int64_t length = 1, tiles = 1;  ///< cells of a row, and tiles
     std::vector<line_pass> passes;
     std::int64_t together = 1;  ///< planes of the first pass whose rows are solved before their lines
-    /// Rows leave nearest sites, or steps in 16 bits, from which the first pass computes its values.
+    /// Rows that are not aside leave nearest sites, or steps, from which the first pass computes its values.
     bool sites_of_rows = false, steps_of_rows = false;
     std::int64_t bytes_of_rows = 0;                       ///< bytes of a cell that rows leave
     std::int64_t columns_of_rows = 0, tiles_of_rows = 0;  ///< pieces of what a row leaves: cache lines at least
