@@ -46,15 +46,15 @@ void describe_lines(const plan& p, const any_input<host>& image, call_plan& what
                                : numbers >= host_numbers::packed_wide   ? 16
                                                                         : 8;
     const bool twice = narrow || numbers == host_numbers::int32_real || numbers == host_numbers::packed_wide;
-    const pass_layout s(p, what.threads, narrow ? 32 : 16, twice ? bytes / 2 : bytes), wide(p, what.threads, 16, bytes);
+    const pass_layout s(p, narrow ? 32 : 16, twice ? bytes / 2 : bytes), wide(p, 16, bytes);
     const std::int64_t of_lines =
         std::max(s.workspace_bytes(p, what.threads, sited), wide.workspace_bytes(p, what.threads, sited));
     what.workspace_bytes = std::max(what.workspace_bytes, of_lines + class_rows::workspace_bytes(p, image));
     const auto axis_of = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const std::int64_t lines = p.cells / s.length;
     const char* const rows = p.weighted                ? "rows of powers, side by side in SIMD"
-                             : s.row_axis < p.rank - 1 ? "rows of short axes, every cell to all in SIMD"
-                             : s.steps_of_rows         ? "rows, steps of 16 bits by doubling in SIMD"
+                             : s.row_axis < p.rank - 1 ? "rows of short axes, side by side in SIMD"
+                             : wide.bytes_of_rows == 2 ? "rows, steps of 16 bits by doubling in SIMD"
                                                        : "rows, steps by doubling in SIMD";
     for (int axis = p.rank - 1; axis >= s.row_axis; --axis)
         what.passes.push_back({axis_of(axis), rows, lines, s.length, 1});

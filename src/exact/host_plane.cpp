@@ -45,7 +45,6 @@ plane_terms<Sites>::plane_terms(const plan& p) {
     const int first_axis = p.first_axis, last_axis = p.rank - 1;
     const auto m = p.as_metric<std::int64_t>();
     first.weight = static_cast<std::uint16_t>(m.weight[first_axis]);
-    first.half_cell = p.half_cell;
     first.most = 0;
     while (m.term(first_axis, std::int64_t{first.most} + 1) < no_site16) ++first.most;
     if (Sites) line_bits = bits_of(at.lines), cell_bits = bits_of(at.length);
@@ -57,7 +56,7 @@ plane_terms<Sites>::plane_terms(const plan& p) {
     trusted = static_cast<narrow>(std::min<std::int64_t>(held, unknown<narrow>));
     unresolved = plan::bound<std::int64_t>(p.limit) >= trusted >> cell_bits;
     const auto make = [&]<class N>(std::optional<axis_terms<N>>& to, int axis, int bits) {
-        to.emplace(std::ldexp(m.weight[axis], bits), p.half_cell, m.size[axis], window_of(p, axis));
+        to.emplace(std::ldexp(m.weight[axis], bits), false, m.size[axis], window_of(p, axis));
     };
     if (at.middle) make(wide_middle_, first_axis + 1, line_bits);
     make(narrow_last_, last_axis, cell_bits), make(wide_last_, last_axis, cell_bits);
@@ -98,7 +97,7 @@ plane_search<Sites>::plane_search(const plan& p, const terms& t, const writer& t
       past_caches_(!p.negative_side && p.cells * (Sites ? 8 : 4) >= past_caches_bytes) {
     if (at_.middle) {
         const auto axis = static_cast<std::size_t>(p.first_axis + 1);
-        middle_.emplace(std::ldexp(p.weight[axis], t.line_bits), p.half_cell, at_.lines, 1);
+        middle_.emplace(std::ldexp(p.weight[axis], t.line_bits), false, at_.lines, 1);
     }
     if (!Sites) return;
     const auto make = [&](host_scratch<std::int32_t>& field, std::int64_t lines) {
@@ -253,7 +252,7 @@ void plane_search<Sites>::few_number(const std::uint16_t* steps, std::int64_t li
                                      N& best) {
     const auto [at, cell] = from;
     const std::int64_t y = line % at_.lines, start = line - y, size = at_.length + 1;
-    const std::int64_t cells = reach(std::int64_t{steps[(start + at) * at_.length + cell]}, terms_.first.half_cell);
+    const std::int64_t cells = steps[(start + at) * at_.length + cell];
     const std::int64_t beside = at_.middle ? terms_.middle().get()[std::abs(at - y)] >> terms_.line_bits : 0;
     const std::int64_t value = std::int64_t{terms_.first.weight} * (cells * cells) + beside;
     if (value >= unknown<N> >> terms_.cell_bits) return;

@@ -246,12 +246,12 @@ std::int64_t plane_shape::workspace_bytes(const plan& p, int threads) const {
 
 bool suits_planes(const plan& p, int threads) {
     const int axes = p.rank - p.first_axis;
-    if (p.numbers != tier::int32 || p.by != classes::none || p.weighted || axes < 2 || axes > 3 ||
+    if (p.numbers != tier::int32 || p.by != classes::none || p.weighted || p.half_cell || axes < 2 || axes > 3 ||
         p.any(border::periodic) || (p.any(border::closed) && !p.sites_wanted) || p.turned ||
         p.size[static_cast<std::size_t>(p.rank - 1)] < least_line)
         return false;
     for (int axis = p.first_axis; axis < p.rank; ++axis)
-        if (p.weight[static_cast<std::size_t>(axis)] * (p.half_cell ? 4 : 1) > most_weight) return false;
+        if (p.weight[static_cast<std::size_t>(axis)] > most_weight) return false;
     const plane_shape s(p, threads);
     return s.images * s.slabs() * idle_threads >= threads &&
            s.workspace_bytes(p, threads) <= most_workspace * p.cells + spare_workspace;

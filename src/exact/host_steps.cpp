@@ -102,12 +102,10 @@ void up_either(std::uint16_t* after, std::int64_t count, std::uint16_t* out, std
 
 void numbers16(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, low_bits,
                std::uint16_t* HWY_RESTRICT value) {
-    const steps most = hn::Set(tag, t.most), none = hn::Set(tag, no_site16), one = hn::Set(tag, 1);
+    const steps most = hn::Set(tag, t.most), none = hn::Set(tag, no_site16);
     const steps weight = hn::Set(tag, t.weight);
     const auto term_at = [&](steps s) {
-        steps reach = s;
-        if (t.half_cell) reach = hn::SaturatedSub(hn::Add(s, s), one);
-        const steps square = hn::Mul(hn::Mul(reach, reach), weight);
+        const steps square = hn::Mul(hn::Mul(s, s), weight);
         return hn::IfThenElse(hn::Eq(hn::Max(s, most), most), square, none);
     };
     std::int64_t x =
@@ -124,11 +122,9 @@ template <class N>
 void numbers(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, low_bits low,
              N* HWY_RESTRICT number) {
     using U = std::make_unsigned_t<N>;
-    const std::uint32_t twice = t.half_cell ? 2 : 1, less = t.half_cell ? 1 : 0, weight = t.weight;
     const std::uint32_t end = sizeof(N) == 4 ? std::uint32_t{1} << (30 - low.bits) : std::uint32_t{1} << 30;
     for (std::int64_t x = 0; x < count; ++x) {
-        const std::uint32_t away = from[x], reach = away == 0 ? 0 : twice * away - less;
-        const std::uint32_t value = weight * (reach * reach);
+        const std::uint32_t away = from[x], value = t.weight * (away * away);
         const U place = static_cast<U>(low.first + static_cast<std::int32_t>(x) * low.step);
         const bool beyond = (away == no_site16) | (value >= end);
         number[x] = beyond ? no_site<N>() : static_cast<N>(static_cast<U>(value) << low.bits | place);

@@ -48,10 +48,9 @@ struct step_loops {
     void (*roots)(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out);
 };
 
-/// Term of steps along an axis: weight * reach(steps)^2.
+/// Term of steps along an axis: weight * steps^2.
 struct step_term {
     std::uint16_t weight = 1;
-    bool half_cell = false;
     std::uint16_t most = 255;  ///< steps whose term is below no_site16
 };
 /// Low bits of a number, which hold the winner's coordinate (host_plane.hpp): `first` in the line's first cell, `step`

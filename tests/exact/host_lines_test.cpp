@@ -2,6 +2,7 @@
 // has to name rows and lines, so that no case takes another path.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -164,8 +165,29 @@ TEST(HostRows, LeaveStepsOf16Bits) {
                 c.items.front().solve();
                 ASSERT_EQ(check(host_options_engine(), c), "") << text_of(shape) << ", case " << seed;
             }
-    const double real[] = {2.5, 0.7};
-    EXPECT_EQ(methods({2, 65001}, {.spacing = {real, 2}}, false).first, "rows, steps by doubling in SIMD");
+}
+
+/// Sites end 70050 cells before the rows do. Most tiles fit 32 bits, which are tried first, so that these go on.
+TEST(HostRows, LeaveStepsOf32BitsInLongRowsOfDoubles) {
+    constexpr std::int64_t length = 200000, apart = 50, last = 129950;
+    const double real[] = {2.5, 0.7}, irrational[] = {1.4142135623730951, 0.7};
+    const shape_t shape{2, length};
+    std::vector<std::uint8_t> mask(2 * length);
+    for (std::int64_t i = 0; i < 2 * length; ++i)
+        mask[static_cast<std::size_t>(i)] = i % length > last || i % length % apart != 0;
+    for (const auto& spacing : {real, irrational}) {
+        const distance_options options{.spacing = {spacing, 2}};
+        EXPECT_EQ(methods(shape, options, false).first, "rows, steps by doubling in SIMD");
+        std::vector<float> found(mask.size());
+        fields<host> out;
+        out.distance = any_output<host>::contiguous(found.data(), dtype::float32, shape);
+        distance_transform(host{2, {}}, any_input<host>::contiguous(mask.data(), dtype::uint8, shape), out, options);
+        for (std::int64_t i = 0; i < 2 * length; ++i) {
+            const std::int64_t x = i % length, steps = x > last ? x - last : std::min(x % apart, apart - x % apart);
+            ASSERT_FLOAT_EQ(found[static_cast<std::size_t>(i)], static_cast<float>(0.7 * static_cast<double>(steps)))
+                << i;
+        }
+    }
 }
 
 TEST(HostSites, PackUpTo53Bits) {

@@ -33,7 +33,8 @@ TEST(HostSides, MasksTakeThePathOfPlainFields) {
         for (const sites rule : {sites::zero, sites::nonzero})
             EXPECT_EQ(methods_of(type, {.sites = rule, .sign = sign::inside_negative}), both) << name_of(type);
     EXPECT_EQ(methods_of(dtype::boolean, {.sites = sites::other_labels, .sign = sign::outside_negative}), both);
-    EXPECT_EQ(methods_of(dtype::uint8, {.sites = sites::other_labels}).front(), "rows, steps by doubling in SIMD");
+    EXPECT_EQ(methods_of(dtype::uint8, {.sites = sites::other_labels}).front(),
+              "rows, steps of 16 bits by doubling in SIMD");
 }
 
 /// The classes of an integer image after its values are known.

@@ -46,7 +46,7 @@ TEST(ShortAxes, MakeARowTogether) {
     const auto rows = [&](const shape_t& shape, const distance_options& options = {}) {
         const call_plan p = plan_for(shape, options);
         std::int64_t axes = 0;
-        for (const pass_plan& pass : p.passes) axes += pass.method == "rows of short axes, every cell to all in SIMD";
+        for (const pass_plan& pass : p.passes) axes += pass.method == "rows of short axes, side by side in SIMD";
         return axes == 0 ? 0 : p.passes.front().tile_rows;
     };
     EXPECT_EQ(rows({8, 8, 8, 8, 3}), 192);

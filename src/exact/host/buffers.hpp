@@ -12,7 +12,6 @@
 #include "exact/host/layout.hpp"
 #include "exact/host/lines.hpp"
 #include "exact/host/rows.hpp"
-#include "exact/host/short_rows.hpp"
 #include "exact/sites.hpp"
 
 namespace nearfield::exact {
@@ -20,30 +19,32 @@ namespace nearfield::exact {
 /// Buffers of one thread.
 template <class T>
 struct thread_buffers {
-    /// Allocates for tiles of at least `rows` rows; `best` holds a row of the image as well.
-    thread_buffers(const pass_layout& s, bool first_wanted, bool short_rows_wanted, std::int64_t rows)
-        : row(s.length, number<T>::sited), short_row(short_rows_wanted ? s.length : 0) {
+    /// `best` holds a row of the image as well.
+    thread_buffers(const pass_layout& s, bool first_wanted) : row(s.length, number<T>::sited) {
+        std::int64_t rows = s.aside ? s.tiles * number<T>::columns : 1;
         for (const line_pass& pass : s.passes) rows = std::max(rows, pass.rows);
         const std::int64_t cells = rows * number<T>::columns;
         best = host_scratch<T>(std::max(rows, s.tiles) * number<T>::columns);
         other = host_scratch<T>(cells), root = host_scratch<float>(cells);
         if (number<T>::sited) value = host_scratch<std::int64_t>(cells), site = host_scratch<std::int64_t>(cells);
         if (first_wanted) first = host_scratch<T>(cells);
-        if (s.planes) plane = host_scratch<T>(s.elements_of_rows(s.plane_of_rows()));
         classes = host_scratch<std::uint8_t>(4 * (s.length + row_slack));
+        if (!s.aside) return;
+        tile_classes = host_scratch<std::uint8_t>(8 * cells), flags = host_scratch<std::uint8_t>(cells + row_slack);
+        cuts = host_scratch<std::uint8_t>(cells / 8 + row_slack);
     }
     [[nodiscard]] std::uint8_t* class_row(int which, std::int64_t length) const {
         return classes.get() + which * (length + row_slack);
     }
     row_scratch row;
-    typename short_rows<T>::scratch short_row;
     line_lists lists;
-    host_scratch<T> plane, best, other, first;
+    host_scratch<T> best, other, first;
     host_scratch<float> root;
     host_scratch<std::int64_t> value, site;  ///< values and sites of a finished tile
     std::int64_t column_site[number<T>::columns]{};
-    std::int64_t finished = 0;           ///< tiles that a trial has not added to its sum
-    host_scratch<std::uint8_t> classes;  ///< two rows of classes, flags and bits
+    std::int64_t finished = 0;                             ///< tiles that a trial has not added to its sum
+    host_scratch<std::uint8_t> classes;                    ///< two rows of classes, flags and bits
+    host_scratch<std::uint8_t> tile_classes, flags, cuts;  ///< of rows side by side
 };
 
 /// The rows of the image as classes of cells: labels, else a byte, for sites (1) and other cells, or in a signed field

@@ -5,7 +5,6 @@
 
 #include "base/lines.hpp"
 #include "exact/host/rows.hpp"
-#include "exact/host/short_rows.hpp"
 #include "exact/host/sites.hpp"
 #include "exact/host/terms.hpp"
 
@@ -14,13 +13,8 @@ namespace {
 
 /// Cells of short axes that a tile searches together.
 constexpr std::int64_t most_together = 128;
-/// Number of cells in planes that are solved along all their axes before the next ones, if a plane exceeds one thread's
-/// cache: enough for many threads.
+/// Number of cells in planes whose rows are solved before their lines: enough for many threads.
 constexpr std::int64_t cells_together = std::int64_t{1} << 23;
-/// A plane of at most this size is solved along two axes before the next one.
-constexpr std::int64_t plane_bytes = 3 << 19;
-/// Planes per thread, so that threads end at the same time.
-constexpr std::int64_t planes_a_thread = 4;
 /// Integers up to this one are exact doubles.
 constexpr double most_whole = 9007199254740992.0;
 
@@ -28,6 +22,20 @@ constexpr double most_whole = 9007199254740992.0;
 /// are near. 192x256x256, spacing (2.5, 0.7, 0.7), processor time of a signed mask and of labels: 123 and 48 ms with 16
 /// bits first, 91 and 71 ms without.
 constexpr double steps_of_masks = 12, steps_of_labels = 4, steps_of_more = 32;
+/// A last axis of few cells leaves half of a tile empty, so earlier axes join until a row has least_row cells; longer
+/// axes gain nothing.
+constexpr std::int64_t least_axis = 16, least_row = 32, most_cells = 32;
+
+/// Returns the first of the axes that form a row: the last axis if that is long enough alone.
+int row_axis_of(const plan& p) {
+    int axis = p.rank - 1;
+    std::int64_t length = p.size[static_cast<std::size_t>(axis)];
+    if (p.weighted || length >= least_axis) return axis;
+    while (length < least_row && axis > p.first_axis && p.size[static_cast<std::size_t>(axis - 1)] <= most_cells)
+        length *= p.size[static_cast<std::size_t>(--axis)];
+    return axis;
+}
+
 bool fits(const plan& p, double steps, double end) {
     return std::all_of(p.weight.begin() + p.first_axis, p.weight.begin() + p.rank,
                        [&](double weight) { return weight * steps * steps < end; });
@@ -74,11 +82,10 @@ std::int64_t lead_of(const plan& p, const arrays<host>& a) {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.out.distance.data) % line) / cell;
 }
 
-pass_layout::pass_layout(const plan& p, int threads, std::int64_t columns, std::int64_t element_bytes,
-                         std::int64_t first_columns)
+pass_layout::pass_layout(const plan& p, std::int64_t columns, std::int64_t element_bytes, std::int64_t first_columns)
     : lead(first_columns), columns_(columns), element_bytes_(element_bytes) {
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
-    row_axis = row_axis_of(p);
+    row_axis = row_axis_of(p), aside = p.weighted || row_axis < p.rank - 1;
     length = cells_between(p.size.data(), row_axis, p.rank), tiles = (lead + length + columns - 1) / columns;
     for (int axis = row_axis - 1; axis >= p.first_axis; --axis) {
         line_pass s;
@@ -92,39 +99,35 @@ pass_layout::pass_layout(const plan& p, int threads, std::int64_t columns, std::
     // If the rows contain all axes, the pass has nothing to search.
     if (passes.empty()) passes.push_back({row_axis, row_axis - 1, cells_between(p.size.data(), 0, row_axis), 1, 1});
     const line_pass& s = passes.front();
-    sites_of_rows = !p.weighted && row_axis == p.rank - 1 && numbers_of(p) >= host_numbers::packed;
-    steps_of_rows = !p.weighted && row_axis == p.rank - 1 && numbers_of(p) < host_numbers::packed &&
-                    element_bytes > 2 && length <= most_short_row;
-    bytes_of_rows = sites_of_rows ? sizeof(std::int32_t) : steps_of_rows ? sizeof(std::uint16_t) : element_bytes;
-    const std::int64_t tiles_of_line = steps_of_rows ? 2 : 1;
+    sites_of_rows = !aside && numbers_of(p) >= host_numbers::packed;
+    steps_of_rows = !aside && !sites_of_rows;
+    const std::int64_t bytes_of_steps = element_bytes == 8 && length > most_short_row ? 4 : 2;
+    bytes_of_rows = sites_of_rows ? sizeof(std::int32_t) : steps_of_rows ? bytes_of_steps : element_bytes;
+    const std::int64_t tiles_of_line = steps_of_rows ? 64 / (columns * bytes_of_steps) : 1;
     columns_of_rows = tiles_of_line * columns, tiles_of_rows = (tiles + tiles_of_line - 1) / tiles_of_line;
-    planes = s.before >= planes_a_thread * threads && plane_elements() * bytes_of_rows <= plane_bytes;
-    together = planes ? s.before : std::min(s.before, (cells_together + plane_elements() - 1) / plane_elements());
+    together = std::min(s.before, (cells_together + plane_elements() - 1) / plane_elements());
 }
 
 std::int64_t pass_layout::field_elements(int k) const {
     if (k == 0 && passes.size() <= 2) return elements_of_rows(together * plane_of_rows());
     return passes.front().before * plane_elements();
 }
-bool pass_layout::needs_field(int k) const { return k == 0 ? !planes || passes.size() > 2 : passes.size() > 1; }
 
 std::int64_t pass_layout::workspace_bytes(const plan& p, int threads, bool sited) const {
     const std::int64_t bits = field_elements(1) / 8 + row_slack;
     std::int64_t all = 0, rows = 0;
-    for (int k = 0; k < 2; ++k) all += needs_field(k) ? field_elements(k) * element_bytes_ : 0;
+    for (int k = 0; k < (passes.size() > 1 ? 2 : 1); ++k) all += field_elements(k) * element_bytes_;
     if (p.by != classes::none) all += bits * (p.rank - 1 - p.first_axis) + (p.is_signed() ? bits : 0);
     for (const line_pass& s : passes) rows = std::max(rows, s.rows);
-    if (row_axis < p.rank - 1)
-        all += short_rows<double>::bytes(p, row_axis) + 64 * length * rows_together(length) * threads;
-    if (p.weighted) all += 8 * p.cells, rows = std::max(rows, length);
+    if (p.weighted) all += 8 * p.cells;
+    if (aside) rows = std::max(rows, tiles * columns_), all += 10 * rows * columns_ * threads;
     for (int axis = p.first_axis; axis < p.rank; ++axis)
         all += axis_terms<double>::entries(p.size[static_cast<std::size_t>(axis)]) *
                std::min<std::int64_t>(element_bytes_, 8);
     const bool first = p.by != classes::none || p.any(border::closed);
     const std::int64_t of_thread = rows * columns_ * (element_bytes_ * (first ? 2 : 1) + (sited ? 24 : 4)) +
                                    std::max(rows, tiles) * columns_ * element_bytes_ +
-                                   row_scratch::bytes(length, sited) + 4 * (length + row_slack) +
-                                   (planes ? plane_of_rows() * bytes_of_rows : 0);
+                                   row_scratch::bytes(length, sited) + 4 * (length + row_slack);
     return all + of_thread * threads;
 }
 

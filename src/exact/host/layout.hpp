@@ -34,16 +34,14 @@ struct line_pass {
 /// The passes and tiles of a call.
 struct pass_layout {
     /// `first_columns`: see lead_of().
-    pass_layout(const plan& p, int threads, std::int64_t columns, std::int64_t element_bytes,
-                std::int64_t first_columns = 0);
+    pass_layout(const plan& p, std::int64_t columns, std::int64_t element_bytes, std::int64_t first_columns = 0);
     int row_axis = 0;                    ///< the row consists of this axis and those after it
+    bool aside = false;                  ///< rows are solved side by side: those of several axes, or of power diagrams
     std::int64_t lead = 0;               ///< columns of the first tile that are no cells
     std::int64_t length = 1, tiles = 1;  ///< cells of a row, and tiles
     std::vector<line_pass> passes;
     std::int64_t together = 1;  ///< planes of the first pass whose rows are solved before their lines
-    bool planes =
-        false;  ///< the first pass takes a plane at a time, rows and lines, which stays in the second-level cache
-    /// Rows leave nearest sites, or steps in 16 bits, from which the first pass computes its values.
+    /// Rows that are not aside leave nearest sites, or steps, from which the first pass computes its values.
     bool sites_of_rows = false, steps_of_rows = false;
     std::int64_t bytes_of_rows = 0;                       ///< bytes of a cell that rows leave
     std::int64_t columns_of_rows = 0, tiles_of_rows = 0;  ///< pieces of what a row leaves: cache lines at least
@@ -61,7 +59,6 @@ struct pass_layout {
         return (cells * bytes_of_rows + element_bytes_ - 1) / element_bytes_;
     }
     [[nodiscard]] std::int64_t field_elements(int k) const;
-    [[nodiscard]] bool needs_field(int k) const;
     [[nodiscard]] std::int64_t workspace_bytes(const plan& p, int threads, bool sited) const;
 
 private:

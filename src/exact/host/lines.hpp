@@ -77,8 +77,8 @@ struct run_ends {
 };
 
 template <class T>
-using row_relaxer = void (*)(const T* value, std::int64_t rows, std::int64_t count, const T* term, const T* first,
-                             T* best);
+using row_relaxer = void (*)(const T* value, std::int64_t rows, std::int64_t count, const lane_of_number<T>* term,
+                             const T* first, T* best);
 template <class T>
 using run_loop = void (*)(const run_ends<T>& r);
 
@@ -86,7 +86,9 @@ using run_loop = void (*)(const run_ends<T>& r);
 struct run_loops {
     /// best(q, i) = min(first(q, i), min over the rows r of value(r, i) + term(|q - r|)), for `count` neighbouring
     /// lines, a multiple of columns. `first` may be null.
-    overloads<row_relaxer<std::uint16_t>, row_relaxer<std::int32_t>, row_relaxer<double>> relax;
+    overloads<row_relaxer<std::uint16_t>, row_relaxer<std::int32_t>, row_relaxer<double>, row_relaxer<packed_site>,
+              row_relaxer<wide_site<std::int64_t>>, row_relaxer<wide_site<double>>>
+        relax;
     overloads<run_loop<std::uint16_t>, run_loop<std::int32_t>, run_loop<double>, run_loop<packed_site>,
               run_loop<wide_site<std::int64_t>>, run_loop<wide_site<double>>>
         first_values;

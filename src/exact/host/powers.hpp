@@ -43,14 +43,6 @@ void put_powers(const weight_field<V>& powers, std::int64_t first, std::int64_t 
     }
 }
 
-/// Copies column c of a tile's n rows to tiles that are `pitch` elements apart; its last number fills the last tile.
-template <class T>
-void put_column(const T* from, int c, std::int64_t n, T* to, std::int64_t pitch) {
-    constexpr std::int64_t columns = number<T>::columns, end = columns - 1;
-    for (std::int64_t x = 0; x < (n + end) / columns * columns; ++x)
-        copy_number(from + std::min(x, n - 1) * columns, c, to + x / columns * pitch, static_cast<int>(x % columns));
-}
-
 /// True if put_envelope() serves a block's lines: it takes no periodic ones, nor winners without order. Few lines, and
 /// those with few sites, cost less one after the other than side by side. Processor time in ns a cell, AVX-512, side by
 /// side and one after the other: 1x2^20 with sites everywhere 229, 37; 1024^2 20, 33; 1024^2 with 1 % of
@@ -91,17 +83,16 @@ public:
         }
     }
 
-    /// Writes the row to tiles that are `pitch` elements apart; the last cell fills the remaining columns.
-    void put(T* to, std::int64_t pitch) const {
+    /// Writes the row in tiles; the last cell fills the remaining columns.
+    void put(T* to) const {
         for (std::size_t i = 0; i < row_.size(); ++i) {
             const std::int64_t r = row_[i], end = i + 1 < row_.size() ? start_[i + 1] : n_;
             const lane value = value_of(r);
-            for (std::int64_t q = start_[i]; q < end; ++q)
-                put_cell(to, pitch, q, value + term_[std::abs(q - r)], r << shift_);
+            for (std::int64_t q = start_[i]; q < end; ++q) put_cell(to, q, value + term_[std::abs(q - r)], r << shift_);
         }
         for (std::int64_t q = 0; q < n_ && row_.empty(); ++q)
-            put_cell(to, pitch, q, number<T>::infinite, no_key<std::int64_t>);
-        T* const last = to + (n_ - 1) / columns * pitch;
+            put_cell(to, q, number<T>::infinite, no_key<std::int64_t>);
+        T* const last = to + (n_ - 1) / columns * columns;
         const auto end = static_cast<int>((n_ - 1) % columns);
         for (int c = end + 1; c < columns; ++c) copy_number(last, end, last, c);
     }
@@ -138,8 +129,8 @@ private:
         while (q < n_ && !beats(q)) ++q;
         return q;
     }
-    static void put_cell(T* to, std::int64_t pitch, std::int64_t q, lane value, std::int64_t site) {
-        auto* const row = reinterpret_cast<lane*>(to + q / columns * pitch);
+    static void put_cell(T* to, std::int64_t q, lane value, std::int64_t site) {
+        auto* const row = reinterpret_cast<lane*>(to + q / columns * columns);
         row[q % columns] = value;
         if constexpr (number<T>::wide) reinterpret_cast<std::int64_t*>(row)[columns + q % columns] = site;
     }
@@ -154,12 +145,5 @@ private:
     std::vector<std::int64_t>&row_, &start_;  ///< winners, and the first cell of each
     lane last_{};                             ///< value of the last winner
 };
-
-/// Writes one row of a power diagram to tiles that are `pitch` elements apart.
-template <class T, class V>
-void put_envelope(const weight_field<V>& powers, std::int64_t line, double scale, int shift, const line_tile<T>& t,
-                  T* to, std::int64_t pitch) {
-    power_envelope<T, V>(powers, line, scale, shift, t).put(to, pitch);
-}
 
 }  // namespace nearfield::exact

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "exact/host/rows.hpp"
 #include "exact/host_lanes.hpp"
@@ -158,50 +157,6 @@ void fill_gap(std::int64_t from, std::int64_t to, std::int32_t left, std::int32_
     for (std::int32_t i = 0; i < length; ++i) steps[from + i] = std::min(left + i, right + length - 1 - i);
 }
 
-template <class T, class Steps, bool HalfCell>
-void costs(const Steps* HWY_RESTRICT steps, std::int64_t count, T weight, std::int32_t most, T* to,
-           std::int64_t tile_pitch) {
-    constexpr int columns = number<T>::columns;
-    const auto farthest = static_cast<Steps>(std::min<std::int32_t>(most, sizeof(Steps) == 1 ? 254 : most));
-    for (std::int64_t x = 0; x < count; x += columns, to += tile_pitch) {
-        const Steps* HWY_RESTRICT const from = steps + x;
-        T* HWY_RESTRICT const out = to;
-        for (int c = 0; c < columns; ++c) {
-            const Steps away = std::min(from[c], farthest);
-            using wide = std::conditional_t<std::is_same_v<T, std::uint16_t>, std::uint16_t, std::int32_t>;
-            wide cells = static_cast<wide>(away);
-            if constexpr (HalfCell) cells = static_cast<wide>(away == 0 ? 0 : 2 * cells - 1);
-            const T square = static_cast<T>(static_cast<T>(cells) * static_cast<T>(cells));
-            const T value = static_cast<T>(weight * square);
-            // In float64 every step has a cost, and the compiler would leave a choice scalar.
-            out[c] = !std::is_same_v<T, double> && from[c] > farthest ? number<T>::infinite : value;
-        }
-    }
-}
-template <class T>
-void put(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, T weight, bool half_cell,
-         std::int32_t most, T* to, std::int64_t tile_pitch) {
-    if (near != nullptr) {
-        if (half_cell) costs<T, std::uint8_t, true>(near, count, weight, most, to, tile_pitch);
-        else costs<T, std::uint8_t, false>(near, count, weight, most, to, tile_pitch);
-    } else {
-        if (half_cell) costs<T, std::int32_t, true>(far, count, weight, most, to, tile_pitch);
-        else costs<T, std::int32_t, false>(far, count, weight, most, to, tile_pitch);
-    }
-}
-void put16(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, std::uint16_t weight, bool half_cell,
-           std::int32_t most, std::uint16_t* to, std::int64_t pitch) {
-    put(near, far, count, weight, half_cell, most, to, pitch);
-}
-void put32(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, std::int32_t weight, bool half_cell,
-           std::int32_t most, std::int32_t* to, std::int64_t pitch) {
-    put(near, far, count, weight, half_cell, most, to, pitch);
-}
-void put64(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, double weight, bool half_cell,
-           std::int32_t most, double* to, std::int64_t pitch) {
-    put(near, far, count, weight, half_cell, most, to, pitch);
-}
-
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -217,9 +172,6 @@ HWY_EXPORT(near_steps);
 HWY_EXPORT(least_steps);
 HWY_EXPORT(most_steps);
 HWY_EXPORT(fill_gap);
-HWY_EXPORT(put16);
-HWY_EXPORT(put32);
-HWY_EXPORT(put64);
 
 namespace {
 
@@ -333,29 +285,6 @@ void zeros(const void* classes, int bytes, std::int64_t count, std::int64_t lead
            std::uint8_t* bits) {
     HWY_DYNAMIC_DISPATCH(zero_bits)(classes, bytes, count, lead, flags, bits);
 }
-
-template <class T>
-void put_costs(const row_scratch& r, row_kind kind, std::int64_t count, const step_cost<T>& cost, T* to,
-               std::int64_t tile_pitch) {
-    if (kind == row_kind::none) {
-        for (std::int64_t x = 0; x < count; x += number<T>::columns, to += tile_pitch)
-            std::fill_n(to, number<T>::columns, number<T>::infinite);
-        return;
-    }
-    std::uint8_t* const near = kind == row_kind::near ? r.steps : nullptr;
-    if (near != nullptr) std::fill_n(near + count, number<T>::columns, near[count - 1]);
-    else std::fill_n(r.far_steps + count, number<T>::columns, r.far_steps[count - 1]);
-    if constexpr (sizeof(T) == 2)
-        HWY_DYNAMIC_DISPATCH(put16)(near, r.far_steps, count, cost.weight, cost.half_cell, cost.most, to, tile_pitch);
-    else if constexpr (sizeof(T) == 4)
-        HWY_DYNAMIC_DISPATCH(put32)(near, r.far_steps, count, cost.weight, cost.half_cell, cost.most, to, tile_pitch);
-    else HWY_DYNAMIC_DISPATCH(put64)(near, r.far_steps, count, cost.weight, cost.half_cell, cost.most, to, tile_pitch);
-}
-template void put_costs(const row_scratch&, row_kind, std::int64_t, const step_cost<std::uint16_t>&, std::uint16_t*,
-                        std::int64_t);
-template void put_costs(const row_scratch&, row_kind, std::int64_t, const step_cost<std::int32_t>&, std::int32_t*,
-                        std::int64_t);
-template void put_costs(const row_scratch&, row_kind, std::int64_t, const step_cost<double>&, double*, std::int64_t);
 
 }  // namespace nearfield::exact
 #endif

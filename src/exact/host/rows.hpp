@@ -51,12 +51,6 @@ row_kind steps_of_row(std::int64_t count, bool periodic, row_scratch& r);
 /// Sets the steps of cells of class 0, which are sites, to 0.
 row_kind clear_background(const void* classes, int bytes, std::int64_t count, row_kind kind, row_scratch& r);
 
-/// Writes steps as costs: the row's tiles of number<T>::columns cells go to `to` and then `tile_pitch` elements further
-/// each. The last tile repeats the row's last cell.
-template <class T>
-void put_costs(const row_scratch& r, row_kind kind, std::int64_t count, const step_cost<T>& cost, T* to,
-               std::int64_t tile_pitch);
-
 /// bits[i] = whether cell i of two rows differs in class.
 void differing(const void* a, const void* b, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
                std::uint8_t* bits);

@@ -11,41 +11,40 @@
 #include "exact/host_lanes.hpp"
 
 HWY_BEFORE_NAMESPACE();
+#include "exact/host/line_lanes.hpp"
 namespace nearfield::exact::HWY_NAMESPACE {
 
 template <class T, int Rows, bool First>
-void relax_rows(const T* HWY_RESTRICT value, std::int64_t count, const T* term, const T* first, T* HWY_RESTRICT best) {
-    const hn::CappedTag<T, 64 / sizeof(T)> tag;
-    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+void relax_rows(const T* HWY_RESTRICT value, std::int64_t count, const lane_of_number<T>* term, const T* first,
+                T* HWY_RESTRICT best) {
+    using lanes_of = line_lanes<T>;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(lanes_of::tag));
+    for (std::int64_t i = 0; i < count; i += number<T>::columns)
+        for (std::int64_t c = 0; c < number<T>::columns; c += step) {
 #pragma GCC unroll 8
-        for (int q = 0; q < Rows; ++q) {
-            auto least = hn::LoadU(tag, value + q * count + i);
-            if constexpr (First) least = hn::Min(least, hn::LoadU(tag, first + q * count + i));
+            for (int q = 0; q < Rows; ++q) {
+                auto least = lanes_of::load(value + q * count + i, c);
+                if constexpr (First) least = lanes_of::nearer(least, lanes_of::load(first + q * count + i, c));
 #pragma GCC unroll 8
-            for (int r = 0; r < Rows; ++r) {
-                if (r == q) continue;
-                const auto v = hn::LoadU(tag, value + r * count + i), extra = hn::Set(tag, term[r < q ? q - r : r - q]);
-                if constexpr (sizeof(T) == 2) least = hn::Min(least, hn::SaturatedAdd(v, extra));
-                else least = hn::Min(least, hn::Add(v, extra));
+                for (int r = 0; r < Rows; ++r) {
+                    if (r == q) continue;
+                    const auto v = lanes_of::load(value + r * count + i, c);
+                    least = lanes_of::nearer(least, lanes_of::add(v, term[r < q ? q - r : r - q]));
+                }
+                lanes_of::store(least, best + q * count + i, c);
             }
-            hn::StoreU(least, tag, best + q * count + i);
         }
-    }
 }
-template <class T, bool First>
-void relax_all(const T* value, std::int64_t rows, std::int64_t count, const T* term, const T* first, T* best) {
-    switch (rows) {
-        case 2: return relax_rows<T, 2, First>(value, count, term, first, best);
-        case 3: return relax_rows<T, 3, First>(value, count, term, first, best);
-        case 4: return relax_rows<T, 4, First>(value, count, term, first, best);
-        case 5: return relax_rows<T, 5, First>(value, count, term, first, best);
-        case 6: return relax_rows<T, 6, First>(value, count, term, first, best);
-        case 7: return relax_rows<T, 7, First>(value, count, term, first, best);
-        default: return relax_rows<T, 8, First>(value, count, term, first, best);
-    }
+template <class T, bool First, int Rows = few_rows>
+void relax_all(const T* value, std::int64_t rows, std::int64_t count, const lane_of_number<T>* term, const T* first,
+               T* best) {
+    if constexpr (Rows > 2)
+        if (rows < Rows) return relax_all<T, First, Rows - 1>(value, rows, count, term, first, best);
+    relax_rows<T, Rows, First>(value, count, term, first, best);
 }
 template <class T>
-void relax(const T* value, std::int64_t rows, std::int64_t count, const T* term, const T* first, T* best) {
+void relax(const T* value, std::int64_t rows, std::int64_t count, const lane_of_number<T>* term, const T* first,
+           T* best) {
     if (first == nullptr) relax_all<T, false>(value, rows, count, term, first, best);
     else relax_all<T, true>(value, rows, count, term, first, best);
 }
@@ -216,7 +215,8 @@ void first(const run_ends<T>& r) {
 }
 
 const run_loops& run_table() {
-    static constexpr run_loops every{{relax<std::uint16_t>, relax<std::int32_t>, relax<double>},
+    static constexpr run_loops every{{relax<std::uint16_t>, relax<std::int32_t>, relax<double>, relax<packed_site>,
+                                      relax<wide_site<std::int64_t>>, relax<wide_site<double>>},
                                      {first<std::uint16_t>, first<std::int32_t>, first<double>, first<packed_site>,
                                       first<wide_site<std::int64_t>>, first<wide_site<double>>}};
     return every;

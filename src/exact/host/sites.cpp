@@ -139,43 +139,40 @@ void offsets(const K* HWY_RESTRICT site, std::int64_t count, const site_steps& s
 }
 
 /// Compilers leave this loop scalar.
-template <class T, class Tag, class Load>
-void tile(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<T>& cost, Tag tag, T* to,
-          const Load& load) {
-    const auto last = static_cast<T>(std::is_same_v<T, double> ? number<std::uint16_t>::infinite - 1 : cost.most);
-    const auto farthest = hn::Set(tag, last), most = hn::Set(tag, static_cast<T>(cost.most));
+template <class Steps, class T>
+void costs(const Steps* steps, std::int64_t rows, std::int64_t pitch, const step_cost<T>& cost, T* to) {
+    const hn::CappedTag<T, 64 / sizeof(T)> tag;
+    const hn::Rebind<Steps, decltype(tag)> narrow;
+    const hn::Rebind<std::int32_t, decltype(tag)> whole;
+    const auto load = [&](const Steps* from) {
+        if constexpr (std::is_same_v<Steps, T>) return hn::LoadU(tag, from);
+        else if constexpr (sizeof(Steps) == 2 && sizeof(T) == 8)
+            return hn::PromoteTo(tag, hn::PromoteTo(whole, hn::LoadU(narrow, from)));
+        else return hn::PromoteTo(tag, hn::LoadU(narrow, from));
+    };
+    const auto last = static_cast<T>(std::is_same_v<T, double> ? std::numeric_limits<Steps>::max() - 1 : cost.most);
+    const auto farthest = hn::Set(tag, last), most = hn::Set(tag, static_cast<T>(cost.most)), one = hn::Set(tag, T{1});
     const auto weight = hn::Set(tag, cost.weight), none = hn::Set(tag, number<T>::infinite);
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     for (; rows > 0; --rows, steps += pitch, to += number<T>::columns)
         for (std::int64_t c = 0; c < number<T>::columns; c += lanes) {
             const auto away = load(steps + c), near = hn::Min(away, most);
             auto cells = near;
-            if (cost.half_cell) cells = hn::Max(hn::Sub(hn::Add(near, near), hn::Set(tag, T{1})), hn::Zero(tag));
+            if (cost.half_cell) cells = hn::Sub(hn::Add(near, near), hn::Min(near, one));
             const auto value = hn::Mul(weight, hn::Mul(cells, cells));
-            hn::StoreU(hn::IfThenElse(hn::Lt(farthest, away), none, value), tag, to + c);
+            const auto within = hn::Eq(hn::Max(away, farthest), farthest);
+            hn::StoreU(hn::IfThenElse(within, value, none), tag, to + c);
         }
 }
-void tile32(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<std::int32_t>& cost,
-            std::int32_t* to) {
-    const hn::CappedTag<std::int32_t, 16> tag;
-    const hn::Rebind<std::uint16_t, decltype(tag)> narrow;
-    tile(steps, rows, pitch, cost, tag, to,
-         [&](const std::uint16_t* from) { return hn::PromoteTo(tag, hn::LoadU(narrow, from)); });
-}
-void tile64(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<double>& cost,
-            double* to) {
-    const hn::CappedTag<double, 8> tag;
-    const hn::Rebind<std::int32_t, decltype(tag)> whole;
-    const hn::Rebind<std::uint16_t, decltype(tag)> narrow;
-    tile(steps, rows, pitch, cost, tag, to,
-         [&](const std::uint16_t* from) { return hn::PromoteTo(tag, hn::PromoteTo(whole, hn::LoadU(narrow, from))); });
-}
-void shorten(const std::uint8_t* HWY_RESTRICT near, const std::int32_t* HWY_RESTRICT far, std::int64_t count,
-             std::uint16_t* HWY_RESTRICT to) {
+/// Costs of more steps than fit are infinite.
+template <class Steps>
+void copy_steps(const std::uint8_t* HWY_RESTRICT near, const std::int32_t* HWY_RESTRICT far, std::int64_t count,
+                Steps* HWY_RESTRICT to) {
+    constexpr std::int32_t most = std::numeric_limits<Steps>::max() - 1;
     if (near != nullptr)
         for (std::int64_t x = 0; x < count; ++x) to[x] = near[x];
     else
-        for (std::int64_t x = 0; x < count; ++x) to[x] = static_cast<std::uint16_t>(far[x]);
+        for (std::int64_t x = 0; x < count; ++x) to[x] = static_cast<Steps>(std::min(far[x], most));
 }
 
 const site_loops& site_table() {
@@ -186,8 +183,9 @@ const site_loops& site_table() {
         {split<std::int32_t>, split<std::int64_t>},
         {coordinates<std::int32_t>, coordinates<std::int64_t>},
         {offsets<std::int32_t, std::int32_t>, offsets<std::int32_t, std::int64_t>, offsets<std::int64_t, std::int64_t>},
-        {tile32, tile64},
-        shorten};
+        {costs<std::uint16_t, std::uint16_t>, costs<std::uint16_t, std::int32_t>, costs<std::uint16_t, double>,
+         costs<std::int32_t, double>},
+        {copy_steps<std::uint16_t>, copy_steps<std::int32_t>}};
     return every;
 }
 
@@ -267,10 +265,13 @@ template void split_sites(const wide_site<std::int64_t>*, std::int64_t, std::int
 template void split_sites(const wide_site<std::int64_t>*, std::int64_t, std::int64_t*, std::int64_t*);
 template void split_sites(const wide_site<double>*, std::int64_t, double*, std::int64_t*);
 
-void put_steps(const row_scratch& r, row_kind kind, std::int64_t count, std::uint16_t* to) {
-    if (kind == row_kind::none) return (void)std::fill_n(to, count, number<std::uint16_t>::infinite);
-    loops_of_sites().shorten(kind == row_kind::near ? r.steps : nullptr, r.far_steps, count, to);
+template <class Steps>
+void put_steps(const row_scratch& r, row_kind kind, std::int64_t count, Steps* to) {
+    if (kind == row_kind::none) return (void)std::fill_n(to, count, std::numeric_limits<Steps>::max());
+    loops_of_sites().steps(kind == row_kind::near ? r.steps : nullptr, r.far_steps, count, to);
 }
+template void put_steps(const row_scratch&, row_kind, std::int64_t, std::uint16_t*);
+template void put_steps(const row_scratch&, row_kind, std::int64_t, std::int32_t*);
 
 }  // namespace nearfield::exact
 #endif

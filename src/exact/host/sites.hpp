@@ -35,10 +35,12 @@ void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, 
 template <class V>
 void add_coordinates(wide_site<V>* value, std::int64_t rows, std::int64_t pitch, int shift);
 
-/// Rows of at most this many cells have steps of 16 bits; the largest number means that there is no mark.
+/// Steps of a row's cells, from which tiles compute costs, have 16 bits: doubles need more in rows of more cells than
+/// this.
 inline constexpr std::int64_t most_short_row = 65000;
-/// Writes a row's steps in 16 bits, from which the costs of a tile are computed.
-void put_steps(const row_scratch& r, row_kind kind, std::int64_t count, std::uint16_t* to);
+/// Writes a row's steps in 16 or 32 bits; the largest number means that there is no mark.
+template <class Steps>
+void put_steps(const row_scratch& r, row_kind kind, std::int64_t count, Steps* to);
 
 /// Splits a tile's rows into values and sites; -1 for cells without a site.
 template <class L, class V, class K>
@@ -57,9 +59,10 @@ using row_loop = void (*)(const Steps* steps, const std::uint8_t* changed, std::
 template <class T>
 using tile_loop = void (*)(const std::int32_t* site, std::int64_t rows, const row_of_sites& r, std::int64_t first,
                            const step_cost<lane_of_number<T>>& cost, T* to);
-template <class T>
-using cost_loop = void (*)(const std::uint16_t* steps, std::int64_t rows, std::int64_t pitch, const step_cost<T>& cost,
-                           T* to);
+template <class Steps, class T>
+using cost_loop = void (*)(const Steps* steps, std::int64_t rows, std::int64_t pitch, const step_cost<T>& cost, T* to);
+template <class Steps>
+using step_loop = void (*)(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, Steps* to);
 template <class V>
 using split_loop = void (*)(const double* cell, std::int64_t count, int bits, std::int64_t base, V* value, V* site);
 template <class K>
@@ -84,8 +87,10 @@ struct site_loops {
               offset_loop<std::int64_t, std::int64_t>>
         offsets;
     /// Computes the costs of a tile: `rows` groups of number<T>::columns cells, whose steps are `pitch` apart.
-    overloads<cost_loop<std::int32_t>, cost_loop<double>> costs;
-    void (*shorten)(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, std::uint16_t* to);
+    overloads<cost_loop<std::uint16_t, std::uint16_t>, cost_loop<std::uint16_t, std::int32_t>,
+              cost_loop<std::uint16_t, double>, cost_loop<std::int32_t, double>>
+        costs;
+    overloads<step_loop<std::uint16_t>, step_loop<std::int32_t>> steps;
 };
 const site_loops& loops_of_sites();
 
@@ -93,17 +98,18 @@ const site_loops& loops_of_sites();
 /// any row, or null.
 template <class T>
 void relax_axis(const line_tile<T>& t, std::int64_t rows, int shift, T* value, const T* first, T* best) {
-    using lane = lane_of_number<T>;
-    lane term[few_rows];
+    constexpr std::int64_t columns = number<T>::columns;
+    lane_of_number<T> term[few_rows];
     for (std::int64_t k = 0; k < t.rows; ++k) term[k] = t.terms->get()[t.periodic ? std::min(k, t.rows - k) : k];
-    for (std::int64_t at = 0; at < rows * number<T>::columns; at += t.rows * t.pitch) {
-        lane* const from = reinterpret_cast<lane*>(value + at);
-        if constexpr (number<T>::sited)
+    for (std::int64_t at = 0; at < rows * columns; at += t.rows * t.pitch) {
+        T* const from = value + at;
+        if constexpr (number<T>::wide)
+            for (std::int64_t i = 0; i < t.pitch; i += columns) add_coordinates(from + i, t.rows, t.pitch, shift);
+        else if constexpr (number<T>::sited)
             for (std::int64_t r = 1; r < t.rows; ++r)
-                loops_of_sites().add(from + r * t.pitch, t.pitch, static_cast<double>(r << shift));
-        loops_of_runs().relax(from, t.rows, t.pitch, term,
-                              reinterpret_cast<const lane*>(first == nullptr ? nullptr : first + at),
-                              reinterpret_cast<lane*>(best + at));
+                loops_of_sites().add(reinterpret_cast<double*>(from + r * t.pitch), t.pitch,
+                                     static_cast<double>(r << shift));
+        loops_of_runs().relax(from, t.rows, t.pitch, term, first == nullptr ? nullptr : first + at, best + at);
     }
 }
 
