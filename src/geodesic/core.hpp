@@ -145,4 +145,18 @@ static_assert(key<std::uint64_t, 32>::cost(key<std::uint64_t, 32>::of(7) | 9) ==
 static_assert(key<std::uint64_t, 32>::seed(key<std::uint64_t, 32>::of(7) | 9) == 9);
 }  // namespace self_check
 
+/// Finds the cells of a word without which paths between their neighbours cost no more. `beside` has bits of these
+/// neighbours, from the one above on, clockwise. Diagonal steps cost as much as others at least, and as two at most. So
+/// four neighbours in a row may be there, unless two of them lack the one through which they would reach each other.
+NF_HD constexpr unsigned redundant(const unsigned (&beside)[8]) {
+    unsigned closed[8]{}, all = 0;
+    for (int i = 0; i < 8; ++i) closed[i] = ~(beside[i] | beside[(i + 1) % 8]);
+    for (int i = 0; i < 8; ++i) {
+        const unsigned a = beside[i], b = beside[(i + 1) % 8], c = beside[(i + 2) % 8], d = beside[(i + 3) % 8];
+        const unsigned reach = i % 2 == 0 ? c | ~(d & (a | b)) : b | ~(a & (c | d));
+        all |= reach & closed[(i + 4) % 8] & closed[(i + 6) % 8];
+    }
+    return all;
+}
+
 }  // namespace nearfield::geodesics

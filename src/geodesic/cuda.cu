@@ -6,6 +6,7 @@
 #include "base/cuda_together.cuh"
 #include "geodesic/cuda_answer.cuh"
 #include "geodesic/cuda_flood.cuh"
+#include "geodesic/cuda_front.cuh"
 #include "geodesic/cuda_graph.cuh"
 #include "geodesic/cuda_join.cuh"
 #include "geodesic/cuda_layout.cuh"
@@ -177,7 +178,7 @@ private:
                      0, w, a);
         clear_queue();
     }
-    /// Makes the queue ready for another search. The list of crossings stays, and so does solver_counts::exceeded.
+    /// Makes the queue ready for another search. The list of crossings stays, and so do the counts behind it.
     void clear_queue() const {
         clear(offsetof(solver_counts, crossings) / sizeof(std::uint32_t));
         clear(ring_ + p_.where.tiles, controls);
@@ -215,7 +216,7 @@ private:
 
     /// True if edges have one price both ways, steps are few enough for lists, and 1/8 of the device's memory suffices.
     [[nodiscard]] bool may_eliminate() const {
-        constexpr std::int64_t most_cells = std::int64_t{1} << 27, bytes_of_cell = 72;
+        constexpr std::int64_t most_cells = std::int64_t{1} << 27, bytes_of_cell = 74;
         constexpr int most_steps = 8;
         return Axes == few_axes && p_.where.tile_bits == device_tile_bits && (!p_.cost.wanted() || p_.both) &&
                std::ssize(steps_.rows) <= std::min(most_steps, capacity()) && cells_ >= rules_.least_cells &&
@@ -249,8 +250,8 @@ private:
         record_ = memory_.reserve<std::uint32_t>(cells_);
         first_node_ = memory_.reserve<std::uint32_t>(parts);
         node_key_ = memory_.reserve<std::uint64_t>(nodes_);
-        numbers_of_nodes_ = memory_.reserve<std::uint32_t>(5 * nodes_ + most_rounds + 1);
-        marks_ = memory_.reserve<std::uint8_t>(3 * nodes_);
+        numbers_of_nodes_ = memory_.reserve<std::uint32_t>((leaps_ ? 9 : 5) * nodes_ + most_rounds + 1);
+        marks_ = memory_.reserve<std::uint8_t>(std::max(3 * nodes_, leaps_ ? 3 * cells_ / 8 : 0));
     }
     /// Defines a part as a quarter of a tile: halves the two longest sides, or the longest one twice.
     template <class Word>
@@ -298,12 +299,15 @@ private:
     }
     template <pricing Pricing, class Word>
     void leap(work<Word, Axes> w) const {
-        const gate_graph<Word> graph(p_, memory_.get<std::uint32_t>(lists_), list_words_, memory_.get<Word>(node_key_),
-                                     memory_.get<std::uint32_t>(record_), memory_.get<std::uint32_t>(numbers_of_nodes_),
-                                     nodes_);
+        gate_graph<Word> graph(p_, memory_.get<std::uint32_t>(lists_), list_words_, memory_.get<Word>(node_key_),
+                               memory_.get<std::uint32_t>(record_), memory_.get<std::uint32_t>(numbers_of_nodes_),
+                               nodes_);
         work<std::uint32_t, Axes> flat = start<std::uint32_t>(0);
         w.from = stage::leap;
         flat.limit = static_cast<std::uint32_t>(dearest_leap / dearest_step(p_));
+        graph.remaining = {w.where, reinterpret_cast<std::uint32_t*>(memory_.get<std::uint8_t>(marks_))};
+        const int rounds = steps_.show_redundant_cells() ? rules_.peeled : 0;
+        list_all_parts<Pricing>(on_, w, graph, rounds, flat.limit, memory_.get<std::uint32_t>(first_node_));
         const std::size_t bytes = tile_memory<Pricing, std::uint32_t>::bytes(device_tile_bits);
         const auto list = list_pieces<Pricing, Word>;
         cuda::launch(on_, list, std::min(cuda::blocks_at_once(list, threads_of_tile, bytes), w.where.tiles),

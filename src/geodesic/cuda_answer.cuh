@@ -153,7 +153,10 @@ __global__ void __launch_bounds__(threads_of_block)
     Word keys[cells_of_thread];
 #pragma unroll
     for (int k = 0; k < cells_of_thread; ++k) keys[k] = k < own.count ? w.key[own.place(k)] : 0;
-    if (w.tries && exceeds(w, own, keys, costs.inside)) w.queue.counts->exceeded = 1;
+    if (solver_counts& c = *w.queue.counts; w.tries && exceeds(w, own, keys, costs.inside)) {
+        c.exceeded = 1;
+        if (goes_on(c, w.thin)) c.sampled_before = c.parked[0] > w.few ? 2 : 1;
+    }
 #pragma unroll
     for (int k = 0; k < cells_of_thread; ++k) {
         const Word key = keys[k];

@@ -216,6 +216,7 @@ __global__ void __launch_bounds__(part_threads, 2)
     const bool all = what == contraction::all, survey = what == contraction::survey;
     if (all ? !e.wanted() : c.parked[0] == 0 || (!survey && misses_few_steps(c, e.rules.missing))) return;
     if (survey && blockIdx.x == 0 && threadIdx.x == 0) c.head = c.tail = 0;
+    if (!all && c.sampled_before != 0) return;
     const std::int64_t every = all ? 1 : max(std::int64_t{1}, e.parts / e.rules.samples);
     auto* const counters = reinterpret_cast<std::uint32_t*>(memory);
     for (std::int64_t part = blockIdx.x * every; part < e.parts; part += gridDim.x * every) {

@@ -3,19 +3,18 @@
 // remaining pieces are relaxed, and those between joined pieces get their keys, last pieces first.
 #pragma once
 
-#include <cooperative_groups.h>
-
-#include "geodesic/cuda_leap.cuh"
+#include "geodesic/cuda_pairs.cuh"
 
 namespace nearfield::geodesics {
 
 inline constexpr int join_threads = 512;
+/// So that two blocks share a multiprocessor. The sides of a corridor along a rim have 64 gates and more each.
+inline constexpr int most_joined_gates = 160;
 
 /// The gates of two pieces, and the costs between them, in the memory of a block.
 template <class Word>
 struct joined_pieces {
-    /// So that two blocks share a multiprocessor. The sides of a corridor along a rim have 64 gates and more each.
-    static constexpr int most_gates = 160;
+    static constexpr int most_gates = most_joined_gates;
 
     int row;                          ///< entries of a row of `cost`
     std::uint32_t *cost, *gate, *at;  ///< at: a gate's place among those that stay, or among the others
@@ -48,6 +47,7 @@ struct joined_counts {
 template <int Threads>
 struct team {
     static constexpr int warps = Threads / cuda::warp;
+    static constexpr int chunks = warps == 1 ? 1 : most_joined_gates / cuda::warp;  ///< columns of a lane
 
     [[nodiscard]] static __device__ int thread() { return static_cast<int>(threadIdx.x) % Threads; }
     [[nodiscard]] static __device__ int warp() { return thread() / cuda::warp; }
@@ -58,13 +58,13 @@ struct team {
 };
 
 template <class Word>
-class joiner {
+class joiner : public grid_threads {
 public:
     using graph_type = gate_graph<Word>;
     static constexpr std::uint32_t far = graph_type::far, none = graph_type::none, final_piece = none;
 
     __device__ joiner(const graph_type& g, solver_counts& c, int seed_bits, int most_gates)
-        : g_(g), c_(c), seed_bits_(seed_bits), most_gates_(most_gates) {}
+        : g_(g), c_(c), pairs_(g, c, most_gates), seed_bits_(seed_bits), most_gates_(most_gates) {}
 
     /// Joins pieces until few pairs are found; returns the number of rounds. All threads call it.
     __device__ int join(std::uint64_t* memory) {
@@ -75,12 +75,18 @@ public:
         const joined_pieces<Word> all(memory, most_gates_),
             own(memory + each::warp() * bytes / sizeof(std::uint64_t), cuda::warp);
         int turn = 0;
-        for (std::uint32_t count = fresh(c_.alive); turn < most_rounds - 1 && count > 1; ++turn) {
+        for (std::uint32_t count = fresh(c_.alive); turn < most_rounds / 2 - 1 && count > 1; ++turn) {
             const std::uint32_t before = fresh(&c_.gone);
-            if (first() == 0) g_.start[turn] = before, c_.alive[~turn & 1] = 0, c_.front[turn & 1] = c_.front[2] = 0;
-            choose(turn, count);
+            if (first() == 0)
+                g_.start[2 * turn] = before, c_.alive[~turn & 1] = 0, c_.front[turn & 1] = c_.front[2] = 0;
+            pairs_.choose(turn, count);
             meet();
-            pair_up(turn, count);
+            for (std::uint32_t i = each::warp() * gridDim.x + blockIdx.x; each::warp() < warps && i < count;
+                 i += warps * gridDim.x)
+                pairs_.absorb_leaf(own.cost, g_.living[turn & 1][i]);
+            meet();
+            if (first() == 0) g_.start[2 * turn + 1] = fresh(&c_.gone);
+            pairs_.pair_up(turn, count);
             meet();
             const std::uint32_t pairs = fresh(c_.front + (turn & 1)), small = fresh(c_.front + 2);
             for (std::uint32_t i = blockIdx.x; i < pairs; i += gridDim.x)
@@ -122,8 +128,8 @@ public:
     /// Computes the keys of the gates between joined pieces, last round first. A warp owns a pair of pieces.
     __device__ void come_back(int turns) const {
         std::uint32_t end = fresh(&c_.gone);
-        for (int turn = turns - 1; turn >= 0; end = g_.start[turn], --turn) {
-            for (std::uint32_t i = g_.start[turn] + first() / cuda::warp; i < end; i += stride() / cuda::warp) {
+        for (int half = 2 * turns - 1; half >= 0; end = g_.start[half], --half) {
+            for (std::uint32_t i = g_.start[half] + first() / cuda::warp; i < end; i += stride() / cuda::warp) {
                 const std::uint32_t* const of = g_.pool + g_.order[i];
                 const std::uint32_t kept = of[0], gone = of[1];
                 for (std::uint32_t k = lane(); k < gone; k += cuda::warp) {
@@ -138,79 +144,26 @@ public:
         }
     }
 
-    [[nodiscard]] static __device__ std::uint32_t first() { return blockIdx.x * blockDim.x + threadIdx.x; }
-    [[nodiscard]] static __device__ std::uint32_t stride() { return gridDim.x * blockDim.x; }
-    static __device__ void meet() {
-        if (gridDim.x > 1) cooperative_groups::this_grid().sync();
-        else __syncthreads();
-    }
-
 private:
     static constexpr Word key_far = work<Word, few_axes>::far;
-    static constexpr std::uint32_t most_steps = 1024;
 
-    [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % cuda::warp; }
+    /// The steps of a gate, and the pieces to which they lead.
+    struct gate_steps {
+        uint2 step[graph_type::most_crossings];
+        std::uint32_t piece[graph_type::most_crossings];
+
+        __device__ gate_steps(const graph_type& g, std::uint32_t gate) {
+#pragma unroll
+            for (int k = 0; k < g.most_crossings; ++k) step[k] = g.crossing(gate, k);
+#pragma unroll
+            for (int k = 0; k < g.most_crossings; ++k) piece[k] = step[k].x == none ? none : g.piece[step[k].x];
+        }
+    };
+
+    /// Returns the lane's column of a chunk.
+    [[nodiscard]] static __device__ int column(int chunk) { return chunk * cuda::warp + static_cast<int>(lane()); }
     [[nodiscard]] __device__ Word way(std::uint32_t cost) const {
         return static_cast<Word>(static_cast<Word>(cost) << seed_bits_);
-    }
-
-    /// Chooses a partner for each piece. A warp owns a piece, a lane one of its neighbours. Pieces with few gates that
-    /// have many steps between them are joined first, such as the two sides of a corridor along a rim: all of their
-    /// gates but those at the corridor's ends are then eliminated.
-    __device__ void choose(int turn, std::uint32_t count) const {
-        for (std::uint32_t i = first() / cuda::warp; i < count; i += stride() / cuda::warp) {
-            const std::uint32_t own = g_.living[turn & 1][i], gates = g_.gates(own);
-            if (fresh(&g_.partner(own)) == final_piece) continue;
-            std::uint32_t other = none, steps = 0;
-            for (std::uint32_t from = 0; from < gates * g_.most_crossings; from += cuda::warp)
-                count_steps(own, from + lane(), gates * g_.most_crossings, other, steps);
-            std::uint64_t least = ~std::uint64_t{0};
-            const std::uint32_t both = gates + (other == none ? 0 : g_.gates(other));
-            if (other != none && both <= static_cast<std::uint32_t>(most_gates_) &&
-                fresh(&g_.partner(other)) != final_piece) {
-                const std::uint32_t pair = min(own, other) * 2654435761U + max(own, other);
-                least = std::uint64_t{2 * both + most_steps - min(steps, most_steps)} << 32 |
-                        mixed(pair + static_cast<std::uint32_t>(turn) * 0x9e3779b9U);
-            }
-            for (int by = cuda::warp / 2; by > 0; by /= 2) {
-                const std::uint64_t rank = __shfl_xor_sync(cuda::every_lane, least, by);
-                const std::uint32_t of = __shfl_xor_sync(cuda::every_lane, other, by);
-                if (rank < least || (rank == least && of < other)) least = rank, other = of;
-            }
-            if (lane() == 0) g_.partner(own) = least == ~std::uint64_t{0} ? 0 : other;
-        }
-    }
-    /// Counts the steps from one gate of each lane's to neighbours of the piece, each by the lane to which it belongs.
-    __device__ void count_steps(std::uint32_t own, std::uint32_t entry, std::uint32_t entries, std::uint32_t& other,
-                                std::uint32_t& steps) const {
-        std::uint32_t to = none;
-        if (entry < entries) {
-            const std::uint32_t gate = g_.gate(own)[entry / g_.most_crossings];
-            to = g_.crossing(gate, static_cast<int>(entry % g_.most_crossings)).x;
-            if (to != none) to = g_.piece[to];
-        }
-        for (unsigned left = __ballot_sync(cuda::every_lane, to != none ? 1 : 0); left != 0;) {
-            const std::uint32_t next = __shfl_sync(cuda::every_lane, to, __ffs(static_cast<int>(left)) - 1);
-            const unsigned same = __ballot_sync(cuda::every_lane, to == next ? 1 : 0);
-            unsigned of = __ballot_sync(cuda::every_lane, other == next ? 1 : 0);
-            if (of == 0) of = __ballot_sync(cuda::every_lane, other == none ? 1 : 0);
-            left &= ~same;
-            if (static_cast<int>(lane()) == __ffs(static_cast<int>(of)) - 1)
-                other = next, steps += static_cast<std::uint32_t>(__popc(same));
-        }
-    }
-    /// Lists the pairs of pieces that chose each other, and the other pieces for the next round.
-    __device__ void pair_up(int turn, std::uint32_t count) const {
-        for (std::uint32_t i = first() - lane(); i < count; i += stride()) {
-            const bool is = i + lane() < count;
-            const std::uint32_t own = is ? g_.living[turn & 1][i + lane()] : 0;
-            const std::uint32_t other = is ? g_.partner(own) : 0;
-            const bool joins = is && other != 0 && other != final_piece && g_.partner(other) == own;
-            const bool small = joins && g_.gates(own) + g_.gates(other) <= std::uint32_t{cuda::warp};
-            append(g_.front[0], c_.front + (turn & 1), own, joins && own < other && !small);
-            append(g_.front[1], c_.front + 2, own, joins && own < other && small);
-            append(g_.living[~turn & 1], c_.alive + (~turn & 1), own, is && !joins);
-        }
     }
 
     /// Joins a piece and its partner, or notes that they remain. All threads of the team call it.
@@ -246,42 +199,58 @@ private:
             const std::uint32_t gate = thread < own ? g_.gate(piece)[thread] : g_.gate(other)[thread - own];
             m.gate[thread] = gate, m.key[thread] = g_.key[gate];
         }
-        for (int i = Team::warp(); i < count; i += Team::warps)
-            for (int j = static_cast<int>(lane()); j < count; j += cuda::warp) {
-                const bool low = i < own, same = low == (j < own);
-                const std::uint32_t* const table = g_.table(low ? piece : other);
-                const int first = low ? 0 : own, width = low ? own : count - own;
-                m.cost[i * m.row + j] = same ? table[(i - first) * width + j - first] : far;
+        for (int i = Team::warp(); i < count; i += Team::warps) {
+            const bool low = i < own;
+            const int start = low ? 0 : own, width = low ? own : count - own;
+            const std::uint32_t* const row = g_.table(low ? piece : other) + (i - start) * width - start;
+            std::uint32_t cost[Team::chunks];
+#pragma unroll
+            for (int c = 0; c < Team::chunks; ++c) {
+                const int j = column(c);
+                cost[c] = j < count && low == (j < own) ? row[j] : far;
             }
+#pragma unroll
+            for (int c = 0; c < Team::chunks; ++c)
+                if (column(c) < count) m.cost[i * m.row + column(c)] = cost[c];
+        }
         Team::meet();
         if (thread >= count) return;
         bool pivot = false, stays = false;
+        const gate_steps all(g_, m.gate[thread]);
+#pragma unroll
         for (int k = 0; k < g_.most_crossings; ++k) {
-            const uint2 step = g_.crossing(m.gate[thread], k);
-            if (step.x == none) continue;
-            const std::uint32_t there = g_.piece[step.x];
+            const std::uint32_t there = all.piece[k];
+            if (there == none) continue;
             if (there != piece && there != other) {
                 stays = true;
                 continue;
             }
-            const int to = static_cast<int>(g_.slot[step.x]) + (there == piece ? 0 : own);
-            m.cost[thread * m.row + to] = min(m.cost[thread * m.row + to], step.y), pivot = true;
+            const int to = static_cast<int>(g_.slot[all.step[k].x]) + (there == piece ? 0 : own);
+            m.cost[thread * m.row + to] = min(m.cost[thread * m.row + to], all.step[k].y), pivot = true;
         }
         m.stays[thread] = stays ? 1 : 0;
         if (pivot) m.pivots[atomicAdd(&n.pivots, 1)] = static_cast<std::uint8_t>(thread);
         m.at[thread] = static_cast<std::uint32_t>(atomicAdd(stays ? &n.kept : &n.gone, 1));
     }
-    /// Closes the costs over the gates between both pieces.
+    /// Closes the costs over the gates between both pieces. A warp owns a row.
     template <class Team>
     __device__ void close(const joined_pieces<Word>& m, int pivots, int count) const {
         for (int p = 0; p < pivots; ++p) {
             const int k = m.pivots[p];
+            std::uint32_t by[Team::chunks];
+#pragma unroll
+            for (int c = 0; c < Team::chunks; ++c) {
+                const int j = column(c);
+                by[c] = j < count ? m.cost[k * m.row + j] : far;
+            }
             for (int i = Team::warp(); i < count; i += Team::warps) {
-                const std::uint32_t to = m.cost[i * m.row + k];
+                std::uint32_t* const row = m.cost + i * m.row;
+                const std::uint32_t to = row[k];
                 if (to == 0 || to == far) continue;
-                for (int j = static_cast<int>(lane()); j < count; j += cuda::warp) {
-                    const std::uint32_t by = to + m.cost[k * m.row + j];
-                    if (by < m.cost[i * m.row + j]) m.cost[i * m.row + j] = by;
+#pragma unroll
+                for (int c = 0; c < Team::chunks; ++c) {
+                    const int j = column(c);
+                    if (j < count && to + by[c] < row[j]) row[j] = to + by[c];
                 }
             }
             Team::meet();
@@ -321,11 +290,10 @@ private:
         if (const int i = Team::thread(); i < count) {
             const std::uint32_t gate = m.gate[i];
             record[(m.stays[i] != 0 ? 0 : kept) + m.at[i]] = gate;
-            for (int k = 0; k < g_.most_crossings && m.stays[i] != 0; ++k) {
-                uint2& step = g_.crossing(gate, k);
-                const std::uint32_t there = step.x == none ? none : g_.piece[step.x];
-                if (there == piece || there == other) step.x = none;
-            }
+            const gate_steps all(g_, gate);
+#pragma unroll
+            for (int k = 0; k < g_.most_crossings; ++k)
+                if (all.piece[k] == piece || all.piece[k] == other) g_.crossing(gate, k).x = none;
         }
         Team::meet();
         if (const int i = Team::thread(); i < count && m.stays[i] != 0)
@@ -356,6 +324,7 @@ private:
 
     const graph_type& g_;
     solver_counts& c_;
+    pairing<Word> pairs_;
     int seed_bits_, most_gates_;
 };
 

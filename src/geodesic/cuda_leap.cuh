@@ -4,8 +4,7 @@
 // which visits every tile once.
 #pragma once
 
-#include "geodesic/cuda_contract.cuh"
-#include "geodesic/cuda_relax.cuh"
+#include "geodesic/cuda_peel.cuh"
 
 namespace nearfield::geodesics {
 
@@ -56,16 +55,17 @@ struct gate_graph {
     std::uint32_t* number = nullptr;                                    ///< of the gate at a place of the grid
     std::uint32_t *place = nullptr, *piece = nullptr, *slot = nullptr;  ///< of a gate; `slot` among those of its piece
     std::uint32_t *front[2]{}, *seen = nullptr, *living[2]{}, *order = nullptr, *start = nullptr;
+    remaining_cells remaining{};
 
-    /// `words` of `lists` are the pool; `numbers` has five words for each of `nodes`, and then one for each round.
+    /// `words` of `lists` are the pool; `numbers` has nine words for each of `nodes`, and then one for each round.
     gate_graph(const problem_of<device>& p, std::uint32_t* lists, std::int64_t words, Word* keys, std::uint32_t* places,
                std::uint32_t* numbers, std::int64_t nodes)
         : pool(lists),
           size(static_cast<std::uint32_t>(words)),
-          most(static_cast<std::uint32_t>(nodes / 2)),
+          most(static_cast<std::uint32_t>(nodes)),
           key(keys),
           number(places),
-          start(numbers + 5 * nodes) {
+          start(numbers + 9 * nodes) {
         std::uint32_t** const each[] = {&place, &piece, &slot, front, front + 1, &seen, &order, living, living + 1};
         for (std::uint32_t** to : each) *to = numbers, numbers += most;
         std::int64_t least = 1 << 24;
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(threads_of_tile, 2)
                 const __grid_constant__ work<std::uint32_t, few_axes> flat,
                 const __grid_constant__ gate_graph<Word> graph) {
     extern __shared__ std::uint64_t memory[];
-    if (end_of_stage(w) < 0) return;
+    if (end_of_stage(w) < 0 || has_parts(w)) return;
     const crossing_table c = crossings_of(w);
     const tile_memory<Pricing, std::uint32_t> m(memory, device_tile_bits);
     for (std::int64_t tile = blockIdx.x; tile < w.where.tiles; tile += gridDim.x)
@@ -314,13 +314,16 @@ __global__ void __launch_bounds__(threads_of_tile, 2)
 /// Lists the steps between pieces. A thread owns a gate.
 template <class Word>
 __device__ void link_gates(const work<Word, few_axes>& w, const gate_graph<Word>& g) {
+    // Bits of a place that differ within a part, or a tile.
+    const std::int64_t inner = has_parts(w) ? (part_side - 1) * (sweep_side + 1) : (1 << device_tile_bits) - 1;
     for (std::uint32_t gate = blockIdx.x * blockDim.x + threadIdx.x; gate < w.queue.counts->gates;
          gate += gridDim.x * blockDim.x) {
         const auto own = static_cast<std::int64_t>(g.place[gate]);
         int count = 0;
         for_steps(w, own, [&](std::int64_t to, std::uint32_t price) {
-            if ((own ^ to) >> device_tile_bits == 0) return;
+            if (((own ^ to) & ~inner) == 0) return;
             const uint2 more{g.number[to], price};
+            if (more.x == g.none) return;
             int k = 0;
             while (k < count && g.crossing(gate, k).x != more.x) ++k;
             if (k == count || g.crossing(gate, k).y > price) g.crossing(gate, k) = more;

@@ -111,7 +111,7 @@ __device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
         case stage::second:
             if (c.parked[0] == 0 || is_thin(c, w.thin)) return -1;
             if (leaves_at_most(c, w.middling))
-                return c.parked[0] <= (w.leaps_first && !is_scattered(c, w.scattered) ? w.few : w.waiting)
+                return c.parked[0] <= max(w.leaps_first && !is_scattered(c, w.scattered) ? w.few : 0, w.waiting)
                            ? w.first_depth
                            : w.second_depth;
             if (!w.leaps || is_scattered(c, w.scattered)) return all;

@@ -44,6 +44,19 @@ public:
                            [&](const auto& f) { return !f.skewed && f.price == families[0].price; });
     }
 
+    /// True if the neighbours of a cell show whether it is redundant, as redundant() does: there are eight steps, and a
+    /// diagonal one costs as much as each other one at least, and as two at most.
+    [[nodiscard]] bool show_redundant_cells() const {
+        std::int64_t price[2][2]{};  // by whether a step changes the row, and the column
+        for (const device_step& s : rows) {
+            std::int64_t& of = price[s.by[Axes - 2] == 0 ? 0 : 1][s.by[Axes - 1] == 0 ? 0 : 1];
+            if (s.between > 0 || (of != 0 && of != s.price)) return false;
+            of = s.price;
+        }
+        const std::int64_t high = price[1][0], wide = price[0][1], aside = price[1][1];
+        return rows.size() == 8 && !p_.cost.wanted() && aside >= std::max(high, wide) && aside <= high + wide;
+    }
+
 private:
     [[nodiscard]] vector_of_step moved(const vector_of_step& by) const {
         vector_of_step to{};

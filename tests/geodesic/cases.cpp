@@ -1,5 +1,6 @@
 #include "geodesic/cases.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -97,6 +98,29 @@ geodesic_case spiral(std::int64_t n, std::vector<std::int64_t>& way) {
     c.seeds[static_cast<std::size_t>(way.front())] = 1;
     c.steps = chamfer_steps(2, std::array<std::int32_t, 1>{1});
     return c;
+}
+
+geodesic_case emptied(const shape_t& shape, bool open) {
+    geodesic_case c;
+    c.shape = shape;
+    c.mask.assign(static_cast<std::size_t>(cells_of(shape)), open ? 1 : 0), c.seeds.assign(c.mask.size(), 0);
+    c.steps = chamfer_steps(static_cast<int>(shape.size()), std::array<std::int32_t, 1>{1});
+    return c;
+}
+
+geodesic_case wide_spiral(std::int64_t n, std::int64_t wide) {
+    std::vector<std::int64_t> way;
+    const geodesic_case narrow = spiral((n + wide - 1) / wide, way);
+    geodesic_case c = emptied({n, n}, false);
+    for (std::int64_t y = 0; y < n; ++y)
+        for (std::int64_t x = 0; x < n; ++x)
+            c.mask[static_cast<std::size_t>(y * n + x)] =
+                narrow.mask[static_cast<std::size_t>(y / wide * narrow.shape[0] + x / wide)];
+    return c;
+}
+
+std::size_t first_free(const geodesic_case& c) {
+    return static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin());
 }
 
 geodesic_result on_host(const geodesic_case& c, int threads, bool sites) {

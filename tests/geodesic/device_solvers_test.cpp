@@ -35,27 +35,10 @@ std::vector<solver_mode> modes() {
     tiles.first_depth = 1, tiles.thin = tiles.thin_for_sweeps = tiles.middling = -1, tiles.waiting = 0;
     solver_rules& leaps = add("leaps");
     leaps = made[made.size() - 2].rules, leaps.second_depth = 0;
+    solver_rules& parts = add("leaps over parts of tiles");
+    parts = made[made.size() - 2].rules, parts.middling = 1000, parts.leaps_first = true;
+    parts.scattered = parts.scattered_for_sweeps = 1000;
     return made;
-}
-
-geodesic_case emptied(const shape_t& shape, bool open) {
-    geodesic_case c;
-    c.shape = shape;
-    c.mask.assign(static_cast<std::size_t>(cells_of(shape)), open ? 1 : 0), c.seeds.assign(c.mask.size(), 0);
-    c.steps = chamfer_steps(static_cast<int>(shape.size()), std::array<std::int32_t, 1>{1});
-    return c;
-}
-
-/// A spiral whose corridor and walls have width `wide`.
-geodesic_case wide_spiral(std::int64_t n, std::int64_t wide) {
-    std::vector<std::int64_t> way;
-    const geodesic_case narrow = spiral((n + wide - 1) / wide, way);
-    geodesic_case c = emptied({n, n}, false);
-    for (std::int64_t y = 0; y < n; ++y)
-        for (std::int64_t x = 0; x < n; ++x)
-            c.mask[static_cast<std::size_t>(y * n + x)] =
-                narrow.mask[static_cast<std::size_t>(y / wide * narrow.shape[0] + x / wide)];
-    return c;
 }
 
 geodesic_case drawn_mask(std::uint64_t kind, std::uint64_t seed) {
@@ -106,7 +89,7 @@ geodesic_case drawn_for_elimination(std::uint64_t seed) {
     for (std::size_t i = 0; i < c.seeds.size(); ++i)
         c.seeds[i] = seeds == 1 ? 5 : seeds > 3 && draw(900) == 0 ? static_cast<std::int64_t>(1 + draw(9)) : 0;
     if (seeds > 0) c.seeds[draw(2) == 0 ? c.seeds.size() / 2 : c.seeds.size() - 1 - draw(c.seeds.size() / 2)] = 3;
-    const auto first = static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin());
+    const auto first = first_free(c);
     if (seeds > 1) c.seeds[std::min(first, c.seeds.size() - 1)] = 2;
     return c;
 }
@@ -125,7 +108,7 @@ protected:
 
 TEST_F(GeodesicSolvers, AreTheHost) {
     const auto cases = std::max(std::uint64_t{8}, static_cast<std::uint64_t>(50 * test_scale()));
-    std::size_t eliminated = 0, given_up = 0, second = 0, both = 0, cores = 0, squares = 0, leaps = 0;
+    std::size_t eliminated = 0, given_up = 0, second = 0, both = 0, cores = 0, squares = 0, leaps = 0, parts = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
         const geodesic_case c = drawn_for_elimination(seed);
         const geodesic_result wanted = on_host(c, 1);
@@ -138,6 +121,7 @@ TEST_F(GeodesicSolvers, AreTheHost) {
             given_up += counts_.solved == 0 && counts_.nodes > 0 ? 1 : 0, cores += counts_.core > 0 ? 1 : 0;
             squares += counts_.solved != 0 && counts_.squares > 0 ? 1 : 0,
                 leaps += counts_.pieces > 0 && counts_.too_dear == 0 ? 1 : 0;
+            parts += counts_.pieces > 0 && counts_.parts > 0 ? 1 : 0;
         }
     }
     EXPECT_GT(eliminated, cases);
@@ -147,11 +131,12 @@ TEST_F(GeodesicSolvers, AreTheHost) {
     EXPECT_GT(cores, cases / 8);
     EXPECT_GT(squares, cases / 8) << "flooded from their gates";
     EXPECT_GT(leaps, cases / 8);
+    EXPECT_GT(parts, cases / 8);
 }
 
 /// The pieces of wide corridors are joined, after visits of the first tiles; then every tile is visited.
 TEST_F(GeodesicSolvers, LeapThroughWideCorridors) {
-    solver_rules rules = modes().back().rules;
+    solver_rules rules = modes()[modes().size() - 2].rules;
     rules.first_depth = 2, rules.leap_depth = 0, rules.waiting = 1;
     geodesic_case c = wide_spiral(140, 9);
     const auto check = [&](const std::vector<priced_step>& steps, fields_wanted asked, bool joins_all) {
@@ -168,7 +153,7 @@ TEST_F(GeodesicSolvers, LeapThroughWideCorridors) {
     const auto along_axes = chamfer_steps(2, std::array<std::int32_t, 1>{3}),
                diagonal = chamfer_steps(2, std::array<std::int32_t, 2>{2, 3}),
                dear = chamfer_steps(2, std::array<std::int32_t, 2>{93000, 131000});
-    c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+    c.seeds[first_free(c)] = 3;
     check(along_axes, fields_wanted::both, true), check(diagonal, fields_wanted::costs, true);
     check(dear, fields_wanted::costs, true), check(diagonal, fields_wanted::both, true);
     c.cut_corners = false, check(diagonal, fields_wanted::costs, true);
@@ -185,12 +170,47 @@ TEST_F(GeodesicSolvers, LeapThroughWideCorridors) {
     EXPECT_EQ(counts_.pieces, 0U);
 }
 
+/// In narrow corridors the pieces are those of parts of tiles. Dead ends are left to the last visits or, if they have
+/// several gates, absorbed by the piece before them.
+TEST_F(GeodesicSolvers, LeapThroughNarrowCorridors) {
+    solver_rules rules = modes().back().rules;
+    const auto check = [&](geodesic_case c, const std::vector<priced_step>& steps, fields_wanted asked) {
+        c.seeds[first_free(c)] = 3, c.steps = steps;
+        const geodesic_result wanted = on_host(c, 1);
+        ASSERT_EQ(watched(c, rules, wanted, asked), wanted);
+        EXPECT_EQ(counts_.too_dear, 0U);
+        EXPECT_GT(counts_.pieces, 8U);
+        const std::int64_t parts = 4 * ((c.shape[0] + 63) / 64) * ((c.shape[1] + 63) / 64);
+        EXPECT_EQ(counts_.parts, static_cast<std::uint32_t>(parts));
+    };
+    const auto diagonal = chamfer_steps(2, std::array<std::int32_t, 2>{2, 3}),
+               dear = chamfer_steps(2, std::array<std::int32_t, 2>{93000, 131000});
+    for (std::int64_t wide = 1; wide <= 3; ++wide) {
+        geodesic_case c = maze(static_cast<std::uint64_t>(wide), 110, wide);
+        rules.peeled = 0, check(c, dear, fields_wanted::both);
+        EXPECT_GT(counts_.absorbed, 0U) << "width " << wide;
+        const std::uint32_t gates = counts_.gates;
+        rules.peeled = 8, check(c, dear, fields_wanted::both);
+        EXPECT_LT(3 * counts_.gates, 2 * gates)
+            << "width " << wide << ": dead ends outside the seed's tile are left out";
+        check(wide_spiral(110, wide), diagonal, fields_wanted::costs);
+        EXPECT_EQ(counts_.gone, counts_.pieces - 1) << "all pieces are joined";
+        c.cut_corners = false, check(c, diagonal, fields_wanted::costs);
+        c.rule = cost_rule::both;
+        for (std::size_t i = 0; i < c.mask.size(); ++i) c.cost.push_back(static_cast<std::int64_t>(1 + mix(i) % 9));
+        check(c, diagonal, fields_wanted::costs);
+    }
+    geodesic_case open = maze(7, 110, 2);  // a room, whose parts have more gates than most
+    for (std::int64_t y = 20; y < 100; ++y) std::fill_n(open.mask.begin() + y * 110 + 20, 80, std::uint8_t{1});
+    check(open, diagonal, fields_wanted::costs);
+}
+
 /// In mazes and spirals every cell is eliminated.
 TEST_F(GeodesicSolvers, EliminateMazes) {
     for (std::int64_t wide = 1; wide <= 4; ++wide)
         for (const bool winding : {false, true}) {
             geodesic_case c = winding ? wide_spiral(150, wide) : maze(static_cast<std::uint64_t>(wide), 150, wide);
-            c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+            c.seeds[first_free(c)] = 3;
             const geodesic_result wanted = on_host(c, 1);
             ASSERT_EQ(watched(c, modes().front().rules, wanted, fields_wanted::both), wanted) << "width " << wide;
             EXPECT_EQ(counts_.solved, 1U);
@@ -205,7 +225,7 @@ TEST_F(GeodesicSolvers, EliminateMazes) {
 /// tiles, however few cells they keep.
 TEST_F(GeodesicSolvers, LeaveManySeedsToTiles) {
     geodesic_case c = wide_spiral(150, 3);
-    const auto first = static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin());
+    const auto first = first_free(c);
     c.seeds[first] = 3;
     geodesic_result wanted = on_host(c, 1);
     solver_rules rules = modes().front().rules;
@@ -224,12 +244,12 @@ TEST_F(GeodesicSolvers, LeaveManySeedsToTiles) {
 /// Sweeps solve mazes before cells are eliminated, unless few tiles wait, as in a spiral.
 TEST_F(GeodesicSolvers, LeaveMazesToSweeps) {
     geodesic_case c = maze(2, 150, 3);
-    c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+    c.seeds[first_free(c)] = 3;
     solver_rules rules = modes().front().rules;
-    rules.thin = rules.thin_for_sweeps = -1, rules.second_depth = 1000;
-    const auto check = [&](std::int32_t waiting, std::uint32_t solved) {
+    rules.thin = rules.thin_for_sweeps = -1, rules.second_depth = 1000, rules.peeled = 0;
+    const auto check = [&](std::int32_t waiting, std::uint32_t solved, std::int32_t in_row = 1) {
         const geodesic_result wanted = on_host(c, 1);
-        rules.waiting = rules.waiting_for_elimination = waiting;
+        rules.waiting = std::min(waiting, in_row), rules.waiting_for_elimination = waiting;
         ASSERT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);
         EXPECT_EQ(counts_.solved, solved) << waiting << " may wait";
         EXPECT_EQ(counts_.parked[0], 1U) << "the tile of the seed";
@@ -238,10 +258,16 @@ TEST_F(GeodesicSolvers, LeaveMazesToSweeps) {
     c.steps = chamfer_steps(2, std::array<std::int32_t, 2>{2, 3});
     check(0, 0), check(1, 1);
     rules.leaps_first = true, check(1, 0);
-    EXPECT_GT(counts_.gone, 0U) << "pieces that were joined";
-    c.mask = maze(2, 150, 1).mask;
-    check(1, 1);  // corridors of one cell, whose cells are eliminated
+    EXPECT_TRUE(counts_.gone > 0 && counts_.parts == 0) << "pieces of whole tiles that were joined, since few wait";
+    c.mask = maze(2, 150, 1).mask, check(1, 0, 0);
+    EXPECT_GT(counts_.parts, 0U) << "whose pieces were joined";
+    rules.peeled = 16, check(1, 0);
+    EXPECT_GT(counts_.parts, 0U) << "since most cells are redundant";
+    rules.scattered_for_sweeps = 500, check(1, 1);  // as among scattered obstacles, whose cells are eliminated
     EXPECT_EQ(counts_.gates, 0U);
+    c.mask = wide_spiral(150, 2).mask, c.seeds.assign(c.mask.size(), 0), rules.scattered_for_sweeps = 1000;
+    c.seeds[first_free(c)] = 3, check(1, 0);
+    EXPECT_EQ(counts_.parts, 0U) << "since most cells remain";
 }
 
 /// A tile that is entered again and again is flooded over more levels than one flood has.
@@ -250,7 +276,7 @@ TEST_F(GeodesicSolvers, FloodOverManyLevels) {
     rules.least_cells = 0, rules.first_depth = 1 << 20, rules.rough = std::numeric_limits<std::int32_t>::min();
     for (const std::uint64_t seed : {1, 4, 9}) {
         geodesic_case c = maze(seed, 192, 1);
-        c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+        c.seeds[first_free(c)] = 3;
         c.steps = chamfer_steps(2, std::array<std::int32_t, 1>{2});
         const geodesic_result wanted = on_host(c, 1);
         ASSERT_GT(*std::max_element(wanted.cost.begin(), wanted.cost.end()), 2 * 5000);
@@ -265,7 +291,7 @@ TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
     solver_rules rules = modes().front().rules;
     rules.first_depth = 1000;
     geodesic_case c = drawn_mask(4, 3);
-    c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+    c.seeds[first_free(c)] = 3;
     geodesic_result wanted = on_host(c, 1);
     EXPECT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);
     EXPECT_EQ(counts_.sampled, 0U);
@@ -286,7 +312,7 @@ TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
 TEST_F(GeodesicSolvers, TryNarrowKeys) {
     solver_rules rules = modes().front().rules;
     const auto check = [&](geodesic_case c, const std::vector<priced_step>& steps, std::uint32_t exceeded) {
-        const auto first = static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin());
+        const auto first = first_free(c);
         c.seeds[first] = 3, c.steps = steps;
         const geodesic_result wanted = on_host(c, 1);
         ASSERT_EQ(watched(c, rules, wanted, fields_wanted::costs), wanted);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "geodesic/cases.hpp"
+#include "geodesic/core.hpp"
 #include "refused.hpp"
 #include "scale.hpp"
 
@@ -149,6 +150,39 @@ TEST(Geodesic, RefusesWhatItCannotDo) {
         },
         {"cost", "2^31"});
     expect_refused([] { static_cast<void>(euclidean_steps(2, 8, {}, 1)); }, {"reach"});
+}
+
+/// A cell is redundant if, for each two of its neighbours, a path among the others costs no more than through it.
+TEST(Geodesic, FindsCellsWithoutWhichNoPathIsDearer) {
+    constexpr int ring = 8, row[ring] = {-1, -1, 0, 1, 1, 1, 0, -1}, column[ring] = {0, 1, 1, 1, 0, -1, -1, -1};
+    struct {
+        int high, wide, aside;  // prices
+    } constexpr prices[] = {{5, 5, 7}, {3, 3, 4}, {1, 1, 1}, {1, 1, 2}, {2, 3, 4}, {3, 1, 3}};
+    for (unsigned present = 0; present < 1U << ring; ++present) {
+        unsigned beside[ring];
+        for (int i = 0; i < ring; ++i) beside[i] = (present >> i & 1) != 0 ? ~0U : 0;
+        const bool redundant = geodesics::redundant(beside) == ~0U;
+        EXPECT_TRUE(redundant || geodesics::redundant(beside) == 0);
+        for (const auto& p : prices) {
+            const auto step = [&](int y, int x) {
+                return std::max(std::abs(y), std::abs(x)) > 1 ? 1000 : y == 0 ? p.wide : x == 0 ? p.high : p.aside;
+            };
+            int cost[ring][ring];
+            const auto is = [&](int i, int j) { return (present >> i & present >> j & 1) != 0; };
+            for (int i = 0; i < ring; ++i)
+                for (int j = 0; j < ring; ++j)
+                    cost[i][j] = is(i, j) ? step(row[i] - row[j], column[i] - column[j]) : 1000;
+            bool needless = true;
+            for (int k = 0; k < ring; ++k)
+                for (int i = 0; i < ring; ++i)
+                    for (int j = 0; j < ring; ++j) cost[i][j] = std::min(cost[i][j], cost[i][k] + cost[k][j]);
+            for (int i = 0; i < ring; ++i)
+                for (int j = 0; j < i; ++j)
+                    needless =
+                        needless && (!is(i, j) || cost[i][j] <= step(row[i], column[i]) + step(row[j], column[j]));
+            EXPECT_TRUE(p.aside == 7 ? needless == redundant : needless || !redundant) << present;
+        }
+    }
 }
 
 }  // namespace
