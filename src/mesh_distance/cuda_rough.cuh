@@ -101,7 +101,7 @@ struct alignas(16) touching {
     [[nodiscard]] __device__ float least(const float* u) const { return low + dot(n, u); }
 };
 
-/// As bound, in float. `loss` is that of the nearest triangle. No two points of the mesh are farther apart than `extent`.
+/// As bound, in float. `loss` is that of the nearest triangle; `extent` bounds the distance of two points of the mesh.
 ///
 /// From far away all distances grow alike, so that the quadratic part nearly cancels. Let q be the nearest point to the
 /// centre, p that of another triangle, w at most the distance of any point between p and q from the block, and t =
