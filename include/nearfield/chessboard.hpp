@@ -38,8 +38,10 @@ struct step_options {
 /// volumes of up to 2^21. In others, if two or three axes without a ring are searched, cells of volumes are compared
 /// with the sites near them where sites are few: at most one in 3000 cells, not counted those amid others.
 /// Others take a pass over bits for each 8 steps, images for each 15, if one pass suffices, or three (by city blocks
-/// five) from 2^22 cells on (images: 2^19). Else two sweeps over strips of 32 rows solve the last two axes, and a pass
-/// the third one; where these are not tried, one pass along every axis.
+/// five) from 2^22 cells on (images: 2^19). Else the cells of an image are compared with its rows that have sites, if
+/// these are at most 16, or its columns are solved in chunks if it has at most 5 * 2^20 cells. Else two sweeps over
+/// strips of 32 rows solve the last two axes, and a pass the third one; where these are not tried, one pass along every
+/// axis.
 ///
 /// Workspace on the host: 2 bytes a cell while distances are below 65534, else 4; for passes over bits up to 17 words
 /// of 64 bits for 64 cells and for the rest of each row, at most 8 bytes a cell. On a device: a bit a cell and 8 bytes

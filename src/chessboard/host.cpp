@@ -34,6 +34,7 @@ public:
           crew_(crew),
           distance_(p.cells),
           line_(crew_.threads() * line_cells()),
+          has_sites_(rows_),
           site_(crew_.threads() * site_cells()),
           spread_(spreads() ? crew_.threads() * 6 * row_ : 0) {
         std::fill_n(spread_.get(), spreads() ? crew_.threads() * 6 * row_ : 0, unreached<T>);
@@ -62,12 +63,14 @@ private:
     }
     [[nodiscard]] T* distance(std::int64_t cell) const { return distance_.get() + cell; }
     [[nodiscard]] bool wraps(int axis) const { return p_.ends[axis] == border::periodic; }
+    [[nodiscard]] bool is_closed(int axis) const { return p_.ends[axis] == border::closed; }
 
     // ---- rows -------------------------------------------------------------------------------------------------------
 
     void start(std::int64_t row, int thread) {
         std::uint8_t* const site = site_.get() + thread * site_cells();
         read_sites(p_, row, site);
+        has_sites_.get()[row] = is_closed(p_.rank - 1) || next_site(site, 0) < row_ ? 1 : 0;
         if (spreads() && sites_of(site) > row_ / 32) spread(site, thread, distance(row * row_));
         else fill_between(site, distance(row * row_));
         if (p_.rank - 1 == p_.batch) write(row);
@@ -157,28 +160,35 @@ private:
                        });
     }
 
-    /// Calls each(body) for every slab of the sweeps; body(first row, last row, thread) processes rows of it.
+    /// Calls each(body) for every slab of the sweeps; body(first row, last row, thread) processes rows of it. A sweep
+    /// begins at the first slab that has distances without it.
     template <class Each>
     void sweep_unit(int axis, std::int64_t unit, const Each& each) {
         const std::int64_t n = p_.size[axis], slab = p_.product(axis + 1, p_.rank) / row_, first = unit * n * slab;
         const bool forward = p_.side[axis] <= 0, backward = p_.side[axis] >= 0;
+        bool all = false;
         for (int direction = forward ? 0 : 1; direction < (backward ? 2 : 1); ++direction) {
             const bool last_one = axis == p_.batch && (direction == 1 || !backward);
             const std::int64_t turns = wraps(axis) && n > 1 ? 2 : 1;
+            bool takes = false, some = false;
             for (std::int64_t k = 0; k < turns * n; ++k) {
                 const std::int64_t at = direction == 0 ? k % n : n - 1 - k % n;
                 const std::int64_t before = direction == 0 ? (at == 0 ? n - 1 : at - 1) : (at == n - 1 ? 0 : at + 1);
-                const bool writes = last_one && k >= (turns - 1) * n;
+                const bool writes = last_one && k >= (turns - 1) * n, lowers = k == 0 && is_closed(axis);
+                takes = some, some = some || lowers || has_sites_.get()[first + at * slab] != 0;
+                if (!takes && !lowers && !writes) continue;
                 each([&](std::int64_t start_row, std::int64_t end_row, int thread) {
                     for (std::int64_t row = start_row; row < end_row; ++row) {
                         const std::int64_t to = first + at * slab + row;
-                        if (k > 0) take(axis, to, first + before * slab, row, thread);
-                        else if (p_.ends[axis] == border::closed) lower(distance(to * row_));
+                        if (takes) take(axis, to, first + before * slab, row, thread);
+                        else if (lowers) lower(distance(to * row_));
                         if (writes) write(to);
                     }
                 });
             }
+            all = all || some;
         }
+        has_sites_.get()[first] = all ? 1 : 0;
     }
     void lower(T* to) const {
         for (std::int64_t x = 0; x < row_; ++x) to[x] = std::min<T>(to[x], 1);
@@ -241,6 +251,7 @@ private:
     std::int64_t row_, rows_;
     workers& crew_;
     host_scratch<T> distance_, line_;
+    host_scratch<std::uint8_t> has_sites_;  ///< at a slab's first row: whether a cell of the slab has a distance
     host_scratch<std::uint8_t> site_;
     host_scratch<T> spread_;  ///< two rows for each thread, each with a row of cells before it and behind it
 };

@@ -272,13 +272,6 @@ void solve_by_samples(const device& on, const device_problem& p, const task& t, 
                  fields_of({{}, label}), out);
 }
 
-/// Bounds the distance between two points of a mesh in scaled coordinates.
-float extent_of(const meshes::box& of, double scale) {
-    double sum = 0;
-    for (std::size_t k = 0; k < 3; ++k) sum += (of.high[k] - of.low[k]) * (of.high[k] - of.low[k]);
-    return static_cast<float>(std::sqrt(sum) * scale * (1 + 0x1p-20) + slack);
-}
-
 }  // namespace
 
 void run(const device& on, const device_mesh::parts& of, const device_problem& p) {
@@ -315,7 +308,7 @@ void run(const device& on, const device_mesh::parts& of, const device_problem& p
     last.some_count = memory.get<int>(counts), last.next = last.some_count + 1;
     last.spilled = memory.get<std::int32_t>(spilled);
     if (is_listed) last.some = memory.get<std::int32_t>(some);
-    task t{p.in, memory.get<triangle>(triangles), memory.get<rough_triangle>(rough), {}, extent_of(of.box, p.in.scale)};
+    task t{p.in, memory.get<triangle>(triangles), memory.get<rough_triangle>(rough), {}};
     for (int k = 0; k < 3; ++k) t.middle[k] = p.in.at(k, static_cast<double>(p.in.shape[k] - 1) / 2);
     list_all(on, of, t, memory.get<triangle>(triangles), memory.get<rough_triangle>(rough),
              memory.get<std::int32_t>(slots), memory.get<std::int32_t>(distinct), by.levels[0].lists);

@@ -19,7 +19,6 @@ struct task {
     const triangle* triangles;
     const rough_triangle* rough;
     double middle[3];  ///< origin of the coordinates of `rough`
-    float extent;      ///< bound of the distance between two points of the mesh
 };
 
 /// Numbers of triangles.
@@ -142,7 +141,7 @@ struct box {
         return made;
     }
     __device__ rough_bound bounds(const task& t, std::int32_t face) const {
-        return {rough, t.rough[face], t.triangles[face].loss, t.in.most, t.extent};
+        return {rough, t.rough[face], t.triangles[face].loss, t.in.most};
     }
 };
 

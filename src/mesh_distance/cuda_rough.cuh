@@ -101,28 +101,18 @@ struct alignas(16) touching {
     [[nodiscard]] __device__ float least(const float* u) const { return low + dot(n, u); }
 };
 
-/// As bound, in float. `loss` is that of the nearest triangle. No two points of the mesh are farther apart than `extent`.
-///
-/// From far away all distances grow alike, so that the quadratic part nearly cancels. Let q be the nearest point to the
-/// centre, p that of another triangle, w at most the distance of any point between p and q from the block, and t =
-/// radius / w. Directions m from p turn by at most t, so the triangle stays at least |centre + u - p| - extent t away,
-/// if it touches the plane through p. The second derivatives of |centre + u - p| and |centre + u - q| differ by at most
-/// 3 extent / w^2. So the quadratic part is at most extent (t + 1.5 t^2).
+/// As bound, in float. `loss` is that of the nearest triangle.
 struct rough_bound {
     float n[3], plain, support;
 
-    __device__ rough_bound(const rough_box& at, const rough_triangle& nearest, double loss, double most, float extent) {
+    __device__ rough_bound(const rough_box& at, const rough_triangle& nearest, double loss, double most) {
         const rough_nearest q = at.to(nearest);
         const float over = inverse_root(q.squared), d = q.squared * over, radius = at.radius, far = rounded_up(most),
                     error = at.error(nearest, d) + rounded_up(loss + slack);
         for (int k = 0; k < 3; ++k) n[k] = q.e[k] * over;
         plain = (far < d + radius ? far : d + radius) + (radius + error);
         // The difference has a relative error of 101 times 6 roundings at most.
-        float quadratic = d > radius * 1.01F ? radius * radius / (2 * (d - radius)) * (1 + 0x1p-14F) : 8;
-        if (const float w = d - (radius + extent); w > 0.01F * d) {
-            const float t = radius / w;
-            quadratic = fminf(quadratic, extent * t * std::fma(1.5F, t, 1.0F) * (1 + 0x1p-12F));
-        }
+        const float quadratic = d > radius * 1.01F ? radius * radius / (2 * (d - radius)) * (1 + 0x1p-14F) : 8;
         support = d + (quadratic + error);
     }
     __device__ bool keeps(const touching& t, const float* half) const {

@@ -140,14 +140,12 @@ void expect_small(const shape_t& shape, bool chessboard::ways::*way) {
             }
 }
 
-/// One kernel for each axis: lines of 1, 2 and up to 4096 cells, rows of up to four stretches, lines that end within a
-/// block's
+/// One kernel for each axis: lines of 1, 2 and up to 2048 cells, rows of two stretches, lines that end within a block's
 /// columns; rings, closed ends and limits.
 TEST_F(ChessboardDevice, Small) {
-    for (const shape_t& shape :
-         {shape_t{1, 700}, shape_t{700, 1}, shape_t{511, 513}, shape_t{2048, 33}, shape_t{31, 2047},
-          shape_t{1023, 1025}, shape_t{256, 2048}, shape_t{4096, 33}, shape_t{40, 2049}, shape_t{23, 4095},
-          shape_t{64, 63, 65}, shape_t{3, 5, 1000}, shape_t{2, 600, 77}, shape_t{5, 4, 6, 7, 40}})
+    for (const shape_t& shape : {shape_t{1, 700}, shape_t{700, 1}, shape_t{511, 513}, shape_t{2048, 33},
+                                 shape_t{31, 2047}, shape_t{1023, 1025}, shape_t{256, 2048}, shape_t{64, 63, 65},
+                                 shape_t{3, 5, 1000}, shape_t{2, 600, 77}, shape_t{5, 4, 6, 7, 40}})
         expect_small(shape, &chessboard::ways::small);
 }
 
