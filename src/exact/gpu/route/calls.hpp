@@ -52,11 +52,19 @@ std::int64_t with_options(const option_call& call);
 /// Gives fields of a plan, whose pointers may be null, a place that is not dereferenced: a field is wanted, and can
 /// lend its memory, if its pointer is set.
 inline fields<device> placed(fields<device> out) {
-    static std::byte somewhere;
+    alignas(16) static std::byte somewhere;
     for (any_output<device>* field :
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     return out;
+}
+
+/// Returns the memory of a field that can hold 2 bytes a cell until it is written; null if there is none.
+inline std::byte* lent_field(const fields<device>& out) {
+    for (const any_output<device>* field : {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label})
+        if (field->wanted() && size_of(field->type) > 1 && reinterpret_cast<std::uintptr_t>(field->data) % 16 == 0)
+            return static_cast<std::byte*>(field->data);
+    return nullptr;
 }
 
 /// Runs many calls that differ in size only. Images whose sizes along every axis are within a factor of 1.4 (equal
