@@ -20,7 +20,7 @@ struct plain_call {
     const any_input<device>& image;
     const fields<device>& out;
     bool measure_only;  ///< return the bytes of workspace and start nothing
-    /// If set, few sites write these fields of any kind instead of `out`; `counters` (few.hpp) tell whether they did.
+    /// If set, few sites write these fields of any kind instead of `out`; `counters` tell whether they did.
     const fields<device>* few_out = nullptr;
     std::int32_t* counters = nullptr;
 };

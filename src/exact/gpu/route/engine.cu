@@ -8,7 +8,6 @@
 #include "exact/gpu/ground/items.cuh"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/rows/narrow.cuh"
 #include "exact/gpu/rows/rows.cuh"
