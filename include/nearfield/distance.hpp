@@ -110,8 +110,10 @@ struct job {
 /// 8 if they are float64. On GPUs of compute capability 9.0 or later, contiguous images of up to 512x512 and volumes up
 /// to 64x64x64 cells of a byte take none. All other calls, including coordinates and several fields, take 2.3 in images
 /// and 6.3 in volumes if sides are at most 32767 and, in volumes, packed sites have 31 bits or fields are contiguous
-/// and of the usual types. Images of longer rows take 4.8 if fields are so. 4.5 are taken in 1-D, 8.5 for distances
-/// alone along more axes if all squares in units are below 2^30 and in 1-D from 2^31 cells on; 16.5 in all other cases.
+/// and of the usual types; then 4.3 suffice in volumes if such a field has at least 2 bytes a cell and begins at a
+/// multiple of 16 bytes, except for distances alone in spacings for which 32 bits are tried before double. Images of
+/// longer rows take 4.8 if fields are so. 4.5 are taken in 1-D, 8.5 for distances alone along more axes if all squares
+/// in units are below 2^30 and in 1-D from 2^31 cells on; 16.5 in all other cases.
 /// Labels and signs take 0.5 more, and 0.13 for each axis but the last if distances alone are wanted; power diagrams
 /// take 16 to 26 more, fields that are not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes.
 /// nearfield::plan reports the sum for every call.

@@ -22,13 +22,7 @@ struct strides {
     std::int64_t of[max_rank]{};
 };
 
-inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
-
-/// Returns a / b for a >= 0, b > 0; most sizes fit 32 bits, where a division costs a third.
-__device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
-    if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
-    return a / b;
-}
+using cuda::blocks_for;
 
 /// A pass searches lines of `rows` cells, `inner` apart. Columns are numbered so that neighbours are adjacent in memory
 /// wherever `inner` allows it.

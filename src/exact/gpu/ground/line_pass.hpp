@@ -117,7 +117,7 @@ void send_bytes(const device& on, const void* from, std::int64_t bytes, std::byt
 
 }  // namespace nearfield::exact
 
-// The list of a grid's sites, for the rung for few sites (lines/few.cu).
+// The rung for few sites, which compares every cell with all sites that can win near it (lines/few.cu), and its list.
 
 namespace nearfield::exact::gpu {
 
@@ -139,6 +139,28 @@ struct few_sites {
     few_site<V>* sites = nullptr;   ///< null: no list is wanted
     int most = 0;                   ///< sites for which there is room
 };
+
+constexpr std::int64_t few_box_cells = 4096;  // cells of a block
+
+/// True if the rung is tried, for a call whose fields are contiguous. The device decides whether sites are few.
+bool tries_few(const plan& p);
+/// True if it is tried for a call in unit spacing without options. Values fit 32 bits if only the keys of sites do not.
+bool tries_few_plainly(const plan& p);
+/// True if it is tried before words, which serve distances or indices alone.
+bool tries_few_alone(const plan& p);
+
+/// Returns the number of its counters. The second one is what line_pass::many describes.
+std::int64_t few_counters(const plan& p);
+/// Returns the bytes of its lists, which nothing needs afterwards.
+std::int64_t few_bytes(const plan& p);
+
+/// Returns the list of sites for kernels that read the image anyway; the counters must have been cleared.
+template <class V>
+few_sites<V> few_list(const plan& p, std::int32_t* counters, std::byte* memory);
+
+/// Clears the counters and lists the sites, for all other calls.
+template <class V>
+void list_few(const option_call& call, const elements& image, std::int32_t* counters, std::byte* memory);
 
 // One further axis of any problem: inputs and outputs of a pass. See lines.cuh.
 
@@ -165,6 +187,10 @@ struct written_fields {
     [[nodiscard]] NF_HD bool has_ends() const { return closed != 0 || closed_beside < no_site<V>(); }
     [[nodiscard]] NF_HD bool is_signed() const { return zero_sign != other_sign; }
 };
+
+/// Writes the fields if sites are few.
+template <class V>
+void compare_few(const option_call& call, const written_fields<V>& to, std::int32_t* counters, std::byte* memory);
 
 /// Rule for the cells that compete for a cell.
 enum class rule : std::uint8_t {

@@ -10,13 +10,13 @@
 // Cost: the image is read once, the fields are written once; 3,000 sites leave about five for a warp.
 // Rounded numbers: values are sums in the order of the passes, which is monotone, so that bounds hold. Ties are decided
 // as the passes decide them: within a line first, then within a plane, then between planes.
-#include "exact/gpu/lines/few.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <type_traits>
 
 #include "base/cuda.cuh"
+#include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/lines/few_cells.cuh"
 #include "exact/gpu/lines/few_grid.cuh"
 
@@ -314,6 +314,13 @@ bool tries_few(const plan& p) {
            coarse_boxes(p) <= most_boxes &&
            std::all_of(p.size.begin() + p.first_axis, p.size.begin() + p.rank,
                        [](std::int64_t size) { return size < std::int64_t{1} << coordinate_bits; });
+}
+
+bool tries_few_plainly(const plan& p) {
+    return p.numbers != tier::float64 && p.largest < largest_narrow && tries_few(p);
+}
+bool tries_few_alone(const plan& p) {
+    return p.rank - p.first_axis == 3 && p.cells >= few_limit.least_alone && tries_few_plainly(p);
 }
 
 std::int64_t few_counters(const plan& p) { return counters_before + coarse_boxes(p); }

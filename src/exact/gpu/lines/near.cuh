@@ -5,7 +5,7 @@
 // Along the axis before the last a word has the value, the offset of x, and the row. Along the first of three axes it
 // has the value, the offsets of x and y, and one bit: whether the row lies behind; the root of the rest of the value
 // yields the row. Offsets from one cell are ordered as coordinates are, so comparing words compares values, then sites;
-// sites beyond a joined end get the numbers behind (near_plan.cuh). Offsets are clamped; a site with a clamped offset
+// sites beyond a joined end get the numbers behind (near_blocks.cuh). Offsets are clamped; a site with a clamped offset
 // costs at least the cap, so a block whose values stay below the cap has lost no candidate. A block of rows searches
 // outward from both of its ends until no lane's value reaches the cost of the next rows.
 //

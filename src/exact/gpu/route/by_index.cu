@@ -13,7 +13,6 @@
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/items.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 
 namespace nearfield::exact::gpu {

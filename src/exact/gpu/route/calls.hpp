@@ -20,7 +20,7 @@ struct plain_call {
     const any_input<device>& image;
     const fields<device>& out;
     bool measure_only;  ///< return the bytes of workspace and start nothing
-    /// If set, few sites write these fields of any kind instead of `out`; `counters` (few.hpp) tell whether they did.
+    /// If set, few sites write these fields of any kind instead of `out`; `counters` tell whether they did.
     const fields<device>* few_out = nullptr;
     std::int32_t* counters = nullptr;
 };
@@ -52,11 +52,19 @@ std::int64_t with_options(const option_call& call);
 /// Gives fields of a plan, whose pointers may be null, a place that is not dereferenced: a field is wanted, and can
 /// lend its memory, if its pointer is set.
 inline fields<device> placed(fields<device> out) {
-    static std::byte somewhere;
+    alignas(16) static std::byte somewhere;
     for (any_output<device>* field :
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     return out;
+}
+
+/// Returns the memory of a field that can hold 2 bytes a cell until it is written; null if there is none.
+inline std::byte* lent_field(const fields<device>& out) {
+    for (const any_output<device>* field : {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label})
+        if (field->wanted() && size_of(field->type) > 1 && reinterpret_cast<std::uintptr_t>(field->data) % 16 == 0)
+            return static_cast<std::byte*>(field->data);
+    return nullptr;
 }
 
 /// Runs many calls that differ in size only. Images whose sizes along every axis are within a factor of 1.4 (equal

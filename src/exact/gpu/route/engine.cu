@@ -8,7 +8,6 @@
 #include "exact/gpu/ground/items.cuh"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/rows/narrow.cuh"
 #include "exact/gpu/rows/rows.cuh"
@@ -21,18 +20,19 @@ template <class V>
 class line_engine {
 public:
     explicit line_engine(const option_call& call) : on_(call.on), call_(call), p_(call.p), memory_(call.on) {
-        by_.m = p_.template as_metric<V>();
-        by_.limit = p_.template bound<V>(p_.limit);
+        by_.m = p_.template as_metric<V>(), by_.limit = p_.template bound<V>(p_.limit);
         grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
         std::copy_n(p_.size.begin(), p_.rank, grid_.size);
         windows_ = std::is_same_v<V, double> && p_.sites_wanted && tries_narrow(call_);
         narrows_ = std::is_same_v<V, double> && !p_.sites_wanted && tries_narrow(call_);
         values_ = narrows_ || (std::is_same_v<V, std::int32_t> && values_suffice(p_));
-        const bool rows_fit =
-            !p_.weighted || power_row<V>::bytes(static_cast<int>(size(p_.rank - 1))) <= cuda::limits().shared_bytes;
+        const int length = static_cast<int>(size(p_.rank - 1));
+        const bool rows_fit = !p_.weighted || power_row<V>::bytes(length) <= cuda::limits().shared_bytes;
         if ((std::is_same_v<V, double> && keys_are_rows(call_)) || keys_are_all_rows(p_)) stored_ = keys::row;
         else if (values_ || (keys_are_narrow(call_) && rows_fit && !std::is_same_v<V, std::int64_t>))
             stored_ = keys::narrow;
+        if (searched() == 3 && stored_ == keys::narrow && writes_fields() && !p_.weighted && !narrows_)
+            lent_ = lent_field(call_.out);
         few_ = writes_fields() && call_.list[0].trusted.data == nullptr && tries_few(p_);
         image_.bytes = static_cast<int>(size_of(call_.image.type));
         image_.floating = call_.image.type >= dtype::float16;
@@ -130,10 +130,10 @@ private:
         for (int axis = first_searched() + (p_.weighted ? 0 : 1); axis >= p_.first_axis; --axis, nth = 1 - nth)
             if (axis > p_.first_axis || !writes_fields()) most[nth] = std::max(most[nth], bytes_after(axis));
         if (p_.weighted) most[0] = most[1] = 8;
-        // The lists of few sites have the memory of the first keys, which passes write later.
-        const std::int64_t lists[2] = {few_ ? few_bytes(p_) : 0, 0};
-        for (int i = 0; i < 2; ++i)
-            keys_[i] = memory_.template reserve<std::byte>(std::max(most[i] * p_.cells, lists[i]));
+        else if (lent_) most[0] = 0;
+        if (few_) most[lent_ ? 1 : 0] = std::max(most[lent_ ? 1 : 0], blocks_for(few_bytes(p_), p_.cells));
+        for (int i = 0; i < 2; ++i) keys_[i] = memory_.template reserve<std::byte>(most[i] * p_.cells);
+        few_lists_ = keys_[lent_ ? 1 : 0];  // passes write keys later
         line_needs needs;
         for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
             const keys before = axis == p_.rank - 1 ? keys::wide : keys_before<V>(axis);
@@ -171,7 +171,7 @@ private:
         return few_ ? memory_.template get<std::int32_t>(few_at_) + 1 : nullptr;
     }
 
-    [[nodiscard]] void* current() const { return memory_.template get<std::byte>(keys_[now_]); }
+    void* current() const { return now_ == 0 && lent_ ? lent_ : memory_.template get<std::byte>(keys_[now_]); }
 
     /// True if rows note where runs begin along the other axes, for windows of values.
     [[nodiscard]] bool notes_begins() const { return values_ && has_labels() && stored_ == keys::narrow; }
@@ -194,7 +194,7 @@ private:
         line_pass<V> g = shape_along<V>(p_, p_.first_axis);
         point_fields(call_, image, g);
         auto* const counters = memory_.template get<std::int32_t>(few_at_);
-        auto* const lists = memory_.template get<std::byte>(keys_[0]);
+        auto* const lists = memory_.template get<std::byte>(few_lists_);
         list_few<V>(call_, image, counters, lists);
         gpu::compare_few(call_, g.out, counters, lists);
         trace::note(on_, rung::few, blocks_for(p_.cells, few_box_cells), many());
@@ -366,14 +366,15 @@ private:
     rules<V> by_;
     grid_shape grid_;
     keys stored_ = keys::wide;
-    bool values_ = false;   ///< passes carry values without sites
-    bool few_ = false;      ///< sites are counted first, and compared with all cells if they are few
-    bool narrows_ = false;  ///< passes run in 32 bits first, and in V if a value exceeds these
-    bool windows_ = false;  ///< near windows in 32 bits precede the strips in V
-    elements image_;        ///< contiguous: the call's, or a copy
+    bool values_ = false;        ///< passes carry values without sites
+    bool few_ = false;           ///< sites are counted first, and compared with all cells if they are few
+    bool narrows_ = false;       ///< passes run in 32 bits first, and in V if a value exceeds these
+    bool windows_ = false;       ///< near windows in 32 bits precede the strips in V
+    std::byte* lent_ = nullptr;  ///< the keys of a volume's rows, if a field holds them
+    elements image_;             ///< contiguous: the call's, or a copy
     cuda::workspace memory_;
-    std::int64_t table_ = 0, copy_ = 0, few_at_ = 0, marks_ = 0, begins_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0,
-                 least_ = 0, far_ = 0, left_ = 0, unsolved_ = 0;
+    std::int64_t table_ = 0, copy_ = 0, few_at_ = 0, few_lists_ = 0, marks_ = 0, begins_ = 0, initial_ = 0,
+                 extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0, unsolved_ = 0;
     std::int64_t keys_[2]{}, values_of_[2]{};
     int now_ = 0;
 };

@@ -7,7 +7,6 @@
 
 #include "base/lines.hpp"
 #include "exact/gpu/ground/ladder.hpp"
-#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/sites/launch.cuh"
 #include "exact/gpu/tiles/launch.cuh"

@@ -10,7 +10,6 @@
 #include "exact/fit.hpp"
 #include "exact/gpu/ground/fits.hpp"
 #include "exact/gpu/ground/ladder.hpp"
-#include "exact/gpu/lines/few.hpp"
 #include "exact/gpu/route/calls.hpp"
 
 namespace nearfield::exact {
