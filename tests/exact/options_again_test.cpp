@@ -24,11 +24,11 @@ const shape_t shape{45, 20, 36};
 const double lengths[] = {1000, 33, 27};
 
 /// Sites, of value 0, are random cells, or those of the first plane alone: cells behind plane 32 then are beyond.
-codes_t sited(bool far) {
+codes_t sited(bool far, const shape_t& size = shape) {
     codes_t codes;
-    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+    for (std::int64_t i = 0; i < cells_of(size); ++i) {
         const bool random = mix(static_cast<std::uint64_t>(i)) % 40 == 0;
-        codes.push_back(random && (!far || i < shape[1] * shape[2]) ? 0 : 1 + static_cast<std::uint32_t>(i / 5 % 3));
+        codes.push_back(random && (!far || i < size[1] * size[2]) ? 0 : 1 + static_cast<std::uint32_t>(i / 5 % 3));
     }
     return codes;
 }
@@ -73,6 +73,18 @@ TEST_F(OptionsAgain, FarSitesNeedDouble) {
     int nth = 0;
     for (const again_case& each : again_cases())
         EXPECT_EQ(solved_by(rung::again, each, true) > 0, !each.near && !each.wanted.index) << "case " << nth++;
+}
+
+/// After the first cell that needs double, the last pass in 32 bits leaves out all blocks that have not begun.
+TEST_F(OptionsAgain, PassesIn32BitsEndEarly) {
+    const shape_t large{45, 160, 330};
+    const std::int64_t strips_along_y = (45 * 330 + 31) / 32 * 5, strips_along_z = 160 * 330 / 32 * 2;
+    const exact::gpu::trace counted;
+    EXPECT_EQ(differs(large, dtype::uint8, sited(true, large), {.spacing = {lengths, 3}}, {.distance = dtype::float32}),
+              "");
+    const auto solved = [&](rung which) { return counted.solved()[static_cast<std::size_t>(which)]; };
+    EXPECT_GT(solved(rung::again), 0);
+    EXPECT_LT(solved(rung::strips) + solved(rung::halving), strips_along_y + strips_along_z / 2);
 }
 
 /// Windows of 20 rows do not go round a periodic axis.

@@ -252,6 +252,7 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
     };
     each_left((g.columns + cuda::warp - 1) / cuda::warp * windows, is_left, [&](std::int64_t nth) {
         const std::int64_t tile = nth / windows;
+        if (Last && C::clamps && is_in_vain(g)) return;
         const C c(g, tile * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp);
         line_tile<C, Stored, Last>(c, reinterpret_cast<unsigned char*>(line_memory), layout, tile,
                                    static_cast<int>(nth % windows))

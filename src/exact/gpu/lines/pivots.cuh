@@ -17,6 +17,12 @@ constexpr int line_warps = 8;
 
 constexpr int left_rows = 256;  // rows whose strips share a word of unresolved strips
 
+/// True if a search in 32 bits has met a cell that needs double, so that all are solved again. Called by a whole block.
+template <class V>
+__device__ bool is_in_vain(const line_pass<V>& g) {
+    return g.out.beyond != nullptr && __syncthreads_or(*static_cast<const volatile std::int32_t*>(g.out.beyond)) != 0;
+}
+
 /// Strips of a tile to be solved: those that near windows left unresolved, or all.
 struct left_strips {
     const std::uint8_t* words = nullptr;

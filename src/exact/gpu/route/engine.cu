@@ -255,9 +255,9 @@ private:
 
     void write_power_first(const weighted_sites& from) {
         const int last = p_.rank - 1, length = static_cast<int>(size(last));
-        cuda::launch(on_, write_power_rows<V>, p_.cells / length, dim3(power_threads), power_row<V>::bytes(length),
-                     from, by_.m, length, memory_.template get<V>(extremes_), p_.largest, p_.numbers == tier::float64,
-                     many(), static_cast<std::int16_t*>(current()), memory_.template get<V>(values_of_[0]));
+        write_power(on_, p_.cells / length, from, by_.m, length, memory_.template get<V>(extremes_), p_.largest,
+                    p_.numbers == tier::float64, many(), static_cast<std::int16_t*>(current()),
+                    memory_.template get<V>(values_of_[0]));
     }
 
     /// Searches the last axis of a power diagram of long rows or of many axes, whose lanes read rows, not neighbours.

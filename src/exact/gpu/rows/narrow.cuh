@@ -160,9 +160,10 @@ struct row_sites_at {
 };
 
 /// Returns eight cells from cell x on: the nearer of the site before and the site behind, by their sum. At changes of
-/// labels the sites are the cells on the other side; cells of the background are their own sites.
-template <bool Labels>
-__device__ uint4 step_over_sites(const row_words& row, int x, bool empty) {
+/// labels the sites are the cells on the other side; cells of the background are their own sites. In joined rows of
+/// `length` cells sites lie beyond the ends, too, and the smaller coordinate of two that tie may be the one behind.
+template <bool Labels, bool Joined>
+__device__ uint4 step_over_sites(const row_words& row, int x, int length, bool empty) {
     const std::uint32_t b = row.bits[x / mark_bits];
     const int i = x % mark_bits;
     const std::uint32_t lower = b << (31 - i), upper = Labels ? b >> (i + 7) >> 1 : b >> (i + 7), mine = b >> i;
@@ -178,7 +179,10 @@ __device__ uint4 step_over_sites(const row_words& row, int x, bool empty) {
 #pragma unroll
     for (int k = narrow_cells - 1; k >= 0; --k) {
         if (!Labels) right = (mine >> k & 1) != 0 ? x + k : right;
-        site[k] = static_cast<std::uint32_t>(before[k] + right >= 2 * (x + k) ? before[k] : right);
+        const int low = Joined && before[k] < 0 ? before[k] + length : before[k],
+                  high = Joined && right >= length ? right - length : right,
+                  nearer = before[k] + right - (Joined && high < low ? 1 : 0);
+        site[k] = static_cast<std::uint32_t>(nearer >= 2 * (x + k) ? low : high);
         if (Labels) right = (mine >> k & 1) != 0 ? x + k : right;
     }
     if constexpr (Labels) {
@@ -193,16 +197,36 @@ __device__ uint4 step_over_sites(const row_words& row, int x, bool empty) {
     return u;
 }
 
+/// Returns the first and the last set bit of a row.
+__device__ inline int2 ends_of(const row_words& row) {
+    const int last = row.words - 1;
+    const auto low = static_cast<int>(row.bits[0]), high = static_cast<int>(row.bits[last]);
+    return {low != 0 ? __ffs(low) - 1 : row.behind[0],
+            high != 0 ? last * mark_bits + mark_bits - 1 - __clz(high) : row.before[last]};
+}
+
+/// Lets the words at both ends of a row have the other end's bits beside them. Called by one warp.
+__device__ inline void join_ends(const row_words& row, int length) {
+    const int2 ends = ends_of(row);
+    __syncwarp();
+    for (int w = static_cast<int>(threadIdx.x); w < row.words; w += cuda::warp) {
+        if (row.before[w] < 0) row.before[w] = ends.y - length;
+        if (row.behind[w] >= length) row.behind[w] = ends.x + length;
+    }
+    __syncwarp();
+}
+
 /// Writes a row, eight cells of each lane at a time. Rows that do not begin at multiples of 16 bytes are written by
 /// way of `turned`, a cell of each lane after another.
-template <bool Labels>
+template <bool Labels, bool Joined>
 __device__ void write_row(const row_words& row, int length, std::int16_t* to, uint4* turned) {
     const bool empty = row.before[row.words - 1] < 0 && row.bits[row.words - 1] == 0;
+    if constexpr (Joined) join_ends(row, length);
     const auto lane = static_cast<int>(threadIdx.x);
     const auto* const cells = reinterpret_cast<const std::int16_t*>(turned);
     for (int first = 0; first < length; first += cuda::warp * narrow_cells) {
         const int x = first + lane * narrow_cells;
-        const uint4 mine = x < length ? step_over_sites<Labels>(row, x, empty) : uint4{};
+        const uint4 mine = x < length ? step_over_sites<Labels, Joined>(row, x, length, empty) : uint4{};
         if (length % narrow_cells == 0) {
             if (x < length) *reinterpret_cast<uint4*>(to + x) = mine;
             continue;
@@ -214,14 +238,6 @@ __device__ void write_row(const row_words& row, int length, std::int16_t* to, ui
             if (first + i < length) to[first + i] = cells[i];
         __syncwarp();
     }
-}
-
-/// Returns the first and the last set bit of a row.
-__device__ inline int2 ends_of(const row_words& row) {
-    const int last = row.words - 1;
-    const auto low = static_cast<int>(row.bits[0]), high = static_cast<int>(row.bits[last]);
-    return {low != 0 ? __ffs(low) - 1 : row.behind[0],
-            high != 0 ? last * mark_bits + mark_bits - 1 - __clz(high) : row.before[last]};
 }
 
 /// A warp owns a row.
@@ -240,10 +256,9 @@ __global__ void __launch_bounds__(narrow_threads)
     else fill_sites(row, of, lines, start, length);
     __syncwarp();
     carry_words(row.bits, row.before, row.behind, words);
-    if (!periodic) return write_row<Labels>(row, length, to + start, turned_rows + warp * cuda::warp);
-    const int2 ends = ends_of(row);
-    const row_sites_at site{row, length, ends.x, ends.y, Labels, periodic};
-    for (int x = static_cast<int>(threadIdx.x) % cuda::warp; x < length; x += cuda::warp) to[start + x] = site(x);
+    uint4* const turned = turned_rows + warp * cuda::warp;
+    if (periodic) write_row<Labels, true>(row, length, to + start, turned);
+    else write_row<Labels, false>(row, length, to + start, turned);
 }
 
 constexpr int short_row = 128;     // cells from which on a warp has one row

@@ -2,6 +2,7 @@
 // a row's sites. First values of power diagrams are minus the weight of each site.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "base/cuda_each.cuh"
@@ -195,13 +196,15 @@ __global__ void __launch_bounds__(row_threads)
 
 // ---- power diagrams -------------------------------------------------------------------------------------------------
 //
-// A block lists the row's sites in shared memory. The winners of every 32nd cell, each found
+// A block, or of short rows a warp, lists the row's sites in shared memory. The winners of every 32nd cell, each found
 // among all sites of the row, bound those between. Reads the first values once and writes 2 bytes a cell and the cost
 // of the site, which later passes would otherwise look up for each candidate.
 
-constexpr int power_threads = 256;
+constexpr int power_row_cells = 512;     // a warp owns a row of so many cells, and a block one of more
+constexpr int power_block_rows = 8;      // rows of a block whose warps own one each
+constexpr int power_row_threads = 1024;  // most threads of a block
 
-/// A block owns a row.
+/// A block or a warp owns a row.
 template <class V>
 class power_row {
 public:
@@ -217,41 +220,41 @@ public:
           weight_(weight) {}
 
     static __host__ __device__ int words_of(int length) { return (length + mark_bits - 1) / mark_bits; }
-    static std::size_t bytes(int length) {
-        return static_cast<std::size_t>(length) * (sizeof(V) + 2) +
-               (3 * static_cast<std::size_t>(words_of(length)) + 2) * 4;
+    static __host__ __device__ std::size_t bytes(int length) {
+        const auto words = static_cast<std::size_t>(words_of(length));
+        return (static_cast<std::size_t>(length) * (sizeof(V) + 2) + (3 * words + 2) * 4 + 7) / 8 * 8;
     }
 
     /// Lists the row's sites, given the first value of each cell; returns false if there is none.
     template <class First>
     __device__ bool list(const First& first) {
-        for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
+        for (int w = warp_; w < words_; w += warps_) {
             const int x = w * mark_bits + lane_;
             const std::uint32_t b =
                 __ballot_sync(cuda::every_lane, x < length_ && first(min(x, length_ - 1)) < no_site<V>());
             if (lane_ == 0) bits_[w] = b;
         }
-        __syncthreads();
+        wait();
         if (warp_ == 0) count_words();
-        __syncthreads();
+        wait();
         count_ = start_[words_];
-        for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
+        for (int w = warp_; w < words_; w += warps_) {
             const std::uint32_t b = bits_[w];
             if ((b >> lane_ & 1) == 0) continue;
             const int i = start_[w] + __popc(b & ((1u << lane_) - 1)), x = w * mark_bits + lane_;
             at_[i] = static_cast<std::int16_t>(x), values_[i] = first(x);
         }
-        __syncthreads();
+        wait();
         return count_ > 0;
     }
 
     __device__ void write(std::int16_t* to, V* values, bool ordered) {
         const int first = periodic_ ? -count_ : 0, last = periodic_ ? 2 * count_ - 1 : count_ - 1;
         if (ordered)
-            for (int w = static_cast<int>(threadIdx.x); w < words_; w += power_threads)
+            for (int w = thread_; w < words_; w += warps_ * cuda::warp)
                 pivots_[w] = search(w * mark_bits, first, periodic_ && w == 0 ? count_ - 1 : last).place;
-        __syncthreads();
-        for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
+        wait();
+        for (int w = warp_; w < words_; w += warps_) {
             const int x = w * mark_bits + lane_;
             if (x >= length_) continue;
             const int next = w + 1 < words_ ? pivots_[w + 1] : periodic_ ? pivots_[0] + count_ : last;
@@ -261,6 +264,11 @@ public:
     }
 
 private:
+    /// Waits for the other threads of the row.
+    __device__ void wait() const {
+        if (warps_ == 1) __syncwarp();
+        else __syncthreads();
+    }
     __device__ void count_words() {
         int sum = 0;
         for (int first = 0; first < words_; first += cuda::warp) {
@@ -297,25 +305,39 @@ private:
     int length_, words_, count_ = 0;
     bool periodic_;
     V weight_;
-    int lane_ = static_cast<int>(threadIdx.x) % cuda::warp, warp_ = static_cast<int>(threadIdx.x) / cuda::warp;
+    int thread_ = static_cast<int>(threadIdx.x), lane_ = thread_ % cuda::warp, warp_ = thread_ / cuda::warp;
+    int warps_ = static_cast<int>(blockDim.x) / cuda::warp;
 };
 
+/// Solves rows: blockDim.x threads each.
 template <class V>
-__global__ void __launch_bounds__(power_threads)
-    write_power_rows(const weighted_sites from, const metric<V> m, int length, const V* extremes, double largest,
-                     bool rounds, const std::int32_t* many, std::int16_t* to, V* values) {
+__global__ void __launch_bounds__(power_row_threads)
+    write_power_rows(const weighted_sites from, const metric<V> m, int length, std::int64_t rows, const V* extremes,
+                     double largest, bool rounds, const std::int32_t* many, std::int16_t* to, V* values) {
     extern __shared__ uint4 power_memory[];
-    if (are_few(many)) return;
-    const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * length;
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y, start = nth * length;
+    if (nth >= rows || are_few(many)) return;
     const V weight = m.weight[m.rank - 1];
-    power_row<V> row(power_memory, length, m.periodic[m.rank - 1], weight);
+    auto* const memory = reinterpret_cast<unsigned char*>(power_memory) + threadIdx.y * power_row<V>::bytes(length);
+    power_row<V> row(memory, length, m.periodic[m.rank - 1], weight);
     if (!row.list([&](int x) { return from.first(m, start + x); })) {
-        for (int x = static_cast<int>(threadIdx.x); x < length; x += power_threads)
+        for (int x = static_cast<int>(threadIdx.x); x < length; x += static_cast<int>(blockDim.x))
             to[start + x] = INT16_MIN, values[start + x] = no_site<V>();
         return;
     }
     row.write(to + start, values + start,
               !rounds || rows_ordered(largest + static_cast<double>(extremes[1]), static_cast<double>(weight)));
+}
+
+/// Launches the kernel for `rows` rows.
+template <class V>
+void write_power(const device& on, std::int64_t rows, const weighted_sites& from, const metric<V>& m, int length,
+                 const V* extremes, double largest, bool rounds, const std::int32_t* many, std::int16_t* to,
+                 V* values) {
+    dim3 block(cuda::warp, power_block_rows);
+    if (length > power_row_cells) block = dim3(std::min(power_row_threads, length / 8 / cuda::warp * cuda::warp));
+    cuda::launch(on, write_power_rows<V>, blocks_for(rows, block.y), block, block.y * power_row<V>::bytes(length), from,
+                 m, length, rows, extremes, largest, rounds, many, to, values);
 }
 
 }  // namespace
