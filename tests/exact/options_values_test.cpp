@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
 
@@ -177,6 +178,44 @@ TEST_F(OptionsValues, ValuesThatWindowsLeave) {
             check_all(shape, block, zeros, ++seed);
             if (HasFailure()) return;
         }
+    }
+}
+
+/// Values from 2^23 on have windows if their roots are not fast anyway: nothing is left to strips.
+TEST_F(OptionsValues, LargeValuesHaveWindows) {
+    using exact::gpu::rung;
+    const shape_t shape{600, 700};  // the first column has sites, which cost up to 2^24.5
+    static const double steep[] = {2.5, 0.7};
+    static const border joined[] = {border::periodic, border::open};
+    codes_t codes;
+    for (std::int64_t i = 0; i < cells_of(shape); ++i) codes.push_back(i % shape[1] == 0 ? 0 : 1);
+    for (const distance_options& options :
+         {distance_options{.spacing = spacing(steep, 2)},
+          distance_options{.spacing = spacing(steep, 2), .border = borders(joined, 2)},
+          distance_options{.spacing = spacing(steep, 2), .sign = sign::inside_negative}}) {
+        const exact::gpu::trace counted;
+        EXPECT_EQ(differs(shape, dtype::uint8, codes, options, {.distance = dtype::float32}), "");
+        const auto solved = [&](rung which) { return counted.solved()[static_cast<std::size_t>(which)]; };
+        EXPECT_GT(solved(rung::values), 0);
+        EXPECT_EQ(solved(rung::strips) + solved(rung::halving), 0) << counted.text();
+    }
+}
+
+/// Planes without a site between others that have some.
+TEST_F(OptionsValues, PlanesWithoutSites) {
+    for (const shape_t& shape : {shape_t{20, 40, 64}, shape_t{20, 70, 37}, shape_t{20, 300, 32}}) {
+        codes_t codes;
+        for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+            const bool has_sites = i / (shape[1] * shape[2]) % 14 == 3;
+            codes.push_back(has_sites && mix(static_cast<std::uint64_t>(i)) % 50 == 0 ? 0 : 1);
+        }
+        for (const auto& rule : rules())
+            for (const wanted_fields& wanted :
+                 {wanted_fields{.distance = dtype::float32}, wanted_fields{.index = dtype::int64}})
+                if (!wanted.index || (!rule.options.half_cell && rule.options.sign == sign::none)) {
+                    EXPECT_EQ(differs(shape, dtype::uint8, codes, rule.options, wanted), "")
+                        << rule.name << ", " << text_of(shape);
+                }
     }
 }
 

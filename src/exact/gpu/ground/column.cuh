@@ -66,6 +66,8 @@ public:
     using K = typename stored_key<Stored>::type;
     static constexpr bool labels = Rule == rule::labels, powers = Rule == rule::powers, bent = Bent,
                           values = Values || Stored == keys::value;
+    /// Rows note where runs of labels begin, for windows of values.
+    static constexpr bool begins = labels && (Stored == keys::narrow || Stored == keys::value);
     /// Wide keys have the value of int32 numbers in their upper half.
     static constexpr bool valued = Stored == keys::wide && std::is_same_v<V, std::int32_t>;
     static constexpr bool clamps = Bent && std::is_same_v<V, std::int32_t>;

@@ -30,7 +30,7 @@ inline constexpr rung_row ladder[] = {
     {rung::few, "few", "all sites that can win in a box of cells", "any number, key, ends; one site in 900 cells",
      "labels, signs, four axes, other fields, small grids"},
     {rung::values, "values", "near windows of values", "distances alone, whole numbers",
-     "a value reaches 2^23, or rows 256"},
+     "a value reaches 2^23 (2^29 if roots are slow), or rows 256"},
     {rung::near, "near", "near windows in one word", "whole numbers and sites in one word", "a value reaches the cap"},
     {rung::strips, "strips", "strips of 32 rows between winners of pivot rows", "any number, key, class, ends",
      "never, given pivots"},

@@ -84,32 +84,6 @@ __global__ void __launch_bounds__(pivot_warps* cuda::warp)
                  found_by_warps<C>(memory, pivot_warps));
 }
 
-/// Shared memory of a block, in this order.
-template <keys Stored>
-struct tile_layout {
-    using in = typename stored_key<Stored>::in;
-    int rows;    ///< largest number of staged rows
-    int strips;  ///< strips of a window
-    bool is_long, few_lines;
-
-    /// Returns the strips of a window whose first one this is, in a line of n rows.
-    [[nodiscard]] __device__ int of_window(int first, int n) const {
-        return min(strips, (n + strip - 1) / strip - first);
-    }
-    [[nodiscard]] __host__ __device__ int keys() const { return rows * cuda::warp * static_cast<int>(sizeof(in)); }
-    /// Winners of strips; during the halving of pivots, the results of warps.
-    [[nodiscard]] __host__ __device__ int slots() const {
-        return line_warps * cuda::warp * (8 + 4 + static_cast<int>(sizeof(typename stored_key<Stored>::type)));
-    }
-    [[nodiscard]] __host__ __device__ int pivots() const {
-        return (strips + 1) * cuda::warp * static_cast<int>(is_long ? sizeof(std::int32_t) : sizeof(std::int16_t));
-    }
-    [[nodiscard]] __host__ __device__ int least() const {
-        return is_long ? 0 : strips * cuda::warp * static_cast<int>(sizeof(float));
-    }
-    [[nodiscard]] __host__ __device__ int bytes() const { return keys() + slots() + pivots() + least(); }
-};
-
 /// A block's tile: 32 lines, or of long lines a window whose pivots are known.
 template <class C, keys Stored, bool Last>
 class line_tile {
@@ -145,8 +119,8 @@ public:
             if (c_.g.far[tile_] != 0) least = c_.g.least + tile_ * all_strips * cuda::warp + lane_;
         }
         const bool staged = rows <= min(layout_.rows, n);
-        if (staged) stage(base, rows);
-        __syncthreads();
+        const bool some = __syncthreads_or(!staged || stage(base, rows)) != 0;
+        if (rows == n && !some) return write_none(strips, ordered);
         const keys_of_line<C> at{staged ? keys_ + lane_ : static_cast<const in*>(c_.g.from) + c_.cell(0),
                                  staged ? cuda::warp : c_.g.inner, staged ? base : 0, c_};
         auto* const pivots = reinterpret_cast<std::int16_t*>(pivots_) + lane_;
@@ -172,18 +146,40 @@ private:
         count_solved(c_.g.solved, which, __popc(left_));
         if (layout_.few_lines) count_solved(c_.g.solved, rung::windows, __popc(left_));
     }
-    __device__ void stage(int base, int rows) {
+    /// Stages rows; returns false if none of those that a thread reads may have a site.
+    [[nodiscard]] __device__ bool stage(int base, int rows) {
+        // The bits of a key of 16 bits, twice, or of 32 bits, that are set where there is no site.
+        constexpr std::uint32_t none = Stored == keys::value ? no_site<std::int32_t>()
+                                       : sizeof(in) == 2     ? 0x80008000u
+                                                             : 0x80000000u;
+        std::uint32_t all = C::labels || sizeof(in) == 8 ? 0 : ~0u;
         constexpr int chunk = 16 / sizeof(in), chunks = cuda::warp / chunk;
         const auto* const source = static_cast<const in*>(c_.g.from);
         const auto row_of = [&](int i) { return c_.row_in(base + i); };
         if (c_.g.inner % cuda::warp == 0) {
             const std::int64_t first = c_.cell(0) - lane_;
-            for (int i = static_cast<int>(threadIdx.x); i < rows * chunks; i += threads_)
-                reinterpret_cast<uint4*>(keys_)[i] = __ldg(reinterpret_cast<const uint4*>(
-                    source + first + row_of(i / chunks) * c_.g.inner + i % chunks * chunk));
+            for (int i = static_cast<int>(threadIdx.x); i < rows * chunks; i += threads_) {
+                const uint4 u = __ldg(reinterpret_cast<const uint4*>(source + first + row_of(i / chunks) * c_.g.inner +
+                                                                     i % chunks * chunk));
+                reinterpret_cast<uint4*>(keys_)[i] = u, all &= u.x & u.y & u.z & u.w;
+            }
         } else {
-            for (int i = warp_; i < rows; i += threads_ / cuda::warp)
-                keys_[i * cuda::warp + lane_] = source[c_.cell(row_of(i))];
+            for (int i = warp_; i < rows; i += threads_ / cuda::warp) {
+                const in key = source[c_.cell(row_of(i))];
+                keys_[i * cuda::warp + lane_] = key, all &= static_cast<std::uint32_t>(key);
+            }
+        }
+        return (all & none) != none;
+    }
+    /// Writes rows of lines without sites.
+    __device__ void write_none(int strips, bool ordered) const {
+        if (threadIdx.x == 0) count(ordered, false);
+        if (tile_ * cuda::warp + lane_ >= c_.g.columns) return;
+        const store_of<C, Last> store(c_);
+        for (int i = warp_; i < strips * strip && from_ + i < c_.rows(); i += threads_ / cuda::warp) {
+            const winner<typename C::V, typename C::K> none[1] = {
+                {no_site<typename C::V>(), no_key<typename C::K>, from_ + i}};
+            if ((left_ >> i / strip & 1) != 0) store(from_ + i, 1, none);
         }
     }
 
@@ -315,13 +311,20 @@ private:
                     plan.goes_on = plan_values(how, g_, two) &&
                                    !(g_.by_zero && two.reach < std::min(small, g_.rows - 1)) &&
                                    search_values<Stored, Rule>(on_, how, g_, two);
-                if constexpr (!integers) mark_ends();
+                if constexpr (Stored == keys::row) mark_ends();
                 // Windows of one value a word follow if they reach much farther.
                 bool searched = plan.goes_on;
                 if (!searched || 5 * std::min(near_most, g_.rows - 1) >= 6 * two.reach)
                     searched = search_near<V, Stored, Rule, true, false>(on_, g_, plan, how.last) || searched;
+                // Larger values follow if they reach farther and if roots are not fast anyway.
+                const int farthest = std::min(near_most, g_.periodic ? g_.rows / 2 : g_.rows - 1);
+                if (searched && 0 < plan.reach && plan.reach < farthest && (!how.last || g_.out.out.unit == 0)) {
+                    near_plan large;
+                    large.goes_on = true, large.most = 1 << 29;
+                    search_near<V, Stored, Rule, true, false>(on_, g_, large, how.last);
+                }
                 // Columns that windows have solved need no marks.
-                if constexpr (integers) mark_ends(searched ? g_.left : nullptr);
+                if constexpr (Stored != keys::row) mark_ends(searched ? g_.left : nullptr);
                 return searched;
             }
         }

@@ -41,6 +41,7 @@ struct near_plan {
     std::uint32_t one = 1;       ///< a factor: products have a unit of their own, beside the one of sums and minima
     std::uint32_t cap = 0;       ///< words from here on might have missed a site with clamped offsets
     std::uint32_t beyond = ~0u;  ///< the smallest word that a limit forbids
+    int most = 1 << 23;          ///< a limit of values without sites: below this one they have a fast root
     bool goes_on = false;        ///< only strips are searched that another rung has left unresolved
     int shift = 0;               ///< place of the value
     int place[2]{}, bits[2]{};   ///< of both offsets
@@ -65,13 +66,13 @@ inline unsigned warps_for(int most, int rows) {
 template <keys Stored, class V>
 bool plan_near_values(const line_pass<V>& g, near_plan& plan) {
     constexpr int least_reach = 4;
-    constexpr double most = 1 << 23, none = 1 << 30;  // values below `most` have a fast root
+    constexpr double none = 1 << 30;
     const auto cost = [&](V weight, int cells) {
         const double r = reach(cells, g.m.half_cell);
         return static_cast<double>(weight) * r * r;
     };
-    while (plan.reach < near_most && cost(g.weight, plan.reach + 1) < most) ++plan.reach;
-    const double cap = std::min(most, cost(g.weight, plan.reach + 1));
+    while (plan.reach < near_most && cost(g.weight, plan.reach + 1) < plan.most) ++plan.reach;
+    const double cap = std::min<double>(plan.most, cost(g.weight, plan.reach + 1));
     plan.cap = static_cast<std::uint32_t>(cap);
     if (!has_blocks(g) || plan.reach < least_reach) return false;
     plan.row_weight = static_cast<int>(g.weight);

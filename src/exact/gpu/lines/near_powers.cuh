@@ -46,7 +46,7 @@ public:
 
     /// Returns true if all winners are found.
     [[nodiscard]] __device__ bool find() {
-        offer own[near_block], below = at(m_ - 1), above = at(m_ + near_block);
+        offer own[near_block];
 #pragma unroll
         for (int i = 0; i < near_block; ++i) own[i] = at(m_ + i);
 #pragma unroll
@@ -62,8 +62,7 @@ public:
             // Rounding is monotone: no row from here on costs less.
             if (!__any_sync(cuda::every_lane, !(least_ + costs_.of[j] > worst))) return true;
             if (j > power_reach) return false;
-            const offer down = below, up = above;
-            below = at(m_ - j - 1), above = at(m_ + near_block + j);  // in time for the next round
+            const offer down = at(m_ - j), up = at(m_ + near_block - 1 + j);
             // A row that costs the nearest row of the block too much costs all of them too much.
             if (__any_sync(cuda::every_lane, !(down.beside + costs_.of[j] > worst))) {
 #pragma unroll
@@ -108,7 +107,7 @@ private:
 
 /// Searches windows of left_rows rows of 32 lines; a block owns one.
 template <class V, keys Stored, bool Last>
-__global__ void __launch_bounds__(power_window_warps* cuda::warp, 2)
+__global__ void __launch_bounds__(power_window_warps* cuda::warp, 3)
     search_near_powers(const __grid_constant__ line_pass<V> g, const __grid_constant__ power_costs<V> costs,
                        int windows) {
     __shared__ near_progress progress;

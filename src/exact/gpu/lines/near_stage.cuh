@@ -16,10 +16,9 @@ __device__ inline int least_offset(int bits, int at, int size, bool joined) {
     if (!joined || (half <= at && at <= size - half)) return -half;
     return at < half ? -at : size - at;
 }
-/// True if staged values have a bit above them that says that a run begins (see values.cuh): rows note these bits for
-/// integers.
+/// True if staged values have a bit above them that says that a run begins (see values.cuh).
 template <bool Sites, class C>
-constexpr bool has_begins = !Sites && C::labels && std::is_same_v<typename C::V, std::int32_t>;
+constexpr bool has_begins = !Sites && C::begins;
 constexpr std::uint32_t begin_bit = 1u << 31;
 
 /// Conversion of keys for staging: offsets from the lane's cell; values; or, along the first of three axes, words.

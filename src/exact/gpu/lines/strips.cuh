@@ -19,6 +19,32 @@ namespace {
 constexpr int leaf = 4;  // rows of a strip between two that are searched alone
 constexpr int strip_slots = strip / leaf;
 
+/// Shared memory of a block, in this order.
+template <keys Stored>
+struct tile_layout {
+    using in = typename stored_key<Stored>::in;
+    int rows;    ///< largest number of staged rows
+    int strips;  ///< strips of a window
+    bool is_long, few_lines;
+
+    /// Returns the strips of a window whose first one this is, in a line of n rows.
+    [[nodiscard]] __device__ int of_window(int first, int n) const {
+        return min(strips, (n + strip - 1) / strip - first);
+    }
+    [[nodiscard]] __host__ __device__ int keys() const { return rows * cuda::warp * static_cast<int>(sizeof(in)); }
+    /// Winners of strips; during the halving of pivots, the results of warps.
+    [[nodiscard]] __host__ __device__ int slots() const {
+        return line_warps * cuda::warp * (8 + 4 + static_cast<int>(sizeof(typename stored_key<Stored>::type)));
+    }
+    [[nodiscard]] __host__ __device__ int pivots() const {
+        return (strips + 1) * cuda::warp * static_cast<int>(is_long ? sizeof(std::int32_t) : sizeof(std::int16_t));
+    }
+    [[nodiscard]] __host__ __device__ int least() const {
+        return is_long ? 0 : strips * cuda::warp * static_cast<int>(sizeof(float));
+    }
+    [[nodiscard]] __host__ __device__ int bytes() const { return keys() + slots() + pivots() + least(); }
+};
+
 /// A lane's strip. Winners lie between those of both pivots; if winners are not ordered, `first` and `next` are the
 /// ends of the line for all rows.
 template <class C>

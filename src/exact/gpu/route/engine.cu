@@ -173,8 +173,10 @@ private:
 
     void* current() const { return now_ == 0 && lent_ ? lent_ : memory_.template get<std::byte>(keys_[now_]); }
 
-    /// True if rows note where runs begin along the other axes, for windows of values.
-    [[nodiscard]] bool notes_begins() const { return values_ && has_labels() && stored_ == keys::narrow; }
+    /// True if rows note where runs begin along other axes.
+    [[nodiscard]] bool notes_begins() const {
+        return has_labels() && stored_ == keys::narrow && (values_ || form_along<V>(p_.first_axis).values);
+    }
     [[nodiscard]] begin_notes begins() const {
         return {p_, notes_begins() ? memory_.template get<std::uint32_t>(begins_) : nullptr};
     }
