@@ -384,8 +384,7 @@ private:
 template <class V>
 std::int64_t serve_generally(const option_call& call) {
     line_engine<V> engine(call);
-    if (call.described != nullptr) engine.describe(*call.described);
-    else engine.solve();
+    call.described != nullptr ? engine.describe(*call.described) : engine.solve();
     return engine.workspace_bytes();
 }
 
