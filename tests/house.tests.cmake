@@ -32,7 +32,7 @@ add_library(nearfield_exports SHARED $<TARGET_OBJECTS:nearfield>)
 set_target_properties(nearfield_exports PROPERTIES LINKER_LANGUAGE CXX)
 nearfield_export(nearfield_exports ${PROJECT_SOURCE_DIR}/cmake/nearfield.map)
 target_link_libraries(nearfield_exports PRIVATE nearfield::nearfield nearfield_flags)
-house_test(exports ${NEARFIELD_PYTHON} ${house}/binaries.py --exports "^_ZN9nearfield[0-9]+[a-z_]+[A-Z]|^_ZT[ISV]N9nearfield5errorE$|^_ZN9nearfield7effects[0-9]+[a-z_]+[A-Z]|^_ZNK?9nearfield6basins|^_ZNK9nearfield9call_plan4text|^_ZNK9nearfield4path4text|^_ZNK9nearfield7roadmap[0-9]+[a-z]+E|^_ZNK9nearfield13occupancy_map4viewEv$"
+house_test(exports ${NEARFIELD_PYTHON} ${house}/binaries.py --exports "^_ZN9nearfield[0-9]+[a-z0-9_]+[A-Z]|^_ZT[ISV]N9nearfield5errorE$|^_ZN9nearfield7effects[0-9]+[a-z_]+[A-Z]|^_ZNK?9nearfield6basins|^_ZNK9nearfield9call_plan4text|^_ZNK9nearfield4path4text|^_ZNK9nearfield7roadmap[0-9]+[a-z]+E|^_ZNK9nearfield13occupancy_map4viewEv$"
   $<TARGET_FILE:nearfield_exports>)
 # The command line is put on the path by its folder; without it the shell blocks are only looked at.
 if(NEARFIELD_CLI)
