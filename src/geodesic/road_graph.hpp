@@ -158,7 +158,7 @@ private:
     [[nodiscard]] double bound(std::int64_t node, std::span<const place> goals, const double* end) const {
         constexpr float rounded = 0x1p-23F;  // twice the rounding of a length to float
         double best = (1 - 1e-12) * apart(node, end);
-        const float* const its = &far_[index(node) * landmarks_];
+        const float* const its = far_.data() + index(node) * landmarks_;
         for (std::size_t k = 0; k < landmarks_; ++k) {
             double least = std::numeric_limits<double>::infinity();
             for (const place& goal : goals) {

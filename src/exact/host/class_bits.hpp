@@ -40,9 +40,9 @@ public:
         zeros(row, rows_.bytes(), n, shape_.lead, flags, bits);
         scatter(shape_.passes.back(), line, bits, zero_.get());
     }
-    /// Returns a tile's bits along an axis.
+    /// Returns a tile's bits along an axis; null if classes do not matter.
     [[nodiscard]] const std::uint8_t* cut(const line_pass& s, std::size_t axis, std::int64_t tile) const {
-        return cut_[axis].get() + tile * s.rows * row_bytes_;
+        return cut_[axis].get() == nullptr ? nullptr : cut_[axis].get() + tile * s.rows * row_bytes_;
     }
     /// Returns a tile's bits of cells of class zero; null if distances have no signs.
     [[nodiscard]] const std::uint8_t* zero(const line_pass& s, std::int64_t tile) const {
