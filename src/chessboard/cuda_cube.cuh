@@ -73,7 +73,7 @@ __device__ std::uint32_t closed_end(const problem& p, int back, int at) {
     return 0x10001U * (closed ? static_cast<std::uint32_t>(min(at + 1, n - at)) : small_none);
 }
 
-/// Where an image begins, and a cell in it.
+/// The beginning of an image, and a cell in it.
 __device__ std::int64_t begin_of(const problem& p, const std::int64_t* step, std::int64_t first) {
     return first == 0 ? 0 : offset_in(p, step, first);
 }

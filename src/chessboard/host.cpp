@@ -20,8 +20,6 @@ namespace nearfield::chessboard {
 namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 14;
-/// Of `short_row`: processor time in ns a cell before and after, city block, 0.1 % sites:
-/// rows of 2, 7, 16, 31 and 64 cells 16, 6.6, 2.2, 2.4, 1.0 and 2.4, 1.8, 1.8, 2.2, 2.7 (AMD EPYC, AVX-512).
 constexpr std::int64_t large_slab = 1 << 15;  ///< cells of a slab from which on all threads share it
 
 template <class T>
@@ -258,6 +256,8 @@ private:
 
 /// Exchanges axes if rows are short: makes rows of the last axis that has at least `short_row` cells, else of the
 /// longest.
+/// Processor time in ns a cell before and after, city block, 0.1 % sites, rows of 2, 7, 16, 31 and 64 cells: 16, 6.6,
+/// 2.2, 2.4, 1.0 and 2.4, 1.8, 1.8, 2.2, 2.7 (AMD EPYC, AVX-512).
 problem with_long_rows(problem p) {
     const int last = p.rank - 1;
     int row = last;

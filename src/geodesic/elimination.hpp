@@ -12,7 +12,7 @@ struct solver_rules {
     std::int32_t first_depth = 24;                     ///< depth of a chain of tiles at which a sample is taken
     /// Depth for a middling `left`, in multiples of the image's sides in tiles; twice as deep if sweeps relax tiles.
     std::int32_t second_depth = 4;
-    /// Where at most this number of tiles wait for sweeps, the second depth is the first, and leaps may take tiles.
+    /// If at most this number of tiles wait for sweeps, the second depth is the first, and leaps may take tiles.
     std::int32_t waiting = 4;
     /// `waiting` where cells are to be eliminated: 12 to 23 wait in perfect mazes, more where short ways lead around.
     std::int32_t waiting_for_elimination = 24;

@@ -96,7 +96,7 @@ private:
         std::size_t road;
     };
 
-    /// What a search has reached. Its memory begins as zeros, of which the system makes only pages that are touched.
+    /// Nodes that a search has reached. Its memory begins as zeros, of which the system makes only touched pages.
     class search {
     public:
         explicit search(const road_graph& graph)

@@ -21,9 +21,9 @@
 namespace nearfield {
 namespace {
 
-// Of the radius of a ball as large as an object. docs/objects.md has counts.
+// Shares of the radius of a ball as large as an object. docs/objects.md has counts.
 constexpr double blur = 0.125, reach = 1.5, relief = 0.0625;
-constexpr double speck = 0.05;  // of an object's cells
+constexpr double speck = 0.05;  // share of an object's cells
 constexpr std::int64_t columns = 16;
 
 /// Calls use(offset in elements) for all cells of an array of at most 3 axes, in raster order.

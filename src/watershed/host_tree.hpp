@@ -56,7 +56,7 @@ inline double factor_for(double most) {
     return most > 0 ? std::ldexp(1.0, std::min(fraction_bits - 1 - std::ilogb(most), 1000)) : 1;
 }
 
-/// What questions of a height look at. The first one finds it.
+/// Heights that questions look at. The first question finds them.
 struct kept_heights {
     std::once_flag sorted, measured[2];
     list<std::int32_t> basins;  ///< the lowest first; equal ones in raster order
