@@ -181,9 +181,9 @@ struct label_fields {
 /// 32 or 72 a row, and 4 for each run of connected cells along the last axis; each thread 1.3 for each cell of a row, 4
 /// more if labels are not of 4 bytes or not contiguous, and five copies of its values if these are not contiguous. Rows
 /// of fewer than 16 cells, if another axis has 64, take 4 a cell more, and first a copy of the image, then 0.3 a cell
-/// and 8 a component. Other steps, more than three axes and other short rows: 0.4 a cell and 8 a run, for masks with
-/// all neighbours 4.4 a cell more. Criteria take a copy of an image that is not contiguous, filters 9 a component,
-/// tables 8 a cell of an image, tables of values 16 to 56 a component.
+/// and 8 a component. Other steps, more than three axes and other short rows: 1.4 a cell and 16 a node (linked cells of
+/// 64 in a row); for masks with all neighbours 4.4 a cell more. Criteria take a copy of an image that is not
+/// contiguous, filters 9 a component, tables 8 a cell of an image, tables of values 16 to 56 a component.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 /// After the components are counted and before a label is written: more components than the label's type can number.

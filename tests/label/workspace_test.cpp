@@ -62,11 +62,21 @@ TEST(LabelWorkspace, OfTheEngineForAnySteps) {
     c.draw(cells);
     most_taken = 0;
     label_on_host(c);
-    // Without links along the last axis each cell is a run.
-    const auto runs = static_cast<double>(std::count_if(cells.begin(), cells.end(), [](auto f) { return f != 0; }));
-    const double bytes = 0.4 * static_cast<double>(cells_of(shape)) + 8 * runs;
+    // Without links along the last axis each cell of a word is a node.
+    const auto nodes = static_cast<double>(std::count_if(cells.begin(), cells.end(), [](auto f) { return f != 0; }));
+    const double bytes = 1.4 * static_cast<double>(cells_of(shape)) + 16 * nodes;
     EXPECT_LE(static_cast<double>(most_taken), bytes);
     EXPECT_GE(static_cast<double>(most_taken), 0.9 * bytes);
+}
+
+/// Cells that are linked within a word of 64 are one node, along whichever axis they are linked.
+TEST(LabelWorkspace, OfCellsThatAreNodesTogether) {
+    const shape_t shape{8, 8, 8, 8, 8, 8};
+    label_call c({.shape = shape}, {});
+    c.draw(flags_t(static_cast<std::size_t>(cells_of(shape)), 1));
+    most_taken = 0;
+    label_on_host(c);
+    EXPECT_LE(static_cast<double>(most_taken), (1.4 + 16.0 / 64) * static_cast<double>(cells_of(shape)));
 }
 
 }  // namespace

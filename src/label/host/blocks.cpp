@@ -11,14 +11,14 @@ bool stream::links_blocks() const {
     int axes = 0;
     for (int a = 0; a < p_.rank; ++a) axes += axes_[a].size > 1 ? 1 : 0;
     const bool open = std::find(p_.periodic.begin(), p_.periodic.end(), true) == p_.periodic.end();
-    return plain_ && open && p_.changes >= std::max(axes, 1) && runs_ < std::int64_t{1} << 32;
+    return plain_ && open && p_.changes >= std::max(axes, 1) && cells_ < std::int64_t{1} << 32;
 }
 
 /// The block of cell x has the cells x and one step before x along each axis so far. One that has foreground is a tree.
 struct stream::blocks {
-    host_scratch<word> in_run;            ///< bit x: cell x, or the one before it in its line, is in a run
+    host_scratch<word> in_line;           ///< bit x: cell x, or the one before it in its line, is foreground
     host_scratch<word> columns, next;     ///< bit x: the block without the last axis has foreground; after another axis
-    host_scratch<std::uint32_t> another;  ///< a run in the block, if it has one, for cells that are not `in_run`
+    host_scratch<std::uint32_t> another;  ///< a node in the block, if it has one, for cells that are not `in_line`
 };
 
 /// Along each axis the tree of a block and that of the block one step before become one.
@@ -32,7 +32,7 @@ void stream::link_blocks() {
         end_masks at(*this, first, line);
         for (std::int64_t w = first; w < last; ++w, at.next()) {
             b.columns.get()[1 + w] = foreground()[w];
-            b.in_run.get()[w] = foreground()[w] | (shifted(foreground(), w, 1) & ~at.any_of(line));
+            b.in_line.get()[w] = foreground()[w] | (shifted(foreground(), w, 1) & ~at.any_of(line));
         }
     });
     for (int a = p_.rank - 1; a >= 0; --a) {
@@ -46,9 +46,10 @@ void stream::link_blocks_along(int along, const blocks& b) const {
     const ends line = ends{1} << 2 * last_, first_cells = ends{1} << 2 * along;
     const std::int64_t step = axes_[along].step;
     const word* const columns = b.columns.get() + 1;
-    const auto run_in = [&](std::int64_t cell) {
-        const bool known = (b.in_run.get()[cell / word_bits] >> cell % word_bits & 1) != 0;
-        return known ? run_of(cell) : std::int64_t{b.another.get()[cell]};
+    const auto node_in = [&](std::int64_t cell) {
+        if (place_.get()[cell] != 0) return node_of(cell);
+        const bool known = (b.in_line.get()[cell / word_bits] >> cell % word_bits & 1) != 0;
+        return known ? node_of(cell - 1) : std::int64_t{b.another.get()[cell]};
     };
     for_tasks(words(), task_words, 0, [&](std::int64_t first, std::int64_t last, int) {
         end_masks at(*this, first, line | first_cells);
@@ -62,11 +63,11 @@ void stream::link_blocks_along(int along, const blocks& b) const {
             word both = (here | west) & (before | before_west) & ~(west & before_west);
             for (; both != 0; both &= both - 1) {
                 const std::int64_t cell = w * word_bits + std::countr_zero(both);
-                unite(run_in(cell), run_in(cell - step));
+                unite(node_in(cell), node_in(cell - step));
             }
             for (word fresh = (before | before_west) & ~(here | west); fresh != 0; fresh &= fresh - 1) {
                 const std::int64_t cell = w * word_bits + std::countr_zero(fresh);
-                b.another.get()[cell] = static_cast<std::uint32_t>(run_in(cell - step));
+                b.another.get()[cell] = static_cast<std::uint32_t>(node_in(cell - step));
             }
         }
     });

@@ -1,6 +1,6 @@
-// Runs in one stream of bits, a bit for each cell in raster order: for every rank, step and criterion, and lines of any
-// length. A step leads a fixed number of cells back; masks of the cells at the ends of axes say where it would leave
-// the image.
+// Nodes in one stream of bits, a bit for each cell in raster order: for every rank, step and criterion, and lines of
+// any length. A step leads a fixed number of cells back; masks of the cells at the ends of axes say where it would
+// leave the image.
 #include "label/host/cells.hpp"
 
 #include <algorithm>

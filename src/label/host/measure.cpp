@@ -1,6 +1,7 @@
 #include "label/host/measure.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "label/host/shapes.hpp"
 #include "label/host/tables.hpp"
@@ -63,7 +64,7 @@ private:
         }
         if (!what.shapes && !what.ranges && !what.sums) return;
         std::vector<row_run> runs(bits_.most_runs(b.first, b.last));
-        std::vector<std::uint32_t> lines(what.shapes ? 2 * static_cast<std::size_t>(bits_.cells) : 0);
+        std::vector<std::uint32_t> lines(what.shapes ? 3 * static_cast<std::size_t>(bits_.cells) : 0);
         for (std::int64_t row = b.first; row < b.last; ++row) {
             if ((row - b.first) % rows_at_once() == 0) crew_.go_on(0);
             std::int64_t count = list_runs(bits_.foreground(row), bits_.starts(row), bits_.words, runs.data());
@@ -172,21 +173,19 @@ private:
     void compare_labels(std::int64_t row, row_run* runs, std::int64_t count, std::uint32_t* here) const {
         std::int64_t beside[4];
         const int rows = rows_beside(row, beside);
-        std::uint32_t* const there = here + bits_.cells;
+        std::uint32_t *const there = here + bits_.cells, *const differ = there + bits_.cells;
         expand(row, here);
+        std::fill_n(differ, bits_.cells, 0);
+        for (int k = 0; k < rows; ++k) {
+            expand(beside[k], there);
+            for (std::int64_t x = 0; x < bits_.cells; ++x) differ[x] += here[x] != there[x] ? 1 : 0;
+        }
         for (row_run* run = runs; run != runs + count; ++run) {
             const auto other = [&](std::int64_t x) { return here[x] != here[run->first]; };
             const bool west = run->first == 0 ? !periodic_[0] || other(bits_.cells - 1) : other(run->first - 1);
             const bool east = run->end == bits_.cells ? !periodic_[0] || other(0) : other(run->end);
-            run->faces = static_cast<std::uint64_t>(west) + static_cast<std::uint64_t>(east);
-        }
-        for (int k = 0; k < rows; ++k) {
-            expand(beside[k], there);
-            for (row_run* run = runs; run != runs + count; ++run) {
-                std::uint64_t faces = 0;
-                for (std::int64_t x = run->first; x < run->end; ++x) faces += here[x] != there[x];
-                run->faces += faces;
-            }
+            run->faces = std::accumulate(differ + run->first, differ + run->end,
+                                         static_cast<std::uint64_t>(west) + static_cast<std::uint64_t>(east));
         }
     }
 

@@ -23,6 +23,7 @@ stream::stream(workers& crew, const problem& p, const any_input<host>& image)
       contiguous_(is_contiguous(image.shape.data(), image.stride.data(), image.rank)),
       foreground_(words() + 3),
       starts_(words() + 3),
+      place_(words() * word_bits),
       before_(words() + 1) {
     std::int64_t step = 1;
     for (int a = p.rank - 1; a >= 0; --a) {
@@ -31,11 +32,13 @@ stream::stream(workers& crew, const problem& p, const any_input<host>& image)
     }
     for (int a = 0; a < p.rank; ++a)
         if (axes_[a].size > 1) last_ = a;
-    find_groups();
+    if (links_blocks()) joined_ = true;
+    else find_groups();
     for (word* const at : {foreground_.get(), starts_.get()}) at[0] = at[words() + 1] = at[words() + 2] = 0;
     if (cells_ == 0) return;
     read();
     find_starts();
+    find_nodes();
 }
 
 // ---- steps ----------------------------------------------------------------------------------------------------------
@@ -57,7 +60,7 @@ void stream::find_groups() {
     std::map<std::pair<std::int64_t, std::pair<ends, ends>>, step_group> all;
     for (const step_group& g : groups_) {
         step_group& to = all.try_emplace({g.back, {g.leaves, g.wraps}}, g).first->second;
-        to.straight |= g.straight, to.west |= g.west, to.east |= g.east;
+        to.straight |= g.straight, to.west |= g.west, to.east |= g.east, to.along_axis |= g.along_axis;
         add(to.by_straight, g.by_straight), add(to.by_west, g.by_west), add(to.by_east, g.by_east);
     }
     groups_.clear();
@@ -96,7 +99,7 @@ void stream::add_group(std::int64_t step) {
             add(by_joined_, g.west ? by : link_pair{by.there, by.here});
             continue;
         }
-        g.straight = !g.west && !g.east;
+        g.straight = !g.west && !g.east, g.along_axis = g.straight && changes_in(step, p_.rank) == 1;
         (g.west ? g.by_west : g.east ? g.by_east : g.by_straight) = by;
         groups_.push_back(g);
     }
@@ -155,47 +158,113 @@ stream::word stream::linked(std::int64_t w, std::int64_t back, word wanted, link
                         << (first - base);
 }
 
-/// Finds the runs; no thread needs to know where a run began.
+/// Finds the cells that are not linked to the one before them.
 void stream::find_starts() {
-    const std::int64_t tasks = (words() + task_words - 1) / task_words;
-    std::vector<std::int64_t> count(static_cast<std::size_t>(tasks));
     for_tasks(words(), task_words, 0, [&](std::int64_t first, std::int64_t last, int) {
-        std::int64_t& sum = count[static_cast<std::size_t>(first / task_words)];
         end_masks at(*this, first, ends{1} << 2 * last_);
         for (std::int64_t w = first; w < last; ++w, at.next()) {
             const word f = foreground()[w], west = f << 1 | foreground()[w - 1] >> (word_bits - 1);
             const word joined = joined_ ? f & west & ~at.any_of(ends{1} << 2 * last_) : 0;
             starts_.get()[1 + w] = f & ~linked(w, 1, joined, by_joined_);
-            sum += std::popcount(starts()[w]);
-        }
-    });
-    for (std::int64_t& each : count) runs_ += std::exchange(each, runs_);
-    parent_ = host_scratch<std::int64_t>(runs_);
-    for_tasks(words(), task_words, 0, [&](std::int64_t first, std::int64_t last, int) {
-        std::int64_t run = count[static_cast<std::size_t>(first / task_words)];
-        for (std::int64_t w = first; w < last; ++w) {
-            before_.get()[w] = run;
-            for (const std::int64_t end = run + std::popcount(starts()[w]); run < end; ++run) parent_.get()[run] = run;
         }
     });
 }
 
-// ---- runs to trees --------------------------------------------------------------------------------------------------
+// ---- words to nodes -------------------------------------------------------------------------------------------------
 
-/// Finds the root of a run. Every stored parent comes before its run, so all threads may join trees at once.
-std::int64_t stream::root(std::int64_t run) const {
-    for (std::int64_t up = parent_of(run); up != run;) {
-        const std::int64_t next = parent_of(up);
-        if (next != up) std::atomic_ref(parent_.get()[run]).store(next, std::memory_order_relaxed);
-        run = up, up = next;
+/// The straight links of a group from the cells `from` of a word.
+stream::word stream::straight_links(const step_group& g, std::int64_t w, const end_masks& at, word from) const {
+    if (!g.straight) return 0;
+    from &= ~at.any_of(g.leaves) & at.all_of(g.wraps);
+    return from == 0 ? 0 : linked(w, g.back, from & shifted(foreground(), w, g.back), g.by_straight);
+}
+
+/// Finds the nodes of a word: cells that are connected by links along axes that stay in the word.
+void stream::find_nodes_in(std::int64_t w, const end_masks& at, std::vector<word>& found) {
+    struct reach {
+        word links;
+        int by;
+    };
+    reach reaches[(2 * max_rank + 1) * 6];  // links over 1, 2, 4, ... steps, of each group
+    int count = 0;
+    const word f = foreground()[w];
+    word touched = 0;
+    const auto add = [&](word links, int by) {
+        touched |= links | links >> by;
+        for (; links != 0; links &= links << by, by *= 2) reaches[count++] = {links, by};
+    };
+    const word joined = f & ~starts()[w] & ~word{1};
+    add(joined, 1);
+    touched = 0;
+    for (const step_group& g : groups_) {
+        const word within = g.along_axis ? within_word(g.back) : 0;
+        if (within == 0) continue;
+        const word links = straight_links(g, w, at, f & within);
+        if (g.back > 0) add(links, static_cast<int>(g.back));
+        else add(links << -g.back, static_cast<int>(-g.back));
     }
-    return run;
+    std::uint8_t* const place = place_.get() + w * word_bits;
+    const std::size_t before = found.size();
+    for (word rest = f; rest != 0;) {
+        // The run of the first cell: the sum carries over the joined cells behind it.
+        const word first = rest & -rest;
+        word cells = first | (((joined + (first << 1)) ^ joined) & joined), last = 0;
+        while ((cells & touched) != 0 && cells != std::exchange(last, cells))
+            for (const auto& [links, by] : std::span(reaches, static_cast<std::size_t>(count)))
+                cells |= cells << by & links, cells |= (cells & links) >> by;
+        rest &= ~cells;
+        found.push_back(cells);
+        for (; cells != 0; cells &= cells - 1)
+            place[std::countr_zero(cells)] = static_cast<std::uint8_t>(found.size() - before);
+    }
 }
 
-void stream::unite(std::int64_t here, std::int64_t there) const {
-    // With many steps most links are between runs that already point to the same one.
-    if (parent_of(here) == parent_of(there)) return;
-    std::int64_t a = root(here), b = root(there);
+void stream::find_nodes() {
+    const std::int64_t tasks = (words() + task_words - 1) / task_words;
+    node_cells_.resize(static_cast<std::size_t>(tasks)), task_nodes_.resize(static_cast<std::size_t>(tasks));
+    std::vector<std::vector<word>> lists(static_cast<std::size_t>(crew_.threads()));
+    ends wanted = 0;
+    for (const step_group& g : groups_)
+        if (g.along_axis && within_word(g.back) != 0) wanted |= g.leaves | g.wraps;
+    for_tasks(words(), task_words, word_bits, [&](std::int64_t first, std::int64_t last, int thread) {
+        std::vector<word>& found = lists[static_cast<std::size_t>(thread)];
+        found.clear();
+        std::fill_n(place_.get() + first * word_bits, (last - first) * word_bits, std::uint8_t{0});
+        end_masks at(*this, first, wanted);
+        for (std::int64_t w = first; w < last; ++w, at.next()) {
+            before_.get()[w] = static_cast<std::int64_t>(found.size());
+            if (foreground()[w] != 0) find_nodes_in(w, at, found);
+        }
+        const auto task = static_cast<std::size_t>(first / task_words);
+        task_nodes_[task] = static_cast<std::int64_t>(found.size());
+        node_cells_[task] = host_scratch<word>(task_nodes_[task]);
+        std::copy(found.begin(), found.end(), node_cells_[task].get());
+    });
+    for (std::int64_t& each : task_nodes_) nodes_ += std::exchange(each, nodes_);
+    before_.get()[words()] = nodes_;
+    parent_ = host_scratch<std::int64_t>(nodes_);
+    for_tasks(words(), task_words, 0, [&](std::int64_t first, std::int64_t last, int) {
+        std::int64_t node = task_nodes_[static_cast<std::size_t>(first / task_words)];
+        const std::int64_t before = node;
+        for (std::int64_t w = first; w < last; ++w) before_.get()[w] += before;
+        const std::int64_t end = last == words() ? nodes_ : task_nodes_[static_cast<std::size_t>(last / task_words)];
+        for (; node < end; ++node) parent_.get()[node] = node;
+    });
+}
+
+// ---- nodes to trees -------------------------------------------------------------------------------------------------
+
+/// Finds the root of a node. Every stored parent comes before its node, so all threads may join trees at once.
+std::int64_t stream::root(std::int64_t node) const {
+    for (std::int64_t up = parent_of(node); up != node;) {
+        const std::int64_t next = parent_of(up);
+        if (next != up) std::atomic_ref(parent_.get()[node]).store(next, std::memory_order_relaxed);
+        node = up, up = next;
+    }
+    return node;
+}
+
+void stream::unite_roots(std::int64_t a, std::int64_t b) const {
     while (a != b) {
         if (a < b) std::swap(a, b);
         std::int64_t expected = a;
@@ -204,26 +273,41 @@ void stream::unite(std::int64_t here, std::int64_t there) const {
     }
 }
 
-void stream::unite_all(word links, std::int64_t w, std::int64_t back) const {
-    for (; links != 0; links &= links - 1) {
-        const std::int64_t cell = w * word_bits + std::countr_zero(links);
-        unite(run_of(cell), run_of(cell - back));
+/// Unites the nodes of the linked cells of word w and those `moved` bits before them in word `other`, each two once.
+void stream::unite_words(word links, std::int64_t w, std::int64_t other, int moved) const {
+    if (links == 0) return;
+    const word *const here = nodes_in(w).data(), *const there = nodes_in(other).data();
+    const std::uint8_t* const place = place_.get() + w * word_bits;
+    const std::uint8_t* const other_place = place_.get() + other * word_bits - moved;
+    while (links != 0) {
+        const int cell = std::countr_zero(links), a = place[cell] - 1, b = other_place[cell] - 1;
+        unite(before_.get()[w] + a, before_.get()[other] + b);
+        links &= ~(here[a] & (moved >= 0 ? there[b] << moved : there[b] >> -moved));
     }
 }
 
-/// Links the runs of a word. It drops redundant links: a straight one that follows one between the same two runs; a
-/// slanted one if a straight one leads to a run that holds the other end.
+void stream::unite_all(word links, std::int64_t w, std::int64_t back) const {
+    if (links == 0) return;
+    const std::int64_t from = w * word_bits - back, other = (from + word_bits) / word_bits - 1;
+    const int shift = static_cast<int>(from - other * word_bits);
+    const word in_first = ~word{0} >> shift;
+    unite_words(links & in_first, w, other, -shift);
+    if ((links & ~in_first) != 0) unite_words(links & ~in_first, w, other + 1, static_cast<int>(word_bits) - shift);
+}
+
+/// Links the nodes of a word with those of other words, and by slanted steps among each other. A slanted link is
+/// redundant if a straight one leads to a cell that is linked with the other end.
 void stream::link_word(std::int64_t w, const end_masks& at) const {
     const word here = foreground()[w], joined = here & ~starts()[w];
     const word no_west = at.any_of(ends{1} << 2 * last_), no_east = at.any_of(ends{2} << 2 * last_);
     for (const step_group& g : groups_) {
         const word from = here & ~at.any_of(g.leaves) & at.all_of(g.wraps);
         if (from == 0) continue;
-        const word there = shifted(foreground(), w, g.back), there_joined = there & ~shifted(starts(), w, g.back);
-        const word l = g.straight ? linked(w, g.back, from & there, g.by_straight) : 0;
-        unite_all(l & ~(l << 1 & joined & there_joined), w, g.back);
+        const word l = straight_links(g, w, at, g.along_axis ? from & ~within_word(g.back) : from);
+        unite_all(l, w, g.back);
         if (g.west) {
-            const word known = (joined & l << 1) | (l & there_joined);
+            const word there_joined = l & ~shifted(starts(), w, g.back);
+            const word known = (joined & l << 1) | there_joined;
             const word wanted = from & ~no_west & shifted(foreground(), w, g.back + 1) & ~known;
             unite_all(linked(w, g.back + 1, wanted, g.by_west), w, g.back + 1);
         }
@@ -235,7 +319,16 @@ void stream::link_word(std::int64_t w, const end_masks& at) const {
     }
 }
 
+/// Links the first node of each word with the last of the word before.
+void stream::link_lines() const {
+    crew_.for_each(words(), task_words, 0, [&](std::int64_t w, std::int64_t end, int) {
+        for (; w < end; ++w)
+            if ((foreground()[w] & ~starts()[w] & 1) != 0) unite(node_of(w * word_bits), node_of(w * word_bits - 1));
+    });
+}
+
 void stream::link() {
+    link_lines();
     if (links_blocks()) return link_blocks();
     ends wanted = ends{3} << 2 * last_;
     for (const step_group& g : groups_) wanted |= g.leaves | g.wraps;
@@ -251,29 +344,31 @@ void stream::link() {
 // ---- trees to components --------------------------------------------------------------------------------------------
 
 void stream::number(std::vector<std::int64_t>& base) {
-    const std::int64_t tasks = (runs_ + task_cells - 1) / task_cells;
+    const std::int64_t tasks = (nodes_ + task_cells - 1) / task_cells;
     std::vector<std::int64_t> roots(static_cast<std::size_t>(tasks));
     std::int64_t* const parent = parent_.get();
-    for_tasks(runs_, task_cells, 0, [&](std::int64_t first, std::int64_t last, int) {
+    for_tasks(nodes_, task_cells, 0, [&](std::int64_t first, std::int64_t last, int) {
         std::int64_t& sum = roots[static_cast<std::size_t>(first / task_cells)];
-        for (std::int64_t run = first; run < last; ++run) sum += parent[run] == run;
+        for (std::int64_t node = first; node < last; ++node) sum += parent[node] == node;
     });
     std::int64_t all = 0;
     for (std::int64_t& each : roots) all += std::exchange(each, all);
     std::fill(base.begin(), base.end(), all);
-    const auto first_run = [&](std::int64_t image) {
-        const std::int64_t cell = image * p_.cells;
-        return cell == 0 ? 0 : run_of(cell - 1) + 1;
+    const auto first_node = [&](std::int64_t image) {
+        const std::int64_t cell = image * p_.cells, w = cell / word_bits;
+        std::int64_t node = before_.get()[w];  // nodes are in the order of their first cells
+        for (std::int64_t c = w * word_bits; c < cell; ++c) node = std::max(node, before_.get()[w] + place_.get()[c]);
+        return node;
     };
-    for_tasks(runs_, task_cells, 0, [&](std::int64_t first, std::int64_t last, int) {
+    for_tasks(nodes_, task_cells, 0, [&](std::int64_t first, std::int64_t last, int) {
         std::int64_t next = roots[static_cast<std::size_t>(first / task_cells)], image = 0;
         for (std::int64_t step = p_.images; step > 0; step /= 2)  // the first image that does not begin before
-            while (image + step <= p_.images && first_run(image + step - 1) < first) image += step;
-        std::int64_t begins = image < p_.images ? first_run(image) : runs_;
-        for (std::int64_t run = first; run < last; ++run) {
-            for (; image < p_.images && begins == run; begins = image < p_.images ? first_run(image) : runs_)
+            while (image + step <= p_.images && first_node(image + step - 1) < first) image += step;
+        std::int64_t begins = image < p_.images ? first_node(image) : nodes_;
+        for (std::int64_t node = first; node < last; ++node) {
+            for (; image < p_.images && begins == node; begins = image < p_.images ? first_node(image) : nodes_)
                 base[static_cast<std::size_t>(image++)] = next;
-            if (parent[run] == run) parent[run] = -1 - next++;
+            if (parent[node] == node) parent[node] = -1 - next++;
         }
     });
 }

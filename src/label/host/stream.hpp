@@ -1,8 +1,9 @@
-// A batch of images as one stream of bits, and the trees of its runs.
+// A batch of images as one stream of bits. Linked cells of one word of bits are a node, and nodes become trees.
 #pragma once
 
 #include <atomic>
 #include <bit>
+#include <span>
 #include <vector>
 
 #include "base/lines.hpp"
@@ -22,6 +23,7 @@ struct step_group {
     std::int64_t back = 0;
     ends leaves = 0, wraps = 0;
     bool straight = false, west = false, east = false;
+    bool along_axis = false;                        ///< the straight step changes one coordinate
     link_pair by_straight{}, by_west{}, by_east{};  ///< for criterion::links
 };
 
@@ -32,12 +34,12 @@ public:
     /// Reads the image.
     stream(workers& crew, const problem& p, const any_input<host>& image);
 
-    /// Joins runs whose cells are linked.
+    /// Joins nodes whose cells are linked.
     void link();
     /// Numbers the components of all images from 0 in raster order; base[i] is the number of those before image i.
     void number(std::vector<std::int64_t>& base);
 
-    /// Calls body(component, cells, at_border) for pieces of runs, from many threads at once.
+    /// Calls body(component, cells, at_border) for every node, from many threads at once.
     template <class Body>
     void for_pieces(const Body& body) const;
 
@@ -57,14 +59,20 @@ private:
     [[nodiscard]] std::int64_t words() const { return (cells_ + word_bits - 1) / word_bits; }
     [[nodiscard]] const word* foreground() const { return foreground_.get() + 1; }
     [[nodiscard]] const word* starts() const { return starts_.get() + 1; }
-    /// Returns the run that holds a cell, or the last one before it.
-    [[nodiscard]] std::int64_t run_of(std::int64_t cell) const {
-        const std::int64_t w = cell / word_bits;
-        return before_.get()[w] + std::popcount(starts()[w] & ~word{0} >> (word_bits - 1 - cell % word_bits)) - 1;
+    /// Returns the node that holds a cell of the foreground.
+    [[nodiscard]] std::int64_t node_of(std::int64_t cell) const {
+        return before_.get()[cell / word_bits] + place_.get()[cell] - 1;
     }
-    [[nodiscard]] std::int64_t component_of(std::int64_t run) const {
-        while (parent_.get()[run] >= 0) run = parent_.get()[run];
-        return -1 - parent_.get()[run];
+    /// Returns the cells of each node of a word.
+    [[nodiscard]] std::span<const word> nodes_in(std::int64_t w) const {
+        const auto task = static_cast<std::size_t>(w / task_words);
+        const std::int64_t first = before_.get()[w];
+        return {node_cells_[task].get() + (first - task_nodes_[task]),
+                static_cast<std::size_t>(before_.get()[w + 1] - first)};
+    }
+    [[nodiscard]] std::int64_t component_of(std::int64_t node) const {
+        while (parent_.get()[node] >= 0) node = parent_.get()[node];
+        return -1 - parent_.get()[node];
     }
 
     /// Calls body(first, last, thread) over [0, count): a task is `items` items that begin at a multiple of `items`.
@@ -79,6 +87,8 @@ private:
     void read();
     void copy_cells(std::int64_t first, std::int64_t last, std::uint8_t* to) const;
     void find_starts();
+    void find_nodes();
+    void find_nodes_in(std::int64_t w, const end_masks& at, std::vector<word>& found);
     [[nodiscard]] word linked(std::int64_t w, std::int64_t back, word wanted, link_pair by) const;
     /// Returns the bits of the cells `by` cells before those of word w.
     [[nodiscard]] word shifted(const word* bits, std::int64_t w, std::int64_t by) const {
@@ -87,16 +97,28 @@ private:
         const std::int64_t i = (from + word_bits) / word_bits - 1, shift = from - i * word_bits;
         return shift == 0 ? bits[i] : bits[i] >> shift | bits[i + 1] << (word_bits - shift);
     }
+    /// Bits of a word whose cells have the cell `back` before them in the same word.
+    [[nodiscard]] static word within_word(std::int64_t back) {
+        if (back <= -word_bits || back >= word_bits) return 0;
+        return back > 0 ? ~word{0} << back : ~word{0} >> -back;
+    }
+    [[nodiscard]] word straight_links(const step_group& g, std::int64_t w, const end_masks& at, word from) const;
     void link_word(std::int64_t w, const end_masks& at) const;
+    void link_lines() const;
     [[nodiscard]] bool links_blocks() const;
     void link_blocks();
     void link_blocks_along(int along, const blocks& so_far) const;
-    void unite(std::int64_t here, std::int64_t there) const;
-    void unite_all(word links, std::int64_t w, std::int64_t back) const;
-    [[nodiscard]] std::int64_t parent_of(std::int64_t run) const {
-        return std::atomic_ref(parent_.get()[run]).load(std::memory_order_relaxed);
+    void unite(std::int64_t here, std::int64_t there) const {
+        // With many steps most links are between nodes that already point to the same one.
+        if (parent_of(here) != parent_of(there)) unite_roots(root(here), root(there));
     }
-    [[nodiscard]] std::int64_t root(std::int64_t run) const;
+    void unite_roots(std::int64_t a, std::int64_t b) const;
+    void unite_words(word links, std::int64_t w, std::int64_t other, int moved) const;
+    void unite_all(word links, std::int64_t w, std::int64_t back) const;
+    [[nodiscard]] std::int64_t parent_of(std::int64_t node) const {
+        return std::atomic_ref(parent_.get()[node]).load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::int64_t root(std::int64_t node) const;
 
     workers& crew_;
     const problem& p_;
@@ -108,12 +130,15 @@ private:
     bool joined_ = false;  ///< adjacent cells along it may be linked
     link_pair by_joined_{};
     std::vector<step_group> groups_;
-    host_scratch<std::uint8_t> copy_;         ///< copy of the image, if cells are compared and not contiguous
-    host_scratch<word> foreground_, starts_;  ///< a word of zeros in front, two behind
-    host_scratch<std::int64_t> before_;       ///< runs that start before each word
-    std::int64_t runs_ = 0;
-    host_scratch<std::int64_t>
-        parent_;  ///< parent of each run, an earlier one, or itself for a root; later -1 minus a root's component
+    host_scratch<std::uint8_t> copy_;             ///< copy of the image, if cells are compared and not contiguous
+    host_scratch<word> foreground_, starts_;      ///< a word of zeros in front, two behind
+    host_scratch<std::uint8_t> place_;            ///< 1 plus a cell's node among those of its word, 0 for background
+    host_scratch<std::int64_t> before_;           ///< nodes before each word, and all of them
+    std::vector<host_scratch<word>> node_cells_;  ///< cells of each node, by task
+    std::vector<std::int64_t> task_nodes_;        ///< nodes before each task
+    std::int64_t nodes_ = 0;
+    /// Parent of each node, an earlier one, or itself for a root; later -1 minus a root's component.
+    host_scratch<std::int64_t> parent_;
 };
 
 /// Masks of the cells of a word that lie at the ends `wanted`, for consecutive words.
@@ -174,13 +199,9 @@ void stream::for_pieces(const Body& body) const {
     crew_.for_each(words(), task_words, 0, [&](std::int64_t w, std::int64_t end, int) {
         for (end_masks at(*this, w, open); w < end; ++w, at.next()) {
             const word border = at.any_of(open);
-            std::int64_t run = before_.get()[w] - 1;
-            for (word f = foreground()[w], s = starts()[w]; f != 0; ++run) {
-                const word rest = s == 0 ? 0 : ~word{0} << std::countr_zero(s);  // from the next run on
-                const word piece = f & ~rest;
-                if (piece != 0) body(component_of(run), std::popcount(piece), (piece & border) != 0);
-                f &= rest, s &= s - 1;
-            }
+            std::int64_t node = before_.get()[w];
+            for (const word cells : nodes_in(w))
+                body(component_of(node++), std::popcount(cells), (cells & border) != 0);
         }
     });
 }
@@ -189,13 +210,11 @@ template <class Label, class LabelOf>
 void stream::expand(std::int64_t first, std::int64_t last, Label* to, const LabelOf& label_of) const {
     for (std::int64_t w = first / word_bits; w * word_bits < last; ++w) {
         const std::int64_t base = w * word_bits, from = std::max(first, base), end = std::min(last, base + word_bits);
-        const word f = foreground()[w], s = starts()[w];
-        std::int64_t run = run_of(from);
-        Label label = f == 0 || run < 0 ? Label{0} : label_of(component_of(run));
-        for (std::int64_t c = from; c < end; ++c) {
-            if (c > from && (s >> (c - base) & 1) != 0) label = label_of(component_of(++run));
-            *to++ = (f >> (c - base) & 1) != 0 ? label : Label{0};
-        }
+        Label label[word_bits + 1];  // of each node of the word, behind that of background
+        label[0] = 0;
+        const std::int64_t node = before_.get()[w], nodes = before_.get()[w + 1] - node;
+        for (std::int64_t k = 0; k < nodes; ++k) label[k + 1] = label_of(component_of(node + k));
+        for (std::int64_t c = from; c < end; ++c) *to++ = label[place_.get()[c]];
     }
 }
 
