@@ -15,23 +15,25 @@ namespace nearfield::exact::HWY_NAMESPACE {
 
 constexpr std::uint8_t no_mark = 255;
 
-// Plain loops, which the compiler vectorises for this instruction set.
+// Plain loops, which the compiler vectorises for this instruction set. Pointers and counts are copies, because stores
+// of bytes might change what a lambda holds.
 
 void marks_of_sites(const std::uint8_t* HWY_RESTRICT site, std::int64_t count, std::uint8_t* HWY_RESTRICT marks) {
     for (std::int64_t x = 0; x < count; ++x) marks[x] = site[x] != 0 ? std::uint8_t{0} : no_mark;
 }
-void marks_of_runs(const void* classes, int bytes, std::int64_t count, std::uint8_t* HWY_RESTRICT marks) {
+void marks_of_runs(const void* classes, int bytes, std::int64_t count, std::uint8_t* marks) {
     with_bytes(bytes, [=]<class In>(In) {
         const In* HWY_RESTRICT row = static_cast<const In*>(classes);
-        for (std::int64_t x = 1; x + 1 < count; ++x)
-            marks[x] = (row[x] != row[x - 1]) | (row[x] != row[x + 1]) ? std::uint8_t{1} : no_mark;
+        std::uint8_t* HWY_RESTRICT to = marks;
+        for (std::int64_t x = 1, end = count - 1; x < end; ++x)
+            to[x] = (row[x] != row[x - 1]) | (row[x] != row[x + 1]) ? std::uint8_t{1} : no_mark;
     });
 }
 void cleared(const void* classes, int bytes, std::int64_t count, std::uint8_t* steps, std::int32_t* far_steps) {
     with_bytes(bytes, [=]<class In>(In) {
         const auto clear = [=](auto* HWY_RESTRICT to) {
             const In* HWY_RESTRICT row = static_cast<const In*>(classes);
-            for (std::int64_t x = 0; x < count; ++x) to[x] = row[x] == 0 ? 0 : to[x];
+            for (std::int64_t x = 0, end = count; x < end; ++x) to[x] = row[x] == 0 ? 0 : to[x];
         };
         if (steps != nullptr) clear(steps);
         else clear(far_steps);
@@ -62,7 +64,8 @@ void differing_bits(const void* a, const void* b, int bytes, std::int64_t count,
                     std::uint8_t* bits) {
     with_bytes(bytes, [=]<class In>(In) {
         const In *HWY_RESTRICT one = static_cast<const In*>(a), *HWY_RESTRICT other = static_cast<const In*>(b);
-        for (std::int64_t x = 0; x < count; ++x) flags[lead + x] = one[x] != other[x];
+        std::uint8_t* HWY_RESTRICT to = flags + lead;
+        for (std::int64_t x = 0, end = count; x < end; ++x) to[x] = one[x] != other[x];
     });
     pack_flags(flags, lead, count, bits);
 }
@@ -70,7 +73,8 @@ void zero_bits(const void* classes, int bytes, std::int64_t count, std::int64_t 
                std::uint8_t* bits) {
     with_bytes(bytes, [=]<class In>(In) {
         const In* HWY_RESTRICT row = static_cast<const In*>(classes);
-        for (std::int64_t x = 0; x < count; ++x) flags[lead + x] = row[x] == 0;
+        std::uint8_t* HWY_RESTRICT to = flags + lead;
+        for (std::int64_t x = 0, end = count; x < end; ++x) to[x] = row[x] == 0;
     });
     pack_flags(flags, lead, count, bits);
 }
