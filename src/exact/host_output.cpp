@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/lines.hpp"
+#include "base/with_bytes.hpp"
 #include "exact/half.hpp"
 #include "exact/host/roots.hpp"
 #include "exact/host/sites.hpp"
@@ -294,23 +295,19 @@ void output_writer<V, K>::write_label(const cells& c) const {
         start += number % size * p_.image_stride[static_cast<std::size_t>(axis)];
         number /= size;
     }
-    const auto carry_over = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
-        const T* const image = static_cast<const T*>(image_.data) + start;
-        const site_steps from_image{p_.keys, p_.image_stride.data(), p_.first_axis, p_.rank};
-        std::int64_t offset[batch];
-        for (std::int64_t done = 0; done < n; done += batch) {
-            const std::int64_t some = std::min(batch, n - done);
-            const K* const site = c.key + from + done;
-            loops_of_sites().offsets(site, some, from_image, offset);
-            for (std::int64_t i = 0; i < some; ++i) to[done + i] = site[i] == no_key<K> ? T{0} : image[offset[i]];
-        }
-    };
-    switch (size_of(label_.type)) {
-        case 1: return put<std::uint8_t>(label_, c, carry_over);
-        case 2: return put<std::uint16_t>(label_, c, carry_over);
-        case 4: return put<std::uint32_t>(label_, c, carry_over);
-        default: return put<std::uint64_t>(label_, c, carry_over);
-    }
+    with_bytes(size_of(label_.type), [&]<class T>(T) {
+        put<T>(label_, c, [&](std::int64_t from, std::int64_t n, T* to) {
+            const T* const image = static_cast<const T*>(image_.data) + start;
+            const site_steps from_image{p_.keys, p_.image_stride.data(), p_.first_axis, p_.rank};
+            std::int64_t offset[batch];
+            for (std::int64_t done = 0; done < n; done += batch) {
+                const std::int64_t some = std::min(batch, n - done);
+                const K* const site = c.key + from + done;
+                loops_of_sites().offsets(site, some, from_image, offset);
+                for (std::int64_t i = 0; i < some; ++i) to[done + i] = site[i] == no_key<K> ? T{0} : image[offset[i]];
+            }
+        });
+    });
 }
 
 template void output_writer<std::int32_t, std::int32_t>::linear(const std::int32_t*, std::int64_t, std::int32_t*) const;

@@ -10,6 +10,7 @@
 
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
+#include "base/with_bytes.hpp"
 #include "exact/host.hpp"
 #include "exact/host/layout.hpp"
 #include "exact/host_planes.hpp"
@@ -23,24 +24,13 @@ bool has_one_value(const T* first, std::int64_t stride, std::int64_t count, std:
     for (std::int64_t i = 0; i < count && other == 0; ++i) other = first[i * stride];
     const T value = static_cast<T>(other);
     T strange = 0;
-    const auto look = [&](T element) { strange |= static_cast<T>((element != 0) & (element != value)); };
-    if (stride == 1) {
-        for (std::int64_t i = 0; i < count; ++i) look(first[i]);
-    } else {
-        for (std::int64_t i = 0; i < count; ++i) look(first[i * stride]);
-    }
+    const auto look = [&](auto step) {
+        for (std::int64_t i = 0; i < count; ++i)
+            strange |= static_cast<T>((first[i * step] != 0) & (first[i * step] != value));
+    };
+    if (stride == 1) look(std::integral_constant<std::int64_t, 1>{});
+    else look(stride);
     return strange == 0;
-}
-
-bool line_has_one_value(const any_input<host>& image, std::int64_t offset, std::int64_t stride, std::int64_t count,
-                        std::uint64_t& other) {
-    const auto look = [&]<class T>(const T* data) { return has_one_value(data + offset, stride, count, other); };
-    switch (size_of(image.type)) {
-        case 1: return look(static_cast<const std::uint8_t*>(image.data));
-        case 2: return look(static_cast<const std::uint16_t*>(image.data));
-        case 4: return look(static_cast<const std::uint32_t*>(image.data));
-        default: return look(static_cast<const std::uint64_t*>(image.data));
-    }
 }
 
 bool is_mask(const host& on, const plan& p, const any_input<host>& image) {
@@ -50,13 +40,16 @@ bool is_mask(const host& on, const plan& p, const any_input<host>& image) {
     workers crew(on, 2 * p.cells);
     std::vector<std::uint64_t> others(static_cast<std::size_t>(crew.threads()), 0);
     std::atomic<bool> many{false};
-    crew.for_each(p.cells / length, std::max<std::int64_t>(1, (1 << 16) / length), 0,
-                  [&](std::int64_t line, std::int64_t end, int thread) {
-                      for (; line < end && !many.load(std::memory_order_relaxed); ++line)
-                          if (!line_has_one_value(image, offsets.of(line * length), p.image_stride[last], length,
-                                                  others[static_cast<std::size_t>(thread)]))
-                              many = true;
-                  });
+    crew.for_each(
+        p.cells / length, std::max<std::int64_t>(1, (1 << 16) / length), 0,
+        [&](std::int64_t line, std::int64_t end, int thread) {
+            with_bytes(size_of(image.type), [&]<class T>(T) {
+                for (; line < end && !many.load(std::memory_order_relaxed); ++line)
+                    if (!has_one_value(static_cast<const T*>(image.data) + offsets.of(line * length),
+                                       p.image_stride[last], length, others[static_cast<std::size_t>(thread)]))
+                        many = true;
+            });
+        });
     std::uint64_t value = 0;
     for (const std::uint64_t other : others) {
         if (value != 0 && other != 0 && other != value) many = true;

@@ -13,86 +13,46 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
-using of_steps = hn::CappedTag<std::uint16_t, 32>;
-using of_bytes = hn::Rebind<std::uint8_t, of_steps>;
-using steps = hn::Vec<of_steps>;
-constexpr of_steps tag{};
+// Plain loops, which the compiler vectorises for this instruction set if they choose by masks.
 
-/// Calls body(at) for each whole vector of [0, count). Returns the first index behind the last of them.
-template <class Body>
-HWY_INLINE std::int64_t whole_vectors(std::int64_t count, const Body& body) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-    std::int64_t at = 0;
-    for (; at + lanes <= count; at += lanes) body(at);
-    return at;
+/// Returns all bits for a cell that is no site.
+HWY_INLINE std::uint16_t other(std::uint8_t cell, bool zero_is_site) {
+    return static_cast<std::uint16_t>((cell == 0 ? 0 : no_site16) ^ (zero_is_site ? 0 : no_site16));
 }
-
-HWY_INLINE hn::Mask<of_steps> sites_at(site_bytes line, std::int64_t at) {
-    const auto zero = hn::Eq(hn::PromoteTo(tag, hn::LoadU(of_bytes(), line.cell + at)), hn::Zero(tag));
-    return line.zero_is_site ? zero : hn::Not(zero);
+HWY_INLINE std::uint16_t chosen(std::uint16_t mask, int yes, int no) {
+    return static_cast<std::uint16_t>((yes & mask) | (no & ~mask));
 }
-HWY_INLINE bool is_site(site_bytes line, std::int64_t at) { return (line.cell[at] == 0) == line.zero_is_site; }
-HWY_INLINE std::uint16_t one_more(std::uint16_t v) { return static_cast<std::uint16_t>(v + (v < no_site16 ? 1 : 0)); }
+HWY_INLINE std::uint16_t more(std::uint16_t steps, int by) {
+    return static_cast<std::uint16_t>(std::min(steps, static_cast<std::uint16_t>(no_site16 - by)) + by);
+}
 
 void note(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* HWY_RESTRICT to_first,
           std::uint16_t* HWY_RESTRICT from_last) {
-    const auto first = static_cast<std::uint16_t>(row), last = static_cast<std::uint16_t>(rows - 1 - row);
-    const steps first_steps = hn::Set(tag, first), last_steps = hn::Set(tag, last);
-    std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
-        const auto site = sites_at(line, at);
-        const steps f = hn::LoadU(tag, to_first + at), l = hn::LoadU(tag, from_last + at);
-        hn::StoreU(hn::IfThenElse(site, hn::Min(f, first_steps), f), tag, to_first + at);
-        hn::StoreU(hn::IfThenElse(site, last_steps, l), tag, from_last + at);
-    });
-    for (; x < count; ++x) {
-        if (!is_site(line, x)) continue;
-        to_first[x] = std::min(to_first[x], first);
-        from_last[x] = last;
+    const std::uint8_t* HWY_RESTRICT cell = line.cell;
+    for (std::int64_t x = 0; x < count; ++x) {
+        const std::uint16_t mask = other(cell[x], line.zero_is_site);
+        to_first[x] = std::min(to_first[x], static_cast<std::uint16_t>(row | mask));
+        from_last[x] = chosen(mask, from_last[x], rows - 1 - row);
     }
 }
 
 void carry(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, int rows, std::uint16_t* HWY_RESTRICT further) {
-    const steps more = hn::Set(tag, static_cast<std::uint16_t>(rows));
-    std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
-        const steps sum = hn::SaturatedAdd(hn::LoadU(tag, from + at), more);
-        hn::StoreU(hn::Min(hn::LoadU(tag, further + at), sum), tag, further + at);
-    });
-    for (; x < count; ++x)
-        further[x] = std::min(further[x], static_cast<std::uint16_t>(std::min(from[x] + rows, int{no_site16})));
+    for (std::int64_t x = 0; x < count; ++x) further[x] = std::min(further[x], more(from[x], rows));
 }
 
 void down(site_bytes line, const std::uint16_t* HWY_RESTRICT before, std::int64_t count,
           std::uint16_t* HWY_RESTRICT out) {
-    const steps one = hn::Set(tag, 1);
-    std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
-        const steps more = hn::SaturatedAdd(hn::LoadU(tag, before + at), one);
-        hn::StoreU(hn::IfThenZeroElse(sites_at(line, at), more), tag, out + at);
-    });
-    for (; x < count; ++x) out[x] = is_site(line, x) ? std::uint16_t{0} : one_more(before[x]);
+    const std::uint8_t* HWY_RESTRICT cell = line.cell;
+    for (std::int64_t x = 0; x < count; ++x) out[x] = other(cell[x], line.zero_is_site) & more(before[x], 1);
 }
 
 template <bool Toward>
 void up(std::uint16_t* HWY_RESTRICT after, std::int64_t count, std::uint16_t* HWY_RESTRICT out,
         std::int16_t* HWY_RESTRICT toward) {
-    const hn::RebindToSigned<of_steps> of_signed;
-    const steps one = hn::Set(tag, 1);
-    std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
-        const steps down = hn::LoadU(tag, out + at);
-        // At a site `down` is 0 and so is the minimum; elsewhere it is at least 1.
-        const steps up = hn::SaturatedAdd(hn::LoadU(tag, after + at), one);
-        const steps least = hn::Min(down, up);
-        hn::StoreU(hn::IfThenZeroElse(hn::Eq(down, hn::Zero(tag)), up), tag, after + at);
-        hn::StoreU(least, tag, out + at);
-        if constexpr (Toward) {
-            const steps by = hn::IfThenElse(hn::Eq(least, down), hn::Sub(hn::Zero(tag), down), up);
-            hn::StoreU(hn::BitCast(of_signed, by), of_signed, toward + at);
-        }
-    });
-    for (; x < count; ++x) {
-        const std::uint16_t down = out[x];
-        after[x] = down == 0 ? std::uint16_t{0} : one_more(after[x]);
-        out[x] = std::min(down, after[x]);
-        if constexpr (Toward) toward[x] = static_cast<std::int16_t>(out[x] == down ? -down : after[x]);
+    for (std::int64_t x = 0; x < count; ++x) {
+        const std::uint16_t down = out[x], up = chosen(down == 0 ? 0 : no_site16, more(after[x], 1), 0);
+        after[x] = up, out[x] = std::min(down, up);
+        if constexpr (Toward) toward[x] = static_cast<std::int16_t>(chosen(down <= up ? no_site16 : 0, -down, up));
     }
 }
 void up_either(std::uint16_t* after, std::int64_t count, std::uint16_t* out, std::int16_t* toward) {
@@ -102,22 +62,12 @@ void up_either(std::uint16_t* after, std::int64_t count, std::uint16_t* out, std
 
 void numbers16(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, low_bits,
                std::uint16_t* HWY_RESTRICT value) {
-    const steps most = hn::Set(tag, t.most), none = hn::Set(tag, no_site16);
-    const steps weight = hn::Set(tag, t.weight);
-    const auto term_at = [&](steps s) {
-        const steps square = hn::Mul(hn::Mul(s, s), weight);
-        return hn::IfThenElse(hn::Eq(hn::Max(s, most), most), square, none);
-    };
-    std::int64_t x =
-        whole_vectors(count, [&](std::int64_t at) { hn::StoreU(term_at(hn::LoadU(tag, from + at)), tag, value + at); });
-    if (x == count) return;
-    HWY_ALIGN std::uint16_t rest[32] = {};
-    std::copy(from + x, from + count, rest);
-    hn::Store(term_at(hn::Load(tag, rest)), tag, rest);
-    std::copy_n(rest, count - x, value + x);
+    for (std::int64_t x = 0; x < count; ++x) {
+        const std::uint32_t steps = from[x];
+        value[x] = steps <= t.most ? static_cast<std::uint16_t>(steps * steps * t.weight) : no_site16;
+    }
 }
 
-// A plain loop, which the compiler vectorises for this instruction set.
 template <class N>
 void numbers(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, low_bits low,
              N* HWY_RESTRICT number) {

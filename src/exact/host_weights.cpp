@@ -9,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/lines.hpp"
+#include "base/with_integer.hpp"
 #include "exact/sites.hpp"
 
 namespace nearfield::exact {
@@ -24,18 +25,11 @@ V wide_weight(Wide weight) {
 
 template <class V>
 V element(const void* data, dtype type, std::int64_t at) {
-    switch (type) {
-        case dtype::int8: return static_cast<V>(static_cast<const std::int8_t*>(data)[at]);
-        case dtype::uint8: return static_cast<V>(static_cast<const std::uint8_t*>(data)[at]);
-        case dtype::int16: return static_cast<V>(static_cast<const std::int16_t*>(data)[at]);
-        case dtype::uint16: return static_cast<V>(static_cast<const std::uint16_t*>(data)[at]);
-        case dtype::int32: return static_cast<V>(static_cast<const std::int32_t*>(data)[at]);
-        case dtype::uint32: return static_cast<V>(static_cast<const std::uint32_t*>(data)[at]);
-        case dtype::int64: return wide_weight<V>(static_cast<const std::int64_t*>(data)[at]);
-        case dtype::uint64: return wide_weight<V>(static_cast<const std::uint64_t*>(data)[at]);
-        case dtype::float32: return static_cast<V>(static_cast<const float*>(data)[at]);
-        default: return static_cast<V>(static_cast<const double*>(data)[at]);
-    }
+    return with_number(type, [&]<class T>(T) {
+        const T weight = static_cast<const T*>(data)[at];
+        if constexpr (std::is_integral_v<T> && sizeof(T) == 8) return wide_weight<V>(weight);
+        else return static_cast<V>(weight);
+    });
 }
 
 /// Number, least value and largest magnitude of the sites of one thread.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/lines.hpp"
+#include "base/with_bytes.hpp"
 #include "exact/host/layout.hpp"
 #include "exact/host/lines.hpp"
 #include "exact/host/rows.hpp"
@@ -130,16 +131,10 @@ private:
         const auto* const from = static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type);
         if (p_.by != classes::values)
             return read_sites(from, image_.type, step_, count, p_.by == classes::zero ? sites::nonzero : p_.rule, to);
-        const auto as = [&]<class T>(T) {
+        with_bytes(bytes_, [&]<class T>(T) {
             for (std::int64_t i = 0; i < count; ++i)
                 reinterpret_cast<T*>(to)[i] = reinterpret_cast<const T*>(from)[i * step_];
-        };
-        switch (bytes_) {
-            case 1: return as(std::uint8_t{});
-            case 2: return as(std::uint16_t{});
-            case 4: return as(std::uint32_t{});
-            default: return as(std::uint64_t{});
-        }
+        });
     }
 
     const plan& p_;

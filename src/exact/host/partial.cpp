@@ -22,12 +22,7 @@ namespace {
 constexpr std::int64_t cells_at_a_time = 1 << 16;
 constexpr double most_integer = 0x1p62, most_packed = 0x1p53, most_int32 = 0x1p30;
 
-/// True if an element means that there is no site.
-template <class V>
-bool is_none(V value) {
-    if constexpr (std::is_same_v<V, double>) return !(value < std::numeric_limits<double>::infinity());
-    else return value == std::numeric_limits<V>::max();
-}
+/// Element that means that there is no site; so does NaN.
 template <class V>
 constexpr V none_of = std::is_same_v<V, double> ? std::numeric_limits<V>::infinity() : std::numeric_limits<V>::max();
 
@@ -37,7 +32,7 @@ double largest_value(const partial_pass& p, workers& crew) {
     const auto* const value = static_cast<const V*>(p.squared.from);
     crew.for_each(p.cells(), cells_at_a_time, 0, [&](std::int64_t first, std::int64_t end, int thread) {
         V found{};
-        for (std::int64_t i = first; i < end; ++i) found = std::max(found, is_none(value[i]) ? V{} : value[i]);
+        for (std::int64_t i = first; i < end; ++i) found = std::max(found, value[i] < none_of<V> ? value[i] : V{});
         V& mine = most[static_cast<std::size_t>(thread)];
         mine = std::max(mine, found);
     });
@@ -134,7 +129,7 @@ private:
             const V value = static_cast<const V*>(p_.squared.from)[from];
             std::int64_t key = 0;
             if constexpr (sited) key = mine.sites.key(static_cast<const S*>(p_.site.from)[from]);
-            const bool none = is_none(value) || key < 0;
+            const bool none = !(value < none_of<V>) || key < 0;
             lane number_here = none ? number<T>::infinite : static_cast<lane>(value);
             if constexpr (packed)
                 if (!none) number_here = number_here * scale_ + static_cast<double>(key);

@@ -128,25 +128,16 @@ void roots_in_place(double* number, std::int64_t count, double scale, double fac
 }
 
 /// Copies whole vectors of 64 bytes, without a call of memcpy for each row.
-template <bool PastCaches>
 void copy_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
-               std::uint8_t* to, std::int64_t to_pitch) {
+               std::uint8_t* to, std::int64_t to_pitch, bool past_caches) {
     const hn::CappedTag<std::int32_t, 16> tag;
     const auto bytes = static_cast<std::int64_t>(hn::Lanes(tag) * 4);
     for (std::int64_t r = 0; r < rows; ++r, from += from_pitch, to += to_pitch)
         for (std::int64_t i = 0; i < row_bytes; i += bytes) {
             const auto v = hn::LoadU(tag, reinterpret_cast<const std::int32_t*>(from + i));
-            if constexpr (PastCaches) hn::Stream(v, tag, reinterpret_cast<std::int32_t*>(to + i));
+            if (past_caches) hn::Stream(v, tag, reinterpret_cast<std::int32_t*>(to + i));
             else hn::StoreU(v, tag, reinterpret_cast<std::int32_t*>(to + i));
         }
-}
-void stream_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
-                 std::uint8_t* to, std::int64_t to_pitch) {
-    copy_rows<true>(from, row_bytes, from_pitch, rows, to, to_pitch);
-}
-void copy_unaligned(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
-                    std::uint8_t* to, std::int64_t to_pitch) {
-    copy_rows<false>(from, row_bytes, from_pitch, rows, to, to_pitch);
 }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
@@ -164,8 +155,7 @@ HWY_EXPORT(reals_of);
 HWY_EXPORT(most16);
 HWY_EXPORT(most32);
 HWY_EXPORT(most64);
-HWY_EXPORT(stream_rows);
-HWY_EXPORT(copy_unaligned);
+HWY_EXPORT(copy_rows);
 
 /// Bytes of the largest vector, and of a cache line.
 constexpr std::int64_t vector = 64;
@@ -254,10 +244,9 @@ void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_p
                    std::int64_t to_pitch, bool past_caches) {
     const auto* source = static_cast<const std::uint8_t*>(from);
     auto* target = static_cast<std::uint8_t*>(to);
-    const bool whole = row_bytes % vector == 0;
-    if (whole && past_caches && to_pitch % vector == 0 && reinterpret_cast<std::uintptr_t>(to) % vector == 0)
-        return HWY_DYNAMIC_DISPATCH(stream_rows)(source, row_bytes, from_pitch, rows, target, to_pitch);
-    if (whole) return HWY_DYNAMIC_DISPATCH(copy_unaligned)(source, row_bytes, from_pitch, rows, target, to_pitch);
+    past_caches = past_caches && to_pitch % vector == 0 && reinterpret_cast<std::uintptr_t>(to) % vector == 0;
+    if (row_bytes % vector == 0)
+        return HWY_DYNAMIC_DISPATCH(copy_rows)(source, row_bytes, from_pitch, rows, target, to_pitch, past_caches);
     for (std::int64_t r = 0; r < rows; ++r, source += from_pitch, target += to_pitch)
         std::memcpy(target, source, static_cast<std::size_t>(row_bytes));
 }
@@ -267,7 +256,7 @@ void copy_past_caches(const void* from, std::int64_t bytes, void* to) {
     const auto* const source = static_cast<const std::uint8_t*>(from);
     auto* const target = static_cast<std::uint8_t*>(to);
     std::memcpy(target, source, static_cast<std::size_t>(head));
-    HWY_DYNAMIC_DISPATCH(stream_rows)(source + head, whole, 0, 1, target + head, 0);
+    HWY_DYNAMIC_DISPATCH(copy_rows)(source + head, whole, 0, 1, target + head, 0, true);
     std::memcpy(target + head + whole, source + head + whole, static_cast<std::size_t>(bytes - head - whole));
 }
 void end_copies() { hwy::FlushStream(); }

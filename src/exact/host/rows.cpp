@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/with_bytes.hpp"
 #include "exact/host/rows.hpp"
 #include "exact/host_lanes.hpp"
 
@@ -14,52 +15,28 @@ namespace nearfield::exact::HWY_NAMESPACE {
 
 constexpr std::uint8_t no_mark = 255;
 
-// Plain loops, which the compiler vectorises for this instruction set.
-
-template <class In>
-void mark_changes(const In* HWY_RESTRICT row, std::int64_t count, std::uint8_t* HWY_RESTRICT marks) {
-    for (std::int64_t x = 1; x + 1 < count; ++x)
-        marks[x] = (row[x] != row[x - 1]) | (row[x] != row[x + 1]) ? std::uint8_t{1} : no_mark;
-}
-template <class In>
-void clear(const In* HWY_RESTRICT row, std::int64_t count, std::uint8_t* HWY_RESTRICT steps) {
-    for (std::int64_t x = 0; x < count; ++x) steps[x] = row[x] == 0 ? std::uint8_t{0} : steps[x];
-}
-template <class In>
-void clear_far(const In* HWY_RESTRICT row, std::int64_t count, std::int32_t* HWY_RESTRICT steps) {
-    for (std::int64_t x = 0; x < count; ++x) steps[x] = row[x] == 0 ? 0 : steps[x];
-}
-template <class In>
-void flag_differing(const In* HWY_RESTRICT a, const In* HWY_RESTRICT b, std::int64_t count,
-                    std::uint8_t* HWY_RESTRICT flags) {
-    for (std::int64_t x = 0; x < count; ++x) flags[x] = a[x] != b[x];
-}
-template <class In>
-void flag_zeros(const In* HWY_RESTRICT a, std::int64_t count, std::uint8_t* HWY_RESTRICT flags) {
-    for (std::int64_t x = 0; x < count; ++x) flags[x] = a[x] == 0;
-}
-
-template <class Use>
-void with_classes(int bytes, const Use& use) {
-    switch (bytes) {
-        case 1: return use(std::uint8_t{});
-        case 2: return use(std::uint16_t{});
-        case 4: return use(std::uint32_t{});
-        default: return use(std::uint64_t{});
-    }
-}
+// Plain loops, which the compiler vectorises for this instruction set. Pointers and counts are copies, because stores
+// of bytes might change what a lambda holds.
 
 void marks_of_sites(const std::uint8_t* HWY_RESTRICT site, std::int64_t count, std::uint8_t* HWY_RESTRICT marks) {
     for (std::int64_t x = 0; x < count; ++x) marks[x] = site[x] != 0 ? std::uint8_t{0} : no_mark;
 }
 void marks_of_runs(const void* classes, int bytes, std::int64_t count, std::uint8_t* marks) {
-    with_classes(bytes, [&]<class In>(In) { mark_changes(static_cast<const In*>(classes), count, marks); });
+    with_bytes(bytes, [=]<class In>(In) {
+        const In* HWY_RESTRICT row = static_cast<const In*>(classes);
+        std::uint8_t* HWY_RESTRICT to = marks;
+        for (std::int64_t x = 1, end = count - 1; x < end; ++x)
+            to[x] = (row[x] != row[x - 1]) | (row[x] != row[x + 1]) ? std::uint8_t{1} : no_mark;
+    });
 }
 void cleared(const void* classes, int bytes, std::int64_t count, std::uint8_t* steps, std::int32_t* far_steps) {
-    with_classes(bytes, [&]<class In>(In) {
-        const auto* const row = static_cast<const In*>(classes);
-        if (steps != nullptr) clear(row, count, steps);
-        else clear_far(row, count, far_steps);
+    with_bytes(bytes, [=]<class In>(In) {
+        const auto clear = [=](auto* HWY_RESTRICT to) {
+            const In* HWY_RESTRICT row = static_cast<const In*>(classes);
+            for (std::int64_t x = 0, end = count; x < end; ++x) to[x] = row[x] == 0 ? 0 : to[x];
+        };
+        if (steps != nullptr) clear(steps);
+        else clear(far_steps);
     });
 }
 
@@ -85,25 +62,29 @@ void pack_flags(std::uint8_t* flags, std::int64_t lead, std::int64_t count, std:
 }
 void differing_bits(const void* a, const void* b, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
                     std::uint8_t* bits) {
-    with_classes(bytes, [&]<class In>(In) {
-        flag_differing(static_cast<const In*>(a), static_cast<const In*>(b), count, flags + lead);
+    with_bytes(bytes, [=]<class In>(In) {
+        const In *HWY_RESTRICT one = static_cast<const In*>(a), *HWY_RESTRICT other = static_cast<const In*>(b);
+        std::uint8_t* HWY_RESTRICT to = flags + lead;
+        for (std::int64_t x = 0, end = count; x < end; ++x) to[x] = one[x] != other[x];
     });
     pack_flags(flags, lead, count, bits);
 }
 void zero_bits(const void* classes, int bytes, std::int64_t count, std::int64_t lead, std::uint8_t* flags,
                std::uint8_t* bits) {
-    with_classes(bytes, [&]<class In>(In) { flag_zeros(static_cast<const In*>(classes), count, flags + lead); });
+    with_bytes(bytes, [=]<class In>(In) {
+        const In* HWY_RESTRICT row = static_cast<const In*>(classes);
+        std::uint8_t* HWY_RESTRICT to = flags + lead;
+        for (std::int64_t x = 0, end = count; x < end; ++x) to[x] = row[x] == 0;
+    });
     pack_flags(flags, lead, count, bits);
 }
 
-/// One round of doubling. It handles whole vectors, so some bytes behind the row are steps of cells that do not exist.
+/// One round of doubling; steps beyond 255 are 255.
 void spread(const std::uint8_t* HWY_RESTRICT from, std::int64_t count, int apart, std::uint8_t* HWY_RESTRICT to) {
-    const hn::ScalableTag<std::uint8_t> tag;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-    const auto extra = hn::Set(tag, static_cast<std::uint8_t>(apart));
-    for (std::int64_t x = 0; x < count; x += lanes) {
-        const auto nearer = hn::Min(hn::LoadU(tag, from + x - apart), hn::LoadU(tag, from + x + apart));
-        hn::StoreU(hn::Min(hn::LoadU(tag, from + x), hn::SaturatedAdd(nearer, extra)), tag, to + x);
+    const auto most = static_cast<std::uint8_t>(no_mark - apart), extra = static_cast<std::uint8_t>(apart);
+    for (std::int64_t x = 0; x < count; ++x) {
+        const std::uint8_t nearer = std::min({from[x - apart], from[x + apart], most});
+        to[x] = std::min(from[x], static_cast<std::uint8_t>(nearer + extra));
     }
 }
 std::uint8_t most_steps(const std::uint8_t* HWY_RESTRICT steps, std::int64_t count) {

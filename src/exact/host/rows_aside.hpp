@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/with_bytes.hpp"
 #include "exact/host/lines.hpp"
 #include "exact/host_steps.hpp"
 
@@ -14,17 +15,11 @@ namespace nearfield::exact {
 /// Copies a row of `count` classes of `bytes` bytes to column `column` of a tile.
 inline void put_classes(const void* row, int bytes, std::int64_t count, std::int64_t column, std::int64_t columns,
                         void* tile) {
-    const auto copy = [&]<class C>(C) {
+    with_bytes(bytes, [&]<class C>(C) {
         const C* const from = static_cast<const C*>(row);
         C* const to = static_cast<C*>(tile) + column;
         for (std::int64_t x = 0; x < count; ++x) to[x * columns] = from[x];
-    };
-    switch (bytes) {
-        case 1: return copy(std::uint8_t{});
-        case 2: return copy(std::uint16_t{});
-        case 4: return copy(std::uint32_t{});
-        default: return copy(std::uint64_t{});
-    }
+    });
 }
 
 /// First numbers of rows whose sites are their cells of class zero, or their other cells, as flags say; `none`: there

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/with_bytes.hpp"
 #include "exact/host/sites.hpp"
 #include "exact/host_lanes.hpp"
 
@@ -218,17 +219,11 @@ void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::u
 }
 
 void changes_of_row(const void* classes, int bytes, std::int64_t count, bool periodic, std::uint8_t* changed) {
-    const auto look = [&]<class In>(In) {
+    with_bytes(bytes, [&]<class In>(In) {
         const auto* const row = static_cast<const In*>(classes);
         changed[0] = changed[count] = periodic && row[0] != row[count - 1];
         for (std::int64_t x = 1; x < count; ++x) changed[x] = row[x] != row[x - 1];
-    };
-    switch (bytes) {
-        case 1: return look(std::uint8_t{});
-        case 2: return look(std::uint16_t{});
-        case 4: return look(std::uint32_t{});
-        default: return look(std::uint64_t{});
-    }
+    });
 }
 
 void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, int shift) {

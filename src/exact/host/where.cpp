@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/parallel.hpp"
+#include "base/with_bytes.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -47,12 +48,7 @@ void mark_sites(const where_cells& cells, std::int64_t first, std::int64_t last)
 void run_step(const host& on, const where_cells& cells) {
     if (cells.step == where_step::mark && !cells.has_classes())
         return for_lines(on, cells, [&](std::int64_t first, std::int64_t last) {
-            switch (cells.image.bytes) {
-                case 1: return mark_sites<std::uint8_t>(cells, first, last);
-                case 2: return mark_sites<std::uint16_t>(cells, first, last);
-                case 4: return mark_sites<std::uint32_t>(cells, first, last);
-                default: return mark_sites<std::uint64_t>(cells, first, last);
-            }
+            with_bytes(cells.image.bytes, [&]<class T>(T) { mark_sites<T>(cells, first, last); });
         });
     for_lines(on, cells, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t line = first; line < last; ++line) cells.run(line, 0, cells.length());
