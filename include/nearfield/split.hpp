@@ -43,10 +43,10 @@ void split(const host& on, const any_input<host>& mask, const any_output<host>& 
 void split(const device& on, const any_input<device>& mask, const any_output<device>& out,
            const split_options& options = {}, const any_output<device>& count = {});
 
-/// Otsu's threshold: of the edges between 1024 bins of equal width, from the least finite value to the largest one, that
-/// which separates two classes of values best. Integers less than 2^16 apart have a bin each, and of all integers the
-/// largest one below the edge is returned. Cells with a larger value are foreground. If all values are equal it is this
-/// value, so that none is larger.
+/// Otsu's threshold: of the edges between 1024 bins of equal width, from the least finite value to the largest one,
+/// the one that separates two classes of values best. Integers less than 2^16 apart have a bin each, and of all
+/// integers the largest one below the edge is returned. Cells with a larger value are foreground. If all values are
+/// equal it is this value, so that none is larger.
 ///
 ///   image  any number of axes, element type and strides; some cells have a finite value, and others do not count
 ///
@@ -57,9 +57,10 @@ double threshold_otsu(const host& on, const any_input<host>& image);
 
 /// Makes a mask of the bright objects of a gray image, and returns the options with which split() separates them.
 ///
-/// Otsu's threshold, of 1024 bins, and split() give first objects. Half of their cells lie in objects of at least some size; let r be
-/// the radius of a ball of this size. The image is blurred by a Gaussian of r / 8 and loses its mean within a window
-/// that reaches 3 r / 2 to all sides; cells above Otsu's threshold of the difference, with holes filled, are the mask.
+/// Otsu's threshold, of 1024 bins, and split() give first objects. Half of their cells lie in objects of at least
+/// some size; let r be the radius of a ball of this size. The image is blurred by a Gaussian of r / 8 and loses its
+/// mean within a window that reaches 3 r / 2 to all sides; cells above Otsu's threshold of the difference, with holes
+/// filled, are the mask.
 /// Both filters end with the image. If `options` leaves out the `h` of a watershed, it becomes r / 16, or split()'s own
 /// if that is larger. A `smallest` of 1 becomes a twentieth of the size that is measured again, in the new mask.
 ///
