@@ -44,8 +44,8 @@ std::string text_of_use(const io::array& image, const value_facts& facts) {
     if (facts.different == 2 && facts.least == 0) return "a mask: 0 is background";
     const std::string cut = fmt::format("{:.6g}", otsu_threshold(image));
     if (is_floating(image.type))
-        return fmt::format("a gray image or a field; --threshold {} (Otsu's, as auto) makes it a mask", cut);
-    return fmt::format("a gray image, or labels; --threshold {} (Otsu's, as auto) makes a gray one a mask", cut);
+        return fmt::format("a gray image or a field; --threshold {} (Otsu's) makes it a mask", cut);
+    return fmt::format("a gray image, or labels; --threshold {} (Otsu's) makes a gray one a mask", cut);
 }
 
 }  // namespace
@@ -55,8 +55,9 @@ bool looks_gray(const io::array& image) {
     return with_elements(image.data.get(), image.type, [&](const auto* cells) {
         std::int64_t pairs = 0, changes = 0;
         for (std::int64_t i = 1, n = std::min(image.cells(), enough); i < n; ++i) {
-            if (static_cast<double>(cells[i]) == 0 || static_cast<double>(cells[i - 1]) == 0) continue;
-            ++pairs, changes += cells[i] != cells[i - 1] ? 1 : 0;
+            const auto before = static_cast<double>(cells[i - 1]), value = static_cast<double>(cells[i]);
+            if (before == 0 || value == 0 || !std::isfinite(before) || !std::isfinite(value)) continue;
+            ++pairs, changes += value != before ? 1 : 0;
         }
         return pairs >= least && 4 * changes > pairs;
     });
@@ -64,7 +65,7 @@ bool looks_gray(const io::array& image) {
 
 void note_gray(const arguments& args, const std::string& path, const io::array& image, const std::string& taken) {
     if (!args.threshold.empty() || image.color || !looks_gray(image)) return;
-    note(args, fmt::format("{} looks like a gray image: {}; --threshold {:.6g} (Otsu's, as auto) makes a mask of it",
+    note(args, fmt::format("{} looks like a gray image: {}; --threshold {:.6g} (Otsu's) makes a mask of it",
                            io::printable(path), taken, otsu_threshold(image)));
 }
 

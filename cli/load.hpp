@@ -55,15 +55,14 @@ void check_unit(const arguments& args);
 /// 255 if a cell is above the threshold, else 0. NaN is not above it.
 [[nodiscard]] io::array make_mask(const io::array& image, double threshold);
 
-/// The threshold that best separates two classes, from a histogram of 1024 bins. `image` must have a finite value.
-/// Otsu, "A threshold selection method from gray-level histograms", IEEE Trans. SMC 9(1), 1979.
+/// threshold_otsu() of an image. Throws invalid_argument if all values are equal, or none is finite.
 [[nodiscard]] double otsu_threshold(const io::array& image);
 
 /// Subtracts from each cell the mean of a square around it, which reaches a fifth of the shorter side each way. This
 /// removes uneven light and keeps shapes. Throws invalid_argument unless there are two axes.
 [[nodiscard]] io::array without_background(const io::array& image);
 
-/// The mask for "auto" (Otsu), "local" (Otsu without the background) or a number.
+/// The mask for "otsu" or "auto", "local" (Otsu without the background) or a number.
 [[nodiscard]] io::array apply_threshold(const io::array& image, const std::string& threshold);
 
 /// Uninitialised, with the image's spacing, unit and axes; of its shape also with its place.

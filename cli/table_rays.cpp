@@ -16,8 +16,8 @@ const std::vector<option> render_rows{
      &a::operation,
      {"surface", "volume", "isolines"}},
     {"--threshold", "T",
-     "value of the surface, or least value of a cloud; auto (default) takes Otsu's threshold, of labels all that are "
-     "not 0",
+     "value of the surface, or least value of a cloud; otsu takes Otsu's threshold, auto (default) does so, and takes "
+     "all labels that are not 0",
      &a::threshold},
     {"--transfer", "POINTS",
      "colours and opacities of a cloud by value, linear from point to point, such as "

@@ -52,11 +52,10 @@ inline const option device{"--device",
                            "where to compute: auto takes a GPU if there is one; cuda:1 is the second GPU",
                            &arguments::device,
                            {"auto", "cpu", "cuda"}};
-inline const option threshold{
-    "--threshold", "T",
-    "turn a gray image into a mask: cells above T are nonzero; auto takes Otsu's threshold, local "
-    "does so after removing uneven light",
-    &arguments::threshold};
+inline const option threshold{"--threshold", "T",
+                              "turn a gray image into a mask: cells above T are nonzero; otsu (or auto) takes Otsu's "
+                              "threshold, local does so after removing uneven light",
+                              &arguments::threshold};
 inline const option channel{"--channel",
                             "NAME",
                             "value to read from a colour image (default luminance), or the number of a channel, from 0",

@@ -8,8 +8,8 @@ using namespace rows_shared;
 using a = arguments;
 
 const std::vector<option> split_rows{
-    input("mask to read, an image or volume whose cells that are not zero are objects, or a gray image of bright ones; "
-          "'-' is stdin"),
+    input("mask to read, an image or volume whose cells that are not zero are objects, or a gray image of them; '-' is "
+          "stdin"),
     output("file for the labels of the objects, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is "
            "NPY on stdout"),
     {"--method",
@@ -122,7 +122,8 @@ verb split_row() {
         "Reads a mask and writes a label for each object, from 1 in raster order. By default the objects come from "
         "the watershed of the exact distance to the background, from its peaks. If values change from cell to cell, "
         "as in a gray image, or --threshold is objects, a mask of the bright objects is made first, in units of "
-        "their own size; --threshold 0 takes all cells that are not zero. A picture shows labels in colours. "
+        "their own size; --threshold dark does so for dark objects; --threshold 0 takes all cells that are not zero. A "
+        "picture shows labels in colours. "
         "Without -o and --picture, it prints the number of objects. docs/objects.md has the definitions.",
         and_the_usual(split_rows),
         "nearfield sample blobs -o blobs.png --size 256x256\n"

@@ -8,23 +8,12 @@
 #include "cli/load.hpp"
 #include "cli/parse.hpp"
 #include "cli/values.hpp"
+#include "nearfield/split.hpp"
 
 namespace nearfield::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
-
-/// The least and the largest finite value; least > largest if there is none.
-std::pair<double, double> finite_range(const io::array& image) {
-    return with_elements(image.data.get(), image.type, [&](const auto* cells) {
-        double least = INFINITY, largest = -INFINITY;
-        for (std::int64_t i = 0, n = image.cells(); i < n; ++i) {
-            const auto value = static_cast<double>(cells[i]);
-            if (std::isfinite(value)) least = std::min(least, value), largest = std::max(largest, value);
-        }
-        return std::pair{least, largest};
-    });
-}
 
 }  // namespace
 
@@ -49,33 +38,13 @@ io::array make_mask(const io::array& image, double threshold) {
 }
 
 double otsu_threshold(const io::array& image) {
-    constexpr std::size_t bins = 1024;
-    const auto [least, largest] = finite_range(image);
-    if (!(least < largest))
-        refuse("threshold is auto but all values of the image are equal; give a number, e.g. --threshold 0");
-    const double width = (largest - least) / bins;
-    double histogram[bins] = {}, total = 0, total_moment = 0;
-    with_elements(image.data.get(), image.type, [&](const auto* cells) {
-        for (std::int64_t i = 0, n = image.cells(); i < n; ++i) {
-            const auto value = static_cast<double>(cells[i]);
-            if (std::isfinite(value))
-                ++histogram[std::min(bins - 1, static_cast<std::size_t>((value - least) / width))];
-        }
+    const double cut = threshold_otsu(host{}, image.in());
+    const bool above = with_elements(image.data.get(), image.type, [&](const auto* cells) {
+        return std::any_of(cells, cells + image.cells(), [&](double value) { return value > cut; });
     });
-    for (std::size_t bin = 0; bin < bins; ++bin)
-        total += histogram[bin], total_moment += histogram[bin] * static_cast<double>(bin);
-    double below = 0, moment = 0, best = -1;
-    std::size_t cut = 0;
-    for (std::size_t bin = 0; bin + 1 < bins; ++bin) {
-        below += histogram[bin], moment += histogram[bin] * static_cast<double>(bin);
-        if (below == 0 || below == total) continue;
-        const double apart = moment / below - (total_moment - moment) / (total - below);
-        const double between = below * (total - below) * apart * apart;
-        if (between > best) best = between, cut = bin;
-    }
-    const double edge = least + width * static_cast<double>(cut + 1);
-    // An integer that divides the cells in the same way is easier to read.
-    return is_floating(image.type) ? edge : std::ceil(edge) - 1;
+    if (!above)
+        refuse("the threshold is Otsu's but all values of the image are equal; give a number, e.g. --threshold 0");
+    return cut;
 }
 
 io::array without_background(const io::array& image) {
@@ -111,13 +80,13 @@ io::array without_background(const io::array& image) {
 }
 
 io::array apply_threshold(const io::array& image, const std::string& threshold) {
-    if (threshold == "auto") return make_mask(image, otsu_threshold(image));
+    if (threshold == "auto" || threshold == "otsu") return make_mask(image, otsu_threshold(image));
     if (threshold == "local") {
         const io::array flat = without_background(image);
         return make_mask(flat, otsu_threshold(flat));
     }
     const double above =
-        parse_number("--threshold", threshold, "--threshold 127, --threshold auto or --threshold local");
+        parse_number("--threshold", threshold, "--threshold 127, --threshold otsu or --threshold local");
     if (!std::isfinite(above))
         throw error(
             error_code::invalid_argument,

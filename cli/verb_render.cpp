@@ -183,7 +183,7 @@ void set_values(const arguments& args, const loaded& in, const io::array& volume
         r.how.threshold = 0;
     } else if (automatic && holds_labels(volume)) {
         r.how.threshold = 0.5;
-    } else if (automatic) {  // midway between the two classes
+    } else if (automatic || args.threshold == "otsu") {  // midway between the two classes
         const double below = otsu_threshold(volume);
         double above = high;
         for_each_value(volume, [&](std::int64_t, double value) {

@@ -68,20 +68,17 @@ void fill_holes(const arguments& args, split_run& run) {
 
 /// Makes a mask of a gray image: where --threshold says so, or is left out and the values look gray.
 void take_gray(const arguments& args, split_run& run) {
-    io::array image = std::move(run.input.image);
-    if (image.type == dtype::float16) {
-        io::array wide = make_like(image, dtype::float32, image.shape);
-        auto* const to = reinterpret_cast<float*>(wide.data.get());
-        for_each_value(image, [&](std::int64_t i, double value) { to[i] = static_cast<float>(value); });
-        image = std::move(wide);
-    }
+    const bool dark = args.threshold == "dark";
+    const io::array image = std::move(run.input.image);
     io::array mask = make_like(image, dtype::boolean, image.shape);
     run.how.spacing = run.input.cell();
-    run.how = gray_objects(host{static_cast<int>(args.threads), {}}, image.in(), mask.out(), run.how);
+    run.how = gray_objects(host{static_cast<int>(args.threads), {}}, image.in(), mask.out(), run.how, dark);
     run.input.image = std::move(mask);
-    note(args, fmt::format("{} is taken for a gray image of bright objects: height {:.3g}, at least {} cells; "
-                           "--threshold 0 takes all cells that are not zero",
-                           io::printable(args.input), *run.how.h, run.how.smallest));
+    note(args, fmt::format("{} is taken for a gray image of {} objects: height {}, at least {} cells; "
+                           "--threshold 0 takes all cells that are not zero{}",
+                           io::printable(args.input), dark ? "dark" : "bright",
+                           run.how.h ? fmt::format("{:.3g}", *run.how.h) : "as usual", run.how.smallest,
+                           dark ? "" : ", dark finds dark objects"));
 }
 
 computed run_all(const arguments& args, split_run& run) {
@@ -143,12 +140,13 @@ int split_verb(const arguments& args) {
     static_cast<void>(options_of(args, sites::zero));
     in_words_of_options([&] {
         arguments plain = args;
-        if (args.threshold == "objects") plain.threshold.clear();
+        const bool asked = args.threshold == "objects" || args.threshold == "dark";
+        if (asked) plain.threshold.clear();
         run.input = load(args.input, plain);
         if (run.input.image.shape.size() > 3)
             refuse(fmt::format("{} has {} axes; split takes 1 to 3, so give one image", args.input,
                                run.input.image.shape.size()));
-        const bool gray = args.threshold == "objects" || (args.threshold.empty() && looks_gray(run.input.image));
+        const bool gray = asked || (args.threshold.empty() && looks_gray(run.input.image));
         if (gray && !args.plan && run.input.batch_axes == 0) take_gray(args, run);
         make_result(args, run, dtype::int32);
         const computed done = run_all(args, run);

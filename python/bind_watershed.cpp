@@ -103,9 +103,13 @@ void separate(const array& mask, const array& out, const split_options& options,
         [&](int on) { edge::split_on_device(on, mask.view<const void, host>(), out.view<void, host>(), options); });
 }
 
-split_options objects_of(const array& image, const array& mask, const split_options& options, int threads) {
+split_options objects_of(const array& image, const array& mask, const split_options& options, bool dark, int threads) {
     const unlocked released;
-    return gray_objects(host{threads, {}}, image.view<const void, host>(), mask.view<void, host>(), options);
+    return gray_objects(host{threads, {}}, image.view<const void, host>(), mask.view<void, host>(), options, dark);
+}
+double otsu_of(const array& image, int threads) {
+    const unlocked released;
+    return threshold_otsu(host{threads, {}}, image.view<const void, host>());
 }
 
 /// Runs a question to basins with an output, where the basins are.
@@ -217,7 +221,9 @@ void bind_watershed(nb::module_& module) {
             nb::arg("options"), nb::arg("method"), nb::arg("h").none(), nb::arg("smallest"));
     module.def("split", &separate, nb::arg("mask"), nb::arg("out"), nb::arg("options"), nb::arg("ordinal"),
                nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
-    module.def("gray_objects", &objects_of, nb::arg("image"), nb::arg("mask"), nb::arg("options"), nb::arg("threads"));
+    module.def("gray_objects", &objects_of, nb::arg("image"), nb::arg("mask"), nb::arg("options"), nb::arg("dark"),
+               nb::arg("threads"));
+    module.def("threshold_otsu", &otsu_of, nb::arg("image"), nb::arg("threads"));
     module.def("reconstruct_gray", &rebuild, nb::arg("seed"), nb::arg("image"), nb::arg("out"), nb::arg("options"),
                nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
                nb::arg("progress").none());

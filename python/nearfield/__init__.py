@@ -63,7 +63,7 @@ from nearfield._shape_measures import ShapeTable, shape_measures
 from nearfield._skeleton import skeletonize
 from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
 from nearfield._slices import interpolate_slices
-from nearfield._split import split
+from nearfield._split import split, threshold_otsu
 from nearfield._surfaces import VoxelGrid, isosurface, mesh_distance, offset, voxelize
 from nearfield._thickness import local_thickness
 from nearfield._voronoi import expand_labels, voronoi
@@ -176,6 +176,7 @@ __all__ = [
     "sphere_trace",
     "split",
     "stipple",
+    "threshold_otsu",
     "travel_cost",
     "voronoi",
     "voxelize",

@@ -226,7 +226,7 @@ def stipple(
     array([[0., 0.],
            [0., 3.]])
     """
-    gray = image if channel_axis is None else _luminance(image, channel_axis)
+    gray = image if channel_axis is None else luminance("image", image, channel_axis)
     call = _Call("image", gray, spacing, border, device, threads, progress, of_light=True)
     points = 0 if n is None else count_of("n", n, 1)
     diameter = 0.0 if size is None else length_of("size", size)
@@ -306,18 +306,18 @@ def _until_at_rest(energy: tuple[int, ...]) -> tuple[int, ...]:
     return energy[: last + 1]
 
 
-def _luminance(image: Any, axis: Any) -> Array:
-    refuse_traced("image", image)
-    colour = _on_host(workplace_of("image", image).array)
+def luminance(name: str, image: Any, axis: Any) -> Array:
+    """One value for each cell of a colour image, in CPU memory."""
+    refuse_traced(name, image)
+    colour = _on_host(workplace_of(name, image).array)
     if not -colour.ndim <= count_of("channel_axis", axis, -colour.ndim) < colour.ndim:
-        raise ValueError(f"channel_axis is {said(axis)}, but image has {colour.ndim} axes")
+        raise ValueError(f"channel_axis is {said(axis)}, but {name} has {colour.ndim} axes")
     first = np.moveaxis(colour, axis, 0)
     if len(first) not in (3, 4):
-        raise ValueError(f"channel_axis is {said(axis)}, but image has {len(first)} channels there; give 3 or 4")
+        raise ValueError(f"channel_axis is {said(axis)}, but {name} has {len(first)} channels there; give 3 or 4")
     red, green, blue = first[:3].astype("float64")
-    gray = (2126 * red + 7152 * green + 722 * blue) / 10000
-    made: Array = np.rint(gray).astype(colour.dtype) if colour.dtype.kind in "bui" else gray
-    return made
+    made: Array = (2126 * red + 7152 * green + 722 * blue) / 10000
+    return np.rint(made).astype(colour.dtype) if colour.dtype.kind in "bui" else made
 
 
 class _Call:

@@ -1,4 +1,4 @@
-// From a gray image to a mask of its bright objects, in units of their own size.
+// From a gray image to a mask of its bright or dark objects, in units of their own size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,79 +16,18 @@
 #include "base/share.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/split.hpp"
+#include "split/gray_values.hpp"
 #include "split/room.hpp"
 
 namespace nearfield {
 namespace {
 
+using splitting::each_cell, splitting::each_value, splitting::finite_range, splitting::histogram;
+
 // Shares of the radius of a ball as large as an object. docs/objects.md has counts.
 constexpr double blur = 0.125, reach = 1.5, relief = 0.0625;
 constexpr double speck = 0.05;  // share of an object's cells
 constexpr std::int64_t columns = 16;
-
-/// Calls use(offset in elements) for all cells of an array of at most 3 axes, in raster order.
-void each_cell(const any_input<host>& array, const auto& use) {
-    std::array<std::int64_t, 3> n{1, 1, 1}, step{};
-    for (int axis = 0; axis < array.rank; ++axis) {
-        const auto own = static_cast<std::size_t>(axis), k = static_cast<std::size_t>(3 - array.rank + axis);
-        n[k] = array.shape[own], step[k] = array.stride[own];
-    }
-    for (std::int64_t z = 0; z < n[0]; ++z)
-        for (std::int64_t y = 0; y < n[1]; ++y)
-            for (std::int64_t x = 0; x < n[2]; ++x) use(z * step[0] + y * step[1] + x * step[2]);
-}
-
-template <class T>
-void copy(const any_input<host>& from, double* to) {
-    each_cell(from,
-              [&](std::int64_t offset) { *to++ = static_cast<double>(static_cast<const T*>(from.data)[offset]); });
-}
-
-void copy_any(const any_input<host>& from, double* to) {
-    switch (from.type) {
-        case dtype::int8: return copy<std::int8_t>(from, to);
-        case dtype::int16: return copy<std::int16_t>(from, to);
-        case dtype::uint16: return copy<std::uint16_t>(from, to);
-        case dtype::int32: return copy<std::int32_t>(from, to);
-        case dtype::uint32: return copy<std::uint32_t>(from, to);
-        case dtype::int64: return copy<std::int64_t>(from, to);
-        case dtype::uint64: return copy<std::uint64_t>(from, to);
-        case dtype::float32: return copy<float>(from, to);
-        case dtype::float64: return copy<double>(from, to);
-        default: return copy<std::uint8_t>(from, to);
-    }
-}
-
-/// Least and largest finite value; both 0 if there is none.
-std::pair<double, double> finite_range(std::span<const double> values) {
-    double least = INFINITY, largest = -INFINITY;
-    for (const double each : values)
-        if (std::isfinite(each)) least = std::min(least, each), largest = std::max(largest, each);
-    return least <= largest ? std::pair{least, largest} : std::pair{0.0, 0.0};
-}
-
-/// Otsu's threshold from a histogram of 1024 bins; the largest value if all are equal. All values are finite.
-double otsu_threshold(std::span<const double> values) {
-    constexpr std::size_t bins = 1024;
-    const auto [least, largest] = finite_range(values);
-    const double width = largest / bins - least / bins;
-    if (!(width > 0)) return largest;
-    std::array<double, bins> histogram{};
-    double total = 0, total_moment = 0, below = 0, moment = 0, best = -1;
-    for (const double each : values)
-        ++histogram[std::min(bins - 1, static_cast<std::size_t>(each / width - least / width))];
-    for (std::size_t bin = 0; bin < bins; ++bin)
-        total += histogram[bin], total_moment += histogram[bin] * static_cast<double>(bin);
-    std::size_t cut = 0;
-    for (std::size_t bin = 0; bin + 1 < bins; ++bin) {
-        below += histogram[bin], moment += histogram[bin] * static_cast<double>(bin);
-        if (below == 0 || below == total) continue;
-        const double apart = moment / below - (total_moment - moment) / (total - below);
-        const double between = below * (total - below) * apart * apart;
-        if (between > best) best = between, cut = bin;
-    }
-    return least + width * static_cast<double>(cut + 1);
-}
 
 /// A block of parallel lines: row i holds the cells i of up to `columns` of them.
 struct lines {
@@ -130,11 +69,12 @@ void average_lines(const lines& l, std::int64_t half) {
 
 class gray_call {
 public:
-    gray_call(const host& on, const any_input<host>& image, const any_output<host>& mask, const split_options& options)
-        : on_{on.threads, {}}, image_(image), mask_(mask), given_(options) {
+    gray_call(const host& on, const any_input<host>& image, const any_output<host>& mask, const split_options& options,
+              bool dark)
+        : on_{on.threads, {}}, image_(image), mask_(mask), given_(options), dark_(dark) {
         check_image<host>("image", image, std::int64_t{1} << 31);
-        if (image.rank > 3) fail(fmt::format("image has {} axes; give 1 to 3", image.rank));
-        if (image.type == dtype::float16) fail("image has element type float16; give float32");
+        if (image.rank > 3)
+            fail(fmt::format("image has {} axes; give one image of 1 to 3 axes, with one value a cell", image.rank));
         check_same_shape<host>("mask", mask, image);
         check_type("mask", mask.type, {dtype::boolean});
         const named_view<host> all[] = {{"image", image}, {"mask", mask}};
@@ -161,9 +101,7 @@ public:
 private:
     split_options measured() {
         split_options found = given_;
-        copy_any(image_, value_.data());
-        const auto [least, largest] = finite_range(value_);
-        for (double& each : value_) each = std::isnan(each) ? least : std::clamp(each, least, largest);
+        read();
         cut();
         const double radius = radius_of(size_of_objects());
         subtract_mean(radius);
@@ -179,9 +117,21 @@ private:
         return found;
     }
 
+    /// Reads the values, of dark objects with the other sign, so that sums of as many as there are remain finite.
+    void read() {
+        double* to = value_.data();
+        each_value(image_, [&](double value) { *to++ = dark_ ? -value : value; });
+        auto [least, largest] =
+            finite_range([&](const auto& use) { std::for_each(value_.begin(), value_.end(), use); });
+        if (!(least <= largest)) least = largest = 0;
+        const double scale = std::max(-least, largest) > 0x1p900 ? 0x1p-100 : 1;
+        for (double& each : value_) each = scale * (std::isnan(each) ? least : std::clamp(each, least, largest));
+    }
+
     /// Makes a mask of the values above Otsu's threshold, and fills its holes, which on a line all gaps would be.
     void cut() {
-        const double above = otsu_threshold(value_);
+        const double above =
+            histogram([&](const auto& use) { std::for_each(value_.begin(), value_.end(), use); }).otsu();
         for (std::size_t i = 0; i < value_.size(); ++i) inside_[i] = value_[i] > above;
         if (image_.rank == 1) return;
         const std::span<bool> holes{reinterpret_cast<bool*>(label_.data()), value_.size()};
@@ -268,6 +218,7 @@ private:
     const any_input<host>& image_;
     const any_output<host>& mask_;
     const split_options& given_;
+    const bool dark_;
     split_options alone_;
     std::array<double, max_rank> lengths_{};
     std::span<double> value_, around_;
@@ -278,8 +229,8 @@ private:
 }  // namespace
 
 split_options gray_objects(const host& on, const any_input<host>& image, const any_output<host>& mask,
-                           const split_options& options) {
-    return in_call([&] { return gray_call(on, image, mask, options).run(); });
+                           const split_options& options, bool dark) {
+    return in_call([&] { return gray_call(on, image, mask, options, dark).run(); });
 }
 
 }  // namespace nearfield

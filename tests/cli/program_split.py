@@ -46,6 +46,13 @@ class Split(Case):
         self.assertIn(b"gray image", done.stderr)
         self.assertEqual(self.split("--threshold", "objects", stdin=image)[2], found)
         self.assertEqual(set(self.split("--threshold", "0", stdin=image)[2]), {1})
+        dark = npy((24, 40), [250 - v for v in values])
+        self.assertEqual(self.split("--threshold", "dark", stdin=dark)[2], found)
+        for name in ("otsu", "auto"):
+            self.assertEqual(max(self.split("--threshold", name, stdin=image)[2]), 2)
+        said = self.run_program("split", "-", "--threshold", "objects", "--method", "lecture", stdin=image).stderr
+        self.assertIn(b"height as usual", said)
+        self.assertIn("otsu", self.refusal("split", "-", "--threshold", "bright", stdin=image))
 
     def test_table_and_report(self):
         words = ("split", "-", "--table", "objects.csv", "--picture", "p.png", "--json")

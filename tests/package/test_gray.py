@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import ndimage
-from skimage import data, io
+from skimage import data, filters, io
 
 import nearfield as nf
 
@@ -113,5 +113,56 @@ def test_gray_images_of_odd_values():
     image = ndimage.gaussian_filter(mask.astype(float), 2)
     image[0, :3] = np.nan, np.inf, -np.inf
     assert nf.split(image, gray=True).max() >= nf.label(mask).max()
-    with pytest.raises(ValueError, match="4 axes"):
+    with pytest.raises(ValueError, match="4 axes; give one image"):
         nf.split(np.zeros((2, 2, 2, 2)), gray=True)
+
+
+@pytest.mark.parametrize("gray", [True, "dark"])
+@pytest.mark.parametrize("value", [0, 0.1, 1e308, -1e308, 5e-324, np.nan, np.inf, -np.inf])
+def test_one_value_is_no_object(gray, value):
+    for shape in [(1,), (7,), (1, 1), (40, 50), (1, 1, 1), (20, 20, 20)]:
+        assert nf.split(np.full(shape, value), gray=gray).max() == 0
+
+
+def test_gray_images_of_any_type_scale_and_sign():
+    coins = data.coins()
+    found = nf.split(coins, gray=True)
+    for given in (coins.astype(np.float16), coins * 1e-290, coins * 7e305, (coins - 128.0) * 1.4e306):
+        assert np.isfinite(given).all() and (nf.split(given, gray=True) == found).all()
+    for given in (255 - coins, -coins.astype(np.int16), -1e306 * coins.clip(0, 170)):
+        same = nf.split(-given.astype(float), gray=True)
+        assert (nf.split(given, gray="dark") == same).all() and abs(int(same.max()) - 24) <= 1
+
+
+def test_colours_are_taken_by_their_luminance():
+    coins = data.coins()
+    found = nf.split(coins, gray=True)
+    colours = np.stack([coins] * 3, -1)
+    assert (nf.split(colours, gray=True, channel_axis=-1) == found).all()
+    assert (nf.split(colours.transpose(2, 0, 1), gray=True, channel_axis=0, spacing=(1, 1)) == found).all()
+    with pytest.raises(ValueError, match="looks like colours; give channel_axis=-1"):
+        nf.split(colours, gray=True)
+    with pytest.raises(ValueError, match="a mask has one value a cell"):
+        nf.split(colours, channel_axis=-1)
+    with pytest.raises(ValueError, match="gray is 'bright'; give True, False or 'dark'"):
+        nf.split(coins, gray="bright")
+
+
+def test_otsus_threshold_of_integers_is_that_of_scikit_image():
+    assert nf.threshold_otsu(data.coins()) == filters.threshold_otsu(data.coins()) == 107
+    rng = np.random.default_rng(0)
+    for dtype in ("uint8", "int8", "int16", "uint16"):
+        for _ in range(20):
+            image = np.concatenate([rng.normal(30, 9, 500), rng.normal(80, 12, 300)]).clip(-100, 120).astype(dtype)
+            here, there = nf.threshold_otsu(image), filters.threshold_otsu(image)
+            assert ((image > here) == (image > there)).all()
+
+
+def test_otsus_threshold_of_odd_values():
+    values = np.array([1.0, 2.0, 2.0, 9.0, 8.0, np.nan, np.inf, -np.inf])
+    assert 2 <= nf.threshold_otsu(values) < 8 and nf.threshold_otsu([[3, 3]]) == 3
+    assert 2 <= nf.threshold_otsu(values.astype(np.float16)[::-1].reshape(2, 2, 2)) < 8
+    assert -1e308 <= nf.threshold_otsu(np.array([-1e308, 1e308])) < 1e308
+    for none in (np.zeros((0, 3)), [np.nan, np.inf]):
+        with pytest.raises(ValueError, match="no finite value"):
+            nf.threshold_otsu(none)

@@ -127,7 +127,7 @@ def test_cells_are_those_of_monai():
     hot = [torch.from_numpy(np.stack([each == label for label in table.label])[None]) for each in (a, b)]
     for name, percentile in (("hausdorff", None), ("percentile", 95)):
         wanted = monai.compute_hausdorff_distance(*hot, include_background=True, percentile=percentile)
-        np.testing.assert_allclose(np.ravel(getattr(table, name)), wanted[0].numpy(), rtol=1e-6)
+        np.testing.assert_allclose(np.ravel(getattr(table, name)), wanted[0].numpy(), rtol=1e-5)  # ranks in float32
     for name, both in (("average", False), ("symmetric_average", True)):
         wanted = monai.compute_average_surface_distance(*hot, include_background=True, symmetric=both)
         np.testing.assert_allclose(getattr(table, name), wanted[0].numpy(), rtol=1e-6)

@@ -182,3 +182,18 @@ def test_nothing_there():
 def test_refused(words, says):
     with pytest.raises((TypeError, ValueError), match=says):
         nf.pore_network(**{"mask": np.ones((3, 4)), **words})
+
+
+def test_openpnm_reads_networks(tmp_path):
+    openpnm = pytest.importorskip("openpnm")
+    network = nf.pore_network(blobs((24, 24, 24), 3), spacing=2, boundaries=True)
+    network.to_csv(tmp_path / "network.csv")
+    for read in (
+        openpnm.io.network_from_porespy(dict(network)),
+        openpnm.io.network_from_csv(str(tmp_path / "network.csv")),
+    ):
+        assert (read.Np, read.Nt) == (len(network["pore.coords"]), len(network["throat.conns"])) and read.Nt > 5
+        for name, column in dict(network).items():
+            np.testing.assert_allclose(np.asarray(read[name], float), np.asarray(column, float), err_msg=name)
+        health = openpnm.utils.check_network_health(read)
+        assert not (health["headless_throats"] or health["looped_throats"] or health["duplicate_throats"])

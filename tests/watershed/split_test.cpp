@@ -68,18 +68,31 @@ TEST(GrayObjects, OptionsThatAreGivenStay) {
             static_cast<void>(gray_objects(host{}, in, any_output<host>::contiguous(mask.data(), dtype::uint8, shape)));
         },
         {"uint8"});
-    expect_refused(
-        [&] {
-            static_cast<void>(
-                gray_objects(host{}, any_input<host>::contiguous(image.data(), dtype::float16, shape), to));
-        },
-        {"float16"});
+    for (float& each : image) each = -each;
+    gray_objects(host{}, in, to, {}, true);
+    EXPECT_EQ(mask[2 * (30 * side + 15)], 1) << "dark";
+    EXPECT_EQ(mask[2 * (30 * side + 30)], 0) << "dark";
     expect_refused(
         [&] {
             static_cast<void>(gray_objects(
                 host{}, in, any_output<host>::contiguous(mask.data(), dtype::boolean, shape_t{side, side, 1})));
         },
         {"60x60"});
+}
+
+TEST(Otsu, ReadsEveryTypeAndStride) {
+    // 1, 2 and 8, 9 as binary16, every other element.
+    const std::vector<std::uint16_t> half{0x3c00, 0x7bff, 0x4000, 0x7bff, 0x4800, 0x7bff, 0x4880, 0x7bff};
+    auto in = any_input<host>::contiguous(half.data(), dtype::float16, shape_t{2, 2});
+    in.stride = {4, 2};
+    const double cut = threshold_otsu(host{}, in);
+    EXPECT_GE(cut, 2);
+    EXPECT_LT(cut, 8);
+    const std::vector<std::int64_t> far{-4'000'000'000, -3'999'999'999, 7, 8};
+    EXPECT_EQ(threshold_otsu(host{}, any_input<host>::contiguous(far.data(), dtype::int64, shape_t{2, 2})),
+              std::ceil(-4e9 + 4'000'000'008.0 / 1024) - 1);
+    expect_refused([&] { static_cast<void>(threshold_otsu(host{-1, {}}, in)); }, {"threads"});
+    expect_refused([&] { static_cast<void>(threshold_otsu(host{}, any_input<host>{})); }, {"image"});
 }
 
 TEST(Split, WrongArgumentsAreRefused) {
