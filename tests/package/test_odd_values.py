@@ -205,7 +205,13 @@ def test_peers_take_infinite_thresholds_and_threads():
 @pytest.mark.parametrize("path", [True, 0, 1, np.int8(1), 0.5])
 def test_tables_are_not_written_to_descriptors(path):
     labels = nf.label(IMAGE)
-    tables = (nf.component_statistics(labels), nf.skeleton_graph(IMAGE > 0), nf.pore_network(IMAGE > 0))
-    for write in (*(table.to_csv for table in tables), tables[1].to_swc):
+    tables = (
+        nf.component_statistics(labels),
+        nf.contacts(labels),
+        nf.skeleton_graph(IMAGE > 0),
+        nf.pore_network(IMAGE > 0),
+    )
+    for write in (*(table.to_csv for table in tables), tables[2].to_swc):
         with pytest.raises(TypeError, match="os.PathLike"):
             write(path)
+    assert nf.contacts([[1, 1, 2]]).to_csv() == "label_a,label_b,pairs,area\n1,2,1,1\n"
