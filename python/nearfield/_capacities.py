@@ -38,7 +38,12 @@ def shares_of(capacities: Any, sites: int) -> Array:
     given = None if isinstance(capacities, bool) else _on_host(workplace_of("capacities", capacities).array)
     if given is None or given.dtype.kind not in "iuf" or given.shape != (sites,):
         raise ValueError(f"capacities is {said(capacities)}; give True, or {sites} numbers, one a site")
-    return np.ascontiguousarray(given, "float64")
+    shares = np.ascontiguousarray(given, "float64")
+    with np.errstate(over="ignore"):
+        total = shares.sum()
+    if total == np.inf:
+        raise ValueError("capacities have an infinite sum; give finite numbers with a finite sum: their ratios count")
+    return shares
 
 
 def with_capacities(
@@ -83,4 +88,6 @@ def counted(name: str, x: Array, of_light: bool) -> Array:
         raise ValueError(f"{name} has values above 1; give floats from 0, black, to 1, white, or uint8")
     if not of_light and x.dtype.kind in "iu" and largest <= 65535:
         return values.astype("uint16")
+    if 0 < largest < 1e-300:  # 65535 divided by it may be infinite
+        values, largest = values / largest, 1.0
     return np.rint(values * (65535 / largest if largest > 0 else 0)).astype("uint16")

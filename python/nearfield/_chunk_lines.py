@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import framework_of
+from nearfield._arrays import TYPES, check_axes, framework_of
 from nearfield._chunk_threads import in_parallel
 from nearfield._distance import distance_transform
-from nearfield._request import Border, Sites, Spacing, border_of, flag_of, spacing_of
+from nearfield._request import Border, Sites, Spacing, border_of, count_of, flag_of, said, spacing_of
 
 # Rules of docs/semantics.md, "Squared distance".
 MOST_COUNTED = 2.0**52
@@ -75,7 +75,10 @@ def grid(
     half_cell: bool = False,
 ) -> Grid:
     """Decides how to count squared distances of a grid; with `sites`, nearest sites are found, too."""
-    shape = tuple(int(n) for n in shape)
+    shape = tuple(count_of("shape", n, 0) for n in shape)
+    check_axes("shape", len(shape))
+    if math.prod(shape) >= 2**62:
+        raise ValueError(f"shape is {said(shape)}; give fewer than 2**62 cells in all")
     lengths = spacing_of(spacing, len(shape), 0) or (1.0,)
     each = lengths * len(shape) if len(lengths) == 1 else lengths
     ends = border_of(border, len(shape), 0)
@@ -83,6 +86,7 @@ def grid(
     for name, came in (("spacing", len(each)), ("border", len(ends))):
         if came != len(shape):
             raise ValueError(f"{name} has {came} values for {len(shape)} axes; give one per axis, or one for all")
+    _core.window_halo(0.0, each, len(shape))  # refuses lengths whose squares are no numbers above 0
     made = _counted(Grid(shape, each, 1.0, ends, bool(sites), flag_of("half_cell", half_cell)))
     return made._replace(unit2=made.unit2 / 4) if made.half_cell else made
 
@@ -145,6 +149,8 @@ def planes(
     slab = xp.ascontiguousarray(slab)
     if slab.shape[1:] != of.shape[1:]:
         raise ValueError(f"slab has shape {slab.shape}; give whole planes, of shape {of.shape[1:]}")
+    if count_of("first", first, 0) + len(slab) > of.shape[0]:
+        raise ValueError(f"first is {first} and slab has {len(slab)} planes; the grid has {of.shape[0]}")
     if labels and not of.sites:
         raise ValueError("labels of a grid without sites; give sites=True to grid")
     if by_passes(of):
@@ -214,6 +220,10 @@ def lines(
     shape = tuple(pencil.squared.shape)
     if shape[:1] != of.shape[:1] or len(shape) != len(of.shape):
         raise ValueError(f"pencil has shape {shape}; give whole lines of {of.shape[0]} cells along axis 0")
+    if start is not None and len(start) != len(shape):
+        raise ValueError(f"start has {len(start)} values for {len(shape)} axes; give the position of the first cell")
+    if not limit >= 0:
+        raise ValueError(f"limit is {said(limit)}; give a distance of at least 0")
     if not overwrite:
         pencil = Partial(*(None if a is None else space_of(a).array(a, order="C") for a in pencil))
     pass_along(of, pencil, 0, threads)
@@ -338,6 +348,15 @@ def distance(
     if xp is not np and np.dtype(dtype) == "float16":  # CuPy rounds it twice
         return xp.asarray(distance(of, field.get(), dtype, squared=squared, threads=threads))
     made = xp.empty(field.shape, dtype) if out is None else out
+    if field.dtype != of.squared_type:
+        raise TypeError(
+            f"field has element type {field.dtype}; give squares of lines, which are {of.squared_type} here"
+        )
+    if made.dtype.name not in TYPES or made.dtype.kind == "i":
+        name = "dtype is" if out is None else "out has element type"
+        raise TypeError(f"{name} {made.dtype}; give bool, an unsigned integer, float16, float32 or float64")
+    if made.shape != field.shape:
+        raise ValueError(f"out has shape {made.shape}; give one of the shape of field, {field.shape}")
     step = rows_at_once(made)
 
     def of_rows(k: int) -> None:

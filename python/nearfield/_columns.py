@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 
 from nearfield._methods import _on_host
@@ -35,10 +35,14 @@ def rows_of(columns: Mapping[str, Any]) -> Iterator[list[str]]:
 
 def csv_of(columns: Mapping[str, Any], path: str | PathLike[str] | None) -> str | None:
     """Returns the text, or None if it went to a file."""
-    text = "".join(",".join(line) + "\n" for line in [list(columns), *rows_of(columns)])
+    return written("".join(",".join(line) + "\n" for line in [list(columns), *rows_of(columns)]), path)
+
+
+def written(text: str, path: str | PathLike[str] | None) -> str | None:
+    """Returns the text without a path, else writes it there; refuses numbers, which `open` takes for descriptors."""
     if path is None:
         return text
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with open(fspath(path), "w", encoding="utf-8", newline="") as file:
         file.write(text)
     return None
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._columns import html_of, pandas_of
+from nearfield._columns import csv_of, html_of, pandas_of
 from nearfield._components import _labels_of, _place
 from nearfield._label_request import connectivity_of, lengths_of
 from nearfield._request import Spacing
@@ -31,6 +32,10 @@ class Contacts(NamedTuple):
     def _repr_html_(self) -> str:
         """Shows the first rows, for notebooks."""
         return html_of(self._columns(), len(self.pairs))
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
+        """Writes the columns of `to_pandas` as CSV; without a path, returns the text."""
+        return csv_of(self._columns(), path)
 
     def to_pandas(self) -> Any:
         """Returns the columns label_a, label_b, pairs and area as a ``pandas.DataFrame``."""

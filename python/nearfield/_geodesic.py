@@ -65,7 +65,8 @@ def geodesic(
         Cells that are not zero can be on a path. The call does not change it.
     seeds : array of integers of the same shape, or coordinates
         An array of labels, in which every cell that is not 0 is a seed; or rows of coordinates, ``(n, axes)``, whose
-        labels are 1, 2, ... Seeds outside the mask are ignored.
+        labels are 1, 2, ... Seeds outside the mask are ignored. An array of the mask's shape holds labels, even where
+        it could hold coordinates: those of n seeds in an image of n rows and two columns.
     weights : str or sequence of int
         Prices of steps that change 1, 2, ... coordinates, such as ``(3, 4)``; or 'cityblock' (1), 'chessboard' (1, 1,
         ...), '3-4-5', '5-7-11' (2-D, with knight's moves). The answer then holds sums of these prices, in integers.

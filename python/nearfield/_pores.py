@@ -10,6 +10,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY
+from nearfield._columns import written
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._methods import _on_host
@@ -105,11 +106,7 @@ class PoreNetwork(Mapping[str, Array]):
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
         """Writes the table that `openpnm.io.network_from_csv` reads; without a path, returns the text."""
         text: str = self._text if isinstance(self._text, str) else self._text()
-        if path is None:
-            return text
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        return None
+        return written(text, path)
 
     def to_pandas(self) -> dict[str, Any]:
         """Returns a ``pandas.DataFrame`` of pores and one of throats, ``{"pore": ..., "throat": ...}``, as OpenPNM."""

@@ -199,8 +199,14 @@ def _axes_of(work: Workplace) -> int:
 
 
 def as_floats(work: Workplace) -> Any:
-    """Converts the array to float32."""
-    return work.array.float() if work.framework.name == "torch" else work.array.astype("float32")
+    """Converts the array to float32; refuses an array of the host with numbers that float32 does not hold."""
+    if work.framework.name == "torch":
+        return work.array.float()
+    try:
+        with np.errstate(over="raise"):
+            return work.array.astype("float32")
+    except FloatingPointError:
+        raise ValueError(f"{work.name} has values beyond float32, which ends at 3.4e38; scale them") from None
 
 
 def _rays_of(rays: Any, ndim: int) -> tuple[Any, Any]:

@@ -184,7 +184,7 @@ def count_of(name: str, value: Any, least: int, most: int = _LARGEST) -> int:
     return int(number)
 
 
-_NO_NUMBERS = ("S", "U", "m", "M")  # kinds of NumPy's types that float() would accept: words and times
+_NO_NUMBERS = ("S", "U", "m", "M", "c")  # kinds of NumPy's types that float() would accept: words, times, complex
 
 
 def _kind_of(value: Any) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY
+from nearfield._columns import written
 from nearfield._distance import with_shape
 from nearfield._methods import _on_host
 from nearfield._request import Border, Spacing, border_of, length_of, said, spacing_of
@@ -147,12 +148,7 @@ class SkeletonGraph:
         return self._text(path, swc=True)
 
     def _text(self, path: str | PathLike[str] | None, swc: bool) -> str | None:
-        text = _core.skeleton_text(*self._cells.arguments(), swc)
-        if path is None:
-            return text
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        return None
+        return written(_core.skeleton_text(*self._cells.arguments(), swc), path)
 
     def to_mask(self) -> Array:
         """Cells of the graph as bool, of the skeleton's shape."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.compat import edt
+from nearfield import chunks
+from nearfield.compat import cc3d, edt
 
 IMAGE = np.array([[0, 1, 1, 0], [2, 2, 0, 3], [0, 0, 3, 3]], np.int32)
 
@@ -55,6 +56,9 @@ NEEDED = {
     nf.fill_nearest: {"missing": 0},
     **{each: {"radius": 1.5} for each in (nf.erosion, nf.dilation, nf.opening, nf.closing)},
 }
+GRID = chunks.grid((3, 4))
+PENCIL = chunks.planes(GRID, IMAGE)
+ODD_LENGTHS = (1e308, 1e-308, float("inf"), float("nan"), 0, -1)
 NOT_SHARED = {"return_num", "method", "progress", "device", "dtype"}
 
 
@@ -140,6 +144,37 @@ def test_nine_axes_are_refused_by_the_name_of_the_image():
         (nf.geodesic, {"mask": IMAGE, "seeds": IMAGE, "spacing": (1, 2, 3)}, "spacing has 3 values for 2 axes"),
         (nf.porosimetry, {"mask": IMAGE, "inlets": IMAGE.astype(object)}, "inlets has element type object"),
         (nf.centroidal_voronoi, {"density": 0.0 * IMAGE, "sites": 3}, "density is 0 everywhere"),
+        (
+            nf.centroidal_voronoi,
+            {"density": IMAGE, "sites": 2, "capacities": [1e308] * 2},
+            "capacities have an infinite",
+        ),
+        (nf.distance_transform, {"image": IMAGE, "spacing": np.array([1 + 1j, 2])}, "spacing is "),
+        (nf.distance_transform, {"image": IMAGE, "max_distance": np.complex64(2 + 1j)}, "max_distance is "),
+        (nf.render, {"volume": np.full((3, 3, 3), 1e300), "threshold": 1}, "volume has values beyond float32"),
+        (
+            nf.sphere_trace,
+            {"field": np.full((3, 3), 1e300), "rays": ([0, 0], [0, 1])},
+            "field has values beyond float32",
+        ),
+        (chunks.grid, {"shape": (-3, 4)}, "shape is -3"),
+        (chunks.grid, {"shape": (3.7, 4)}, "shape is 3.7"),
+        (chunks.grid, {"shape": ()}, "shape has 0 axes"),
+        (chunks.grid, {"shape": (2**40, 2**40)}, "shape is .*fewer than"),
+        *((chunks.grid, {"shape": (3, 4), "spacing": odd}, "spacing along axis 0 is ") for odd in ODD_LENGTHS),
+        (chunks.planes, {"of": GRID, "slab": IMAGE, "first": -1}, "first is -1"),
+        (chunks.planes, {"of": GRID, "slab": IMAGE, "first": 1}, "first is 1 and slab has 3 planes"),
+        (chunks.lines, {"of": GRID, "pencil": PENCIL, "limit": float("nan")}, "limit is nan"),
+        (chunks.lines, {"of": GRID, "pencil": PENCIL, "limit": -1}, "limit is -1"),
+        (chunks.lines, {"of": GRID, "pencil": PENCIL, "start": (0,)}, "start has 1 values for 2 axes"),
+        (chunks.distance, {"of": GRID, "field": PENCIL.squared.astype(float)}, "field has element type float64"),
+        (chunks.distance, {"of": GRID, "field": PENCIL.squared, "dtype": "complex64"}, "dtype is complex64"),
+        (
+            chunks.distance,
+            {"of": GRID, "field": PENCIL.squared, "out": np.zeros((3, 4), int)},
+            "out has element type int64",
+        ),
+        (chunks.distance, {"of": GRID, "field": PENCIL.squared, "out": np.zeros((3, 1))}, "out has shape"),
         (nf.effects.glow, {"field": IMAGE, "blur": 1}, "glow.. got an unexpected keyword argument 'blur'"),
         (nf.effects.decode, {"image": None}, "image is None"),
         (nf.ndimage.find_objects, {"input": 1.5 * IMAGE}, "input has element type float64; give integers"),
@@ -152,3 +187,31 @@ def test_values_without_meaning_are_refused(function, arguments, message):
 
 def test_levels_may_be_arrays_without_axes():
     assert np.array_equal(nf.flood(IMAGE, [[0, 0]], np.array(1)), nf.flood(IMAGE, [[0, 0]], 1))
+
+
+def test_densities_may_be_tiny():
+    tiny, plain = (nf.centroidal_voronoi(scale * np.ones((6, 7)), 3).points for scale in (1e-310, 1))
+    assert np.array_equal(tiny, plain)
+
+
+def test_peers_take_infinite_thresholds_and_threads():
+    assert not cc3d.dust(IMAGE, threshold=float("inf"), connectivity=4).any()
+    assert np.array_equal(cc3d.dust(IMAGE, threshold=-float("inf"), connectivity=4), IMAGE)
+    assert np.array_equal(edt.edt(IMAGE, parallel=float("inf")), edt.edt(IMAGE))
+    with pytest.raises(cc3d.DimensionError):
+        cc3d.estimate_provisional_labels(1)
+
+
+@pytest.mark.parametrize("path", [True, 0, 1, np.int8(1), 0.5])
+def test_tables_are_not_written_to_descriptors(path):
+    labels = nf.label(IMAGE)
+    tables = (
+        nf.component_statistics(labels),
+        nf.contacts(labels),
+        nf.skeleton_graph(IMAGE > 0),
+        nf.pore_network(IMAGE > 0),
+    )
+    for write in (*(table.to_csv for table in tables), tables[2].to_swc):
+        with pytest.raises(TypeError, match="os.PathLike"):
+            write(path)
+    assert nf.contacts([[1, 1, 2]]).to_csv() == "label_a,label_b,pairs,area\n1,2,1,1\n"

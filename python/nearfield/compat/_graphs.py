@@ -133,6 +133,8 @@ def estimate_provisional_labels(data: Any) -> tuple[int, int, int]:
     image = cells("data", data)
     if image.dtype.kind not in "biuf" or image.dtype == np.float16 or image.dtype.itemsize > 8:
         raise TypeError(f"Type {image.dtype} is not currently supported; give bool, integers, float32 or float64")
+    if image.ndim == 0:
+        raise DimensionError("Only 1D, 2D, and 3D arrays supported. Got: 0")
     if image.size == 0:
         return 0, -1, -1
     lines = image.T if image.flags.f_contiguous else image  # a line in both orders is as long as its first axis

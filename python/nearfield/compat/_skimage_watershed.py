@@ -50,7 +50,7 @@ def h_maxima(image: Any, h: float, footprint: Any = None) -> Array:
     An image whose values differ by less than `h` has none.
     """
     values = np.asarray(image)
-    if values.size and h > np.ptp(values):
+    if values.size and values.ndim and h > np.ptp(values):
         return np.zeros(values.shape, np.uint8)
     return np.asarray(marks_of(values, h, connectivity=_connectivity(footprint, values.ndim)), np.uint8)
 

@@ -22,7 +22,6 @@ differences:
   depend on installed packages; with `fastremap`, `cc3d` returns other numbers, and types from uint8 on.
 - `binary_image=True` makes components of all cells that are not zero with 4 neighbours, too; `cc3d` compares values
   in that case.
-  there.
 - With `delta` float16 is a TypeError, as there.
 - `connected_components_stack` returns an array of NumPy, which has to fit the memory; `cc3d` compresses with `crackle`.
 """
@@ -375,7 +374,7 @@ def _without_small(image: Any, threshold: Any, connectivity: int, in_place: bool
     """Runs `dust` without its other options, which takes no labels."""
     return remove_small(
         image,
-        max(0, math.ceil(threshold)),
+        math.ceil(min(max(0, threshold), image.size + 1)),
         out=image if in_place else np.empty_like(image),
         connectivity=changes_of(connectivity, image.ndim),
         criterion="nonzero" if binary or image.dtype.kind == "b" else "equal",

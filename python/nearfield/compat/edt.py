@@ -228,7 +228,7 @@ def _field(
         raise TypeError(f"data is a number; give an array of 1 to {MOST_AXES} axes")
     check_axes("data", image.ndim)
     spacing = _lengths_of(anisotropy, image.ndim)
-    threads = int(parallel) if parallel >= 1 else None
+    threads = int(min(parallel, 4096)) if parallel >= 1 else None
     with _anisotropy_named():
         return _field_of(image, spacing, bool(black_border), threads, voxel_graph, squared, signed)
 
