@@ -34,7 +34,8 @@ public:
           line_(crew_.threads() * line_cells()),
           has_sites_(rows_),
           site_(crew_.threads() * site_cells()),
-          spread_(spreads() ? crew_.threads() * 6 * row_ : 0) {
+          spread_(spreads() ? crew_.threads() * 6 * row_ : 0),
+          around_(around_cells()) {
         std::fill_n(spread_.get(), spreads() ? crew_.threads() * 6 * row_ : 0, unreached<T>);
         if (spreads() && p_.ends[p_.rank - 1] == border::closed)
             for (std::int64_t first = row_; first < crew_.threads() * 6 * row_; first += 3 * row_)
@@ -69,14 +70,15 @@ private:
         std::uint8_t* const site = site_.get() + thread * site_cells();
         read_sites(p_, row, site);
         has_sites_.get()[row] = is_closed(p_.rank - 1) || next_site(site, 0) < row_ ? 1 : 0;
-        if (spreads() && sites_of(site) > row_ / 32) spread(site, thread, distance(row * row_));
+        const std::int64_t sites = both_ways() ? sites_of(site) : 0;
+        if (spreads() && sites > row_ / 32) spread(site, thread, distance(row * row_));
+        else if (sites > row_ / 8) scan(site, distance(row * row_));
         else fill_between(site, distance(row * row_));
         if (p_.rank - 1 == p_.batch) write(row);
     }
     /// True if rows with many sites are solved by spread(): those that stay in a cache.
-    [[nodiscard]] bool spreads() const {
-        return !wraps(p_.rank - 1) && p_.side[p_.rank - 1] == 0 && row_ <= cells_at_once;
-    }
+    [[nodiscard]] bool spreads() const { return both_ways() && row_ <= cells_at_once; }
+    [[nodiscard]] bool both_ways() const { return !wraps(p_.rank - 1) && p_.side[p_.rank - 1] == 0; }
     [[nodiscard]] std::int64_t sites_of(const std::uint8_t* site) const {
         std::int64_t sum = 0, x = 0;
         for (std::uint64_t eight = 0; x + 8 <= row_; x += 8) {
@@ -96,6 +98,17 @@ private:
             std::swap(from, next);
         }
         std::copy_n(from, row_, to);
+    }
+    /// Finds a row's distances cell by cell, forwards and back: where sites are near each other.
+    void scan(const std::uint8_t* site, T* to) const {
+        const bool closed = is_closed(p_.rank - 1);
+        const std::int64_t first = closed ? 0 : next_site(site, 0);
+        std::fill_n(to, first, unreached<T>);
+        T last = 0;
+        for (std::int64_t x = first; x < row_; ++x)
+            to[x] = last = static_cast<T>((last + 1) & (site[x] - 1));  // no branch
+        if (closed) last = 0;
+        for (std::int64_t x = row_ - 1; x >= 0; --x) to[x] = last = std::min(to[x], static_cast<T>(last + 1));
     }
     /// Fills in a row's distances between each site and the next.
     void fill_between(const std::uint8_t* site, T* to) const {
@@ -137,31 +150,45 @@ private:
 
     void sweep(int axis) {
         const std::int64_t units = p_.product(0, axis), slab = p_.product(axis + 1, p_.rank);
-        if (units < crew_.threads() && slab >= large_slab) {
+        if (shares(axis)) {
             for (std::int64_t unit = 0; unit < units; ++unit)
-                sweep_unit(axis, unit, [&](const auto& rows_of_slab) {
+                sweep_unit(axis, unit, around_.get(), [&](const auto& rows_of_slab) {
                     const std::int64_t rows = slab / row_, together = std::max<std::int64_t>(1, cells_at_once / row_);
                     crew_.for_each(rows, together, row_ / 2, rows_of_slab);
                 });
             return;
         }
-        crew_.for_each(units, std::max<std::int64_t>(1, cells_at_once / (slab * p_.size[axis])), slab * p_.size[axis],
-                       [&](std::int64_t first, std::int64_t last, int thread) {
-                           const std::int64_t rows = slab * p_.size[axis] / row_;
-                           for (std::int64_t unit = first; unit < last; ++unit) {
-                               if (axis == p_.rank - 2 && starts_in_sweep())
-                                   for (std::int64_t row = 0; row < rows; ++row) start(unit * rows + row, thread);
-                               sweep_unit(axis, unit, [&](const auto& rows_of_slab) {
-                                   rows_of_slab(std::int64_t{0}, slab / row_, thread);
-                               });
-                           }
-                       });
+        crew_.for_each(
+            units, std::max<std::int64_t>(1, cells_at_once / (slab * p_.size[axis])), slab * p_.size[axis],
+            [&](std::int64_t first, std::int64_t last, int thread) {
+                const std::int64_t rows = slab * p_.size[axis] / row_;
+                for (std::int64_t unit = first; unit < last; ++unit) {
+                    if (axis == p_.rank - 2 && starts_in_sweep())
+                        for (std::int64_t row = 0; row < rows; ++row) start(unit * rows + row, thread);
+                    sweep_unit(axis, unit, around_.get() + thread * around_of(axis),
+                               [&](const auto& rows_of_slab) { rows_of_slab(std::int64_t{0}, slab / row_, thread); });
+                }
+            });
+    }
+    /// True if all threads share each slab of an axis.
+    [[nodiscard]] bool shares(int axis) const {
+        return p_.product(0, axis) < crew_.threads() && p_.product(axis + 1, p_.rank) >= large_slab;
+    }
+    /// Returns the cells of least_around() for the slabs of an axis: two slabs, if it has more than two solved axes.
+    [[nodiscard]] std::int64_t around_of(int axis) const {
+        return p_.diagonal && axis < p_.rank - 3 ? 2 * p_.product(axis + 1, p_.rank) : 0;
+    }
+    [[nodiscard]] std::int64_t around_cells() const {
+        std::int64_t most = 0;
+        for (int axis = p_.batch; axis < p_.rank - 3; ++axis)
+            most = std::max(most, (shares(axis) ? 1 : crew_.threads()) * around_of(axis));
+        return most;
     }
 
     /// Calls each(body) for every slab of the sweeps; body(first row, last row, thread) processes rows of it. A sweep
     /// begins at the first slab that has distances without it.
     template <class Each>
-    void sweep_unit(int axis, std::int64_t unit, const Each& each) {
+    void sweep_unit(int axis, std::int64_t unit, T* around, const Each& each) {
         const std::int64_t n = p_.size[axis], slab = p_.product(axis + 1, p_.rank) / row_, first = unit * n * slab;
         const bool forward = p_.side[axis] <= 0, backward = p_.side[axis] >= 0;
         bool all = false;
@@ -175,10 +202,16 @@ private:
                 const bool writes = last_one && k >= (turns - 1) * n, lowers = k == 0 && is_closed(axis);
                 takes = some, some = some || lowers || has_sites_.get()[first + at * slab] != 0;
                 if (!takes && !lowers && !writes) continue;
+                const T* from = distance((first + before * slab) * row_);
+                if (takes && p_.diagonal) from = least_around(axis, from, around, each);
                 each([&](std::int64_t start_row, std::int64_t end_row, int thread) {
+                    const std::int64_t start_cell = start_row * row_;
+                    if (takes && !p_.diagonal)
+                        rows<T>().step(from + start_cell, end_row * row_ - start_cell,
+                                       distance((first + at * slab) * row_ + start_cell));
                     for (std::int64_t row = start_row; row < end_row; ++row) {
                         const std::int64_t to = first + at * slab + row;
-                        if (takes) take(axis, to, first + before * slab, row, thread);
+                        if (takes && p_.diagonal) take_beside(axis, to, from, row, thread);
                         else if (lowers) lower(distance(to * row_));
                         if (writes) write(to);
                     }
@@ -192,55 +225,46 @@ private:
         for (std::int64_t x = 0; x < row_; ++x) to[x] = std::min<T>(to[x], 1);
     }
 
-    /// Relaxes a row by a step from row `row` of the slab that starts at row `slab`; in the chessboard metric also from
-    /// all neighbours of that row's cells.
-    void take(int axis, std::int64_t to_row, std::int64_t slab, std::int64_t row, int thread) {
+    /// Returns, for each cell of a slab, the least distance of it and its neighbours along the solved axes but the last
+    /// two, one axis after the other.
+    template <class Each>
+    const T* least_around(int axis, const T* slab, T* around, const Each& each) const {
+        if (axis >= p_.rank - 3) return slab;
+        T* other = around + p_.product(axis + 1, p_.rank);
+        for (int along = axis + 1; along < p_.rank - 2; ++along) {
+            const std::int64_t step = p_.product(along + 1, p_.rank - 1), n = p_.size[along];
+            each([&](std::int64_t first, std::int64_t end, int) {
+                for (std::int64_t row = first, rows = 0; row < end; row += rows) {
+                    rows = std::min(end, (row / step + 1) * step) - row;  // at the same place along the axis
+                    least_along(along, step, row / step % n, slab + row * row_, rows, around + row * row_);
+                }
+            });
+            slab = std::exchange(around, std::exchange(other, around));
+        }
+        return slab;
+    }
+    /// Finds the least distances of `count` rows, all number `at` along an axis, and of those beside them, `step` rows
+    /// away.
+    void least_along(int along, std::int64_t step, std::int64_t at, const T* row, std::int64_t count, T* to) const {
+        const std::int64_t n = p_.size[along];
+        const T *before = row, *behind = row;
+        if (p_.side[along] <= 0 && (at > 0 || wraps(along))) before += (at > 0 ? -1 : n - 1) * step * row_;
+        if (p_.side[along] >= 0 && (at + 1 < n || wraps(along))) behind += (at + 1 < n ? 1 : 1 - n) * step * row_;
+        rows<T>().least_of(row, before, behind, count * row_, to);
+    }
+
+    /// Relaxes a row by a step from row `row` of a slab and from all neighbours of that row's cells. Along all axes but
+    /// the last two the slab has the least of neighbours already.
+    void take_beside(int axis, std::int64_t to_row, const T* slab, std::int64_t row, int thread) {
         T* const to = distance(to_row * row_);
-        const T* const from = distance((slab + row) * row_);
-        if (!p_.diagonal) return rows<T>().step(from, row_, to);
+        const T* const from = slab + row * row_;
         T* const least = line_.get() + thread * line_cells() + 64;
-        const T *so_far = from, *waiting = nullptr;  // neighbours are taken two at a time
-        for_neighbours(axis + 1, slab, row, [&](std::int64_t other) {
-            const T* const more = distance(other * row_);
-            if (waiting == nullptr) waiting = more;
-            else rows<T>().least_of(std::exchange(so_far, least), std::exchange(waiting, nullptr), more, row_, least);
-        });
-        if (waiting != nullptr) rows<T>().least_of(so_far, waiting, waiting, row_, least);
-        else if (so_far == from) std::copy_n(from, row_, least);
         const int last = p_.rank - 1;
+        if (axis == last - 1) std::copy_n(from, row_, least);
+        else least_along(last - 1, 1, axis == last - 2 ? row : row % p_.size[last - 1], from, 1, least);
         least[-1] = wraps(last) ? least[row_ - 1] : unreached<T>, least[row_] = wraps(last) ? least[0] : unreached<T>;
         rows<T>().step_beside(least - (p_.side[last] <= 0 ? 1 : 0), least, least + (p_.side[last] >= 0 ? 1 : 0), row_,
                               to);
-    }
-
-    /// Calls body for the rows beside row `row` of a slab, across axes [first, rank - 1).
-    template <class Body>
-    void for_neighbours(int first, std::int64_t slab, std::int64_t row, const Body& body) const {
-        if (first == p_.rank - 2 && !wraps(first)) {  // of a volume's plane
-            if (row > 0 && p_.side[first] <= 0) body(slab + row - 1);
-            if (row + 1 < p_.size[first] && p_.side[first] >= 0) body(slab + row + 1);
-            return;
-        }
-        std::array<std::int64_t, max_rank> at{}, step{};
-        std::int64_t rest = row, rows = 1, count = 1;
-        for (int axis = p_.rank - 2; axis >= first; --axis) {
-            const auto k = static_cast<std::size_t>(axis);
-            at[k] = rest % p_.size[axis], rest /= p_.size[axis], step[k] = rows;
-            rows *= p_.size[axis], count *= 3;
-        }
-        for (std::int64_t which = 0; which < count; ++which) {
-            std::int64_t left = which, other = slab + row;
-            bool there = true;
-            for (int axis = first; axis < p_.rank - 1; ++axis, left /= 3) {
-                const auto k = static_cast<std::size_t>(axis);
-                const std::int64_t by = left % 3 - 1, n = p_.size[axis];
-                std::int64_t to = at[k] + by;
-                if (to < 0 || to >= n) there = there && wraps(axis), to = to < 0 ? n - 1 : 0;
-                there = there && by * p_.side[axis] >= 0;
-                other += (to - at[k]) * step[k];
-            }
-            if (there && other != slab + row) body(other);
-        }
     }
 
     void write(std::int64_t row) const { write_distances(p_, row, distance(row * row_), rows<T>().write); }
@@ -252,6 +276,7 @@ private:
     host_scratch<std::uint8_t> has_sites_;  ///< at a slab's first row: whether a cell of the slab has a distance
     host_scratch<std::uint8_t> site_;
     host_scratch<T> spread_;  ///< two rows for each thread, each with a row of cells before it and behind it
+    host_scratch<T> around_;  ///< of least_around(), for each thread, or once where all share a slab
 };
 
 /// Exchanges axes if rows are short: makes rows of the last axis that has at least `short_row` cells, else of the

@@ -1,4 +1,5 @@
 // Readers of OBJ and OFF.
+#include "mesh/polygon.hpp"
 #include "mesh/text.hpp"
 
 namespace nearfield::meshes {
@@ -32,7 +33,7 @@ std::string_view off_line(text& from) {
 
 mesh read_obj(std::string_view bytes, const std::string& name) {
     mesh made;
-    fan polygon(made);
+    polygon face(made);
     text from(bytes, name);
     for (; !from.ended(); from.next_line()) {
         const std::string_view kind = from.word();
@@ -41,9 +42,10 @@ mesh read_obj(std::string_view bytes, const std::string& name) {
             for (double& x : at) x = from.coordinate(from.word());
             made.vertices.push_back(at);
         } else if (kind == "f") {
-            polygon.start();
+            face.start();
             for (std::string_view word = from.word(); !word.empty() && word[0] != '#'; word = from.word())
-                polygon.corner(obj_corner(from, word, made.vertices.size()));
+                face.corner(obj_corner(from, word, made.vertices.size()));
+            face.finish();
         }
     }
     if (made.vertices.empty()) bad_mesh(name, "has no vertices; is it an OBJ file?");
@@ -52,7 +54,7 @@ mesh read_obj(std::string_view bytes, const std::string& name) {
 
 mesh read_off(std::string_view bytes, const std::string& name) {
     mesh made;
-    fan polygon(made);
+    polygon face(made);
     text from(bytes, name);
     std::string_view word = off_line(from);
     if (word.size() < 3 || word.size() > 6 || !word.ends_with("OFF") || word.find_first_of("4n") != word.npos)
@@ -75,13 +77,14 @@ mesh read_off(std::string_view bytes, const std::string& name) {
     }
     for (; count[1] > 0; --count[1]) {
         from.next_line();
-        polygon.start();
+        face.start();
         std::int64_t corners = from.integer(off_line(from), "the number of corners of a face");
         for (; corners > 0; --corners) {
             const std::int64_t vertex = from.integer(from.word(), "the number of a vertex");
             check_corner(vertex, made.vertices.size(), name, made.faces.size());
-            polygon.corner(vertex);
+            face.corner(vertex);
         }
+        face.finish();
     }
     return made;
 }

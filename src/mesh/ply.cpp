@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mesh/polygon.hpp"
 #include "mesh/text.hpp"
 
 namespace nearfield::meshes {
@@ -109,14 +110,14 @@ private:
             bad_mesh(name_,
                      fmt::format("claims {} elements, more than it has room for; the file is truncated", of.count));
         if (vertices) made_.vertices.reserve(made_.vertices.size() + static_cast<std::size_t>(of.count));
-        fan polygon(made_);
+        polygon face(made_);
         for (std::int64_t i = 0; i < of.count; ++i) {
             std::array<double, 3> point{};
             for (const property& each : of.properties) {
                 if (!each.list) {
                     const double value = next(each.value);
                     if (vertices && each.use >= 0) point[static_cast<std::size_t>(each.use)] = value;
-                } else read_list(each, faces && each.use >= 0 ? &polygon : nullptr);
+                } else read_list(each, faces && each.use >= 0 ? &face : nullptr);
             }
             if (!vertices) continue;
             for (const double x : point)
@@ -124,18 +125,19 @@ private:
             made_.vertices.push_back(point);
         }
     }
-    void read_list(const property& of, fan* polygon) {
+    void read_list(const property& of, polygon* face) {
         const double length = next(of.count);
         if (!(length >= 0)) bad_mesh(name_, "has a list of negative length");
-        if (polygon != nullptr) polygon->start();
+        if (face != nullptr) face->start();
         for (double k = 0; k < length; ++k) {
             const double value = next(of.value);
-            if (polygon == nullptr) continue;
+            if (face == nullptr) continue;
             const bool whole = value > -1e15 && value < 1e15 && value == std::floor(value);
             const auto vertex = whole ? static_cast<std::int64_t>(value) : -1;
             check_corner(vertex, made_.vertices.size(), name_, made_.faces.size());
-            polygon->corner(vertex);
+            face->corner(vertex);
         }
+        if (face != nullptr) face->finish();
     }
 
     static constexpr std::size_t at(number type) { return static_cast<std::size_t>(type); }

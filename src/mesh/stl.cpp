@@ -60,6 +60,11 @@ mesh read_binary(std::string_view bytes, const std::string& name) {
         bad_mesh(name,
                  fmt::format("is truncated, or no STL file: binary STL with this header takes {} bytes; it has {}",
                              claimed, bytes.size()));
+    if (claimed == header_bytes && bytes.size() >= header_bytes + face_bytes)
+        bad_mesh(name,
+                 fmt::format("says that it has no faces, and has {} bytes; its header was not completed, or it is "
+                             "no STL file",
+                             bytes.size()));
     mesh made;
     welder corners(made);
     made.faces.resize((claimed - header_bytes) / face_bytes);
@@ -88,9 +93,11 @@ mesh read_ascii(std::string_view bytes, const std::string& name) {
     text from(bytes, name);
     std::array<std::int32_t, 3> face{};
     std::size_t corner = 0;
+    bool ended = false;
     for (; !from.ended(); from.next_line()) {
         const std::string_view first = from.word();
         if (same_word(first, "facet") && corner != 0) from.fail("a facet begins before three vertices of the last one");
+        if (!first.empty()) ended = same_word(first, "endsolid") || same_word(first, "end");
         if (!same_word(first, "vertex")) continue;
         std::array<double, 3> at{};
         for (double& x : at) x = from.coordinate(from.word());
@@ -98,16 +105,17 @@ mesh read_ascii(std::string_view bytes, const std::string& name) {
         if (corner == 3) made.faces.push_back(face), corner = 0;
     }
     if (corner != 0) from.fail("a facet of three vertices");
-    if (made.faces.empty() && bytes.find("endsolid") == std::string_view::npos)
-        bad_mesh(name, "has neither facets nor an end of a solid; the file is truncated, or no STL file");
+    if (!ended) bad_mesh(name, "has no end of a solid behind its last facet; the file is truncated, or no STL file");
     return made;
 }
 
 }  // namespace
 
 mesh read_stl(std::string_view bytes, const std::string& name) {
+    std::string_view start = bytes.starts_with("\xef\xbb\xbf") ? bytes.substr(3) : bytes;
+    start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
     // Some programs start binary files with "solid", too.
-    const bool text = bytes.substr(0, 5) == "solid" &&
+    const bool text = same_word(start.substr(0, 5), "solid") &&
                       (bytes.size() < header_bytes || bytes.size() != claimed_bytes(bytes)) &&
                       bytes.substr(0, 1024).find('\0') == std::string_view::npos;
     return text ? read_ascii(bytes, name) : read_binary(bytes, name);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <source_location>
@@ -30,18 +31,18 @@ public:
     std::string_view word() {
         for (; at_ < all_.size(); ++at_) {
             const char c = all_[at_];
-            if (c == '\\' && ends_line(at_ + 1)) at_ = all_.find('\n', at_);
-            else if (c == '\n' || (c != ' ' && c != '\t' && c != '\r' && c != '\v' && c != '\f')) break;
+            if (c == '\\' && line_end(at_ + 1) > 0) at_ += line_end(at_ + 1);
+            else if (c != ' ' && c != '\t' && c != '\v' && c != '\f') break;
         }
         const std::size_t first = at_;
         while (at_ < all_.size() && static_cast<unsigned char>(all_[at_]) > ' ') ++at_;
-        if (at_ == first && at_ < all_.size() && all_[at_] != '\n') ++at_;  // a control character is a word
+        if (at_ == first && !ended() && line_end(at_) == 0) ++at_;  // a control character is a word
         return all_.substr(first, at_ - first);
     }
     /// Goes to the next line.
     void next_line() {
-        const std::size_t end = all_.find('\n', at_);
-        at_ = end == std::string_view::npos ? all_.size() : end + 1;
+        at_ = std::min(all_.find_first_of("\r\n", at_), all_.size());
+        at_ += line_end(at_);
         ++line_;
     }
     /// Returns the next word of any line, empty at the end of the text.
@@ -75,32 +76,16 @@ public:
     }
 
 private:
-    [[nodiscard]] bool ends_line(std::size_t at) const {
-        return all_.substr(at).starts_with('\n') || all_.substr(at).starts_with("\r\n");
+    /// Returns the number of characters that end a line there: 0, or 2 for a carriage return and a line feed.
+    [[nodiscard]] std::size_t line_end(std::size_t at) const {
+        if (at >= all_.size() || (all_[at] != '\n' && all_[at] != '\r')) return 0;
+        return all_.substr(at, 2) == "\r\n" ? 2 : 1;
     }
 
     std::string_view all_;
     const std::string& name_;
     std::size_t at_ = 0;
     std::int64_t line_ = 1;
-};
-
-/// Splits polygons into triangles: a fan around the first corner.
-class fan {
-public:
-    explicit fan(mesh& to) : to_(to) {}
-    void start() { corners_ = 0; }
-    void corner(std::int64_t vertex) {
-        const auto v = static_cast<std::int32_t>(vertex);
-        if (++corners_ == 1) first_ = v;
-        else if (corners_ > 2) to_.faces.push_back({first_, last_, v});
-        last_ = v;
-    }
-
-private:
-    mesh& to_;
-    std::int64_t corners_ = 0;
-    std::int32_t first_ = 0, last_ = 0;
 };
 
 inline void check_corner(std::int64_t vertex, std::size_t vertices, const std::string& name, std::size_t face) {

@@ -1,6 +1,8 @@
 // Chessboard and city-block distances on the host.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "chessboard/cases.hpp"
 #include "nearfield/chamfer.hpp"
 #include "refused.hpp"
@@ -49,6 +51,52 @@ TEST(Chessboard, LargerGridsAreTheChamferTransforms) {
             EXPECT_EQ(on_host(c, 3), wanted);
         }
     }
+}
+
+/// Lines too long for a cache with sites near each other, which are scanned.
+TEST(Chessboard, LongDenseLines) {
+    for (const border ends : {border::open, border::closed})
+        for (const double density : {0.13, 0.5, 1.0}) {
+            step_case c;
+            c.shape = {70001}, c.mask = make_random(c.shape, density, 3);
+            c.options.sites = sites::nonzero, c.options.border = ends;
+            std::fill_n(c.mask.begin(), 20, std::uint8_t{0}), std::fill_n(c.mask.end() - 20, 20, std::uint8_t{0});
+            std::vector<std::int64_t> places;
+            if (ends == border::closed) places.push_back(-1);
+            for (std::int64_t x = 0; x < 70001; ++x)
+                if (c.mask[static_cast<std::size_t>(x)] != 0) places.push_back(x);
+            if (ends == border::closed) places.push_back(70001);
+            const std::vector<std::int32_t> found = on_host(c, 1);
+            for (std::int64_t x = 0; x < 70001; ++x) {
+                const auto next = std::lower_bound(places.begin(), places.end(), x);
+                std::int64_t least = next == places.end() ? 70001 : *next - x;
+                if (next != places.begin()) least = std::min(least, x - *(next - 1));
+                ASSERT_EQ(found[static_cast<std::size_t>(x)], least) << x;
+            }
+        }
+}
+
+/// Slabs of several solved axes, whose neighbours are found one axis after the other; threads share those of the last.
+TEST(Chessboard, ManyAxes) {
+    for (const shape_t& shape : {shape_t{3, 4, 3, 2, 5}, {4, 2, 3, 3, 2, 4}, {2, 2, 3, 2, 2, 2, 3, 2}, {2, 12, 50, 60}})
+        for (const int threads : {1, 3}) {
+            step_case c;
+            c.shape = shape, c.mask.resize(static_cast<std::size_t>(cells_of(shape)));
+            c.options.sites = sites::nonzero;
+            const std::vector<std::int64_t> places = {1, cells_of(shape) / 3, cells_of(shape) - 2};
+            for (const std::int64_t site : places) c.mask[static_cast<std::size_t>(site)] = 1;
+            const std::vector<std::int32_t> found = on_host(c, threads);
+            for (std::int64_t cell = 0; cell < cells_of(shape); ++cell) {
+                std::int64_t least = cells_of(shape);
+                for (std::int64_t q : places) {
+                    std::int64_t p = cell, most = 0;
+                    for (std::size_t axis = shape.size(); axis-- > 0; p /= shape[axis], q /= shape[axis])
+                        most = std::max(most, std::abs(p % shape[axis] - q % shape[axis]));
+                    least = std::min(least, most);
+                }
+                ASSERT_EQ(found[static_cast<std::size_t>(cell)], least) << cell << testing::PrintToString(shape);
+            }
+        }
 }
 
 TEST(Chessboard, NarrowTypesSaturateAndLayoutsDoNotShow) {

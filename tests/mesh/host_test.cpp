@@ -1,6 +1,8 @@
 // Measures of meshes, and their files: round trips, what readers take, and bytes that lie.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -112,9 +114,51 @@ TEST(Mesh, WhatReadersTake) {
         mesh_format::stl);
     EXPECT_EQ(solid.vertices, (std::vector<point>{{0, 0, 0}, {1, 0, 0}, {0, 0, 5}}));
     EXPECT_TRUE(read("solid\nendsolid\n", mesh_format::stl).faces.empty());
+    const std::string plain = mesh_bytes(quad, mesh_format::stl, true);
+    std::string loud = plain, old = plain, marked = "\xef\xbb\xbf\r\n " + plain;
+    std::ranges::transform(loud, loud.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
+    std::ranges::replace(old, '\n', '\r');
+    for (const std::string& same : {loud, old, marked}) EXPECT_EQ(read(same, mesh_format::stl), quad);
     std::string binary = mesh_bytes(quad, mesh_format::stl);
     binary.replace(0, 5, "solid");
     EXPECT_EQ(read(binary, mesh_format::stl), quad);
+}
+
+/// Areas of the triangles equal the polygon's, wherever it starts and in whichever plane it lies.
+TEST(Mesh, PolygonsThatBendInwards) {
+    const auto area_of = [](const std::vector<std::array<double, 2>>& at, std::size_t start, int plane) {
+        std::string text, face = "f";
+        for (std::size_t k = 0; k < at.size(); ++k) {
+            const auto& p = at[(k + start) % at.size()];
+            text += plane == 0   ? fmt::format("v {} {} 7\n", p[0], p[1])
+                    : plane == 1 ? fmt::format("v 7 {} {}\n", p[1], p[0])
+                                 : fmt::format("v {} {} {}\n", p[0], p[0] + 2 * p[1], p[1]);
+            face += fmt::format(" {}", k + 1);
+        }
+        const mesh made = read(text + face + "\n", mesh_format::obj);
+        EXPECT_EQ(made.faces.size(), at.size() - 2);
+        EXPECT_EQ(measure_mesh(made).open_edges, static_cast<std::int64_t>(at.size()));
+        return measure_mesh(made).area;
+    };
+    const double scale[] = {1, 1, std::sqrt(6.0)};
+    const std::vector<std::array<double, 2>> bracket = {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}};
+    std::vector<std::array<double, 2>> comb = {{0, 0}, {21, 0}};
+    for (int tooth = 10; tooth >= 0; --tooth) {
+        comb.push_back({2.0 * tooth + 1, 5}), comb.push_back({2.0 * tooth, 5});
+        if (tooth > 0) comb.push_back({2.0 * tooth, 1}), comb.push_back({2.0 * tooth - 1, 1});
+    }
+    for (int plane = 0; plane < 3; ++plane) {
+        for (std::size_t start = 0; start < bracket.size(); ++start)
+            EXPECT_NEAR(area_of(bracket, start, plane), 3 * scale[plane], 1e-12);
+        for (std::size_t start = 0; start < comb.size(); ++start)
+            EXPECT_NEAR(area_of(comb, start, plane), (21 + 11 * 4) * scale[plane], 1e-9);
+    }
+    // A square with a square hole, and a bridge to it.
+    const mesh frame =
+        read("v 0 0 0\nv 4 0 0\nv 4 4 0\nv 0 4 0\nv 1 1 0\nv 1 3 0\nv 3 3 0\nv 3 1 0\nf 1 2 3 4 1 5 6 7 8 5\n",
+             mesh_format::obj);
+    EXPECT_EQ(measure_mesh(frame).area, 12);
+    EXPECT_EQ(measure_mesh(frame).open_edges, 8);
 }
 
 TEST(Mesh, BadFiles) {
@@ -123,6 +167,13 @@ TEST(Mesh, BadFiles) {
     expect_bad("solid\nfacet\nvertex 0 0\n", mesh_format::stl, "line 3");
     expect_bad("solid\nfacet\nvertex 0 0 0\nfacet\n", mesh_format::stl, "line 4");
     expect_bad("solid\nvertex 0 0 nan\n", mesh_format::stl, "finite");
+    const mesh one{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}}};
+    std::string cut = mesh_bytes(one, mesh_format::stl, true);
+    cut.resize(cut.find("endsolid"));
+    expect_bad(cut, mesh_format::stl, "end of a solid");
+    std::string zero = mesh_bytes(one, mesh_format::stl);
+    zero[80] = 0;
+    expect_bad(zero, mesh_format::stl, "no faces");
     expect_bad("v 0 0 0\nf 1 2 3\n", mesh_format::obj, "vertex 2");
     expect_bad("v 0 0 1e999\n", mesh_format::obj, "coordinate");
     expect_bad("hello", mesh_format::obj, "no vertices");
