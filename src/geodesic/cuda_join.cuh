@@ -8,7 +8,8 @@
 namespace nearfield::geodesics {
 
 inline constexpr int join_threads = 512;
-/// So that two blocks share a multiprocessor. The sides of a corridor along a rim have 64 gates and more each.
+/// Largest number of gates of two pieces that a block joins: two blocks share a multiprocessor. The sides of a corridor
+/// along a rim have 64 gates and more each.
 inline constexpr int most_joined_gates = 160;
 
 /// The gates of two pieces, and the costs between them, in the memory of a block.

@@ -85,8 +85,8 @@ HWY_INLINE auto is_kept(D d, const std::int32_t* at, std::int64_t plane_cells, s
     return hn::And(hn::Gt(r2, hn::Set(d, lightest)), hn::Gt(r2, sum));
 }
 
-/// As many slices of a ball as a vector has lanes, as in slice.
 constexpr int most_lanes = 16;
+/// Slices of a ball, one a lane; members are those of `slice`.
 struct slices {
     alignas(64) std::int32_t cover[9][most_lanes], rest[most_lanes], below[most_lanes], above[most_lanes];
 };

@@ -179,6 +179,20 @@ TEST(Path, ObjectivesDiffer) {
     EXPECT_GT(straight.clearance, 2);
 }
 
+/// A straight line keeps the least clearance of the cells that it replaces, not that of the first one.
+TEST(Path, StraightLinesEnterNarrowerPlaces) {
+    world w;
+    w.shape = {11, 30}, w.obstacles.assign(11 * 30, 0);
+    for (std::int64_t i = 0; i < 11 * 30; ++i)
+        if (const std::int64_t wall = i % 30 < 15 ? 0 : 2, y = i / 30; y <= wall || y >= 10 - wall)
+            w.obstacles[static_cast<std::size_t>(i)] = 1;
+    w.starts = {5, 2}, w.goals = {5, 27}, w.options.smooth = true;
+    for (const path_objective each : {path_objective::safe, path_objective::widest}) {
+        w.options.objective = each;
+        EXPECT_EQ(planned(w, 1)[0].cells, (std::vector<std::int64_t>{5, 2, 5, 27}));
+    }
+}
+
 /// Prices need not fall with the clearance. Without an entry for it a cell costs 1.
 TEST(Path, CostsByATable) {
     world w = two_gaps();
@@ -256,6 +270,10 @@ TEST(Path, TakesTheCostsOfNav2) {
         inflate_costmap(host{}, map, any_output<host>::contiguous(bytes.data(), dtype::uint8, shape), o);
         for (const double weight : {2.0, 4.0}) {
             const auto table = nav2_clearance_costs(o, weight);
+            const auto falls = [](const clearance_cost& a, const clearance_cost& b) {
+                return !(a.clearance < b.clearance);
+            };
+            ASSERT_EQ(std::adjacent_find(table.begin(), table.end(), falls), table.end()) << "plan_path() refuses it";
             path_options p{.spacing = o.resolution, .objective = path_objective::safe, .clearance_costs = table};
             limited_floods fields(map);
             geodesics::planner(fields, goal, p).plan(start);
@@ -309,6 +327,9 @@ TEST(Path, RadiiOfWholeCells) {
     }
     w.spacing = {0.05, 0.05}, w.options.spacing = {w.spacing.data(), 2}, w.options.radius = 0.15, w.obstacles[52] = 1;
     EXPECT_EQ(planned(w, 1)[0].reason, path_reason::start_blocked) << "0.15 is less than 3 * 0.05 in doubles";
+    w = {}, w.shape = {5, 6}, w.obstacles.assign(30, 0), w.obstacles[0] = 1, w.starts = w.goals = {4, 5};
+    w.options.radius = 6.4031242374328485;
+    EXPECT_EQ(planned(w, 1)[0].reason, path_reason::found) << "a product that is rounded to 41 is less than 41";
 }
 
 TEST(Path, CutsNoCorner) {

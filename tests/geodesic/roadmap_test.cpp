@@ -121,6 +121,16 @@ TEST(Roadmap, PathsExistWherePlansDo) {
     EXPECT_GT(found, static_cast<std::int64_t>(share(0, 1000) * 3 / 10));
 }
 
+/// Checks that each road is listed once.
+void check_roads_differ(const roadmap& map) {
+    std::vector<std::vector<std::int64_t>> ends;  // of roads between neighbours, whose ends are all of their cells
+    for (const road& each : map.roads())
+        if (each.cells.size() == 2 * map.nodes().size() / map.radii().size())
+            ends.push_back({std::min(each.from, each.to), std::max(each.from, each.to)});
+    std::sort(ends.begin(), ends.end());
+    ASSERT_EQ(std::adjacent_find(ends.begin(), ends.end()), ends.end());
+}
+
 /// In noise, whose skeleton has many nodes, landmarks tell most of a way's length.
 TEST(Roadmap, WaysThroughNoiseAreTheShortest) {
     for (std::uint64_t seed = 0; seed < share(4, 12); ++seed) {
@@ -132,6 +142,7 @@ TEST(Roadmap, WaysThroughNoiseAreTheShortest) {
             w.obstacles.push_back(mix(seed << 32 | static_cast<std::uint64_t>(i)) % 100 < 20 + seed ? 1 : 0);
         const std::vector<double> squares = w.squares();
         const roadmap map(host{1, {}}, in(w), {0, w.options.spacing});
+        ASSERT_NO_FATAL_FAILURE(check_roads_differ(map)) << "seed " << seed;
         for (std::uint64_t k = 0; k < 10; ++k) {
             const auto some = [&](std::uint64_t n) {
                 return w.at(static_cast<std::int64_t>(mix(n) % w.obstacles.size()));

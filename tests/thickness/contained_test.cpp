@@ -73,7 +73,7 @@ TEST(ThicknessContained, OnlyCoveredBalls) {
     compare_random_fields<double>(1.4142135623730951);
 }
 
-/// Of one site every ball is covered, except at the far ends of the grid.
+/// If there is one site, every ball is covered, except at the far ends of the grid.
 template <class N>
 void expect_of_one_site(double factor) {
     double w[3] = {2 * factor, 3 * factor, 5 * factor};
