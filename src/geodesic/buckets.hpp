@@ -12,6 +12,9 @@
 
 namespace nearfield::geodesics {
 
+/// Serves tests: number of cells that this thread has taken by run_levels().
+inline thread_local std::int64_t cells_by_levels = 0;
+
 class buckets {
 public:
     explicit buckets(int width) : width_(width) {}
@@ -43,6 +46,36 @@ public:
         }
     }
 
+    /// run() for steps that all cost 1: cells of a bucket reach only the next one, whose end stays in a register. Calls
+    /// spread(cell, end) for inner cells; it writes at most `most` cells from `end` on and returns the new end. Calls
+    /// spread_rim(cell) for others; it pushes.
+    template <class Cost, class Inner, class Spread, class Rim>
+    void run_levels(std::uint64_t limit, std::size_t most, const Cost& cost_of, const Inner& is_inner,
+                    const Spread& spread, const Rim& spread_rim) {
+        while (filled_ != 0) {
+            now_ += static_cast<std::uint64_t>(std::countr_zero(std::rotr(filled_, static_cast<int>(now_ & 63))));
+            if (now_ > limit) return;
+            bucket &own = ring_[now_ & 63], &next = ring_[(now_ + 1) & 63];
+            const std::int32_t *cell = own.cells.data(), *const last = cell + own.count;
+            std::int32_t* end = next.reserve(own.count * most);
+            for (; cell < last; ++cell) {
+                const std::uint64_t cost = cost_of(*cell);
+                if (cost == now_ && is_inner(*cell)) {
+                    end = spread(*cell, end);
+                } else if (cost >= now_) {
+                    next.end_at(end);
+                    if (cost == now_) spread_rim(*cell);
+                    else push(*cell, cost);
+                    end = next.reserve(static_cast<std::size_t>(last - cell) * most);
+                }
+            }
+            next.end_at(end);
+            if (next.count != 0) filled_ |= std::uint64_t{1} << ((now_ + 1) & 63);
+            taken_ += static_cast<std::int64_t>(own.count), cells_by_levels += static_cast<std::int64_t>(own.count);
+            own.count = 0, filled_ &= ~(std::uint64_t{1} << (now_ & 63));
+        }
+    }
+
     /// Moves the remaining cells to a list and returns their least cost.
     template <class Cost>
     std::uint64_t drain(std::vector<std::int32_t>& to, const Cost& cost_of) {
@@ -69,6 +102,12 @@ private:
             cells[count++] = cell;
         }
         [[gnu::noinline]] void grow() { cells.resize(2 * count); }
+        /// Makes room for more cells and returns where they begin; end_at() tells where they end.
+        std::int32_t* reserve(std::size_t more) {
+            if (cells.size() < count + more) cells.resize(2 * (count + more));
+            return cells.data() + count;
+        }
+        void end_at(const std::int32_t* end) { count = static_cast<std::size_t>(end - cells.data()); }
     };
 
     int width_;

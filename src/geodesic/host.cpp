@@ -2,6 +2,7 @@
 // only fall until the local equation holds everywhere, so the result does not depend on the order of work.
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
 
@@ -110,6 +111,7 @@ private:
         for (const quick& each : quick_) least = std::min<std::uint64_t>(least, each.price);
         for (const quick& each : quick_) most = std::max<std::uint64_t>(most, each.price);
         if (quick_.empty()) least = 1;
+        one_price_ = !p_.cost.wanted() && !between_ && least == 1 && most == 1;
         if (p_.cost.wanted()) {
             const std::uint64_t ends = p_.both ? 2 : 1;
             least *= ends * std::max<std::uint32_t>(1, std::min(least_cost_.load(), most_cost_.load()));
@@ -155,6 +157,11 @@ private:
                 use(local);
             });
         };
+        if (one_price_ && v.least + ahead_ <= std::min(p_.most, Key::most_cost)) {
+            if (quick_.size() == 4) return settle_levels<4>(v, origin, queue);
+            if (quick_.size() == 6) return settle_levels<6>(v, origin, queue);
+            if (quick_.size() == 8) return settle_levels<8>(v, origin, queue);
+        }
         const auto spread_all = [&](auto between, auto costs) {
             from_all([&](std::int32_t local) {
                 if (kind_.get()[base + local] == inner) spread<between(), costs()>(base, local, queue);
@@ -165,6 +172,28 @@ private:
         constexpr std::false_type no;
         if (p_.cost.wanted()) between_ ? spread_all(yes, yes) : spread_all(no, yes);
         else between_ ? spread_all(yes, no) : spread_all(no, no);
+        v.left = queue.drain(v.waiting, cost_of);
+    }
+    /// settle() for steps that all cost 1.
+    template <std::size_t Steps>
+    void settle_levels(visit<word>& v, const std::int64_t* origin, buckets& queue) {
+        const std::int64_t base = v.tile << t_.tile_bits;
+        word* const key = key_.get() + base;
+        const std::uint8_t* const kind = kind_.get() + base;
+        std::array<std::int32_t, Steps> offsets;
+        for (std::size_t s = 0; s < Steps; ++s) offsets[s] = quick_[s].offset;
+        const auto cost_of = [=](std::int32_t local) { return Key::cost(key[local]); };
+        const auto spread_inner = [=](std::int32_t local, std::int32_t* end) {
+            const word offered = static_cast<word>(key[local] + Key::of(1));
+            for (std::size_t s = 0; s < Steps; ++s) {
+                const std::int32_t to = local + offsets[s];
+                if (offered < key[to]) key[to] = offered, *end++ = to;
+            }
+            return end;
+        };
+        queue.run_levels(
+            v.least + ahead_, Steps, cost_of, [=](std::int32_t local) { return kind[local] == inner; }, spread_inner,
+            [&](std::int32_t local) { spread_rim<false, false>(v, origin, local, queue); });
         v.left = queue.drain(v.waiting, cost_of);
     }
     void stop_too_wide() {
@@ -289,7 +318,7 @@ private:
     schedule<word> tiles_;
     std::vector<quick> quick_;
     const bool both_ = p_.both;
-    bool between_ = false;
+    bool between_ = false, one_price_ = false;
     int width_ = 0;
     std::uint64_t ahead_ = 0;
     std::atomic<std::uint32_t> least_cost_{~std::uint32_t{0}}, most_cost_{0};

@@ -8,12 +8,23 @@
 
 namespace nearfield::geodesics {
 
+namespace {
+
+/// Serves the steps before the last one: their progress callback is asked whether to go on, and hears of no progress.
+host without_progress(const host& on) {
+    host made{on.threads, {}};
+    if (on.progress) made.progress = [&on](double) { return on.progress(0); };
+    return made;
+}
+
+}  // namespace
+
 host_fields::host_fields(const host& on, const any_input<host>& obstacles)
     : path_fields(tiling_of(obstacles, 0)),
       on_(on),
       obstacles_(obstacles),
       cells_(obstacles.cells()),
-      quiet_{on.threads, {}},
+      quiet_(without_progress(on)),
       squared_(cells_),
       cost_(cells_) {}
 
@@ -97,6 +108,10 @@ host_scratch<std::uint8_t> host_fields::thinned(const cell_rule& rule, const ske
     skeletonize(quiet_, any_input<host>::contiguous(open.get(), dtype::uint8, shape()),
                 any_output<host>::contiguous(made.get(), dtype::uint8, shape()), how);
     return made;
+}
+
+void host_fields::go_on() const {
+    if (rehearsing() == nullptr) workers(quiet_, 1).go_on(0);
 }
 
 }  // namespace nearfield::geodesics

@@ -73,6 +73,8 @@ public:
                                                                const borders& ends) = 0;
     /// Returns the skeleton of the open cells, 1 where a cell is in it, by their numbers.
     [[nodiscard]] virtual host_scratch<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) = 0;
+    /// Asks the progress callback, if there is one; throws error(cancelled) if it stops the call.
+    virtual void go_on() const {}
 
 protected:
     /// Returns the tiling of an array, with tiles of `bits` bits.
@@ -104,6 +106,7 @@ public:
     [[nodiscard]] std::vector<std::int64_t> components(const cell_rule& rule, std::span<const std::int64_t> cells,
                                                        const borders& ends) override;
     [[nodiscard]] host_scratch<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override;
+    void go_on() const override;
 
 private:
     /// Marks the open cells with 1.
@@ -117,7 +120,7 @@ private:
     const host& on_;
     const any_input<host>& obstacles_;
     std::int64_t cells_;
-    host quiet_;  ///< reports no progress
+    host quiet_;  ///< asks whether to go on and reports no progress
     host_scratch<double> squared_;
     host_scratch<std::int64_t> cost_;
 };

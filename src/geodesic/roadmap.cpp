@@ -139,7 +139,11 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
                 if (node ? next > cell : seen[static_cast<std::size_t>(next)] == 0) follow(cell, next, skeleton, seen);
             }
         };
-        for (std::size_t k = 0, count = node_cell.size(); k < count; ++k) from_node(node_cell[k]);
+        constexpr std::size_t nodes_at_once = 4096;
+        for (std::size_t k = 0, count = node_cell.size(); k < count; ++k) {
+            if (k % nodes_at_once == 0) fields->go_on();
+            from_node(node_cell[k]);
+        }
         for (std::int64_t cell = 0; cell < std::ssize(skeleton); ++cell)
             if (skeleton[static_cast<std::size_t>(cell)] != 0 && seen[static_cast<std::size_t>(cell)] == 0)
                 add_node(cell), from_node(cell);

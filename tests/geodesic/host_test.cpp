@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "geodesic/buckets.hpp"
 #include "geodesic/cases.hpp"
 #include "geodesic/core.hpp"
 #include "refused.hpp"
@@ -53,6 +54,35 @@ TEST(Geodesic, MazesHaveOneWay) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         const geodesic_case c = maze(seed, 61, 1 + static_cast<std::int64_t>(seed % 3));
         ASSERT_EQ(on_host(c, 2), expected(c)) << "seed " << seed;
+    }
+}
+
+/// Steps that all cost 1 take cells level by level, except in tiles that `max_cost` may end in; other prices do not.
+TEST(Geodesic, OnePriceGoesByLevels) {
+    constexpr std::int32_t ones[] = {1, 1}, others[] = {2, 3};
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        geodesic_case c = maze(seed, 61, 1 + static_cast<std::int64_t>(seed % 3));
+        if (seed % 4 == 3) {
+            c.shape.insert(c.shape.begin(), 3);
+            const std::vector<std::uint8_t> plane = c.mask;
+            for (int i = 0; i < 2; ++i) c.mask.insert(c.mask.end(), plane.begin(), plane.end());
+            c.seeds.resize(c.mask.size());
+        }
+        const auto axes = static_cast<int>(c.shape.size());
+        c.steps = chamfer_steps(axes, {ones, static_cast<std::size_t>(seed % 2 == 0 ? 2 : 1)});
+        for (const double most : {1e300, 300.0})
+            for (const bool sites : {false, true}) {
+                c.max_cost = most;
+                geodesic_result wanted = expected(c);
+                if (!sites) wanted.index.assign(c.mask.size(), -1), wanted.label.assign(c.mask.size(), 0);
+                geodesics::cells_by_levels = 0;
+                ASSERT_EQ(on_host(c, 1, sites), wanted) << "seed " << seed;
+                ASSERT_GT(geodesics::cells_by_levels, 0);
+            }
+        c.steps = chamfer_steps(axes, others);
+        geodesics::cells_by_levels = 0;
+        ASSERT_EQ(on_host(c, 1), expected(c));
+        ASSERT_EQ(geodesics::cells_by_levels, 0);
     }
 }
 

@@ -369,6 +369,21 @@ TEST(Path, GoesOnAtTheOtherEnd) {
     expect_refused([&] { planned(w, 1); }, {"border", "closed"});
 }
 
+/// A start in an obstacle ends the call before costs are computed: the steps before them hear a stop too.
+TEST(Path, StopsBeforeCosts) {
+    world w;
+    w.shape = {200, 300}, w.obstacles.assign(60000, 1), w.starts = {0, 0}, w.goals = {9, 9};
+    EXPECT_EQ(planned(w, 1)[0].reason, path_reason::start_blocked);
+    try {
+        (void)plan_path(host{2, [](double share) { return share > 0; }},
+                        any_input<host>::contiguous(w.obstacles.data(), dtype::uint8, w.shape), w.starts, w.goals,
+                        w.options);
+        ADD_FAILURE() << "went on";
+    } catch (const error& stopped) {
+        EXPECT_EQ(stopped.code(), error_code::cancelled);
+    }
+}
+
 TEST(Path, RefusesWhatItCannotDo) {
     world w = two_gaps();
     w.goals = {};

@@ -170,6 +170,25 @@ TEST(Roadmap, ARingIsARoad) {
     EXPECT_GT(map.find(left, right).length, 10);
 }
 
+/// Distances, the skeleton, the graph and costs ask whether to go on, each of them more than once.
+TEST(Roadmap, StopsInEveryStep) {
+    world w;
+    w.shape = {400, 300}, w.obstacles.assign(120000, 0);
+    for (std::size_t i = 0; i < w.obstacles.size(); ++i) w.obstacles[i] = mix(i) % 5 == 0 ? 1 : 0;
+    int asked = 0, without_share = 0;
+    roadmap(host{1, [&](double share) { return ++asked, without_share += share == 0 ? 1 : 0, true; }}, in(w));
+    EXPECT_GT(without_share, 8);
+    for (int part = 0; part < 8; ++part) {
+        int left = asked * part / 8;
+        try {
+            roadmap(host{1, [&](double) { return left-- > 0; }}, in(w));
+            ADD_FAILURE() << "went on after " << part << " of 8 parts of the questions";
+        } catch (const error& stopped) {
+            EXPECT_EQ(stopped.code(), error_code::cancelled);
+        }
+    }
+}
+
 TEST(Roadmap, RefusesWhatItCannotDo) {
     const world w = drawn_world(3);
     expect_refused([&] { roadmap(host{}, in(w), {-1, {}}); }, {"radius"});
