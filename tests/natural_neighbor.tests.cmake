@@ -1,5 +1,7 @@
-nearfield_test(natural_neighbor natural_neighbor/cases.cpp natural_neighbor/host_test.cpp LIBS nearfield_exact_tests)
+add_library(nearfield_natural_neighbor_tests STATIC EXCLUDE_FROM_ALL natural_neighbor/cases.cpp natural_neighbor/oracle.cpp)
+target_link_libraries(nearfield_natural_neighbor_tests PUBLIC nearfield_exact_tests PRIVATE nearfield_flags GTest::gtest)
+nearfield_test(natural_neighbor natural_neighbor/host_test.cpp LIBS nearfield_natural_neighbor_tests)
 if(NEARFIELD_HAS_CUDA)
-  nearfield_test(natural_neighbor_device natural_neighbor/cases.cpp natural_neighbor/device_test.cpp
-    LIBS nearfield_exact_tests nearfield_device_tests)
+  nearfield_test(natural_neighbor_device natural_neighbor/device_test.cpp
+    LIBS nearfield_natural_neighbor_tests nearfield_device_tests)
 endif()

@@ -1,17 +1,13 @@
 // Parallel banding on a device equals brute force and the exact engine, for any number of bands.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "methods/device_engine.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class BandingDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class BandingDevice : public device_test {};
 
 constexpr banding bandings[] = {{1, 1, 1}, {2, 2, 2},  {3, 5, 7},   {4, 1, 3},
                                 {1, 8, 1}, {5, 3, 32}, {64, 32, 4}, {0, 0, 0}};

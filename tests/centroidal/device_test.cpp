@@ -7,18 +7,14 @@
 #include <utility>
 
 #include "centroidal/cases.hpp"
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "nearfield/stipple.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class CentroidalDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class CentroidalDevice : public device_test {};
 
 centroidal_answer on_device(const centroidal_case& c, bool graph, double tolerance = 0) {
     static const stream on;

@@ -5,16 +5,12 @@
 
 #include "chessboard/cases.hpp"
 #include "chessboard/ways.hpp"
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 
 namespace nearfield::test {
 
-class ChessboardDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class ChessboardDevice : public device_test {};
 
 inline std::vector<std::int32_t> on_device(const step_case& c, bool graph) {
     static const stream on;

@@ -2,18 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "chunks/driver.hpp"
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class ChunksDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class ChunksDevice : public device_test {};
 
 template <class T>
 device_memory there(const std::vector<T>& values, const stream& on) {

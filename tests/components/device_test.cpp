@@ -1,4 +1,5 @@
 // Tables, lists, numbers and contacts of labels on a GPU: runs the host's checks, plain and recorded as a graph.
+#include "device_test.hpp"
 #include "components/device_runner.hpp"
 #include "components/measures_checks.hpp"
 #include "nearfield/system.hpp"
@@ -6,12 +7,7 @@
 namespace nearfield::test {
 namespace {
 
-class ComponentsDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class ComponentsDevice : public device_test {};
 
 constexpr dtype value_types[] = {dtype::uint8,  dtype::float32, dtype::int16,  dtype::float64,
                                  dtype::uint32, dtype::int8,    dtype::uint64, dtype::boolean,

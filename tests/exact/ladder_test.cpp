@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "device_test.hpp"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
 #include "nearfield/system.hpp"
@@ -76,12 +77,7 @@ int multiprocessors() {
     return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess ? count : 0;
 }
 
-class DeviceLadder : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class DeviceLadder : public device_test {};
 
 TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
     std::array<int, exact::gpu::rungs> cases{};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device_test.hpp"
 #include "exact/cases.hpp"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
@@ -13,12 +14,7 @@
 namespace nearfield::test {
 namespace {
 
-class DeviceLines : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class DeviceLines : public device_test {};
 
 /// One row of sites among `rows`; the last row is as far from it as winners may be, or farther.
 codes_t one_row(const shape_t& shape, std::int64_t row) {

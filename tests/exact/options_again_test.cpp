@@ -3,6 +3,7 @@
 // bit; the trace tells which way ran.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/cases.hpp"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
@@ -12,12 +13,7 @@ namespace {
 
 using exact::gpu::rung;
 
-class OptionsAgain : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class OptionsAgain : public device_test {};
 
 /// Planes 1000 units apart: 32 of them cost less than 2^30, the whole grid more.
 const shape_t shape{45, 20, 36};

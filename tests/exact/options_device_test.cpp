@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/cuda.cuh"
+#include "device_test.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
 #include "exact/options_property.hpp"
@@ -11,12 +12,7 @@
 namespace nearfield::test {
 namespace {
 
-class OptionsDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class OptionsDevice : public device_test {};
 
 TEST_F(OptionsDevice, RandomCasesOfEveryPairOfOptions) {
     run_random_options(device_options_engine(), {.cases = scaled_cases(4000), .most_cells = 400, .every_pair = true});

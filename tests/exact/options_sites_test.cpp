@@ -2,6 +2,7 @@
 // reach of steps, ties in all directions, grids that fill no block, and labels so large that words decline.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/cases.hpp"
 #include "exact/options_device_engine.hpp"
 #include "nearfield/plan.hpp"
@@ -9,12 +10,7 @@
 namespace nearfield::test {
 namespace {
 
-class OptionsSites : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class OptionsSites : public device_test {};
 
 const std::vector<wanted_fields>& site_fields() {
     static const std::vector<wanted_fields> list = {

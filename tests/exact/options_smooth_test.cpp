@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "device_test.hpp"
 #include "exact/cases.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
@@ -12,12 +13,7 @@
 namespace nearfield::test {
 namespace {
 
-class OptionsSmooth : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class OptionsSmooth : public device_test {};
 
 /// 1 where a sum of waves of about 60 cells exceeds a level; for labels, a number for each block of 70 cells instead.
 codes_t smooth(const shape_t& shape, double level, bool labels, std::uint64_t seed) {

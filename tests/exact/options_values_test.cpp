@@ -3,6 +3,7 @@
 // windows.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/cases.hpp"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/options_device_engine.hpp"
@@ -11,12 +12,7 @@
 namespace nearfield::test {
 namespace {
 
-class OptionsValues : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class OptionsValues : public device_test {};
 
 /// Labels in blocks of `block` cells a side, with a share of zeros; 0 means single cells.
 codes_t blocks(const shape_t& shape, std::int64_t block, double zeros, std::uint64_t seed) {

@@ -3,6 +3,7 @@
 // decline.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/cases.hpp"
 #include "exact/options_device_engine.hpp"
 #include "nearfield/plan.hpp"
@@ -10,12 +11,7 @@
 namespace nearfield::test {
 namespace {
 
-class OptionsWrapped : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class OptionsWrapped : public device_test {};
 
 const std::vector<wanted_fields>& site_fields() {
     static const std::vector<wanted_fields> list = {

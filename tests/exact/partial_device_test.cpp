@@ -1,6 +1,7 @@
 // pass_along on a GPU, against a search over all pairs of cells of a line, and against the host.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "exact/partial_fields.hpp"
 #include "refused.hpp"
@@ -8,12 +9,7 @@
 namespace nearfield::test {
 namespace {
 
-class PartialDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class PartialDevice : public device_test {};
 
 /// A field on the device, which comes back when this goes.
 template <class V, class S>

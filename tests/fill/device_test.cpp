@@ -1,18 +1,14 @@
 // Fills on a GPU against the definition, plain and recorded as a graph, and slices.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "fill/cases.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class FillDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class FillDevice : public device_test {};
 
 void send(const device_memory& to, const std::vector<std::byte>& from, const stream& on) {
     expect_cuda(cudaMemcpyAsync(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice, on.get()), "in");

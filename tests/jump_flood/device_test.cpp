@@ -2,17 +2,13 @@
 // comparing.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "methods/device_engine.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class JumpFloodDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class JumpFloodDevice : public device_test {};
 
 /// Returns "" or the difference between a variant's results on device and host.
 std::string differs(const jump_flood& how, const shape_t& shape, const flags_t& sites, const spacing_case& cell) {

@@ -3,17 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "label/device_engine.hpp"
 #include "nearfield/system.hpp"
 
 namespace nearfield::test {
 
-class DeviceTest : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class DeviceTest : public device_test {};
 
 inline std::int64_t axes_of(const shape_t& shape) { return static_cast<std::int64_t>(shape.size()); }
 

@@ -1,18 +1,14 @@
 // Connected components on the device: repeated runs give the same bytes; images of very many cells.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "label/device_engine.hpp"
 #include "nearfield/system.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class LabelDeviceRuns : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class LabelDeviceRuns : public device_test {};
 using LabelDeviceLarge = LabelDeviceRuns;
 
 /// Makes more than twenty runs from the same start, in which threads meet in different orders.

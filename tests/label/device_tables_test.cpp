@@ -4,17 +4,13 @@
 
 #include <algorithm>
 
+#include "device_test.hpp"
 #include "label/device_engine.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class LabelTablesDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class LabelTablesDevice : public device_test {};
 
 constexpr int table_count = 10, first_value_table = 5;
 constexpr std::byte untouched{0x5a};

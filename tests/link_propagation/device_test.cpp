@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "link_propagation/call.hpp"
 
@@ -41,12 +42,7 @@ propagation_report propagate_on_device(label_call& c, const propagation_options&
     return report;
 }
 
-class LinkPropagationDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (const std::string reason = why_no_device(); !reason.empty()) GTEST_SKIP() << reason;
-    }
-};
+class LinkPropagationDevice : public device_test {};
 
 TEST_F(LinkPropagationDevice, EveryFigureOnEveryShape) { walk_figures(propagate_on_device, 3); }
 TEST_F(LinkPropagationDevice, EveryCriterionTypeAndLayout) { walk_criteria(propagate_on_device, 3); }

@@ -1,16 +1,12 @@
 // The medial axis on a GPU: runs the host's checks, plain and recorded as a graph.
+#include "device_test.hpp"
 #include "components/device_runner.hpp"
 #include "medial_axis/checks.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class MedialAxisDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class MedialAxisDevice : public device_test {};
 
 /// Runs a check, recorded as a graph for some seeds.
 template <class Check>

@@ -3,17 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "mesh/shapes.hpp"
 
 namespace nearfield::test {
 
-class MeshOnDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class MeshOnDevice : public device_test {};
 
 /// Owns an array of a grid that a call on a device fills, and reads it back.
 template <class T>

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "device_test.hpp"
 #include "methods/device_engine.hpp"
 
 namespace nearfield::test {
@@ -10,12 +11,7 @@ namespace {
 
 constexpr double everywhere = std::numeric_limits<double>::infinity();
 
-class MethodsOnDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class MethodsOnDevice : public device_test {};
 
 const std::vector<method>& methods_of_sites() {
     static const std::vector<method> list = {

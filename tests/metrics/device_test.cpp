@@ -1,18 +1,14 @@
 // Surfaces of segmentations on a GPU: against the definitions, and the host's bits.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "metrics/cases.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class MetricsDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class MetricsDevice : public device_test {};
 
 std::vector<surface_distances> on_device(const surface_case& c) {
     static const stream on;

@@ -1,18 +1,14 @@
 // Erosion, dilation, opening and closing on a GPU, plain and recorded as a graph.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "morphology/cases.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class MorphologyDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class MorphologyDevice : public device_test {};
 
 std::vector<std::uint64_t> on_device(operation what, const morphology_case& c, bool graph) {
     static const stream on;

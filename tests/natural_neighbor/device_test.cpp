@@ -1,18 +1,14 @@
 // Natural neighbours on a GPU, plain and recorded as a graph: against the definition, and the host's bits.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "natural_neighbor/cases.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class NaturalNeighborDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class NaturalNeighborDevice : public device_test {};
 
 std::vector<double> on_device(const natural_case& c, bool graph) {
     static const stream on;

@@ -2,18 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "base/cuda.cuh"
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "plan/calls.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class PlanDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class PlanDevice : public device_test {};
 
 std::int64_t of_pool(cudaMemPoolAttr which) {
     std::uint64_t bytes = 0;

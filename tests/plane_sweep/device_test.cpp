@@ -1,6 +1,7 @@
 // Propagation by sweeps on a device: every form has the host's bits.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "methods/device_engine.hpp"
 
 namespace nearfield::test {
@@ -8,12 +9,7 @@ namespace {
 
 using form = plane_sweep::form;
 
-class PlaneSweepDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class PlaneSweepDevice : public device_test {};
 
 constexpr form forms[] = {form::automatic, form::cooperative, form::banded, form::shuffled};
 

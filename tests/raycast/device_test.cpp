@@ -1,18 +1,14 @@
 // Rays on a GPU, plain and recorded as a graph.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "raycast/cases.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class RaycastDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class RaycastDevice : public device_test {};
 
 ray_table on_device(const ray_case& c, ray_skips skips, bool graph) {
     static const stream on;

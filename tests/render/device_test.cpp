@@ -1,17 +1,15 @@
 // Sphere tracing and pictures on a GPU have the host's bits.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "render/cases.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class RenderDevice : public testing::Test {
+class RenderDevice : public device_test {
 protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
     static const stream& on() {
         static const stream one;
         return one;

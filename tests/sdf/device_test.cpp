@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "device_test.hpp"
 #include "effects/cases.hpp"
 #include "exact/device_engine.hpp"
 #include "scale.hpp"
@@ -11,12 +12,7 @@
 namespace nearfield::test {
 namespace {
 
-class SdfDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class SdfDevice : public device_test {};
 
 /// Copies bytes to the device, calls start() with the addresses of input and output, and copies the result back.
 template <class Start>

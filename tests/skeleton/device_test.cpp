@@ -1,6 +1,7 @@
 // Skeletons on a GPU: against the definition and the host's bits, also recorded as a graph.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "scale.hpp"
 #include "skeleton/cases.hpp"
@@ -8,12 +9,7 @@
 namespace nearfield::test {
 namespace {
 
-class SkeletonDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class SkeletonDevice : public device_test {};
 
 flags_t on_host(const skeleton_case& c) {
     flags_t out(c.mask.size());

@@ -1,6 +1,7 @@
 // Local thickness on a device: the host's cases, the host's bits, and calls in a captured graph.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "nearfield/system.hpp"
 #include "thickness/call.hpp"
@@ -46,12 +47,7 @@ void on_device(thickness_call& c, bool captured) {
 void thickness_on_device(thickness_call& c) { on_device(c, false); }
 void thickness_in_graph(thickness_call& c) { on_device(c, true); }
 
-class ThicknessDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (const std::string reason = why_no_device(); !reason.empty()) GTEST_SKIP() << reason;
-    }
-};
+class ThicknessDevice : public device_test {};
 
 TEST_F(ThicknessDevice, RandomCases) { walk_thickness(thickness_on_device, 4000, 1); }
 TEST_F(ThicknessDevice, RandomCasesInAGraph) { walk_thickness(thickness_in_graph, 4000, 16); }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "refused.hpp"
 #include "watershed/cases.hpp"
@@ -101,12 +102,7 @@ private:
     watershed_options options_;
 };
 
-class WatershedDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class WatershedDevice : public device_test {};
 
 watershed_result on_device(const watershed_case& c) {
     return device_arrays(c, false).run(c.value.size() % 5 == 0, false);

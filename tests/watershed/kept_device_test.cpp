@@ -1,6 +1,7 @@
 // Basins that are kept on a GPU: every question has the host's answer, which other tests compare with the oracle.
 #include <gtest/gtest.h>
 
+#include "device_test.hpp"
 #include "exact/device_engine.hpp"
 #include "refused.hpp"
 #include "scale.hpp"
@@ -123,12 +124,7 @@ void compare(const watershed_case& c) {
     ASSERT_EQ(got.kept().passes(a, b), want.passes(a, b)) << c.text();
 }
 
-class KeptBasins : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
+class KeptBasins : public device_test {};
 
 TEST_F(KeptBasins, AnswersAreTheHosts) {
     for (std::uint64_t seed = 90000; seed < share(90000, 91200) && !HasFailure(); ++seed) compare(drawn_case(seed, 3));
