@@ -79,12 +79,15 @@ const roadmap* made_roadmap(const array& obstacles, const distance_options& grid
     return made.release();
 }
 
-/// Returns ends, length, clearance and cells.
-using road_row = std::tuple<std::int64_t, std::int64_t, double, double, nb::bytes>;
-std::vector<road_row> roads_of(const roadmap& map) {
-    std::vector<road_row> rows;
-    for (const road& r : map.roads()) rows.emplace_back(r.from, r.to, r.length, r.clearance, bytes_of(r.cells));
-    return rows;
+/// Returns ends, lengths and clearances, where the coordinates of each road end, and coordinates, road after road.
+std::tuple<nb::bytes, nb::bytes, nb::bytes, nb::bytes> roads_of(const roadmap& map) {
+    cells edges, ends, all;
+    std::vector<double> sizes;
+    for (const road& r : map.roads()) {
+        edges.insert(edges.end(), {r.from, r.to}), sizes.insert(sizes.end(), {r.length, r.clearance});
+        all.insert(all.end(), r.cells.begin(), r.cells.end()), ends.push_back(std::ssize(all));
+    }
+    return {bytes_of(edges), bytes_of(sizes), bytes_of(ends), bytes_of(all)};
 }
 
 /// Calls on fields of up to so many cells are replayed as graphs. In larger ones the time of launches does not matter,

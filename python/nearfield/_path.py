@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -198,14 +200,18 @@ class Roadmap:
     """
 
     def __init__(self, made: _core.Roadmap, shape: tuple[int, ...]) -> None:
-        axes, rows = len(shape), made.roads()
+        axes = len(shape)
         self._made, self._shape = made, shape
         self.nodes = np.asarray(made.nodes(), np.int64).reshape(-1, axes)
         self.radii = np.asarray(made.radii(), np.float64)
-        self.edges = np.asarray([row[:2] for row in rows], np.int64).reshape(-1, 2)
-        self.lengths = np.asarray([row[2] for row in rows], np.float64)
-        self.clearances = np.asarray([row[3] for row in rows], np.float64)
-        self.roads = [_rows_of(row[4], axes) for row in rows]
+        edges, sizes, ends, cells = made.roads()
+        self.edges, self._cells = _rows_of(edges, 2), _rows_of(cells, axes)
+        self.lengths, self.clearances = np.frombuffer(sizes).reshape(-1, 2).T.copy()
+        self._ends = np.frombuffer(ends, np.int64) // axes
+
+    @cached_property
+    def roads(self) -> list[np.ndarray[Any, Any]]:
+        return [self._cells[first:end] for first, end in pairwise([0, *self._ends.tolist()])]
 
     def __repr__(self) -> str:
         return f"Roadmap of {len(self.nodes)} nodes and {len(self.edges)} roads"

@@ -110,8 +110,4 @@ host_scratch<std::uint8_t> host_fields::thinned(const cell_rule& rule, const ske
     return made;
 }
 
-void host_fields::go_on() const {
-    if (rehearsing() == nullptr) workers(quiet_, 1).go_on(0);
-}
-
 }  // namespace nearfield::geodesics

@@ -73,8 +73,8 @@ public:
                                                                const borders& ends) = 0;
     /// Returns the skeleton of the open cells, 1 where a cell is in it, by their numbers.
     [[nodiscard]] virtual host_scratch<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) = 0;
-    /// Asks the progress callback, if there is one; throws error(cancelled) if it stops the call.
-    virtual void go_on() const {}
+    /// Returns the threads of steps beside these fields, and a callback for them that is asked and hears no progress.
+    [[nodiscard]] virtual host asking() const { return {}; }
 
 protected:
     /// Returns the tiling of an array, with tiles of `bits` bits.
@@ -106,7 +106,7 @@ public:
     [[nodiscard]] std::vector<std::int64_t> components(const cell_rule& rule, std::span<const std::int64_t> cells,
                                                        const borders& ends) override;
     [[nodiscard]] host_scratch<std::uint8_t> thinned(const cell_rule& rule, const skeleton_options& how) override;
-    void go_on() const override;
+    [[nodiscard]] host asking() const override { return quiet_; }
 
 private:
     /// Marks the open cells with 1.

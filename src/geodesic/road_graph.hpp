@@ -39,7 +39,7 @@ public:
     };
 
     /// `at` has `axes` coordinates of each node.
-    road_graph(const std::vector<link>& roads, std::vector<double> at, std::size_t axes)
+    road_graph(const std::vector<link>& roads, std::vector<double> at, std::size_t axes, workers& team)
         : axes_(axes), at_(std::move(at)), first_(at_.size() / axes + 1), arcs_(2 * roads.size()) {
         for (const link& each : roads) ++first_[index(each.from)], ++first_[index(each.to)];
         for (std::size_t sum = 0, node = 0; node < first_.size(); ++node) sum += std::exchange(first_[node], sum);
@@ -49,7 +49,7 @@ public:
             arcs_[next[index(from)]++] = {length, k, to}, arcs_[next[index(to)]++] = {length, k, from};
         }
         number_components();
-        set_landmarks();
+        set_landmarks(team);
     }
 
     [[nodiscard]] bool connects(std::int64_t a, std::int64_t b) const {
@@ -186,7 +186,7 @@ private:
         }
     }
     /// Chooses nodes of the largest component, each as far as it can be from those before, and measures ways to them.
-    void set_landmarks() {
+    void set_landmarks(workers& team) {
         std::vector<std::int64_t> size(component_.size());
         for (const std::int64_t each : component_) ++size[index(each)];
         const std::int64_t largest = std::max_element(size.begin(), size.end()) - size.begin();
@@ -194,6 +194,7 @@ private:
         std::vector<double> away(size.size(), std::numeric_limits<double>::infinity());
         std::vector<std::int64_t> chosen{largest};  // begins with the first node of the component
         while (chosen.size() < most_landmarks) {
+            team.go_on(0);
             std::int64_t farthest = largest;
             for (std::int64_t node = 0; node < std::ssize(away); ++node) {
                 if (component_[index(node)] != largest) continue;
@@ -204,17 +205,17 @@ private:
             chosen.push_back(farthest);
         }
         landmarks_ = chosen.size(), far_.assign(size.size() * landmarks_, 0);
-        const host all{};
-        workers team(all, std::ssize(chosen));
         team.for_each(std::ssize(chosen), 1, 0, [&](std::int64_t first, std::int64_t last, int) {
-            for (std::int64_t k = first; k < last; ++k) measure(chosen[index(k)], index(k));
+            for (std::int64_t k = first; k < last; ++k) measure(chosen[index(k)], index(k), team);
         });
     }
-    void measure(std::int64_t landmark, std::size_t number) {
+    void measure(std::int64_t landmark, std::size_t number, workers& team) {
+        constexpr std::int64_t nodes_at_once = 1 << 14;
         search s(*this);
         const auto nothing = [](std::int64_t) { return 0.0; };
         s.reach(landmark, 0, {-1, 0}, nothing);
-        while (s.next() < std::numeric_limits<double>::infinity()) {
+        for (std::int64_t taken = 0; s.next() < std::numeric_limits<double>::infinity(); ++taken) {
+            if (taken % nodes_at_once == 0) team.go_on(0);
             const auto [node, length] = s.take();
             if (node < 0) continue;
             far_[index(node) * landmarks_ + number] = static_cast<float>(length);

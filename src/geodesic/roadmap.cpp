@@ -38,9 +38,11 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         const host_scratch<std::uint8_t> thin = fields->thinned(free.rule(), how);
         const std::int64_t cells = rehearsing() != nullptr ? 0 : count_cells();
         const marks skeleton(thin.get(), static_cast<std::size_t>(cells));
-        find_nodes(skeleton);
-        follow_roads(skeleton);
-        make_graph();
+        const host asking = fields->asking();
+        workers team(asking, 1);
+        find_nodes(skeleton, team);
+        follow_roads(skeleton, team);
+        make_graph(team);
         std::vector<std::int64_t> seeds;
         for (const auto& [cell, where] : spots) seeds.push_back(cell);
         free.lead_to(std::move(seeds));
@@ -117,9 +119,18 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
 
     // ---- the graph --------------------------------------------------------------------------------------------------
 
-    void find_nodes(marks skeleton) {
-        for (std::int64_t cell = 0; cell < std::ssize(skeleton); ++cell)
-            if (skeleton[static_cast<std::size_t>(cell)] != 0 && beside(cell, skeleton).size() != 2) add_node(cell);
+    /// Calls use(cell) for the skeleton's cells, and asks now and then whether to go on.
+    static void for_marked(marks skeleton, workers& team, const auto& use) {
+        constexpr std::size_t cells_at_once = 1 << 16;
+        for (std::size_t cell = 0; cell < skeleton.size(); ++cell) {
+            if (cell % cells_at_once == 0) team.go_on(0);
+            if (skeleton[cell] != 0) use(static_cast<std::int64_t>(cell));
+        }
+    }
+    void find_nodes(marks skeleton, workers& team) {
+        for_marked(skeleton, team, [&](std::int64_t cell) {
+            if (beside(cell, skeleton).size() != 2) add_node(cell);
+        });
     }
     void add_node(std::int64_t cell) {
         spots[cell] = {std::ssize(node_cell), 0, 0};
@@ -127,7 +138,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         append(cell, nodes);
     }
     /// Follows roads from nodes, then rings, on which no cell is a node yet.
-    void follow_roads(marks skeleton) {
+    void follow_roads(marks skeleton, workers& team) {
         const host_scratch<std::uint8_t> memory(count_cells());
         clear_scratch(memory.get(), count_cells());
         const std::span seen(memory.get(), skeleton.size());
@@ -141,12 +152,12 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         };
         constexpr std::size_t nodes_at_once = 4096;
         for (std::size_t k = 0, count = node_cell.size(); k < count; ++k) {
-            if (k % nodes_at_once == 0) fields->go_on();
+            if (k % nodes_at_once == 0) team.go_on(0);
             from_node(node_cell[k]);
         }
-        for (std::int64_t cell = 0; cell < std::ssize(skeleton); ++cell)
-            if (skeleton[static_cast<std::size_t>(cell)] != 0 && seen[static_cast<std::size_t>(cell)] == 0)
-                add_node(cell), from_node(cell);
+        for_marked(skeleton, team, [&](std::int64_t cell) {
+            if (seen[static_cast<std::size_t>(cell)] == 0) add_node(cell), from_node(cell);
+        });
     }
     void follow(std::int64_t cell, std::int64_t next, marks skeleton, std::span<std::uint8_t> seen) {
         std::vector<std::int64_t> chain{cell, next};
@@ -174,12 +185,12 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         roads.push_back(std::move(made)), way.push_back(std::move(upto));
     }
 
-    void make_graph() {
+    void make_graph(workers& team) {
         std::vector<road_graph::link> links;
         for (const road& each : roads) links.push_back({each.from, each.to, each.length});
         std::vector<double> at;
         for (const std::int64_t cell : node_cell) append_point(cell, at);
-        graph.emplace(links, std::move(at), free.shape().size());
+        graph.emplace(links, std::move(at), free.shape().size(), team);
     }
 
     // ---- a path -----------------------------------------------------------------------------------------------------

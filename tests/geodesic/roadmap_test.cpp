@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "geodesic/dijkstra.hpp"
+#include "geodesic/road_graph.hpp"
 #include "geodesic/world.hpp"
 #include "nearfield/roadmap.hpp"
 #include "refused.hpp"
@@ -183,6 +184,24 @@ TEST(Roadmap, StopsInEveryStep) {
         try {
             roadmap(host{1, [&](double) { return left-- > 0; }}, in(w));
             ADD_FAILURE() << "went on after " << part << " of 8 parts of the questions";
+        } catch (const error& stopped) {
+            EXPECT_EQ(stopped.code(), error_code::cancelled);
+        }
+    }
+}
+
+/// Choosing and measuring landmarks asks seven and eight times.
+TEST(Roadmap, LandmarksHearAStop) {
+    std::vector<geodesics::road_graph::link> ring;
+    std::vector<double> at;
+    for (std::int64_t k = 0; k < 100; ++k) ring.push_back({k, (k + 1) % 100, 1}), at.push_back(static_cast<double>(k));
+    for (const int questions : {0, 5, 12}) {
+        int left = questions;
+        const host on{1, [&](double) { return left-- > 0; }};
+        workers team(on, 1);
+        try {
+            const geodesics::road_graph made(ring, at, 1, team);
+            ADD_FAILURE() << "went on after " << questions << " questions";
         } catch (const error& stopped) {
             EXPECT_EQ(stopped.code(), error_code::cancelled);
         }
