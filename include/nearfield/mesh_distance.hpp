@@ -37,7 +37,7 @@ struct mesh_fields {
 ///
 ///   on    on a device, whose mesh is copied there once, the call returns before the work is done
 ///   of    at least one face
-///   grid  any; see voxelize() for its reach where distances are signed
+///   grid  any whose coordinates and those of the mesh are below 2^40 cells; see voxelize() for signed distances
 ///
 /// The call halves blocks of cells down to one cell. A block keeps the triangles that can be nearest to one of its
 /// cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through the

@@ -57,6 +57,12 @@ space space_of(const meshes::box& of, const mesh_grid& grid, double most) {
                       std::abs(grid.origin[k] + grid.pitch[k] * static_cast<double>(grid.shape[k]))});
     }
     made.scale = scale_for(largest), made.most = most * made.scale;
+    const double cells = largest / *std::min_element(grid.pitch.begin(), grid.pitch.end());
+    if (!(cells < 0x1p40))
+        fail(fmt::format(
+            "coordinates reach {:.3g}, which is {:.3g} cells; give a mesh and a grid within 2^40 cells, since "
+            "coordinates are rounded to 2^-50 of the largest one",
+            largest, cells));
     return made;
 }
 

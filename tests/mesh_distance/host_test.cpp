@@ -213,6 +213,7 @@ TEST(MeshDistance, Refusals) {
     o.max_distance = 1, o.is_signed = true;
     expect_refused([&] { static_cast<void>(solved(open, g, o)); }, {"open edges"});
     expect_refused([&] { static_cast<void>(solved({{{1e300, 0, 0}}, {{0, 0, 0}}}, g)); }, {"lengths"});
+    expect_refused([&] { static_cast<void>(solved({{{1e30, 0, 0}}, {{0, 0, 0}}}, g)); }, {"1e+30", "2^40 cells"});
     std::vector<float> out(8);
     expect_refused([&] { mesh_distance(host{}, m, g, {view<float, 1, host>{out.data(), extent{8}}, {}}); },
                    {"distance"});
