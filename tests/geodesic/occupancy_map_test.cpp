@@ -1,9 +1,9 @@
 // Maps of ROS: what is written is read, grays mean what map_server says, and malformed files are refused.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 
+#include "folder.hpp"
 #include "nearfield/esdf.hpp"
 #include "nearfield/occupancy_map.hpp"
 #include "refused.hpp"
@@ -13,12 +13,6 @@ namespace {
 
 class OccupancyMap : public testing::Test {
 protected:
-    void SetUp() override {
-        folder_ = std::filesystem::path(testing::TempDir()) / "nearfield_maps";
-        std::filesystem::create_directories(folder_);
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
     std::string put(const std::string& name, const std::string& text) const {
         std::ofstream(folder_ / name, std::ios::binary) << text;
         return (folder_ / name).string();
@@ -33,7 +27,7 @@ protected:
         }
     }
 
-    std::filesystem::path folder_;
+    const folder folder_;
 };
 
 using bytes = std::vector<std::uint8_t>;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <iterator>
 #include <random>
 
+#include "folder.hpp"
 #include "io/io.hpp"
 
 namespace nearfield::io::test {
@@ -36,26 +36,7 @@ inline void expect_same_values(const array& got, const array& wanted) {
     EXPECT_EQ(std::memcmp(got.data.get(), wanted.data.get(), static_cast<std::size_t>(wanted.bytes())), 0);
 }
 
-/// A temporary folder that is removed after the test.
-class folder {
-public:
-    folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "nearfield_io_XXXXXX").string();
-        if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-        path_ = name;
-    }
-    ~folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
+using nearfield::test::folder;
 
 inline std::string bytes_of(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);

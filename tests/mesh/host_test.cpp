@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <numbers>
 
+#include "folder.hpp"
 #include "mesh/shapes.hpp"
 #include "refused.hpp"
 #include "scale.hpp"
@@ -246,13 +246,12 @@ TEST(Mesh, HostileBytes) {
 }
 
 TEST(Mesh, Files) {
-    const auto folder = std::filesystem::temp_directory_path();
+    const folder temporary;
     const mesh from = box_mesh({0, 0, 0}, {1, 2, 3});
     for (const char* suffix : {".stl", ".obj", ".ply", ".off"}) {
-        const auto path = folder / (std::string("nearfield_mesh_test") + suffix);
+        const auto path = temporary / (std::string("box") + suffix);
         write_mesh(path, from);
         EXPECT_EQ(measure_mesh(read_mesh(path)).volume, 6);
-        std::filesystem::remove(path);
     }
     EXPECT_THROW(write_mesh("/nowhere/x.stl", from), error);
 }
