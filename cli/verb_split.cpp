@@ -1,6 +1,8 @@
 // nearfield split
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/component_columns.hpp"
 #include "cli/each_value.hpp"
 #include "cli/file_facts.hpp"
@@ -64,6 +66,16 @@ void fill_holes(const arguments& args, split_run& run) {
     remove_small(host{static_cast<int>(args.threads), {}}, holes.in(), holes.out(), 0, how);
     for (std::int64_t i = 0; i < mask.cells(); ++i) own[i] = static_cast<std::uint8_t>(own[i] | others[i]);
     run.input.image = std::move(mask);
+}
+
+/// Refuses a volume whose last axis looks like channels, of which a file of this kind says nothing.
+void refuse_colours(const arguments& args, const io::array& image) {
+    const auto& n = image.shape;
+    if (n.size() == 3 && (n[2] == 3 || n[2] == 4) && std::min(n[0], n[1]) > 8)
+        refuse(
+            fmt::format("{} has {}, which looks like colours; write it as .png or .tif, or give --threshold objects "
+                        "if it is a volume",
+                        args.input, text_of_axes(image)));
 }
 
 /// Makes a mask of a gray image: where --threshold says so, or is left out and the values look gray.
@@ -147,6 +159,7 @@ int split_verb(const arguments& args) {
             refuse(fmt::format("{} has {} axes; split takes 1 to 3, so give one image", args.input,
                                run.input.image.shape.size()));
         const bool gray = asked || (args.threshold.empty() && looks_gray(run.input.image));
+        if (gray && !asked) refuse_colours(args, run.input.image);
         if (gray && !args.plan && run.input.batch_axes == 0) take_gray(args, run);
         make_result(args, run, dtype::int32);
         const computed done = run_all(args, run);

@@ -53,6 +53,9 @@ class Split(Case):
         said = self.run_program("split", "-", "--threshold", "objects", "--method", "lecture", stdin=image).stderr
         self.assertIn(b"height as usual", said)
         self.assertIn("otsu", self.refusal("split", "-", "--threshold", "bright", stdin=image))
+        colours = npy((24, 40, 3), [v for v in values for _ in range(3)])
+        self.assertIn("looks like colours", self.refusal("split", "-", stdin=colours))
+        self.assertEqual(max(self.split("--threshold", "objects", stdin=colours)[2]), 2)
 
     def test_table_and_report(self):
         words = ("split", "-", "--table", "objects.csv", "--picture", "p.png", "--json")
