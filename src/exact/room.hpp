@@ -28,7 +28,7 @@ struct site_ways {
 /// Longest vector that a way_taker gets, in cells.
 inline constexpr std::int32_t most_way = 8191;
 
-/// What a thread does with the vectors of a slab of planes. They come in groups of consecutive planes, the last group
+/// The work of a thread on the vectors of a slab of planes. They come in groups of consecutive planes, the last group
 /// first; the lines of a group come in order.
 class slab_taker {
 public:
