@@ -49,8 +49,8 @@ struct step_options {
 /// bytes a row, except for rows of at most 1024 cells whose ends do not meet; 2 bytes a cell while distances are below
 /// 65535, else 4, if two axes are searched, and twice that if more are; a seventh of those 2 or 4 bytes for periodic
 /// axes and for those longer than 256 cells; for passes over bits one or three bits a cell more. Small grids take
-/// nothing if
-/// one kernel solves them, else 1/4 byte a cell and 8 bytes a row, and 2 bytes a cell for three axes, 4 for more.
+/// nothing if one kernel solves them, else 1/4 byte a cell and 8 bytes a row, and 2 bytes a cell for three axes, 4 for
+/// more.
 /// Sweeps of images take half a byte a cell instead of the 2 bytes, those of volumes 2.5 bytes instead of 4. Lists of
 /// few sites lie in the 2 or 4 bytes a cell, which grids of less than 2^18 cells exceed by up to 0.2 MB.
 ///

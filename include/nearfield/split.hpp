@@ -57,12 +57,12 @@ double threshold_otsu(const host& on, const any_input<host>& image);
 
 /// Makes a mask of the bright objects of a gray image, and returns the options with which split() separates them.
 ///
-/// Otsu's threshold, of 1024 bins, and split() give first objects. Half of their cells lie in objects of at least
-/// some size; let r be the radius of a ball of this size. The image is blurred by a Gaussian of r / 8 and loses its
-/// mean within a window that reaches 3 r / 2 to all sides; cells above Otsu's threshold of the difference, with holes
-/// filled, are the mask.
-/// Both filters end with the image. If `options` leaves out the `h` of a watershed, it becomes r / 16, or split()'s own
-/// if that is larger. A `smallest` of 1 becomes a twentieth of the size that is measured again, in the new mask.
+/// Otsu's threshold, of 1024 bins, and split() give first objects. Half of their cells lie in objects of at least some
+/// size; let r be the radius of a ball of this size. The image is blurred by a Gaussian of r / 8 and loses its mean
+/// within a window that reaches 3 r / 2 to all sides; cells above Otsu's threshold of the difference, with holes
+/// filled, are the mask. Both filters end with the image. If `options` leaves out the `h` of a watershed, it becomes r
+/// / 16, or split()'s own if that is larger. A `smallest` of 1 becomes a twentieth of the size that is measured again,
+/// in the new mask.
 ///
 ///   on       runs the work, and returns when it is done
 ///   image    1 to 3 axes, one value a cell, any element type and strides; not changed. NaN counts as the least finite
